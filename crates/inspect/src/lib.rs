@@ -1,0 +1,1 @@
+//! One verdict for every tool result.

@@ -1,0 +1,1 @@
+//! JSON Schema for schemas and data that somebody else wrote.
