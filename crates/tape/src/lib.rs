@@ -1,1 +1,34 @@
 //! One pass over JSON bytes: a borrowed tape of kinds and spans, with guards.
+//!
+//! A message from an upstream is hostile until proven otherwise, so nothing here recurses, allocates more
+//! than a small multiple of the input, or panics on it.
+//!
+//! ```
+//! use countersign_tape::{Kind, Limits, Tape};
+//!
+//! let tape = Tape::parse(br#"{"city":"Oslo","temp":[1,2.5]}"#, &Limits::default())?;
+//! let temp = tape.get(0, "temp").expect("the member is there");
+//! assert_eq!(tape.node(temp).kind(), Kind::Array);
+//! let second = tape.children(temp).nth(1).expect("two elements");
+//! assert_eq!(tape.raw(second), "2.5");
+//! assert_eq!(tape.pointer(second), "/temp/1");
+//! assert_eq!(tape.depth(), 3);
+//! # Ok::<(), countersign_tape::ParseError>(())
+//! ```
+
+mod duplicates;
+mod error;
+mod fingerprint;
+mod grammar;
+mod node;
+mod number;
+mod parse;
+mod pointer;
+mod string;
+mod tape;
+
+pub use error::{ParseError, ScanError};
+pub use fingerprint::fingerprint;
+pub use node::{Kind, Node};
+pub use string::{escape_into, quote, unescape};
+pub use tape::{Children, Limits, Members, Scratch, Tape};

@@ -1,0 +1,293 @@
+//! The tape: every value of one JSON text as a node, in document order, borrowing the text.
+//! It refuses what is not one JSON value within its limits; repeated member names and lone surrogates are
+//! reported, not refused. The contract stage validates on this; nothing else needs one.
+
+use std::borrow::Cow;
+
+use crate::duplicates::Filter;
+use crate::error::ParseError;
+use crate::fingerprint::fingerprint;
+use crate::grammar::admit;
+use crate::node::{Kind, Node};
+use crate::parse::Parser;
+use crate::pointer;
+use crate::string::unescape;
+
+/// Larger inputs would not leave room for an exact count in a node: an array of n elements has at least
+/// 2n + 1 bytes, and counts have 29 bits.
+const MAX_BYTES: usize = (1 << 30) - 1;
+
+/// Nodes reserved before the first byte is read, at most; more are added as they are needed.
+const MAX_RESERVE: usize = 1 << 16;
+
+/// Buffers above this many nodes (4 MiB) are not kept for the next input.
+const MAX_KEPT: usize = 1 << 18;
+
+/// Hard limits of [`Tape::parse`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of input; values above 2^30 − 1 mean 2^30 − 1.
+    pub max_bytes: usize,
+    /// Nesting: a scalar or an empty container is 1, a container is 1 + its deepest child.
+    pub max_depth: u32,
+}
+
+impl Default for Limits {
+    /// 16 MiB and a depth of 1,000.
+    fn default() -> Self {
+        Self {
+            max_bytes: 16 << 20,
+            max_depth: 1000,
+        }
+    }
+}
+
+/// Buffers that one tape hands to the next, so that a busy worker does not allocate.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    nodes: Vec<Node>,
+    filters: Vec<Filter>,
+}
+
+/// One parsed JSON text.
+///
+/// Node 0 is the root. An object node is followed by key, value subtree, key, value subtree, …; an array node
+/// by its elements' subtrees. Methods that take an index panic when it is not below [`len`](Self::len).
+#[derive(Debug, Clone)]
+pub struct Tape<'a> {
+    text: &'a str,
+    nodes: Vec<Node>,
+    depth: u32,
+    duplicates: Vec<u32>,
+    surrogates: Vec<u32>,
+}
+
+impl<'a> Tape<'a> {
+    /// Parse one JSON value.
+    pub fn parse(bytes: &'a [u8], limits: &Limits) -> Result<Self, ParseError> {
+        Self::parse_with(bytes, limits, &mut Scratch::default())
+    }
+
+    /// Parse one JSON value with the buffers of an earlier tape.
+    pub fn parse_with(
+        bytes: &'a [u8],
+        limits: &Limits,
+        scratch: &mut Scratch,
+    ) -> Result<Self, ParseError> {
+        let text = admit(bytes, limits.max_bytes.min(MAX_BYTES))?;
+        let mut nodes = std::mem::take(&mut scratch.nodes);
+        nodes.clear();
+        nodes.reserve((bytes.len() / 6 + 4).min(MAX_RESERVE));
+        let mut filters = std::mem::take(&mut scratch.filters);
+        filters.clear();
+        let mut parser = Parser {
+            text,
+            nodes,
+            filters,
+            duplicates: Vec::new(),
+            surrogates: Vec::new(),
+            depth: 0,
+            max_depth: limits.max_depth,
+        };
+        let outcome = parser.run();
+        scratch.filters = parser.filters;
+        if let Err(error) = outcome {
+            scratch.keep(parser.nodes);
+            return Err(error);
+        }
+        let mut duplicates = parser.duplicates;
+        duplicates.sort_unstable();
+        Ok(Self {
+            text,
+            nodes: parser.nodes,
+            depth: parser.depth,
+            duplicates,
+            surrogates: parser.surrogates,
+        })
+    }
+
+    /// Give the buffers back for the next input.
+    pub fn recycle(self, scratch: &mut Scratch) {
+        scratch.keep(self.nodes);
+    }
+
+    /// The node at an index.
+    #[inline]
+    pub fn node(&self, index: u32) -> Node {
+        self.nodes[index as usize]
+    }
+
+    /// All nodes in document order.
+    #[inline]
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Number of nodes, member names included; at least 1.
+    #[inline]
+    #[expect(clippy::len_without_is_empty, reason = "a tape always has a root")]
+    pub fn len(&self) -> u32 {
+        self.nodes[0].next
+    }
+
+    /// Nesting: a scalar or an empty container is 1, a container is 1 + its deepest child.
+    #[inline]
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// The whole input.
+    #[inline]
+    pub fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// The bytes of a node as written, strings with their quotes.
+    #[inline]
+    pub fn raw(&self, index: u32) -> &'a str {
+        let node = self.node(index);
+        &self.text[node.start as usize..node.end as usize]
+    }
+
+    /// A string or key as written between its quotes, escapes undecoded. Empty for other kinds.
+    #[inline]
+    pub fn raw_string(&self, index: u32) -> &'a str {
+        let node = self.node(index);
+        match node.kind() {
+            Kind::String | Kind::Key => &self.text[node.start as usize + 1..node.end as usize - 1],
+            _ => "",
+        }
+    }
+
+    /// A string or key, decoded; lone surrogates become U+FFFD. Empty for other kinds.
+    #[inline]
+    pub fn string(&self, index: u32) -> Cow<'a, str> {
+        let raw = self.raw_string(index);
+        if self.node(index).is_escaped() {
+            unescape(raw)
+        } else {
+            Cow::Borrowed(raw)
+        }
+    }
+
+    /// The fingerprint of a string's or key's decoded bytes.
+    #[inline]
+    pub fn fingerprint(&self, index: u32) -> u32 {
+        let node = self.node(index);
+        if node.kind() == Kind::Key {
+            node.fingerprint()
+        } else {
+            fingerprint(self.string(index).as_bytes())
+        }
+    }
+
+    /// Key nodes that repeat an earlier sibling, in document order; at most 16 are kept.
+    #[inline]
+    pub fn duplicate_keys(&self) -> &[u32] {
+        &self.duplicates
+    }
+
+    /// Strings and keys with a surrogate escape that has no partner, in document order; at most 16 are kept.
+    #[inline]
+    pub fn lone_surrogates(&self) -> &[u32] {
+        &self.surrogates
+    }
+
+    /// The elements of an array; nothing for other kinds.
+    #[inline]
+    pub fn children(&self, index: u32) -> Children<'_> {
+        let node = self.node(index);
+        let end = if node.kind() == Kind::Array {
+            node.next
+        } else {
+            index + 1
+        };
+        Children {
+            nodes: &self.nodes,
+            at: index + 1,
+            end,
+        }
+    }
+
+    /// The members of an object as (key index, value index); nothing for other kinds.
+    #[inline]
+    pub fn members(&self, index: u32) -> Members<'_> {
+        let node = self.node(index);
+        let end = if node.kind() == Kind::Object {
+            node.next
+        } else {
+            index + 1
+        };
+        Members {
+            nodes: &self.nodes,
+            at: index + 1,
+            end,
+        }
+    }
+
+    /// The value of an object's first member with this name.
+    pub fn get(&self, index: u32, name: &str) -> Option<u32> {
+        let digest = fingerprint(name.as_bytes());
+        self.members(index).find_map(|(key, value)| {
+            let matches = self.node(key).fingerprint() == digest && self.string(key) == name;
+            matches.then_some(value)
+        })
+    }
+
+    /// The RFC 6901 pointer of a node; a key has the pointer of its value. The root's is empty.
+    pub fn pointer(&self, index: u32) -> String {
+        pointer::of(self, index)
+    }
+}
+
+impl Scratch {
+    fn keep(&mut self, nodes: Vec<Node>) {
+        if nodes.capacity() <= MAX_KEPT {
+            self.nodes = nodes;
+        }
+    }
+}
+
+/// The elements of an array, by node index.
+#[derive(Debug, Clone)]
+pub struct Children<'t> {
+    nodes: &'t [Node],
+    at: u32,
+    end: u32,
+}
+
+impl Iterator for Children<'_> {
+    type Item = u32;
+
+    #[inline]
+    fn next(&mut self) -> Option<u32> {
+        if self.at >= self.end {
+            return None;
+        }
+        let here = self.at;
+        self.at = self.nodes.get(here as usize)?.next;
+        Some(here)
+    }
+}
+
+/// The members of an object, as (key index, value index).
+#[derive(Debug, Clone)]
+pub struct Members<'t> {
+    nodes: &'t [Node],
+    at: u32,
+    end: u32,
+}
+
+impl Iterator for Members<'_> {
+    type Item = (u32, u32);
+
+    #[inline]
+    fn next(&mut self) -> Option<(u32, u32)> {
+        if self.at >= self.end {
+            return None;
+        }
+        let key = self.at;
+        self.at = self.nodes.get(key as usize + 1)?.next;
+        Some((key, key + 1))
+    }
+}

@@ -1,0 +1,3 @@
+//! The crate's laws, through its public face only.
+
+mod tape;
