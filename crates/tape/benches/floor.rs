@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use countersign_tape::{Limits, Scratch, Tape};
-use serde_json::de::IgnoredAny;
+use serde::de::IgnoredAny;
 
 fn main() {
     println!(
