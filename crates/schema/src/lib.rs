@@ -2,6 +2,11 @@
 
 #[cfg_attr(
     not(test),
+    expect(dead_code, reason = "the validator is not there yet")
+)]
+mod format;
+#[cfg_attr(
+    not(test),
     expect(dead_code, unused_imports, reason = "the validator is not there yet")
 )]
 mod number;
