@@ -244,6 +244,32 @@ fn host_names() {
 }
 
 #[test]
+fn encoded_host_names() {
+    check(
+        Format::Hostname,
+        &[
+            "xn--ab-5tb",      // a mark inside
+            "xn--zcaa",        // two sharp s, an exception
+            "xn--58dc",        // Cherokee
+            "xn--f1a",         // a Cyrillic letter
+            "xn--ngba799q",    // a non-joiner between Arabic letters
+            "xn--11b2ezcw70k", // a joiner after a virama
+            "xn--ll-0ea",      // a middle dot between l and l
+        ],
+        &[
+            "xn--ab-4tb",    // a mark in front
+            "xn--hello-txk", // an alphabetic mark in front
+            "xn--i0a",       // an upper-case Cyrillic letter
+            "xn--x-sy8h",    // a ligature
+            "xn--ab-mea",    // a superscript
+            "xn--hqd2n",     // old Hangul jamo
+            "xn--ab-j1t",    // a non-joiner between Latin letters
+            "xn--la-0ea",    // a middle dot between l and a
+        ],
+    );
+}
+
+#[test]
 fn uris() {
     check(
         Format::Uri,
