@@ -30,5 +30,5 @@ mod tape;
 pub use error::{ParseError, ScanError};
 pub use fingerprint::fingerprint;
 pub use node::{Kind, Node};
-pub use string::{escape_into, quote, unescape};
+pub use string::{escape_into, quote, unescape, unescape_into};
 pub use tape::{Children, Limits, Members, Scratch, Tape};

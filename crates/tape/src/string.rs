@@ -160,22 +160,25 @@ fn decode_unicode(raw: &[u8], at: usize) -> (usize, char) {
 /// assert_eq!(unescape(r"caf\u00e9 \ud83d\ude00 \ud800"), "café 😀 \u{fffd}");
 /// ```
 pub fn unescape(raw: &str) -> Cow<'_, str> {
-    let Some(first) = raw.find('\\') else {
+    if !raw.contains('\\') {
         return Cow::Borrowed(raw);
-    };
-    let mut decoded = String::with_capacity(raw.len());
-    let mut rest = raw;
-    let mut next = Some(first);
-    while let Some(at) = next {
-        let (plain, escape) = rest.split_at(at);
-        decoded.push_str(plain);
-        let (used, character) = decode_escape(escape.as_bytes(), 0);
-        decoded.push(character);
-        rest = escape.get(used..).unwrap_or_default();
-        next = rest.find('\\');
     }
-    decoded.push_str(rest);
+    let mut decoded = String::with_capacity(raw.len());
+    unescape_into(raw, &mut decoded);
     Cow::Owned(decoded)
+}
+
+/// Append what [`unescape`] gives to a buffer the caller reuses.
+pub fn unescape_into(raw: &str, out: &mut String) {
+    let mut rest = raw;
+    while let Some(at) = rest.find('\\') {
+        let (plain, escape) = rest.split_at(at);
+        out.push_str(plain);
+        let (used, character) = decode_escape(escape.as_bytes(), 0);
+        out.push(character);
+        rest = escape.get(used..).unwrap_or_default();
+    }
+    out.push_str(rest);
 }
 
 /// Append `text` to `out` as the inside of a JSON string: only `"`, `\` and control characters are escaped.
