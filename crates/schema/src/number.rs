@@ -12,7 +12,7 @@ mod divisor;
 mod tests;
 
 pub(crate) use decimal::Decimal;
-pub(crate) use divisor::{Divisor, DivisorError};
+pub(crate) use divisor::Divisor;
 
 /// The largest exponent, either way, that a non-zero number may be written with.
 pub(crate) const MAX_EXPONENT: i64 = 1_000_000;

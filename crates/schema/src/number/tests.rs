@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 
 use proptest::prelude::*;
 
-use super::{Decimal, Divisor, DivisorError, Number, TooExtreme, fast_i64};
+use super::divisor::DivisorError;
+use super::{Decimal, Divisor, Number, TooExtreme, fast_i64};
 
 fn number(text: &str) -> Number<'_> {
     Number::parse(text).expect("a number within the limits")

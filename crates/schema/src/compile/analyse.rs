@@ -1,0 +1,299 @@
+//! What only the whole graph tells: cycles, how much work one instance value can cause, and what to remember.
+//!
+//! "In place" means: judged against the same instance value. A cycle of in-place edges would never end, so it is a
+//! schema error; a long chain or a large fan-out is refused by the limits, and bounded again by fuel when they are
+//! lifted.
+
+mod cycles;
+
+use super::index::position;
+use crate::limits::Limits;
+use crate::program::{Flags, NONE, NodeId, Operation, Program};
+use crate::unenforceable::Unenforceable;
+
+/// Applicators up to this height and weight are decided natively, without frames.
+const SHALLOW_HEIGHT: u32 = 3;
+const SHALLOW_WEIGHT: u64 = 24;
+
+/// Judges and finishes the program. Gives the root, which may have been an alias.
+pub(super) fn analyse(
+    program: &mut Program,
+    root: NodeId,
+    limits: &Limits,
+) -> Result<NodeId, Unenforceable> {
+    let measures = measure(program)?;
+    let longest = measures
+        .iter()
+        .map(|measure| measure.height)
+        .max()
+        .unwrap_or(0);
+    if longest as usize > limits.max_in_place_chain {
+        return Err(Unenforceable::Limit {
+            bound: "chained applicators",
+        });
+    }
+    let heaviest = measures
+        .iter()
+        .map(|measure| measure.weight)
+        .max()
+        .unwrap_or(0);
+    if heaviest > limits.max_in_place_weight {
+        return Err(Unenforceable::Limit {
+            bound: "applicators on one value",
+        });
+    }
+    let root = skip_aliases(program, root);
+    mark_shallow(program)?;
+    mark_memo(program);
+    Ok(root)
+}
+
+/// How much judging one value by a subschema can set off.
+#[derive(Debug, Clone, Copy, Default)]
+struct Measure {
+    /// In-place edges on the longest way down.
+    height: u32,
+    /// In-place visits, counted with repetition.
+    weight: u64,
+    /// Some edge below is decided at run time.
+    dynamic: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Progress {
+    Unseen,
+    Open,
+    Done,
+}
+
+/// Measures every node, or finds an in-place cycle.
+fn measure(program: &Program) -> Result<Vec<Measure>, Unenforceable> {
+    let count = program.nodes.len();
+    let mut measures = vec![Measure::default(); count];
+    let mut progress = vec![Progress::Unseen; count];
+    let mut work: Vec<(NodeId, Vec<NodeId>)> = Vec::new();
+    for start in 0..position(count) {
+        if progress[start as usize] != Progress::Unseen {
+            continue;
+        }
+        work.push((start, in_place(program, start)));
+        progress[start as usize] = Progress::Open;
+        while let Some((node, targets)) = work.last_mut() {
+            let node = *node;
+            let Some(next) = targets.pop() else {
+                measures[node as usize] = combine(program, &measures, node);
+                progress[node as usize] = Progress::Done;
+                work.pop();
+                continue;
+            };
+            match progress[next as usize] {
+                Progress::Done => {}
+                Progress::Open => return Err(endless()),
+                Progress::Unseen => {
+                    progress[next as usize] = Progress::Open;
+                    work.push((next, in_place(program, next)));
+                }
+            }
+        }
+    }
+    Ok(measures)
+}
+
+fn endless() -> Unenforceable {
+    Unenforceable::Invalid {
+        pointer: String::new(),
+        reason: "references lead back to themselves without descending",
+    }
+}
+
+fn combine(program: &Program, measures: &[Measure], node: NodeId) -> Measure {
+    let mut total = Measure {
+        height: 0,
+        weight: 1,
+        dynamic: has_dynamic(program, node),
+    };
+    for target in in_place(program, node) {
+        let below = measures[target as usize];
+        total.height = total.height.max(below.height + 1);
+        total.weight = total.weight.saturating_add(below.weight);
+        total.dynamic |= below.dynamic;
+    }
+    total
+}
+
+fn has_dynamic(program: &Program, node: NodeId) -> bool {
+    let operations = program.nodes[node as usize]
+        .operations
+        .of(&program.operations);
+    operations
+        .iter()
+        .any(|operation| matches!(operation, Operation::DynamicRef { .. }))
+}
+
+/// The subschemas a node applies to the value it judges.
+fn in_place(program: &Program, node: NodeId) -> Vec<NodeId> {
+    let mut targets = Vec::new();
+    for operation in program.nodes[node as usize]
+        .operations
+        .of(&program.operations)
+    {
+        match *operation {
+            Operation::Ref(target)
+            | Operation::Not(target)
+            | Operation::Dependent { schema: target, .. } => {
+                targets.push(target);
+            }
+            Operation::DynamicRef { anchor, fallback } => {
+                targets.push(fallback);
+                let definers = program.dynamic_anchors.get(anchor as usize);
+                targets.extend(definers.into_iter().flatten().map(|(_, target)| *target));
+            }
+            Operation::All(range) | Operation::Any(range) | Operation::One(range) => {
+                targets.extend(range.of(&program.branches));
+            }
+            Operation::If {
+                condition,
+                then,
+                otherwise,
+            } => targets.extend([condition, then, otherwise]),
+        }
+    }
+    targets.retain(|target| *target != NONE);
+    targets
+}
+
+/// The subschemas a node applies to the members or items of the value it judges.
+fn descending(program: &Program, node: NodeId) -> Vec<NodeId> {
+    let node = &program.nodes[node as usize];
+    let mut targets = vec![node.unevaluated_items, node.unevaluated_properties];
+    if let Some(plan) = program.objects.get(node.object as usize) {
+        targets.extend(&plan.schemas);
+        targets.extend(plan.patterns.iter().map(|(_, schema)| *schema));
+        targets.push(plan.additional);
+    }
+    if let Some(plan) = program.arrays.get(node.array as usize) {
+        targets.extend(&plan.prefix);
+        targets.extend([plan.rest, plan.contains]);
+    }
+    targets.retain(|target| *target != NONE);
+    targets
+}
+
+/// Lets everything that points at a bare `$ref` point at its target instead. Where the dynamic scope matters, the
+/// resource passed through matters too, and nothing is skipped.
+fn skip_aliases(program: &mut Program, root: NodeId) -> NodeId {
+    if !program.dynamic_anchors.is_empty() {
+        return root;
+    }
+    let aliases = aliases(program);
+    let follow = |id: &mut NodeId| {
+        if let Some(target) = aliases.get(*id as usize) {
+            *id = *target;
+        }
+    };
+    program.branches.iter_mut().for_each(follow);
+    for operation in &mut program.operations {
+        match operation {
+            Operation::Ref(id) | Operation::Not(id) | Operation::Dependent { schema: id, .. } => {
+                follow(id);
+            }
+            Operation::If {
+                condition,
+                then,
+                otherwise,
+            } => [condition, then, otherwise].into_iter().for_each(follow),
+            Operation::DynamicRef { fallback, .. } => follow(fallback),
+            Operation::All(_) | Operation::Any(_) | Operation::One(_) => {}
+        }
+    }
+    for plan in &mut program.objects {
+        plan.schemas.iter_mut().for_each(follow);
+        plan.patterns
+            .iter_mut()
+            .for_each(|(_, schema)| follow(schema));
+        [&mut plan.additional, &mut plan.property_names]
+            .into_iter()
+            .for_each(follow);
+    }
+    for plan in &mut program.arrays {
+        plan.prefix.iter_mut().for_each(follow);
+        [&mut plan.rest, &mut plan.contains]
+            .into_iter()
+            .for_each(follow);
+    }
+    for node in &mut program.nodes {
+        [
+            &mut node.unevaluated_items,
+            &mut node.unevaluated_properties,
+        ]
+        .into_iter()
+        .for_each(follow);
+    }
+    let mut root = root;
+    follow(&mut root);
+    root
+}
+
+/// For each node, the node that judges exactly the same.
+fn aliases(program: &Program) -> Vec<NodeId> {
+    let direct = |id: NodeId| -> Option<NodeId> {
+        let node = &program.nodes[id as usize];
+        let [Operation::Ref(target)] = node.operations.of(&program.operations) else {
+            return None;
+        };
+        let bare = crate::program::Node {
+            operations: crate::program::Range::default(),
+            ..*node
+        };
+        bare.asserts_nothing().then_some(*target)
+    };
+    let mut aliases: Vec<NodeId> = (0..position(program.nodes.len())).collect();
+    let mut path = Vec::new();
+    for start in 0..position(program.nodes.len()) {
+        // In-place cycles were refused, so following ends; what is already settled ends it early.
+        let mut end = start;
+        while let Some(next) = direct(end) {
+            path.push(end);
+            let settled = aliases[next as usize];
+            if settled != next {
+                end = settled;
+                break;
+            }
+            end = next;
+        }
+        for id in path.drain(..) {
+            aliases[id as usize] = end;
+        }
+    }
+    aliases
+}
+
+fn mark_shallow(program: &mut Program) -> Result<(), Unenforceable> {
+    let measures = measure(program)?;
+    for (node, measure) in program.nodes.iter_mut().zip(measures) {
+        if measure.height <= SHALLOW_HEIGHT && measure.weight <= SHALLOW_WEIGHT && !measure.dynamic
+        {
+            node.flags.set(Flags::SHALLOW);
+        }
+    }
+    Ok(())
+}
+
+/// Marks what several ways may lead to on the same value: in-place targets with more than one parent, and whatever
+/// lies on a cycle that also branches.
+fn mark_memo(program: &mut Program) {
+    let count = program.nodes.len();
+    let mut parents = vec![0u32; count];
+    for node in 0..position(count) {
+        for target in in_place(program, node) {
+            parents[target as usize] += 1;
+        }
+    }
+    let branching = cycles::branching(program);
+    for (id, node) in program.nodes.iter_mut().enumerate() {
+        let trivial = node.flags.has(Flags::TRUE) || node.flags.has(Flags::FALSE);
+        if !trivial && (parents[id] > 1 || branching[id]) {
+            node.flags.set(Flags::MEMO);
+        }
+    }
+}

@@ -1,0 +1,474 @@
+//! Every subschema, and every name it can be referred to by.
+//!
+//! A document is walked once with a work list. Each subschema gets its number here; each schema resource its base URI,
+//! its rules and its anchors. Documents the caller handed in and the bundled metaschemas are walked when first needed.
+
+use std::collections::BTreeMap;
+
+use countersign_tape::{Kind, Tape};
+
+use super::{Place, Settings, Text};
+use crate::dialect::{Dialect, Holds, Rules};
+use crate::keyword::Keyword;
+use crate::program::{NONE, NodeId};
+use crate::unenforceable::Unenforceable;
+use crate::{metaschema, uri};
+
+/// A document being compiled.
+pub(super) struct Document<'a> {
+    pub(super) uri: String,
+    pub(super) tape: Tape<'a>,
+    /// For each tape node, the subschema that starts there.
+    subschemas: Vec<NodeId>,
+}
+
+/// A subschema, before its keywords are read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Subschema {
+    pub(super) place: Place,
+    pub(super) resource: u32,
+}
+
+/// A schema resource: what one base URI covers.
+#[derive(Debug)]
+pub(super) struct Resource {
+    pub(super) base: String,
+    pub(super) rules: Rules,
+    pub(super) root: NodeId,
+    /// 2019-09: the root carries `"$recursiveAnchor": true`.
+    pub(super) recursive: bool,
+}
+
+/// What an anchor names.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Anchor {
+    pub(super) node: NodeId,
+    pub(super) dynamic: bool,
+}
+
+pub(super) struct Index<'a> {
+    settings: Settings<'a>,
+    pub(super) documents: Vec<Document<'a>>,
+    pub(super) subschemas: Vec<Subschema>,
+    pub(super) resources: Vec<Resource>,
+    by_uri: BTreeMap<String, u32>,
+    /// By name, then by resource, so that all resources defining a dynamic anchor stand together.
+    pub(super) anchors: BTreeMap<(String, u32), Anchor>,
+    handed_in_walked: bool,
+    pub(super) references: usize,
+}
+
+impl<'a> Index<'a> {
+    pub(super) fn new(settings: Settings<'a>) -> Self {
+        Self {
+            settings,
+            documents: Vec::new(),
+            subschemas: Vec::new(),
+            resources: Vec::new(),
+            by_uri: BTreeMap::new(),
+            anchors: BTreeMap::new(),
+            handed_in_walked: false,
+            references: 0,
+        }
+    }
+
+    pub(super) fn settings(&self) -> &Settings<'a> {
+        &self.settings
+    }
+
+    pub(super) fn root_rules(&self) -> Rules {
+        self.resources.first().map_or_else(
+            || super::initial_rules(&self.settings),
+            |resource| resource.rules,
+        )
+    }
+
+    pub(super) fn places(&self) -> Vec<Place> {
+        self.subschemas
+            .iter()
+            .map(|subschema| subschema.place)
+            .collect()
+    }
+
+    pub(super) fn into_texts(self) -> Vec<Text> {
+        self.documents
+            .into_iter()
+            .map(|document| Text {
+                bytes: document.tape.text().as_bytes().into(),
+                uri: document.uri,
+            })
+            .collect()
+    }
+
+    pub(super) fn add_root(&mut self, bytes: &'a [u8]) -> Result<NodeId, Unenforceable> {
+        self.add_document(String::new(), bytes)
+    }
+
+    /// Parses and walks a document that is known by `uri`.
+    fn add_document(&mut self, uri: String, bytes: &'a [u8]) -> Result<NodeId, Unenforceable> {
+        let tape = super::parse(bytes, self.settings.limits)?;
+        if let Some(key) = tape.duplicate_keys().first() {
+            return Err(Unenforceable::Invalid {
+                pointer: tape.pointer(*key),
+                reason: "duplicate key",
+            });
+        }
+        let rules = self.root_rules();
+        let document = position(self.documents.len());
+        let resource = self.add_resource(uri.clone(), rules);
+        let subschemas = vec![NONE; tape.len() as usize];
+        self.documents.push(Document {
+            uri,
+            tape,
+            subschemas,
+        });
+        self.walk(Place { document, node: 0 }, resource)
+    }
+
+    fn add_resource(&mut self, base: String, rules: Rules) -> u32 {
+        let resource = position(self.resources.len());
+        self.by_uri.entry(base.clone()).or_insert(resource);
+        self.resources.push(Resource {
+            base,
+            rules,
+            root: NONE,
+            recursive: false,
+        });
+        resource
+    }
+
+    /// Numbers the subschema at a place and all it holds. The number of the first is returned.
+    pub(super) fn walk(&mut self, place: Place, resource: u32) -> Result<NodeId, Unenforceable> {
+        let first = position(self.subschemas.len());
+        let mut work = vec![(place.node, resource)];
+        while let Some((node, resource)) = work.pop() {
+            self.visit(Place { node, ..place }, resource, &mut work)?;
+        }
+        Ok(self.at(place).unwrap_or(first))
+    }
+
+    /// The subschema that starts at a place, when it is known.
+    pub(super) fn at(&self, place: Place) -> Option<NodeId> {
+        let document = self.documents.get(place.document as usize)?;
+        let id = *document.subschemas.get(place.node as usize)?;
+        (id != NONE).then_some(id)
+    }
+
+    fn visit(
+        &mut self,
+        place: Place,
+        resource: u32,
+        work: &mut Vec<(u32, u32)>,
+    ) -> Result<(), Unenforceable> {
+        if self.at(place).is_some() {
+            return Ok(());
+        }
+        let id = position(self.subschemas.len());
+        if self.subschemas.len() >= self.settings.limits.max_subschemas {
+            return Err(Unenforceable::Limit {
+                bound: "subschemas",
+            });
+        }
+        let kind = self.tape(place).node(place.node).kind();
+        if !matches!(kind, Kind::Object | Kind::True | Kind::False) {
+            return Err(self.invalid(place, "a schema must be an object or a boolean"));
+        }
+        if let Some(document) = self.documents.get_mut(place.document as usize)
+            && let Some(slot) = document.subschemas.get_mut(place.node as usize)
+        {
+            *slot = id;
+        }
+        self.subschemas.push(Subschema { place, resource });
+        if kind != Kind::Object {
+            if place.node == 0 {
+                self.resource_mut(resource).root = id;
+            }
+            return Ok(());
+        }
+        let resource = self.enter(place, resource, id)?;
+        if let Some(subschema) = self.subschemas.last_mut() {
+            subschema.resource = resource;
+        }
+        self.queue_children(place, resource, work)
+    }
+
+    /// Reads the identity of a schema object: `$id`, `$schema` and the anchors. Gives the resource it belongs to.
+    fn enter(&mut self, place: Place, outer: u32, id: NodeId) -> Result<u32, Unenforceable> {
+        let outer_rules = self.rules(outer);
+        let own_id = self.string_at(place, "$id")?;
+        let masked = outer_rules.dialect == Dialect::Draft7
+            && self.tape(place).get(place.node, "$ref").is_some();
+        let is_root = place.node == 0;
+        let names_resource =
+            own_id.as_deref().is_some_and(|text| !text.starts_with('#')) && !masked;
+        let resource = if is_root {
+            outer
+        } else if names_resource {
+            self.add_resource(String::new(), outer_rules)
+        } else {
+            outer
+        };
+        if is_root || names_resource {
+            let rules = self.rules_at(self.tape(place), place.node, outer_rules)?;
+            self.resource_mut(resource).rules = rules;
+            self.resource_mut(resource).root = id;
+        }
+        if names_resource && let Some(text) = own_id.as_deref() {
+            self.name_resource(place, outer, resource, text)?;
+        }
+        if !masked {
+            self.add_anchors(place, resource, id, own_id.as_deref())?;
+        }
+        Ok(resource)
+    }
+
+    /// Gives a resource the URI its `$id` spells.
+    fn name_resource(
+        &mut self,
+        place: Place,
+        outer: u32,
+        resource: u32,
+        text: &str,
+    ) -> Result<(), Unenforceable> {
+        let (reference, fragment) = uri::split_fragment(text);
+        if fragment.is_some_and(|fragment| !fragment.is_empty())
+            && self.rules(resource).dialect != Dialect::Draft7
+        {
+            return Err(self.invalid(place, "$id must not have a fragment"));
+        }
+        let base = uri::resolve(&self.resource(outer).base, reference);
+        self.resource_mut(resource).base.clone_from(&base);
+        if *self.by_uri.entry(base).or_insert(resource) != resource {
+            return Err(self.invalid(place, "two schemas have the same $id"));
+        }
+        Ok(())
+    }
+
+    fn add_anchors(
+        &mut self,
+        place: Place,
+        resource: u32,
+        id: NodeId,
+        own_id: Option<&str>,
+    ) -> Result<(), Unenforceable> {
+        let dialect = self.rules(resource).dialect;
+        if dialect == Dialect::Draft7 {
+            if let Some((_, Some(name))) = own_id.map(uri::split_fragment)
+                && !name.is_empty()
+            {
+                self.anchor(
+                    place,
+                    name.to_owned(),
+                    resource,
+                    Anchor {
+                        node: id,
+                        dynamic: false,
+                    },
+                )?;
+            }
+            return Ok(());
+        }
+        if let Some(name) = self.string_at(place, "$anchor")? {
+            self.anchor(
+                place,
+                name,
+                resource,
+                Anchor {
+                    node: id,
+                    dynamic: false,
+                },
+            )?;
+        }
+        if dialect == Dialect::Draft202012
+            && let Some(name) = self.string_at(place, "$dynamicAnchor")?
+        {
+            self.anchor(
+                place,
+                name,
+                resource,
+                Anchor {
+                    node: id,
+                    dynamic: true,
+                },
+            )?;
+        }
+        if dialect == Dialect::Draft201909 && self.resource(resource).root == id {
+            let tape = self.tape(place);
+            let flag = tape
+                .get(place.node, "$recursiveAnchor")
+                .map(|value| tape.node(value).kind());
+            self.resource_mut(resource).recursive = flag == Some(Kind::True);
+        }
+        Ok(())
+    }
+
+    fn anchor(
+        &mut self,
+        place: Place,
+        name: String,
+        resource: u32,
+        anchor: Anchor,
+    ) -> Result<(), Unenforceable> {
+        match self.anchors.insert((name, resource), anchor) {
+            Some(earlier) if earlier.node != anchor.node => {
+                Err(self.invalid(place, "two schemas have the same anchor"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn queue_children(
+        &self,
+        place: Place,
+        resource: u32,
+        work: &mut Vec<(u32, u32)>,
+    ) -> Result<(), Unenforceable> {
+        let rules = self.rules(resource);
+        let tape = self.tape(place);
+        let masked = rules.dialect == Dialect::Draft7 && tape.get(place.node, "$ref").is_some();
+        let start = work.len();
+        for (key, value) in tape.members(place.node) {
+            let Some(keyword) = Keyword::parse(&tape.string(key)) else {
+                continue;
+            };
+            if !rules.knows(keyword) || (masked && keyword != Keyword::Definitions) {
+                continue;
+            }
+            match rules.holds(keyword) {
+                None => {}
+                Some(Holds::Schema) => work.push((value, resource)),
+                Some(Holds::SchemaOrArray) if tape.node(value).kind() != Kind::Array => {
+                    work.push((value, resource));
+                }
+                Some(Holds::SchemaArray | Holds::SchemaOrArray) => {
+                    self.expect(place, value, Kind::Array, "must be an array of schemas")?;
+                    work.extend(tape.children(value).map(|child| (child, resource)));
+                }
+                Some(Holds::SchemaMap) => {
+                    self.expect(place, value, Kind::Object, "must be an object of schemas")?;
+                    work.extend(tape.members(value).map(|(_, child)| (child, resource)));
+                }
+                Some(Holds::Dependencies) => {
+                    self.expect(place, value, Kind::Object, "must be an object")?;
+                    let schemas = tape
+                        .members(value)
+                        .filter(|(_, child)| tape.node(*child).kind() != Kind::Array);
+                    work.extend(schemas.map(|(_, child)| (child, resource)));
+                }
+            }
+        }
+        // Taken from the end, so turn the batch round: numbers then follow the document.
+        if let Some(batch) = work.get_mut(start..) {
+            batch.reverse();
+        }
+        Ok(())
+    }
+
+    fn expect(
+        &self,
+        place: Place,
+        value: u32,
+        kind: Kind,
+        reason: &'static str,
+    ) -> Result<(), Unenforceable> {
+        if self.tape(place).node(value).kind() == kind {
+            return Ok(());
+        }
+        Err(self.invalid(
+            Place {
+                node: value,
+                ..place
+            },
+            reason,
+        ))
+    }
+
+    fn string_at(&self, place: Place, name: &str) -> Result<Option<String>, Unenforceable> {
+        let tape = self.tape(place);
+        let Some(value) = tape.get(place.node, name) else {
+            return Ok(None);
+        };
+        if tape.node(value).kind() != Kind::String {
+            return Err(self.invalid(
+                Place {
+                    node: value,
+                    ..place
+                },
+                "must be a string",
+            ));
+        }
+        Ok(Some(tape.string(value).into_owned()))
+    }
+
+    pub(super) fn invalid(&self, place: Place, reason: &'static str) -> Unenforceable {
+        Unenforceable::Invalid {
+            pointer: self.pointer(place),
+            reason,
+        }
+    }
+
+    /// The place as a pointer, with its document's URI when that is not the schema itself.
+    pub(super) fn pointer(&self, place: Place) -> String {
+        let pointer = self.tape(place).pointer(place.node);
+        match self.documents.get(place.document as usize) {
+            Some(document) if place.document != 0 => format!("{}#{pointer}", document.uri),
+            _ => pointer,
+        }
+    }
+
+    /// The resource a URI names, walking handed-in documents and metaschemas as needed.
+    pub(super) fn find_resource(&mut self, uri: &str) -> Result<Option<u32>, Unenforceable> {
+        if let Some(resource) = self.by_uri.get(uri) {
+            return Ok(Some(*resource));
+        }
+        if let Some(bytes) = self.handed_in(uri) {
+            self.add_document(uri.to_owned(), bytes)?;
+        } else if let Some(text) = metaschema::find(uri) {
+            self.add_document(uri.to_owned(), text.as_bytes())?;
+        } else if !self.handed_in_walked {
+            self.walk_handed_in()?;
+        }
+        Ok(self.by_uri.get(uri).copied())
+    }
+
+    /// A handed-in document may be known by its `$id` only: walk them all once.
+    fn walk_handed_in(&mut self) -> Result<(), Unenforceable> {
+        self.handed_in_walked = true;
+        let documents = self.settings.documents;
+        for (uri, bytes) in documents {
+            if !self.by_uri.contains_key(uri) {
+                self.add_document(uri.clone(), bytes)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn handed_in(&self, uri: &str) -> Option<&'a [u8]> {
+        let documents = self.settings.documents;
+        documents
+            .iter()
+            .find(|(known, _)| known == uri)
+            .map(|(_, bytes)| bytes.as_slice())
+    }
+
+    pub(super) fn tape(&self, place: Place) -> &Tape<'a> {
+        &self.documents[place.document as usize].tape
+    }
+
+    pub(super) fn resource(&self, resource: u32) -> &Resource {
+        &self.resources[resource as usize]
+    }
+
+    fn resource_mut(&mut self, resource: u32) -> &mut Resource {
+        &mut self.resources[resource as usize]
+    }
+
+    pub(super) fn rules(&self, resource: u32) -> Rules {
+        self.resource(resource).rules
+    }
+}
+
+/// A table position as an index. Tables are bounded by the bytes of the schema, far below 2^32.
+pub(super) fn position(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(NONE)
+}

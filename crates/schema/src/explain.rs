@@ -1,0 +1,221 @@
+//! From a failed assertion to a violation a person can act on.
+//!
+//! Only invalid instances come here. One run collects the failures no alternative could have repaired; where all
+//! branches of an `anyOf` or `oneOf` failed, the branch that came closest is asked for its own failure. All of it is
+//! paid from the fuel that is left, and without fuel the plainer answer stands.
+
+mod words;
+
+use countersign_tape::{Kind, Tape};
+
+use crate::fuel::Fuel;
+use crate::keyword::Keyword;
+use crate::outcome::{Segment, Violation, Violations};
+use crate::program::{Flags, NodeId, Operation, Program};
+use crate::schema::Schema;
+use crate::types;
+use crate::validate::{Buffers, Failure, Halt, Machine, Purpose};
+
+/// Violations collected at most.
+const MOST: usize = 16;
+/// Alternatives within alternatives that are followed.
+const MAX_REFINEMENTS: usize = 8;
+
+/// Explains an instance that was found invalid. `decisive` is the failure that decided it.
+pub(crate) fn explain(
+    schema: &Schema,
+    tape: &Tape<'_>,
+    fuel: &mut Fuel,
+    buffers: &mut Buffers,
+    decisive: Failure,
+) -> Violations {
+    let mut failures = collect(schema, tape, fuel, buffers);
+    if failures.is_empty() {
+        failures.push(decisive);
+    }
+    let mut violations: Vec<Violation> = Vec::new();
+    for failure in failures {
+        let refined = refine(schema.program(), tape, fuel, buffers, failure);
+        let violation = describe(schema, tape, refined);
+        if !violations.contains(&violation) {
+            violations.push(violation);
+        }
+    }
+    let first = violations.remove(0);
+    Violations::new(first, violations)
+}
+
+fn collect(
+    schema: &Schema,
+    tape: &Tape<'_>,
+    fuel: &mut Fuel,
+    buffers: &mut Buffers,
+) -> Vec<Failure> {
+    let mut machine = Machine::new(
+        schema.program(),
+        tape,
+        fuel,
+        buffers,
+        Purpose::Collect(MOST),
+    );
+    // Whether it ended, found enough or ran dry: what was collected is true.
+    let _ended: Result<bool, Halt> = machine.run(schema.root(), 0, 0);
+    machine.failures
+}
+
+/// Replaces "no branch matched" by the failure of the branch that came closest.
+fn refine(
+    program: &Program,
+    tape: &Tape<'_>,
+    fuel: &mut Fuel,
+    buffers: &mut Buffers,
+    failure: Failure,
+) -> Failure {
+    let mut failure = failure;
+    // Scopes do not outlive a run, so where they matter the alternative itself is reported.
+    if !program.dynamic_anchors.is_empty() {
+        return failure;
+    }
+    for _ in 0..MAX_REFINEMENTS {
+        let Some(branches) = unmatched(program, &failure) else {
+            break;
+        };
+        let base = path(tape, failure.instance).len();
+        let mut best: Option<(Score, Failure)> = None;
+        for branch in branches {
+            let Some((score, found)) = closeness(
+                program,
+                tape,
+                fuel,
+                buffers,
+                *branch,
+                failure.instance,
+                base,
+            ) else {
+                return failure;
+            };
+            if best.is_none_or(|(known, _)| score > known) {
+                best = Some((score, found));
+            }
+        }
+        match best {
+            // Every branch wanted another type: the alternative says that best.
+            Some((score, found)) if score.depth > 0 || found.keyword != Keyword::Type => {
+                failure = found;
+            }
+            _ => break,
+        }
+    }
+    failure
+}
+
+/// How far a branch came. Greater is closer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Score {
+    /// A member that tells the branches apart did not say that this one is meant.
+    is_meant: bool,
+    depth: usize,
+    progress: u32,
+}
+
+fn closeness(
+    program: &Program,
+    tape: &Tape<'_>,
+    fuel: &mut Fuel,
+    buffers: &mut Buffers,
+    branch: NodeId,
+    instance: u32,
+    base: usize,
+) -> Option<(Score, Failure)> {
+    let mut machine = Machine::new(program, tape, fuel, buffers, Purpose::Collect(1));
+    if machine.run(branch, instance, 0) == Err(Halt::Exhausted) {
+        return None;
+    }
+    let found = *machine.failures.first()?;
+    let depth = path(tape, found.instance).len().saturating_sub(base);
+    let is_discriminator = depth == 1 && matches!(found.keyword, Keyword::Const | Keyword::Enum);
+    Some((
+        Score {
+            is_meant: !is_discriminator,
+            depth,
+            progress: machine.progress,
+        },
+        found,
+    ))
+}
+
+/// The branches of an alternative none of which matched.
+fn unmatched<'p>(program: &'p Program, failure: &Failure) -> Option<&'p [NodeId]> {
+    if failure.detail != 0 {
+        return None;
+    }
+    let operations = program.nodes[failure.node as usize]
+        .operations
+        .of(&program.operations);
+    operations.iter().find_map(|operation| match operation {
+        Operation::Any(range) if failure.keyword == Keyword::AnyOf => {
+            Some(range.of(&program.branches))
+        }
+        Operation::One(range) if failure.keyword == Keyword::OneOf => {
+            Some(range.of(&program.branches))
+        }
+        _ => None,
+    })
+}
+
+fn describe(schema: &Schema, tape: &Tape<'_>, failure: Failure) -> Violation {
+    let node = &schema.program().nodes[failure.node as usize];
+    let mut schema_pointer = schema.pointer(failure.node);
+    // A `false` schema fails as a whole; the keyword that applied it ends its own pointer.
+    if !node.flags.has(Flags::FALSE) {
+        schema_pointer.push('/');
+        schema_pointer.push_str(failure.keyword.as_str());
+    }
+    Violation {
+        keyword: failure.keyword.as_str(),
+        path: path(tape, failure.instance),
+        schema_pointer,
+        expected: words::expected(schema.program(), &failure),
+        actual: types::name_of(tape.node(failure.instance).kind()),
+    }
+}
+
+/// The way from the root to a node. A key leads to its member.
+fn path(tape: &Tape<'_>, target: u32) -> Vec<Segment> {
+    let mut path = Vec::new();
+    let mut at = 0;
+    while at < target {
+        let node = tape.node(at);
+        let inside = match node.kind() {
+            Kind::Array => tape
+                .children(at)
+                .enumerate()
+                .find(|(_, child)| target < tape.node(*child).next())
+                .map(|(index, child)| {
+                    (
+                        Segment::Index(u32::try_from(index).unwrap_or(u32::MAX)),
+                        child,
+                    )
+                }),
+            Kind::Object => tape
+                .members(at)
+                .enumerate()
+                .find(|(_, (_, value))| target < tape.node(*value).next())
+                .map(|(ordinal, (key, value))| {
+                    let ordinal = u32::try_from(ordinal).unwrap_or(u32::MAX);
+                    (
+                        Segment::Property {
+                            name: tape.string(key).into(),
+                            ordinal,
+                        },
+                        value,
+                    )
+                }),
+            _ => None,
+        };
+        let Some((segment, next)) = inside else { break };
+        path.push(segment);
+        at = next;
+    }
+    path
+}

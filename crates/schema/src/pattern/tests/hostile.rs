@@ -1,0 +1,175 @@
+//! Patterns and texts made to be slow, big or deep. Nothing here measures time: what is not linear does not end.
+
+use super::{Pattern, PatternError, PatternLimits, compile};
+
+const COMPILED_SIZE: PatternError = PatternError::TooLarge {
+    what: "compiled size",
+};
+
+/// Runs on the smallest stack the workspace promises to live with.
+fn on_small_stack(work: fn()) {
+    std::thread::Builder::new()
+        .stack_size(2 << 20)
+        .spawn(work)
+        .expect("a thread")
+        .join()
+        .expect("no panic");
+}
+
+#[test]
+fn repetition_bombs_are_refused() {
+    for source in [
+        "(a{1000}){1000}",
+        "^((a{1,1000}){1,1000}){1,1000}$",
+        "(((((a{99}){99}){99}){99}){99}){99}",
+        "(?:a{4294967294}|b)c",
+        "x(?:[]{4294967295}|b)c",
+        r"x(?:\p{L}{999}|b)c",
+        r"b(?:\p{L}|\P{N}){0,5000}b",
+    ] {
+        assert_eq!(compile(source).err(), Some(COMPILED_SIZE), "{source}");
+    }
+}
+
+#[test]
+fn repetitions_of_nothing_cost_nothing() {
+    for source in [
+        "(?:(?:(?:){1000}){1000}){1000}",
+        "(?:(?:|){4294967295}){4294967295}",
+        r"(?:(?:\b){4294967295}){4294967295}",
+        "(?:(?:a{0}){4294967295}){4294967295}",
+    ] {
+        let pattern = compile(&format!("x{source}y")).expect("a small pattern");
+        assert!(pattern.memory_usage() < 4096, "{source}");
+    }
+}
+
+#[test]
+fn ambiguous_repetition_stays_linear() {
+    let text = "x".repeat(1 << 20);
+    for source in [
+        "(x+x+)+y",
+        "((x*)*)*y",
+        "^(x|x|x)*y$",
+        "(?:x?){50}x{50}y",
+        "(x*)*(x*)*(x*)*y",
+    ] {
+        let pattern = compile(source).expect("a valid pattern");
+        assert!(!pattern.is_match(&text), "{source}");
+        assert!(pattern.is_match(&format!("{text}y")), "{source}");
+    }
+}
+
+#[test]
+fn five_megabytes_are_judged() {
+    let digits = "0123456789".repeat(500_000);
+    let letters = "é".repeat(2_500_000);
+    for (source, text) in [
+        ("^[0-9]+$", &digits),
+        ("^[0-9]{1,5000000}$", &digits),
+        (r"^(?:\d{5})*$", &digits),
+        ("[0-9]$", &digits),
+        (r"^\p{L}+$", &letters),
+        ("^[^a-z]*$", &letters),
+        (r"\B$", &letters),
+    ] {
+        let pattern = compile(source).expect("a valid pattern");
+        assert!(pattern.is_match(text), "{source}");
+        assert_eq!(pattern.weight(), 1, "{source}");
+    }
+}
+
+#[test]
+fn a_position_inside_a_character_costs_one_pass() {
+    let text = format!("{}é", "a.".repeat(2_500_000)) + "a";
+    let pattern = compile(r"\B(?:|zz)").expect("a valid pattern");
+    assert!(
+        pattern.is_match(&text),
+        "'.é' has no word character on either side"
+    );
+    let text = format!("{}aéa", "a.".repeat(2_500_000));
+    assert!(!pattern.is_match(&text));
+}
+
+#[test]
+fn a_thrashing_cache_falls_back() {
+    let pattern = compile("[ab]*a[ab]{400}c$").expect("a valid pattern");
+    let mut state = 1_u32;
+    let text: String = (0..20_000)
+        .map(|_| {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            if state & 1 == 0 { 'a' } else { 'b' }
+        })
+        .collect();
+    assert!(pattern.weight() > 50);
+    assert!(!pattern.is_match(&text));
+    assert!(pattern.is_match(&format!("a{}c", &text[..400])));
+}
+
+#[test]
+fn memory_is_bounded() {
+    let limits = PatternLimits::default();
+    for source in [
+        "[ab]*a[ab]{400}c$".to_owned(),
+        r"\p{L}{0,40}x".to_owned(),
+        r"\p{L}".repeat(60),
+        format!("[{}]", r"\p{L}\P{N}".repeat(100)),
+        "(?:a|b|c){1,20}".repeat(50),
+    ] {
+        match compile(&source) {
+            Ok(pattern) => assert!(
+                pattern.memory_usage() <= 4 * limits.max_compiled,
+                "{source}: {}",
+                pattern.memory_usage()
+            ),
+            Err(error) => assert_eq!(error, COMPILED_SIZE, "{source}"),
+        }
+    }
+}
+
+#[test]
+fn depth_is_refused_or_survived() {
+    on_small_stack(|| {
+        let limits = PatternLimits {
+            max_bytes: usize::MAX,
+            max_nesting: usize::MAX,
+            ..PatternLimits::default()
+        };
+        for source in [
+            "(".repeat(1024),
+            ")".repeat(1024),
+            "[".repeat(1024),
+            "(?:".repeat(300) + &")".repeat(300),
+            "(a|".repeat(200) + &")*".repeat(200),
+            "(".repeat(1_000_000),
+        ] {
+            assert!(compile(&source).is_err());
+            assert!(Pattern::compile(&source, &limits).is_err() || source.starts_with('['));
+        }
+        let deep = "(?:a|b".repeat(100) + &")*c".repeat(100);
+        assert!(Pattern::compile(&deep, &limits).is_ok());
+    });
+}
+
+#[test]
+fn long_patterns_are_survived_when_limits_are_lifted() {
+    let limits = PatternLimits {
+        max_bytes: usize::MAX,
+        ..PatternLimits::default()
+    };
+    for source in [
+        "{".repeat(1 << 18),
+        "a?".repeat(1 << 17),
+        "|".repeat(1 << 18),
+        r"\p{L}".repeat(1 << 15),
+        format!("[{}]", r"\p{L}".repeat(1 << 15)),
+        format!("[{}]", "é".repeat(1 << 17)),
+        "a{1".repeat(1 << 16),
+    ] {
+        if let Err(error) = Pattern::compile(&source, &limits) {
+            assert_eq!(error, COMPILED_SIZE);
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! The compiled form of a schema: flat tables that validation walks without chasing pointers.
+//!
+//! A program is immutable once built. Nodes refer to each other and to their plans by index; [`NONE`] means absent.
+
+use crate::format::Format;
+use crate::keyword::Keyword;
+use crate::names::Names;
+use crate::number::{Decimal, Divisor};
+use crate::pattern::Pattern;
+use crate::types::TypeSet;
+
+/// Index of a subschema in [`Program::nodes`].
+pub(crate) type NodeId = u32;
+
+/// The absent index.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// A compiled schema.
+#[derive(Debug, Default)]
+pub(crate) struct Program {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) operations: Vec<Operation>,
+    pub(crate) branches: Vec<NodeId>,
+    pub(crate) values: Vec<Values>,
+    pub(crate) numbers: Vec<NumberPlan>,
+    pub(crate) strings: Vec<StringPlan>,
+    pub(crate) objects: Vec<ObjectPlan>,
+    pub(crate) arrays: Vec<ArrayPlan>,
+    pub(crate) patterns: Vec<Pattern>,
+    /// For each dynamic anchor that several resources define: the resources and where their anchor points.
+    pub(crate) dynamic_anchors: Vec<Vec<(u32, NodeId)>>,
+}
+
+/// One subschema. Fields are ordered by how often validation reads them.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Node {
+    pub(crate) types: TypeSet,
+    pub(crate) flags: Flags,
+    pub(crate) object: u32,
+    pub(crate) array: u32,
+    pub(crate) string: u32,
+    pub(crate) number: u32,
+    /// `enum` and `const`: a range of [`Program::values`].
+    pub(crate) values: Range,
+    /// Applicators on the same instance value: a range of [`Program::operations`].
+    pub(crate) operations: Range,
+    pub(crate) unevaluated_items: NodeId,
+    pub(crate) unevaluated_properties: NodeId,
+    /// The schema resource it belongs to, for the dynamic scope.
+    pub(crate) resource: u32,
+}
+
+impl Default for Node {
+    fn default() -> Self {
+        Self {
+            types: TypeSet::ANY,
+            flags: Flags::default(),
+            object: NONE,
+            array: NONE,
+            string: NONE,
+            number: NONE,
+            values: Range::default(),
+            operations: Range::default(),
+            unevaluated_items: NONE,
+            unevaluated_properties: NONE,
+            resource: 0,
+        }
+    }
+}
+
+/// Properties of a node that are known once the whole program is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Flags(u8);
+
+impl Flags {
+    /// Accepts everything.
+    pub(crate) const TRUE: Flags = Flags(1);
+    /// Accepts nothing: the boolean schema `false`.
+    pub(crate) const FALSE: Flags = Flags(2);
+    /// Reached on the same value by several ways: worth remembering.
+    pub(crate) const MEMO: Flags = Flags(4);
+    /// Its applicators nest so little that they may be decided without a frame.
+    pub(crate) const SHALLOW: Flags = Flags(8);
+
+    #[inline]
+    pub(crate) fn has(self, flag: Flags) -> bool {
+        self.0 & flag.0 != 0
+    }
+
+    pub(crate) fn set(&mut self, flag: Flags) {
+        self.0 |= flag.0;
+    }
+}
+
+/// A range of indexes, half as large as the standard one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Range {
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+}
+
+impl Range {
+    #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self.start == self.end
+    }
+
+    #[inline]
+    pub(crate) fn of<T>(self, table: &[T]) -> &[T] {
+        table
+            .get(self.start as usize..self.end as usize)
+            .unwrap_or_default()
+    }
+}
+
+/// An applicator that judges the same instance value.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Operation {
+    /// `$ref`, and `$dynamicRef` with one candidate.
+    Ref(NodeId),
+    /// A reference that the dynamic scope decides, with the target when the scope has none.
+    DynamicRef {
+        anchor: u32,
+        fallback: NodeId,
+    },
+    All(Range),
+    Any(Range),
+    One(Range),
+    Not(NodeId),
+    If {
+        condition: NodeId,
+        then: NodeId,
+        otherwise: NodeId,
+    },
+    /// `dependentSchemas`: applies when the object has the property with this index in its plan's names.
+    Dependent {
+        property: u32,
+        schema: NodeId,
+    },
+}
+
+impl Operation {
+    pub(crate) fn keyword(self) -> Keyword {
+        match self {
+            Self::Ref(_) => Keyword::Ref,
+            Self::DynamicRef { .. } => Keyword::DynamicRef,
+            Self::All(_) => Keyword::AllOf,
+            Self::Any(_) => Keyword::AnyOf,
+            Self::One(_) => Keyword::OneOf,
+            Self::Not(_) => Keyword::Not,
+            Self::If { .. } => Keyword::If,
+            Self::Dependent { .. } => Keyword::DependentSchemas,
+        }
+    }
+}
+
+/// `enum` or `const`, sorted by the kind of value so that most instances meet one comparison.
+#[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is one JSON value or one question"
+)]
+pub(crate) struct Values {
+    pub(crate) keyword: Keyword,
+    pub(crate) null: bool,
+    pub(crate) yes: bool,
+    pub(crate) no: bool,
+    pub(crate) strings: Names,
+    /// Canonical forms of numbers, arrays and objects, sorted.
+    pub(crate) canonical: Vec<Box<[u8]>>,
+    /// Whether any canonical form is an array or object.
+    pub(crate) composite: bool,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct NumberPlan {
+    pub(crate) bounds: Vec<Bound>,
+    pub(crate) multiple_of: Option<Divisor>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Bound {
+    pub(crate) keyword: Keyword,
+    pub(crate) value: Decimal,
+    /// The bound as a machine integer, for the usual case.
+    pub(crate) small: Option<i64>,
+}
+
+#[derive(Debug)]
+pub(crate) struct StringPlan {
+    pub(crate) min_length: u64,
+    pub(crate) max_length: u64,
+    /// Index into [`Program::patterns`].
+    pub(crate) pattern: u32,
+    pub(crate) format: Option<Format>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ObjectPlan {
+    /// Every property name some keyword of this subschema mentions.
+    pub(crate) names: Names,
+    /// Per name: the schema of `properties`, or [`NONE`].
+    pub(crate) schemas: Vec<NodeId>,
+    /// Name indexes.
+    pub(crate) required: Vec<u32>,
+    /// The same as bits, when all names fit in 64 of them.
+    pub(crate) required_mask: u64,
+    pub(crate) dependent_required: Vec<DependentRequired>,
+    /// Pattern index and schema.
+    pub(crate) patterns: Vec<(u32, NodeId)>,
+    pub(crate) additional: NodeId,
+    pub(crate) property_names: NodeId,
+    pub(crate) min_properties: u64,
+    pub(crate) max_properties: u64,
+}
+
+impl ObjectPlan {
+    /// Whether the names seen in one object fit in a word.
+    #[inline]
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.schemas.len() <= 64
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct DependentRequired {
+    pub(crate) keyword: Keyword,
+    pub(crate) when: u32,
+    pub(crate) then: Vec<u32>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ArrayPlan {
+    pub(crate) prefix: Vec<NodeId>,
+    /// The keyword that `prefix` came from.
+    pub(crate) prefix_keyword: Keyword,
+    pub(crate) rest: NodeId,
+    /// The keyword that `rest` came from.
+    pub(crate) rest_keyword: Keyword,
+    pub(crate) contains: NodeId,
+    pub(crate) min_contains: u64,
+    pub(crate) max_contains: u64,
+    /// 2020-12: an item that matches `contains` counts as evaluated.
+    pub(crate) contains_evaluates: bool,
+    pub(crate) min_items: u64,
+    pub(crate) max_items: u64,
+    pub(crate) unique: bool,
+}
+
+impl Node {
+    /// Whether any instance passes.
+    pub(crate) fn asserts_nothing(&self) -> bool {
+        self.types == TypeSet::ANY
+            && self.values.is_empty()
+            && self.operations.is_empty()
+            && [
+                self.object,
+                self.array,
+                self.string,
+                self.number,
+                self.unevaluated_items,
+                self.unevaluated_properties,
+            ]
+            .iter()
+            .all(|part| *part == NONE)
+    }
+}
+
+impl ObjectPlan {
+    pub(crate) fn asserts_nothing(&self) -> bool {
+        self.names.len() == 0
+            && self.patterns.is_empty()
+            && self.additional == NONE
+            && self.property_names == NONE
+            && self.min_properties == 0
+            && self.max_properties == u64::MAX
+    }
+}
+
+impl ArrayPlan {
+    pub(crate) fn asserts_nothing(&self) -> bool {
+        self.prefix.is_empty()
+            && self.rest == NONE
+            && self.contains == NONE
+            && self.min_items == 0
+            && self.max_items == u64::MAX
+            && !self.unique
+    }
+}
+
+impl Program {
+    /// Bytes held, roughly.
+    pub(crate) fn memory_usage(&self) -> usize {
+        let names = |names: &Names| names.memory_usage();
+        size_of_val(self.nodes.as_slice())
+            + size_of_val(self.operations.as_slice())
+            + size_of_val(self.branches.as_slice())
+            + size_of_val(self.numbers.as_slice())
+            + size_of_val(self.strings.as_slice())
+            + size_of_val(self.arrays.as_slice())
+            + self
+                .objects
+                .iter()
+                .map(|plan| size_of_val(plan) + names(&plan.names))
+                .sum::<usize>()
+            + self.values.iter().map(Values::memory_usage).sum::<usize>()
+            + self
+                .patterns
+                .iter()
+                .map(Pattern::memory_usage)
+                .sum::<usize>()
+    }
+}
+
+impl Values {
+    fn memory_usage(&self) -> usize {
+        let canonical: usize = self
+            .canonical
+            .iter()
+            .map(|form| form.len() + size_of_val(form))
+            .sum();
+        size_of_val(self) + self.strings.memory_usage() + canonical
+    }
+}

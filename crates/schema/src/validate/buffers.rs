@@ -1,0 +1,68 @@
+//! What a run needs in memory, kept from one run to the next.
+
+use std::cell::Cell;
+
+use super::frame::Frame;
+use super::memo::Memo;
+use super::scope::Scopes;
+use crate::canonical::Canonicaliser;
+
+/// Reusable memory of the machine.
+#[derive(Debug, Default)]
+pub(crate) struct Buffers {
+    pub(super) frames: Vec<Frame>,
+    /// Names seen and values evaluated, one region per frame, stacked like the frames.
+    pub(super) bits: Vec<u64>,
+    pub(super) memo: Memo,
+    pub(super) scopes: Scopes,
+    pub(super) canonicaliser: Canonicaliser,
+    /// Canonical forms of the values at hand.
+    pub(super) forms: Vec<u8>,
+    /// Where each form in `forms` starts and ends.
+    pub(super) spans: Vec<(u32, u32)>,
+    pub(super) text: String,
+}
+
+/// Buffers above this size are not kept.
+const KEEP: usize = 1024 * 1024;
+
+thread_local! {
+    static KEPT: Cell<Option<Box<Buffers>>> = const { Cell::new(None) };
+}
+
+impl Buffers {
+    /// Lends this thread's buffers.
+    pub(crate) fn lend<T>(work: impl FnOnce(&mut Buffers) -> T) -> T {
+        let mut buffers = KEPT.take().unwrap_or_default();
+        let result = work(&mut buffers);
+        buffers.shrink();
+        KEPT.set(Some(buffers));
+        result
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.frames.clear();
+        self.bits.clear();
+        self.scopes.clear();
+        self.memo.forget();
+    }
+
+    fn shrink(&mut self) {
+        if self.frames.capacity() * size_of::<Frame>() > KEEP {
+            self.frames = Vec::new();
+        }
+        if self.bits.capacity() * size_of::<u64>() > KEEP {
+            self.bits = Vec::new();
+        }
+        if self.forms.capacity() > KEEP {
+            self.forms = Vec::new();
+        }
+        if self.spans.capacity() * size_of::<(u32, u32)>() > KEEP {
+            self.spans = Vec::new();
+        }
+        if self.text.capacity() > KEEP {
+            self.text = String::new();
+        }
+        self.canonicaliser.shrink(KEEP);
+    }
+}

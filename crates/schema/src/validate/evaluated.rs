@@ -1,0 +1,145 @@
+//! Which members and items have been judged, for `unevaluatedProperties` and `unevaluatedItems`.
+//!
+//! Only frames that need it keep score: those with such a keyword, and those in place below them. A frame's bits lie
+//! on a stack like the frame itself, and are handed up when it succeeds.
+
+use countersign_tape::Kind;
+
+use super::frame::{Frame, Link, Stage};
+use super::{Applied, Flow, Halt, Machine};
+use crate::keyword::Keyword;
+use crate::program::NONE;
+
+impl Machine<'_, '_> {
+    /// Whether what a frame with this link evaluates must be handed to its parent.
+    #[inline]
+    pub(super) fn merges(&self, link: Link, instance: u32) -> bool {
+        matches!(link, Link::InPlace { merging: true, .. })
+            && self
+                .buffers
+                .frames
+                .last()
+                .is_some_and(|parent| parent.tracked)
+            && self.is_container(instance)
+    }
+
+    fn is_container(&self, instance: u32) -> bool {
+        matches!(self.tape.node(instance).kind(), Kind::Object | Kind::Array)
+    }
+
+    /// Sets aside the bits a new frame needs: names seen in a wide object, and what is evaluated.
+    pub(super) fn reserve_bits(&mut self, frame: &mut Frame) -> Result<(), Halt> {
+        let node = &self.program.nodes[frame.node as usize];
+        let value = self.tape.node(frame.instance);
+        frame.bits = self.bits_len();
+        let mut words = 0;
+        if value.kind() == Kind::Object
+            && let Some(plan) = self.program.objects.get(node.object as usize)
+            && !plan.is_narrow()
+        {
+            frame.seen = u64::from(frame.bits);
+            words = plan.schemas.len().div_ceil(64);
+        }
+        let own = match value.kind() {
+            Kind::Object => node.unevaluated_properties != NONE,
+            Kind::Array => node.unevaluated_items != NONE,
+            _ => false,
+        };
+        frame.tracked = own || frame.merges;
+        if frame.tracked {
+            frame.evaluated = frame.bits + u32::try_from(words).unwrap_or(NONE);
+            words += value.count().div_ceil(64) as usize;
+        }
+        if words > 0 {
+            self.fuel.spend(words as u64)?;
+            self.buffers.bits.resize(frame.bits as usize + words, 0);
+        }
+        Ok(())
+    }
+
+    fn bits_len(&self) -> u32 {
+        u32::try_from(self.buffers.bits.len()).unwrap_or(NONE)
+    }
+
+    pub(super) fn mark_evaluated(&mut self, frame: &Frame, ordinal: u32) {
+        if frame.tracked {
+            self.set_bit(frame.evaluated, ordinal);
+        }
+    }
+
+    pub(super) fn set_bit(&mut self, start: u32, bit: u32) {
+        if let Some(word) = self.buffers.bits.get_mut((start + bit / 64) as usize) {
+            *word |= 1 << (bit % 64);
+        }
+    }
+
+    pub(super) fn bit(&self, start: u32, bit: u32) -> bool {
+        let word = self.buffers.bits.get((start + bit / 64) as usize);
+        word.is_some_and(|word| word >> (bit % 64) & 1 == 1)
+    }
+
+    /// What a valid in-place frame evaluated counts for the frame that asked.
+    pub(super) fn merge_into_parent(&mut self, frame: &Frame) {
+        let Some(parent) = self
+            .buffers
+            .frames
+            .last()
+            .copied()
+            .filter(|parent| parent.tracked)
+        else {
+            return;
+        };
+        let words = self.tape.node(frame.instance).count().div_ceil(64) as usize;
+        let (lower, upper) = self.buffers.bits.split_at_mut(frame.evaluated as usize);
+        let into = lower
+            .get_mut(parent.evaluated as usize..)
+            .unwrap_or_default();
+        for (target, source) in into.iter_mut().zip(upper.iter().take(words)) {
+            *target |= source;
+        }
+    }
+
+    /// Judges what nothing else has judged.
+    pub(super) fn unevaluated(&mut self, answer: Option<bool>) -> Result<Flow, Halt> {
+        if answer == Some(false) {
+            return Ok(Flow::Fail);
+        }
+        let mut frame = *self.top();
+        let node = self.program.nodes[frame.node as usize];
+        let value = self.tape.node(frame.instance);
+        let (schema, keyword) = match value.kind() {
+            Kind::Object => (node.unevaluated_properties, Keyword::UnevaluatedProperties),
+            Kind::Array => (node.unevaluated_items, Keyword::UnevaluatedItems),
+            _ => return Ok(Flow::Next(Stage::Done)),
+        };
+        if schema == NONE {
+            return Ok(Flow::Next(Stage::Done));
+        }
+        if !frame.begun {
+            frame.begun = true;
+            frame.cursor = frame.instance + 1;
+            frame.ordinal = 0;
+        }
+        while frame.cursor < value.next() {
+            let child = if value.kind() == Kind::Object {
+                frame.cursor + 1
+            } else {
+                frame.cursor
+            };
+            frame.cursor = self.tape.node(child).next();
+            let ordinal = frame.ordinal;
+            frame.ordinal += 1;
+            self.fuel.spend(1)?;
+            if self.bit(frame.evaluated, ordinal) {
+                continue;
+            }
+            self.set_bit(frame.evaluated, ordinal);
+            match self.apply(schema, child, Link::Child, keyword)? {
+                Applied::Pass => {}
+                Applied::Fail => return Ok(Flow::Fail),
+                Applied::Call => return self.descend(&frame, schema, child, Link::Child),
+            }
+        }
+        Ok(Flow::Next(Stage::Done))
+    }
+}

@@ -1,0 +1,329 @@
+//! Decisions that need no frame: types, constants, numbers and strings, and shallow combinations of them.
+
+use std::cmp::Ordering;
+
+use countersign_tape::{Kind, Node as TapeNode};
+
+use super::{Halt, Machine};
+use crate::format::Format;
+use crate::keyword::Keyword;
+use crate::number::{Number, fast_i64};
+use crate::pattern::Pattern;
+use crate::program::{Bound, Flags, NONE, Node, NodeId, NumberPlan, Operation, StringPlan, Values};
+use crate::types::TypeSet;
+
+impl Machine<'_, '_> {
+    /// Decides a value without a frame, where that is possible.
+    ///
+    /// The recursion is native but bounded by the program, not by the input: only nodes marked shallow are entered,
+    /// and those nest at most three deep.
+    #[inline]
+    pub(super) fn quick(&mut self, id: NodeId, instance: u32) -> Result<Option<bool>, Halt> {
+        let program = self.program;
+        let node = &program.nodes[id as usize];
+        let value = self.tape.node(instance);
+        self.fuel.spend(1)?;
+        let kind = value.kind();
+        if !node.types.intersects(TypeSet::of(kind))
+            && !self.is_wanted_integer(node, value, instance)?
+        {
+            return Ok(Some(false));
+        }
+        match kind {
+            Kind::Object if node.object != NONE || node.unevaluated_properties != NONE => {
+                return Ok(None);
+            }
+            Kind::Array if node.array != NONE || node.unevaluated_items != NONE => return Ok(None),
+            Kind::String | Kind::Key
+                if node.string != NONE
+                    && self
+                        .string_failure(&program.strings[node.string as usize], value, instance)?
+                        .is_some() =>
+            {
+                return Ok(Some(false));
+            }
+            Kind::Number
+                if node.number != NONE
+                    && self
+                        .number_failure(&program.numbers[node.number as usize], instance)?
+                        .is_some() =>
+            {
+                return Ok(Some(false));
+            }
+            _ => {}
+        }
+        if node.flags.has(Flags::FALSE) {
+            return Ok(Some(false));
+        }
+        if !node.values.is_empty() && self.values_failure(node, value, instance)?.is_some() {
+            return Ok(Some(false));
+        }
+        if node.operations.is_empty() {
+            return Ok(Some(true));
+        }
+        if !node.flags.has(Flags::SHALLOW) {
+            return Ok(None);
+        }
+        self.quick_operations(node, instance)
+    }
+
+    fn quick_operations(&mut self, node: &Node, instance: u32) -> Result<Option<bool>, Halt> {
+        let program = self.program;
+        for operation in node.operations.of(&program.operations) {
+            let verdict = match *operation {
+                Operation::Ref(target) => self.quick(target, instance)?,
+                Operation::Not(target) => self.quick(target, instance)?.map(|valid| !valid),
+                Operation::All(range) => self.quick_all(range.of(&program.branches), instance)?,
+                Operation::Any(range) => self.quick_any(range.of(&program.branches), instance)?,
+                Operation::One(range) => self.quick_one(range.of(&program.branches), instance)?,
+                Operation::If {
+                    condition,
+                    then,
+                    otherwise,
+                } => match self.quick(condition, instance)? {
+                    None => None,
+                    Some(held) => match if held { then } else { otherwise } {
+                        NONE => Some(true),
+                        target => self.quick(target, instance)?,
+                    },
+                },
+                // Only an object can have the property, and its plan would have asked for a frame.
+                Operation::Dependent { .. } => Some(true),
+                Operation::DynamicRef { .. } => None,
+            };
+            if verdict != Some(true) {
+                return Ok(verdict);
+            }
+        }
+        Ok(Some(true))
+    }
+
+    fn quick_all(&mut self, branches: &[NodeId], instance: u32) -> Result<Option<bool>, Halt> {
+        for branch in branches {
+            let verdict = self.quick(*branch, instance)?;
+            if verdict != Some(true) {
+                return Ok(verdict);
+            }
+        }
+        Ok(Some(true))
+    }
+
+    fn quick_any(&mut self, branches: &[NodeId], instance: u32) -> Result<Option<bool>, Halt> {
+        for branch in branches {
+            let verdict = self.quick(*branch, instance)?;
+            if verdict != Some(false) {
+                return Ok(verdict);
+            }
+        }
+        Ok(Some(false))
+    }
+
+    fn quick_one(&mut self, branches: &[NodeId], instance: u32) -> Result<Option<bool>, Halt> {
+        let mut matched = false;
+        for branch in branches {
+            match self.quick(*branch, instance)? {
+                None => return Ok(None),
+                Some(true) if matched => return Ok(Some(false)),
+                Some(valid) => matched |= valid,
+            }
+        }
+        Ok(Some(matched))
+    }
+
+    /// The first assertion of the node itself that a value fails, its applicators aside.
+    pub(super) fn leaf_failure(
+        &mut self,
+        node: &Node,
+        instance: u32,
+    ) -> Result<Option<Keyword>, Halt> {
+        let program = self.program;
+        let value = self.tape.node(instance);
+        if !node.types.intersects(TypeSet::of(value.kind()))
+            && !self.is_wanted_integer(node, value, instance)?
+        {
+            return Ok(Some(Keyword::Type));
+        }
+        if let Some(keyword) = self.values_failure(node, value, instance)? {
+            return Ok(Some(keyword));
+        }
+        match value.kind() {
+            Kind::Number if node.number != NONE => {
+                self.number_failure(&program.numbers[node.number as usize], instance)
+            }
+            Kind::String | Kind::Key if node.string != NONE => {
+                self.string_failure(&program.strings[node.string as usize], value, instance)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// The type set has no `number`, but has `integer`, and the value is one.
+    #[inline]
+    fn is_wanted_integer(
+        &mut self,
+        node: &Node,
+        value: TapeNode,
+        instance: u32,
+    ) -> Result<bool, Halt> {
+        if value.kind() != Kind::Number || !node.types.intersects(TypeSet::INTEGER) {
+            return Ok(false);
+        }
+        if value.is_integer_literal() {
+            return Ok(true);
+        }
+        let text = self.tape.raw(instance);
+        self.fuel.spend_bytes(text.len())?;
+        Ok(Number::parse(text).is_ok_and(|number| number.is_integer()))
+    }
+
+    fn number_failure(
+        &mut self,
+        plan: &NumberPlan,
+        instance: u32,
+    ) -> Result<Option<Keyword>, Halt> {
+        let text = self.tape.raw(instance);
+        self.fuel.spend_bytes(text.len())?;
+        let small = fast_i64(text);
+        for bound in &plan.bounds {
+            if !within(bound, small, text) {
+                return Ok(Some(bound.keyword));
+            }
+        }
+        if let Some(divisor) = plan.multiple_of
+            && !divisor.divides_text(text).unwrap_or(false)
+        {
+            return Ok(Some(Keyword::MultipleOf));
+        }
+        Ok(None)
+    }
+
+    fn string_failure(
+        &mut self,
+        plan: &StringPlan,
+        value: TapeNode,
+        instance: u32,
+    ) -> Result<Option<Keyword>, Halt> {
+        let raw = self.tape.raw_string(instance);
+        if plan.min_length > 0 || plan.max_length != u64::MAX {
+            let length = self.length(raw, value)?;
+            if length < plan.min_length {
+                return Ok(Some(Keyword::MinLength));
+            }
+            if length > plan.max_length {
+                return Ok(Some(Keyword::MaxLength));
+            }
+        }
+        if plan.pattern != NONE && !self.matches(plan.pattern, instance)? {
+            return Ok(Some(Keyword::Pattern));
+        }
+        if let Some(format) = plan.format {
+            self.fuel.spend_bytes(raw.len())?;
+            let text = self.tape.string(instance);
+            let holds = if format == Format::Regex {
+                Pattern::is_well_formed(&text)
+            } else {
+                format.matches(&text)
+            };
+            if !holds {
+                return Ok(Some(Keyword::Format));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a string or key matches a pattern.
+    pub(super) fn matches(&mut self, pattern: u32, instance: u32) -> Result<bool, Halt> {
+        let pattern = &self.program.patterns[pattern as usize];
+        let raw = self.tape.raw_string(instance);
+        self.fuel
+            .spend((raw.len() as u64 / 16 + 1).saturating_mul(u64::from(pattern.weight())))?;
+        if !self.tape.node(instance).is_escaped() {
+            return Ok(pattern.is_match(raw));
+        }
+        let text = &mut self.buffers.text;
+        text.clear();
+        countersign_tape::unescape_into(raw, text);
+        Ok(pattern.is_match(text))
+    }
+
+    /// The length in characters. Plain ASCII is as long as its bytes.
+    fn length(&mut self, raw: &str, value: TapeNode) -> Result<u64, Halt> {
+        if value.is_ascii() && !value.is_escaped() {
+            return Ok(raw.len() as u64);
+        }
+        self.fuel.spend_bytes(raw.len())?;
+        if !value.is_escaped() {
+            return Ok(raw.chars().count() as u64);
+        }
+        let text = &mut self.buffers.text;
+        text.clear();
+        countersign_tape::unescape_into(raw, text);
+        Ok(text.chars().count() as u64)
+    }
+
+    fn values_failure(
+        &mut self,
+        node: &Node,
+        value: TapeNode,
+        instance: u32,
+    ) -> Result<Option<Keyword>, Halt> {
+        let program = self.program;
+        for values in node.values.of(&program.values) {
+            if !self.is_among(values, value, instance)? {
+                return Ok(Some(values.keyword));
+            }
+        }
+        Ok(None)
+    }
+
+    fn is_among(&mut self, values: &Values, value: TapeNode, instance: u32) -> Result<bool, Halt> {
+        match value.kind() {
+            Kind::Null => Ok(values.null),
+            Kind::True => Ok(values.yes),
+            Kind::False => Ok(values.no),
+            Kind::String | Kind::Key => {
+                self.fuel
+                    .spend_bytes(self.tape.raw_string(instance).len())?;
+                if values.strings.len() == 1 {
+                    return Ok(values.strings.is(0, self.tape, instance));
+                }
+                Ok(values.strings.find_string(self.tape, instance).is_some())
+            }
+            Kind::Array | Kind::Object if !values.composite => Ok(false),
+            Kind::Number | Kind::Array | Kind::Object => {
+                if values.canonical.is_empty() {
+                    return Ok(false);
+                }
+                self.fuel.spend_bytes(self.tape.raw(instance).len())?;
+                let buffers = &mut *self.buffers;
+                buffers.forms.clear();
+                buffers
+                    .canonicaliser
+                    .write(self.tape, instance, &mut buffers.forms);
+                let form = buffers.forms.as_slice();
+                Ok(values
+                    .canonical
+                    .binary_search_by(|known| (**known).cmp(form))
+                    .is_ok())
+            }
+        }
+    }
+}
+
+/// A number too extreme to compare is outside every bound.
+#[inline]
+fn within(bound: &Bound, small: Option<i64>, text: &str) -> bool {
+    let order = match (small, bound.small) {
+        (Some(value), Some(limit)) => value.cmp(&limit),
+        _ => match bound.value.order_of(text) {
+            Ok(order) => order,
+            Err(_) => return false,
+        },
+    };
+    match bound.keyword {
+        Keyword::Minimum => order != Ordering::Less,
+        Keyword::ExclusiveMinimum => order == Ordering::Greater,
+        Keyword::Maximum => order != Ordering::Greater,
+        _ => order == Ordering::Less,
+    }
+}

@@ -1,0 +1,96 @@
+//! A small, lossy memory of judgements: one slot per hash, the later one stays.
+//!
+//! It turns the doubling of `allOf: [x, x]` over n levels from 2^n into n. It is a help, never the bound: that is fuel.
+
+use super::frame::{Frame, Link};
+use super::{Halt, Machine};
+use crate::program::NodeId;
+
+/// Slots; 1 MiB in all, made when first used.
+const SLOTS: usize = 65_536;
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Slot {
+    place: u64,
+    /// Generation, scope and answer.
+    tag: u64,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Memo {
+    slots: Vec<Slot>,
+    generation: u32,
+    used: bool,
+}
+
+impl Memo {
+    /// Makes all that is remembered stale.
+    pub(super) fn forget(&mut self) {
+        if !self.used {
+            return;
+        }
+        self.used = false;
+        self.generation += 1;
+        if self.generation == u32::MAX >> 1 {
+            self.slots.clear();
+            self.generation = 0;
+        }
+    }
+
+    fn get(&self, node: NodeId, instance: u32, scope: u32) -> Option<bool> {
+        let place = place(node, instance);
+        let slot = self.slots.get(slot_of(place))?;
+        let known = slot.place == place && slot.tag >> 1 == self.stamp(scope);
+        known.then_some(slot.tag & 1 == 1)
+    }
+
+    fn put(&mut self, node: NodeId, instance: u32, scope: u32, valid: bool) {
+        if self.slots.is_empty() {
+            self.slots.resize(SLOTS, Slot::default());
+        }
+        if !self.used {
+            self.used = true;
+            self.generation = self.generation.max(1);
+        }
+        let place = place(node, instance);
+        let tag = self.stamp(scope) << 1 | u64::from(valid);
+        if let Some(slot) = self.slots.get_mut(slot_of(place)) {
+            *slot = Slot { place, tag };
+        }
+    }
+
+    fn stamp(&self, scope: u32) -> u64 {
+        u64::from(self.generation) << 32 | u64::from(scope)
+    }
+}
+
+fn place(node: NodeId, instance: u32) -> u64 {
+    u64::from(node) << 32 | u64::from(instance)
+}
+
+fn slot_of(place: u64) -> usize {
+    // Multiplicative hashing; the top 16 bits index the slots.
+    usize::try_from(place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48).unwrap_or(0)
+}
+
+impl Machine<'_, '_> {
+    pub(super) fn remembered(
+        &mut self,
+        node: NodeId,
+        instance: u32,
+        link: Link,
+    ) -> Result<Option<bool>, Halt> {
+        if self.buffers.memo.slots.is_empty() {
+            return Ok(None);
+        }
+        self.fuel.spend(1)?;
+        let scope = self.scope_for(node, link)?;
+        Ok(self.buffers.memo.get(node, instance, scope))
+    }
+
+    pub(super) fn remember(&mut self, frame: &Frame, valid: bool) {
+        self.buffers
+            .memo
+            .put(frame.node, frame.instance, frame.scope, valid);
+    }
+}

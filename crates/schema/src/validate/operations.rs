@@ -1,0 +1,183 @@
+//! Applicators on the value itself: references, `allOf` and its relatives, `not`, `if`, `dependentSchemas`.
+
+use super::frame::{Frame, Link, Stage};
+use super::{Applied, Flow, Halt, Machine};
+use crate::program::{NONE, NodeId, Operation, Range};
+
+/// What an operation wants next, given the answers so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    Judge(NodeId, Link),
+    Satisfied,
+    /// A judgement that had to succeed did not; it has been reported where it failed.
+    Failed,
+    /// The operation itself fails: no branch matched, or too many.
+    Refused,
+}
+
+const MUST: Link = Link::InPlace {
+    speculative: false,
+    merging: true,
+};
+const TRY: Link = Link::InPlace {
+    speculative: true,
+    merging: true,
+};
+const TRY_APART: Link = Link::InPlace {
+    speculative: true,
+    merging: false,
+};
+
+impl Machine<'_, '_> {
+    pub(super) fn operations(&mut self, mut answer: Option<bool>) -> Result<Flow, Halt> {
+        let program = self.program;
+        let mut frame = *self.top();
+        let operations = program.nodes[frame.node as usize]
+            .operations
+            .of(&program.operations);
+        while let Some(operation) = operations.get(frame.step as usize) {
+            match self.wish(&mut frame, *operation, answer.take()) {
+                Wish::Judge(child, link) => {
+                    answer = match self.apply(child, frame.instance, link, operation.keyword())? {
+                        Applied::Pass => Some(true),
+                        Applied::Fail => Some(false),
+                        Applied::Call => return self.descend(&frame, child, frame.instance, link),
+                    };
+                    continue;
+                }
+                Wish::Satisfied => {}
+                Wish::Failed => return Ok(Flow::Fail),
+                Wish::Refused => {
+                    let detail = frame.matches;
+                    *self.top() = frame;
+                    if !self.tolerates(frame.node, operation.keyword(), frame.instance, detail)? {
+                        return Ok(Flow::Fail);
+                    }
+                }
+            }
+            frame.step += 1;
+            frame.branch = 0;
+            frame.matches = 0;
+        }
+        *self.top() = Frame {
+            begun: false,
+            ..frame
+        };
+        Ok(Flow::Next(Stage::Unevaluated))
+    }
+
+    fn wish(&self, frame: &mut Frame, operation: Operation, answer: Option<bool>) -> Wish {
+        match operation {
+            Operation::Ref(target) => must(target, answer),
+            Operation::DynamicRef { anchor, fallback } => {
+                must(self.dynamic_target(anchor, fallback), answer)
+            }
+            Operation::All(range) => self.all(frame, range, answer),
+            Operation::Any(range) => self.any(frame, range, answer),
+            Operation::One(range) => self.one(frame, range, answer),
+            Operation::Not(target) => match answer {
+                None => Wish::Judge(target, TRY_APART),
+                Some(true) => Wish::Refused,
+                Some(false) => Wish::Satisfied,
+            },
+            Operation::If {
+                condition,
+                then,
+                otherwise,
+            } => conditional(frame, condition, then, otherwise, answer),
+            Operation::Dependent { property, schema } => {
+                let node = &self.program.nodes[frame.node as usize];
+                let plan = self.program.objects.get(node.object as usize);
+                let is_object =
+                    self.tape.node(frame.instance).kind() == countersign_tape::Kind::Object;
+                match plan {
+                    Some(plan) if is_object && self.was_seen(frame, plan, property) => {
+                        must(schema, answer)
+                    }
+                    _ => Wish::Satisfied,
+                }
+            }
+        }
+    }
+
+    fn branch(&self, range: Range, branch: u32) -> Option<NodeId> {
+        range
+            .of(&self.program.branches)
+            .get(branch as usize)
+            .copied()
+    }
+
+    fn all(&self, frame: &mut Frame, range: Range, answer: Option<bool>) -> Wish {
+        if answer == Some(false) {
+            return Wish::Failed;
+        }
+        match self.branch(range, frame.branch) {
+            None => Wish::Satisfied,
+            Some(child) => {
+                frame.branch += 1;
+                Wish::Judge(child, MUST)
+            }
+        }
+    }
+
+    /// One valid branch is enough, unless what the others evaluate matters too.
+    fn any(&self, frame: &mut Frame, range: Range, answer: Option<bool>) -> Wish {
+        frame.matches += u32::from(answer == Some(true));
+        if frame.matches > 0 && !frame.tracked {
+            return Wish::Satisfied;
+        }
+        match self.branch(range, frame.branch) {
+            None if frame.matches > 0 => Wish::Satisfied,
+            None => Wish::Refused,
+            Some(child) => {
+                frame.branch += 1;
+                Wish::Judge(child, TRY)
+            }
+        }
+    }
+
+    fn one(&self, frame: &mut Frame, range: Range, answer: Option<bool>) -> Wish {
+        frame.matches += u32::from(answer == Some(true));
+        if frame.matches > 1 {
+            return Wish::Refused;
+        }
+        match self.branch(range, frame.branch) {
+            None if frame.matches == 1 => Wish::Satisfied,
+            None => Wish::Refused,
+            Some(child) => {
+                frame.branch += 1;
+                Wish::Judge(child, TRY)
+            }
+        }
+    }
+}
+
+fn must(target: NodeId, answer: Option<bool>) -> Wish {
+    match answer {
+        None => Wish::Judge(target, MUST),
+        Some(true) => Wish::Satisfied,
+        Some(false) => Wish::Failed,
+    }
+}
+
+/// Branch 0 asks the condition, branch 1 what follows from it.
+fn conditional(
+    frame: &mut Frame,
+    condition: NodeId,
+    then: NodeId,
+    otherwise: NodeId,
+    answer: Option<bool>,
+) -> Wish {
+    match (frame.branch, answer) {
+        (0, None) => Wish::Judge(condition, TRY),
+        (0, Some(held)) => {
+            frame.branch = 1;
+            match if held { then } else { otherwise } {
+                NONE => Wish::Satisfied,
+                target => Wish::Judge(target, MUST),
+            }
+        }
+        (_, Some(false)) => Wish::Failed,
+        _ => Wish::Satisfied,
+    }
+}
