@@ -15,11 +15,17 @@ pub(crate) const fn narrow(offset: usize) -> u32 {
 
 /// The input as text, if it is small enough and UTF-8.
 pub(crate) fn admit(bytes: &[u8], max_bytes: usize) -> Result<&str, ParseError> {
-    if bytes.len() > max_bytes {
-        return Err(ParseError::new(max_bytes, Reason::TooLarge));
-    }
+    check_size(bytes.len(), max_bytes)?;
     std::str::from_utf8(bytes)
         .map_err(|error| ParseError::new(error.valid_up_to(), Reason::NotUtf8))
+}
+
+/// Refuse an input of more than `max_bytes`.
+pub(crate) fn check_size(length: usize, max_bytes: usize) -> Result<(), ParseError> {
+    if length > max_bytes {
+        return Err(ParseError::new(max_bytes, Reason::TooLarge));
+    }
+    Ok(())
 }
 
 /// The first offset at or after `at` that is not JSON whitespace.

@@ -17,6 +17,8 @@
 //! ```
 
 mod duplicates;
+mod edits;
+mod envelope;
 mod error;
 mod fingerprint;
 mod grammar;
@@ -24,11 +26,19 @@ mod node;
 mod number;
 mod parse;
 mod pointer;
+mod scan;
+mod skip;
+mod span;
 mod string;
 mod tape;
+mod walk;
 
+pub use edits::{EditError, Edited, Edits, Place, Segment};
+pub use envelope::{Envelope, Member};
 pub use error::{ParseError, ScanError};
 pub use fingerprint::fingerprint;
 pub use node::{Kind, Node};
+pub use scan::{Hard, scan, scan_result, scan_str};
+pub use span::{RawElements, RawMembers, Span, elements, members};
 pub use string::{escape_into, quote, unescape, unescape_into};
 pub use tape::{Children, Limits, Members, Scratch, Tape};

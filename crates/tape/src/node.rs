@@ -2,6 +2,8 @@
 //! A node owns nothing and knows nothing about its neighbours beyond the index where its subtree ends.
 //! Sixteen bytes, because the validator walks these and not the text.
 
+use crate::span::Span;
+
 /// What a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -48,7 +50,7 @@ pub(crate) const NOT_INTEGER: u32 = 1 << 5;
 pub(crate) const LONE_SURROGATE: u32 = 1 << 6;
 pub(crate) const FINGERPRINT_SHIFT: u32 = 8;
 pub(crate) const COUNT_SHIFT: u32 = 3;
-const KIND_MASK: u32 = 0b111;
+pub(crate) const KIND_MASK: u32 = 0b111;
 
 impl Node {
     /// What this node is.
@@ -76,6 +78,12 @@ impl Node {
     #[inline]
     pub const fn end(self) -> u32 {
         self.end
+    }
+
+    /// The bytes of the node in the parsed input, for [`Edits`](crate::Edits).
+    #[inline]
+    pub const fn span(self) -> Span {
+        Span::new(self.start, self.end)
     }
 
     /// Index of the node after this subtree.

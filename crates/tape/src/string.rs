@@ -100,7 +100,7 @@ fn unicode_escape(bytes: &[u8], at: usize, flags: &mut u32) -> Result<usize, Par
 }
 
 /// The UTF-16 unit of a `\uXXXX` escape at `at`.
-fn code_unit(bytes: &[u8], at: usize) -> Option<u16> {
+pub(crate) fn code_unit(bytes: &[u8], at: usize) -> Option<u16> {
     let [b'\\', b'u', digits @ ..] = bytes.get(at..)?.first_chunk::<6>()? else {
         return None;
     };

@@ -7,9 +7,9 @@ use std::borrow::Cow;
 use crate::duplicates::Filter;
 use crate::error::ParseError;
 use crate::fingerprint::fingerprint;
-use crate::grammar::admit;
+use crate::grammar::{admit, check_size};
 use crate::node::{Kind, Node};
-use crate::parse::Parser;
+use crate::parse::Builder;
 use crate::pointer;
 use crate::string::unescape;
 
@@ -75,34 +75,41 @@ impl<'a> Tape<'a> {
         scratch: &mut Scratch,
     ) -> Result<Self, ParseError> {
         let text = admit(bytes, limits.max_bytes.min(MAX_BYTES))?;
+        Self::build(text, limits, scratch)
+    }
+
+    /// Parse one JSON value from text that is already known to be UTF-8.
+    pub fn parse_str(
+        text: &'a str,
+        limits: &Limits,
+        scratch: &mut Scratch,
+    ) -> Result<Self, ParseError> {
+        check_size(text.len(), limits.max_bytes.min(MAX_BYTES))?;
+        Self::build(text, limits, scratch)
+    }
+
+    fn build(text: &'a str, limits: &Limits, scratch: &mut Scratch) -> Result<Self, ParseError> {
         let mut nodes = std::mem::take(&mut scratch.nodes);
         nodes.clear();
-        nodes.reserve((bytes.len() / 6 + 4).min(MAX_RESERVE));
+        nodes.reserve((text.len() / 6 + 4).min(MAX_RESERVE));
         let mut filters = std::mem::take(&mut scratch.filters);
         filters.clear();
-        let mut parser = Parser {
-            text,
-            nodes,
-            filters,
-            duplicates: Vec::new(),
-            surrogates: Vec::new(),
-            depth: 0,
-            max_depth: limits.max_depth,
-        };
-        let outcome = parser.run();
-        scratch.filters = parser.filters;
+        let mut builder = Builder::new(text, limits.max_depth, nodes, filters);
+        let outcome = builder.run();
+        scratch.filters = builder.filters;
         if let Err(error) = outcome {
-            scratch.keep(parser.nodes);
+            scratch.keep(builder.nodes);
             return Err(error);
         }
-        let mut duplicates = parser.duplicates;
+        // Objects report when they close, inner ones first.
+        let mut duplicates = builder.duplicates;
         duplicates.sort_unstable();
         Ok(Self {
             text,
-            nodes: parser.nodes,
-            depth: parser.depth,
+            nodes: builder.nodes,
+            depth: builder.depth,
             duplicates,
-            surrogates: parser.surrogates,
+            surrogates: builder.surrogates,
         })
     }
 

@@ -1,0 +1,161 @@
+//! Edits of an object's members: the commas are worked out per object, for all its changes together.
+
+use super::error::{EditError, Reason};
+use super::{Patch, Place};
+use crate::grammar::skip_space;
+use crate::span::{Span, members};
+
+/// One change to one object.
+#[derive(Debug, Clone)]
+pub(super) struct Change {
+    pub(super) object: Span,
+    pub(super) what: What,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum What {
+    /// Remove the member whose key has this span.
+    Remove(Span),
+    /// Add a member, `"name":value`.
+    Insert(Place, Vec<u8>),
+}
+
+/// Turn member changes into patches of raw bytes.
+pub(super) fn patches(
+    original: &[u8],
+    changes: &mut [Change],
+    patches: &mut Vec<Patch>,
+) -> Result<(), EditError> {
+    changes.sort_by_key(|change| change.object);
+    for group in changes.chunk_by(|one, other| one.object == other.object) {
+        let Some(object) = group.first().map(|change| change.object) else {
+            continue;
+        };
+        let [b'{', .., b'}'] = object.bytes(original) else {
+            return Err(EditError::new(object.start, Reason::NotAnObject));
+        };
+        let removed = removed(group)?;
+        let last = if removed.is_empty() {
+            last_member_end(original, object)
+        } else {
+            remove(original, object, &removed, patches)?
+        };
+        insert(object, last, group, patches);
+    }
+    Ok(())
+}
+
+/// The keys to remove, in order.
+fn removed(changes: &[Change]) -> Result<Vec<Span>, EditError> {
+    let mut keys: Vec<Span> = changes
+        .iter()
+        .filter_map(|change| match change.what {
+            What::Remove(key) => Some(key),
+            What::Insert(..) => None,
+        })
+        .collect();
+    keys.sort_unstable();
+    match keys.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(EditError::new(pair[0].start, Reason::Overlap)),
+        None => Ok(keys),
+    }
+}
+
+/// Where the last member ends, found from the closing brace; nothing if the object is empty.
+fn last_member_end(original: &[u8], object: Span) -> Option<u32> {
+    let inner = Span::new(object.start + 1, object.end - 1);
+    let text = inner.bytes(original).trim_ascii_end();
+    if skip_space(text, 0) == text.len() {
+        return None;
+    }
+    Some(inner.inner(Span::of(0, text.len())).end)
+}
+
+/// Patch away the members with these keys, each run of them with the comma that has become idle. Returns
+/// where the last remaining member ends.
+fn remove(
+    original: &[u8],
+    object: Span,
+    keys: &[Span],
+    patches: &mut Vec<Patch>,
+) -> Result<Option<u32>, EditError> {
+    let mut keys = keys.iter().peekable();
+    let mut kept_end = None;
+    // A run of removed members: where the cut starts and where the last one ends.
+    let mut run: Option<(u32, u32)> = None;
+    for (key, value) in members(original, object) {
+        if keys.next_if(|&&next| next == key).is_some() {
+            let from = run.map_or(kept_end.unwrap_or(key.start), |(from, _)| from);
+            run = Some((from, value.end));
+        } else {
+            if let Some((from, end)) = run.take() {
+                // Without a member before it, the run takes the comma after it.
+                let to = if kept_end.is_some() { end } else { key.start };
+                cut(from, to, patches);
+            }
+            kept_end = Some(value.end);
+        }
+    }
+    if let Some((from, end)) = run {
+        cut(from, end, patches);
+    }
+    match keys.next() {
+        Some(key) => Err(EditError::new(key.start, Reason::NotAMember)),
+        None => Ok(kept_end),
+    }
+}
+
+fn cut(start: u32, end: u32, patches: &mut Vec<Patch>) {
+    patches.push(Patch {
+        span: Span::new(start, end),
+        with: Vec::new(),
+    });
+}
+
+/// Patch in the new members, around those that remain.
+fn insert(object: Span, last: Option<u32>, changes: &[Change], patches: &mut Vec<Patch>) {
+    let mut first = joined(changes, Place::First);
+    let mut final_ones = joined(changes, Place::Last);
+    let after_brace = object.start + 1;
+    if let Some(last) = last {
+        if !first.is_empty() {
+            first.push(b',');
+            put(after_brace, first, patches);
+        }
+        if !final_ones.is_empty() {
+            final_ones.insert(0, b',');
+            put(last, final_ones, patches);
+        }
+        return;
+    }
+    if !first.is_empty() && !final_ones.is_empty() {
+        first.push(b',');
+    }
+    first.append(&mut final_ones);
+    if !first.is_empty() {
+        put(after_brace, first, patches);
+    }
+}
+
+fn put(at: u32, with: Vec<u8>, patches: &mut Vec<Patch>) {
+    patches.push(Patch {
+        span: Span::new(at, at),
+        with,
+    });
+}
+
+/// The members to insert at one place, comma between them.
+fn joined(changes: &[Change], wanted: Place) -> Vec<u8> {
+    let mut all = Vec::new();
+    for change in changes {
+        if let What::Insert(place, member) = &change.what
+            && *place == wanted
+        {
+            if !all.is_empty() {
+                all.push(b',');
+            }
+            all.extend_from_slice(member);
+        }
+    }
+    all
+}

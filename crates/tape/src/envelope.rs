@@ -1,0 +1,261 @@
+//! The members of a JSON-RPC message that the gateway interprets, and where they stand.
+//! The set is closed: everything else in a message passes through unread.
+
+use crate::node::Kind;
+use crate::span::Span;
+
+/// A member of a message that is interpreted somewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Member {
+    /// `jsonrpc`
+    JsonRpc,
+    /// `id`
+    Id,
+    /// `method`
+    Method,
+    /// `params`
+    Params,
+    /// `result`
+    Result,
+    /// `error`
+    Error,
+    /// `params.name`
+    ParamsName,
+    /// `params.arguments`
+    ParamsArguments,
+    /// `params._meta`
+    ParamsMeta,
+    /// `result.structuredContent`
+    StructuredContent,
+    /// `result.isError`
+    IsError,
+    /// `result.content`
+    Content,
+    /// `result.resultType`
+    ResultType,
+    /// `result._meta`
+    ResultMeta,
+    /// `error.code`
+    ErrorCode,
+    /// `error.message`
+    ErrorMessage,
+    /// `error.data`
+    ErrorData,
+}
+
+/// The objects whose members are interpreted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Message,
+    Params,
+    Result,
+    Error,
+}
+
+impl Member {
+    const ALL: [Self; 17] = [
+        Self::JsonRpc,
+        Self::Id,
+        Self::Method,
+        Self::Params,
+        Self::Result,
+        Self::Error,
+        Self::ParamsName,
+        Self::ParamsArguments,
+        Self::ParamsMeta,
+        Self::StructuredContent,
+        Self::IsError,
+        Self::Content,
+        Self::ResultType,
+        Self::ResultMeta,
+        Self::ErrorCode,
+        Self::ErrorMessage,
+        Self::ErrorData,
+    ];
+
+    /// The dotted path of the member in a message.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::JsonRpc => "jsonrpc",
+            Self::Id => "id",
+            Self::Method => "method",
+            Self::Params => "params",
+            Self::Result => "result",
+            Self::Error => "error",
+            Self::ParamsName => "params.name",
+            Self::ParamsArguments => "params.arguments",
+            Self::ParamsMeta => "params._meta",
+            Self::StructuredContent => "result.structuredContent",
+            Self::IsError => "result.isError",
+            Self::Content => "result.content",
+            Self::ResultType => "result.resultType",
+            Self::ResultMeta => "result._meta",
+            Self::ErrorCode => "error.code",
+            Self::ErrorMessage => "error.message",
+            Self::ErrorData => "error.data",
+        }
+    }
+
+    /// The member of `scope` with this decoded name.
+    pub(crate) fn named(scope: Scope, name: &[u8]) -> Option<Self> {
+        Some(match (scope, name) {
+            (Scope::Message, b"jsonrpc") => Self::JsonRpc,
+            (Scope::Message, b"id") => Self::Id,
+            (Scope::Message, b"method") => Self::Method,
+            (Scope::Message, b"params") => Self::Params,
+            (Scope::Message, b"result") => Self::Result,
+            (Scope::Message, b"error") => Self::Error,
+            (Scope::Params, b"name") => Self::ParamsName,
+            (Scope::Params, b"arguments") => Self::ParamsArguments,
+            (Scope::Params, b"_meta") => Self::ParamsMeta,
+            (Scope::Result, b"structuredContent") => Self::StructuredContent,
+            (Scope::Result, b"isError") => Self::IsError,
+            (Scope::Result, b"content") => Self::Content,
+            (Scope::Result, b"resultType") => Self::ResultType,
+            (Scope::Result, b"_meta") => Self::ResultMeta,
+            (Scope::Error, b"code") => Self::ErrorCode,
+            (Scope::Error, b"message") => Self::ErrorMessage,
+            (Scope::Error, b"data") => Self::ErrorData,
+            _ => return None,
+        })
+    }
+
+    /// The scope that opens inside this member.
+    pub(crate) const fn scope(self) -> Option<Scope> {
+        match self {
+            Self::Params => Some(Scope::Params),
+            Self::Result => Some(Scope::Result),
+            Self::Error => Some(Scope::Error),
+            _ => None,
+        }
+    }
+
+    const fn bit(self) -> u32 {
+        1 << self as u32
+    }
+}
+
+impl std::fmt::Display for Member {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(self.as_str())
+    }
+}
+
+/// What a [`scan`](crate::scan) found: spans of the interpreted members, never their meaning.
+#[derive(Debug, Clone)]
+pub struct Envelope {
+    pub(crate) root: Span,
+    pub(crate) kind: Kind,
+    pub(crate) depth: u32,
+    pub(crate) structured_depth: u32,
+    pub(crate) lone_surrogate: Option<u32>,
+    spans: [Option<Span>; Member::ALL.len()],
+    repeated: u32,
+}
+
+impl Envelope {
+    pub(crate) const fn new(kind: Kind) -> Self {
+        Self {
+            root: Span::new(0, 0),
+            kind,
+            depth: 1,
+            structured_depth: 0,
+            lone_surrogate: None,
+            spans: [None; Member::ALL.len()],
+            repeated: 0,
+        }
+    }
+
+    /// Record a member; a second one of the same name is only marked as repeated. True if it was the first.
+    pub(crate) fn record(&mut self, member: Member, span: Span) -> bool {
+        let slot = &mut self.spans[member as usize];
+        if slot.is_some() {
+            self.repeated |= member.bit();
+            return false;
+        }
+        *slot = Some(span);
+        true
+    }
+
+    /// What the whole text is; a message is an object, a batch is an array.
+    pub fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The whole value, without the whitespace around it.
+    pub fn root(&self) -> Span {
+        self.root
+    }
+
+    /// Nesting of the whole text: a scalar or an empty container is 1, a container is 1 + its deepest child.
+    pub fn depth(&self) -> u32 {
+        self.depth
+    }
+
+    /// The value of an interpreted member; of its first occurrence if there are several.
+    pub fn get(&self, member: Member) -> Option<Span> {
+        self.spans[member as usize]
+    }
+
+    /// The `id` token.
+    pub fn id(&self) -> Option<Span> {
+        self.get(Member::Id)
+    }
+
+    /// The `method` token.
+    pub fn method(&self) -> Option<Span> {
+        self.get(Member::Method)
+    }
+
+    /// The `params` value.
+    pub fn params(&self) -> Option<Span> {
+        self.get(Member::Params)
+    }
+
+    /// The `result` value; of a bare result, the whole text.
+    pub fn result(&self) -> Option<Span> {
+        self.get(Member::Result)
+    }
+
+    /// The `error` value.
+    pub fn error(&self) -> Option<Span> {
+        self.get(Member::Error)
+    }
+
+    /// The `result.content` value.
+    pub fn content(&self) -> Option<Span> {
+        self.get(Member::Content)
+    }
+
+    /// The `result.structuredContent` value.
+    pub fn structured_content(&self) -> Option<Span> {
+        self.get(Member::StructuredContent)
+    }
+
+    /// Nesting of `result.structuredContent` alone; 0 when it is absent.
+    pub fn structured_content_depth(&self) -> u32 {
+        self.structured_depth
+    }
+
+    /// The value of `result.isError` when it is a boolean. `bytes` is the scanned input.
+    pub fn is_error(&self, bytes: &[u8]) -> Option<bool> {
+        match self.get(Member::IsError)?.kind(bytes)? {
+            Kind::True => Some(true),
+            Kind::False => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Interpreted members that occur more than once in their object, by decoded name.
+    pub fn duplicates(&self) -> impl Iterator<Item = Member> + '_ {
+        Member::ALL
+            .into_iter()
+            .filter(|member| self.repeated & member.bit() != 0)
+    }
+
+    /// Where the first string with an unpaired surrogate escape starts, anywhere in the text.
+    pub fn lone_surrogate(&self) -> Option<u32> {
+        self.lone_surrogate
+    }
+}

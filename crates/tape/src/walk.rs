@@ -1,0 +1,158 @@
+//! The JSON grammar, once: one loop over the bytes that tells a sink what it meets.
+//! It never recurses and holds no state about nesting: the sink remembers what is open, in as few bits as
+//! it needs. The tape and the skipper are the two sinks.
+
+use crate::error::{ParseError, Reason};
+use crate::grammar::{literal, skip_space};
+use crate::node::{Kind, NOT_INTEGER};
+use crate::number::scan_number;
+use crate::string::scan_string;
+
+/// Where the walk is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Inside {
+    Nothing,
+    Array,
+    Object,
+}
+
+/// What a walk reports to. Spans are offsets; `meta` is a kind with the flags of a node.
+pub(crate) trait Sink {
+    /// A scalar or an empty container.
+    fn leaf(&mut self, start: usize, end: usize, meta: u32);
+    /// A member name, quotes included.
+    fn key(&mut self, start: usize, end: usize, flags: u32);
+    /// A container with at least one child.
+    fn open(&mut self, start: usize, kind: Kind) -> Result<(), ParseError>;
+    /// Another child of the innermost container follows.
+    fn comma(&mut self);
+    /// The innermost container ends just before `end`.
+    fn close(&mut self, end: usize);
+    /// What the innermost open container is.
+    fn inside(&self) -> Inside;
+}
+
+/// Walk the value at `at` (no whitespace before it) and return where it ends.
+#[inline]
+pub(crate) fn walk<S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usize, ParseError> {
+    let mut at = at;
+    loop {
+        at = match bytes.get(at) {
+            Some(b'"') => string(bytes, at, sink)?,
+            Some(b'{') => {
+                let inner = skip_space(bytes, at + 1);
+                if bytes.get(inner) != Some(&b'}') {
+                    sink.open(at, Kind::Object)?;
+                    at = key(bytes, inner, sink)?;
+                    continue;
+                }
+                leaf(at, inner + 1, Kind::Object, sink)
+            }
+            Some(b'[') => {
+                let inner = skip_space(bytes, at + 1);
+                if bytes.get(inner) != Some(&b']') {
+                    sink.open(at, Kind::Array)?;
+                    at = inner;
+                    continue;
+                }
+                leaf(at, inner + 1, Kind::Array, sink)
+            }
+            Some(b'-' | b'0'..=b'9') => number(bytes, at, sink)?,
+            Some(b't') => leaf(at, literal(bytes, at, b"true")?, Kind::True, sink),
+            Some(b'f') => leaf(at, literal(bytes, at, b"false")?, Kind::False, sink),
+            Some(b'n') => leaf(at, literal(bytes, at, b"null")?, Kind::Null, sink),
+            _ => return Err(ParseError::new(at, Reason::Value)),
+        };
+        match after_value(bytes, at, sink)? {
+            Next::Value(next) => at = next,
+            Next::Done(end) => return Ok(end),
+        }
+    }
+}
+
+enum Next {
+    Value(usize),
+    Done(usize),
+}
+
+/// Close what ends here and step to the next value, if any is due.
+#[inline]
+fn after_value<S: Sink>(bytes: &[u8], mut at: usize, sink: &mut S) -> Result<Next, ParseError> {
+    loop {
+        match sink.inside() {
+            Inside::Nothing => return Ok(Next::Done(at)),
+            Inside::Object => {
+                at = skip_space(bytes, at);
+                match bytes.get(at) {
+                    Some(b',') => {
+                        sink.comma();
+                        return key(bytes, skip_space(bytes, at + 1), sink).map(Next::Value);
+                    }
+                    Some(b'}') => {}
+                    _ => return Err(ParseError::new(at, Reason::CommaOrBrace)),
+                }
+            }
+            Inside::Array => {
+                at = skip_space(bytes, at);
+                match bytes.get(at) {
+                    Some(b',') => {
+                        sink.comma();
+                        return Ok(Next::Value(skip_space(bytes, at + 1)));
+                    }
+                    Some(b']') => {}
+                    _ => return Err(ParseError::new(at, Reason::CommaOrBracket)),
+                }
+            }
+        }
+        at += 1;
+        sink.close(at);
+    }
+}
+
+#[inline]
+fn leaf<S: Sink>(start: usize, end: usize, kind: Kind, sink: &mut S) -> usize {
+    sink.leaf(start, end, kind as u32);
+    end
+}
+
+#[inline]
+fn number<S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usize, ParseError> {
+    let number = scan_number(bytes, at)?;
+    let flag = if number.integer { 0 } else { NOT_INTEGER };
+    sink.leaf(at, number.end, Kind::Number as u32 | flag);
+    Ok(number.end)
+}
+
+#[inline]
+fn string<S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usize, ParseError> {
+    let string = scan_string(bytes, at + 1)?;
+    sink.leaf(at, string.close + 1, Kind::String as u32 | string.flags);
+    Ok(string.close + 1)
+}
+
+/// A member name and its colon; returns where the value starts.
+#[inline]
+fn key<S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usize, ParseError> {
+    let string = key_string(bytes, at)?;
+    sink.key(at, string.close + 1, string.flags);
+    colon(bytes, string.close + 1)
+}
+
+/// The string of a member name at `at`.
+#[inline]
+pub(crate) fn key_string(bytes: &[u8], at: usize) -> Result<crate::string::Scanned, ParseError> {
+    if bytes.get(at) != Some(&b'"') {
+        return Err(ParseError::new(at, Reason::Key));
+    }
+    scan_string(bytes, at + 1)
+}
+
+/// Step over the colon after a member name that ends at `at`.
+#[inline]
+pub(crate) fn colon(bytes: &[u8], at: usize) -> Result<usize, ParseError> {
+    let colon = skip_space(bytes, at);
+    if bytes.get(colon) != Some(&b':') {
+        return Err(ParseError::new(colon, Reason::Colon));
+    }
+    Ok(skip_space(bytes, colon + 1))
+}
