@@ -1,7 +1,8 @@
 //! Which member names of one object repeat an earlier one.
-//! A filter of 256 bits per open object clears nearly every name at once; the rest are compared decoded:
-//! in a small object with the names before it, in a large one by sorting those that share a filter
-//! bit, at its end. There is no hash table and no seed to attack: the worst case is O(n log n).
+//! A filter of 256 bits per open object clears nearly every name at once. In a small object the rest are
+//! compared by fingerprint with those before them; what is still in doubt is settled when the object ends, by
+//! sorting the names that share a bit of a wider filter and comparing neighbours decoded. There is
+//! no hash table and no seed to attack: the worst case is O(n log n), each name decoded once.
 
 use std::borrow::Cow;
 
@@ -17,7 +18,7 @@ pub(crate) struct Filter {
 
 impl Filter {
     /// Up to this many names, a doubtful one is compared with its predecessors at once.
-    pub(crate) const PAIRWISE: u32 = 16;
+    pub(crate) const PAIRWISE: u32 = 48;
 
     /// Add a name; true if one with the same bit was added before.
     #[inline]
@@ -51,29 +52,21 @@ impl<'t> Names<'t> {
         Self { text, nodes }
     }
 
-    /// Whether the key at index `key` repeats an earlier key of the object at `object`.
-    pub(crate) fn repeats(&self, object: u32, key: u32) -> bool {
+    /// Whether an earlier key of the object at `object` has the fingerprint of the one at `key`.
+    pub(crate) fn resembles_earlier(&self, object: u32, key: u32) -> bool {
+        let digest = self.nodes[key as usize].fingerprint();
         self.keys(object)
             .take_while(|&(earlier, _)| earlier < key)
-            .any(|(earlier, node)| {
-                node.fingerprint() == self.nodes[key as usize].fingerprint()
-                    && self.name(earlier) == self.name(key)
-            })
+            .any(|(_, node)| node.fingerprint() == digest)
     }
 
-    /// Keys beyond the pairwise range that repeat an earlier one, in order, at most `limit`.
-    pub(crate) fn later_repeats(&self, object: u32, limit: usize) -> Vec<u32> {
+    /// Keys of a closed object that repeat an earlier one, in order, at most `limit`.
+    pub(crate) fn repeats(&self, object: u32, limit: usize) -> Vec<u32> {
         let mut suspects = self.suspects(object);
         suspects.sort_unstable();
-        let first_late = self
-            .keys(object)
-            .nth(Filter::PAIRWISE as usize)
-            .map_or(u32::MAX, |(key, _)| key);
         let mut found: Vec<u32> = suspects
             .windows(2)
-            .filter(|pair| {
-                (pair[0].0, &pair[0].1) == (pair[1].0, &pair[1].1) && pair[1].2 >= first_late
-            })
+            .filter(|pair| pair[0].0 == pair[1].0 && pair[0].1 == pair[1].1)
             .map(|pair| pair[1].2)
             .collect();
         found.sort_unstable();

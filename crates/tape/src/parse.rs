@@ -93,19 +93,15 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The filter has seen a name like the last one: compare with the earlier ones now, or, in a large
-    /// object, all of them at its end.
+    /// The filter has seen a name like the last one. In a small object the fingerprints before it settle
+    /// most cases; what stays open is settled for the whole object at its end.
     #[inline(never)]
     fn doubt(&mut self) {
         let key = narrow(self.nodes.len()) - 1;
-        if self.count > Filter::PAIRWISE {
-            if let Some(filter) = self.filters.last_mut() {
-                filter.postpone();
-            }
-        } else if self.duplicates.len() < REPORTS
-            && Names::new(self.text, &self.nodes).repeats(self.node, key)
-        {
-            self.duplicates.push(key);
+        let cleared = self.count <= Filter::PAIRWISE
+            && !Names::new(self.text, &self.nodes).resembles_earlier(self.node, key);
+        if !cleared && let Some(filter) = self.filters.last_mut() {
+            filter.postpone();
         }
     }
 
@@ -113,7 +109,7 @@ impl<'a> Builder<'a> {
     fn compare_all(&mut self, object: u32) {
         let room = REPORTS - self.duplicates.len();
         if room > 0 {
-            let found = Names::new(self.text, &self.nodes).later_repeats(object, room);
+            let found = Names::new(self.text, &self.nodes).repeats(object, room);
             self.duplicates.extend(found);
         }
     }
