@@ -1,44 +1,61 @@
 //! Parsing a tape against the floor, `serde_json::de::IgnoredAny`, on the same bytes.
-//! Prints the minimum of many runs and the ratio; asserts nothing about time.
+//! Prints the minimum of many runs and the ratio; asserts nothing about time. An argument selects inputs by name.
 
 #![expect(clippy::print_stdout, reason = "a benchmark reports on stdout")]
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use countersign_tape::{Limits, Scratch, Tape};
+use countersign_tape::{Hard, Limits, Scratch, Tape, scan};
 use serde::de::IgnoredAny;
 
 fn main() {
     println!(
-        "{:<14} {:>9} {:>10} {:>10} {:>7}",
-        "input", "bytes", "floor µs", "tape µs", "ratio"
+        "{:<16} {:>9} {:>10} {:>10} {:>10} {:>7} {:>7}",
+        "input", "bytes", "floor µs", "tape µs", "scan µs", "tape", "scan"
     );
+    let filter = std::env::args()
+        .skip(1)
+        .find(|argument| !argument.starts_with('-'));
     for (name, bytes) in inputs() {
+        if filter
+            .as_ref()
+            .is_some_and(|filter| !name.contains(filter.as_str()))
+        {
+            continue;
+        }
         let limits = Limits {
             max_bytes: usize::MAX,
             max_depth: 10_000,
         };
         let mut scratch = Scratch::default();
-        let (floor, tape) = minima(
+        let hard = Hard::default();
+        let [floor, tape, scanned] = minima(
             bytes.len(),
-            || {
-                black_box(serde_json::from_slice::<IgnoredAny>(black_box(&bytes)))
-                    .expect("valid JSON");
-            },
-            || {
-                let tape =
-                    Tape::parse_with(black_box(&bytes), &limits, &mut scratch).expect("valid JSON");
-                black_box(&tape);
-                tape.recycle(&mut scratch);
-            },
+            [
+                &mut || {
+                    black_box(serde_json::from_slice::<IgnoredAny>(black_box(&bytes)))
+                        .expect("valid JSON");
+                },
+                &mut || {
+                    let tape = Tape::parse_with(black_box(&bytes), &limits, &mut scratch)
+                        .expect("valid JSON");
+                    black_box(&tape);
+                    tape.recycle(&mut scratch);
+                },
+                &mut || {
+                    black_box(scan(black_box(&bytes), &hard)).expect("valid JSON");
+                },
+            ],
         );
-        let ratio = tape.as_secs_f64() / floor.as_secs_f64();
         println!(
-            "{name:<14} {:>9} {:>10.2} {:>10.2} {ratio:>7.2}",
+            "{name:<16} {:>9} {:>10.2} {:>10.2} {:>10.2} {:>7.2} {:>7.2}",
             bytes.len(),
             micros(floor),
-            micros(tape)
+            micros(tape),
+            micros(scanned),
+            tape.as_secs_f64() / floor.as_secs_f64(),
+            scanned.as_secs_f64() / floor.as_secs_f64(),
         );
     }
 }
@@ -48,23 +65,20 @@ fn micros(time: Duration) -> f64 {
 }
 
 /// The fastest of many alternating runs: noise only ever adds.
-fn minima(bytes: usize, mut first: impl FnMut(), mut second: impl FnMut()) -> (Duration, Duration) {
-    let batch = (200_000 / bytes.max(1)).max(1);
-    let mut best = (Duration::MAX, Duration::MAX);
-    let end = Instant::now() + Duration::from_millis(700);
+fn minima<const N: usize>(bytes: usize, mut runs: [&mut dyn FnMut(); N]) -> [Duration; N] {
+    let batch = u32::try_from((100_000 / bytes.max(1)).max(1)).unwrap_or(1);
+    let mut best = [Duration::MAX; N];
+    let end = Instant::now() + Duration::from_millis(900);
     while Instant::now() < end {
-        best.0 = best.0.min(timed(batch, &mut first));
-        best.1 = best.1.min(timed(batch, &mut second));
+        for (best, run) in best.iter_mut().zip(&mut runs) {
+            let start = Instant::now();
+            for _ in 0..batch {
+                run();
+            }
+            *best = (*best).min(start.elapsed() / batch);
+        }
     }
     best
-}
-
-fn timed(batch: usize, run: &mut impl FnMut()) -> Duration {
-    let start = Instant::now();
-    for _ in 0..batch {
-        run();
-    }
-    start.elapsed() / u32::try_from(batch).unwrap_or(1)
 }
 
 fn inputs() -> Vec<(String, Vec<u8>)> {

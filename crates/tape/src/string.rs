@@ -18,10 +18,35 @@ pub(crate) struct Scanned {
 }
 
 /// Scan a string whose opening quote is at `from - 1`.
-#[inline]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "most strings end within two words; a call costs as much as the scan")]
 pub(crate) fn scan_string(bytes: &[u8], from: usize) -> Result<Scanned, ParseError> {
-    let mut at = from;
+    let mut rest = bytes.get(from..).unwrap_or_default();
     let mut seen = 0_u64;
+    while let Some((chunk, tail)) = rest.split_first_chunk::<8>() {
+        let word = u64::from_le_bytes(*chunk);
+        let hit = special(word);
+        if hit == 0 {
+            seen |= word;
+            rest = tail;
+            continue;
+        }
+        // The low bits up to the hit. The hit byte itself is harmless: it is ASCII.
+        seen |= word & (hit ^ (hit - 1));
+        let place = hit.trailing_zeros() & !7;
+        if (word >> place) & 0xFF == u64::from(b'"') {
+            let close = bytes.len() - rest.len() + (place / 8) as usize;
+            let flags = if seen & HIGH == 0 { 0 } else { NON_ASCII };
+            return Ok(Scanned { close, flags });
+        }
+        break;
+    }
+    scan_rest(bytes, bytes.len() - rest.len(), seen)
+}
+
+/// The rest of a string from `at` on: escapes, the last bytes of the input, errors.
+#[inline(never)]
+fn scan_rest(bytes: &[u8], mut at: usize, mut seen: u64) -> Result<Scanned, ParseError> {
     let mut flags = 0;
     loop {
         at = plain_run(bytes, at, &mut seen);
@@ -46,40 +71,37 @@ pub(crate) fn scan_string(bytes: &[u8], from: usize) -> Result<Scanned, ParseErr
     }
 }
 
-/// The first offset at or after `at` that is a quote, a backslash, a control character or the end.
+/// The first offset at or after `from` that is a quote, a backslash, a control character or the end.
 #[inline]
-fn plain_run(bytes: &[u8], mut at: usize, seen: &mut u64) -> usize {
-    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+fn plain_run(bytes: &[u8], from: usize, seen: &mut u64) -> usize {
+    let mut rest = bytes.get(from..).unwrap_or_default();
+    while let Some((chunk, tail)) = rest.split_first_chunk::<8>() {
         let word = u64::from_le_bytes(*chunk);
         let hit = special(word);
-        if hit == 0 {
-            *seen |= word;
-            at += 8;
-            continue;
+        if hit != 0 {
+            *seen |= word & (hit ^ (hit - 1));
+            return bytes.len() - rest.len() + (hit.trailing_zeros() / 8) as usize;
         }
-        // Keeping the hit byte itself is harmless: it is ASCII.
-        *seen |= word & (hit ^ (hit - 1));
-        return at + (hit.trailing_zeros() / 8) as usize;
+        *seen |= word;
+        rest = tail;
     }
-    while let Some(&byte) = bytes.get(at) {
+    for (place, &byte) in rest.iter().enumerate() {
         if matches!(byte, b'"' | b'\\' | 0..0x20) {
-            break;
+            return bytes.len() - rest.len() + place;
         }
         *seen |= u64::from(byte);
-        at += 1;
     }
-    at
+    bytes.len()
 }
 
 /// High bits of the bytes that end a plain run. Only the lowest set bit is exact: a borrow can mark a byte
 /// above a true hit, never below one.
 #[inline]
 const fn special(word: u64) -> u64 {
-    let quote = word ^ (ONES * b'"' as u64);
+    // Flipping bit 1 puts the quote at 0x20, next to the control characters, and nothing else below 0x21.
+    let low = word ^ (ONES * 0x02);
     let backslash = word ^ (ONES * b'\\' as u64);
-    let hits = (quote.wrapping_sub(ONES) & !quote)
-        | (backslash.wrapping_sub(ONES) & !backslash)
-        | (word.wrapping_sub(ONES * 0x20) & !word);
+    let hits = (low.wrapping_sub(ONES * 0x21) & !low) | (backslash.wrapping_sub(ONES) & !backslash);
     hits & HIGH
 }
 
