@@ -20,14 +20,14 @@ impl Filter {
     /// Up to this many names, a doubtful one is compared with its predecessors at once.
     pub(crate) const PAIRWISE: u32 = 48;
 
-    /// Add a name; true if one with the same bit was added before.
+    /// Add a name; true if it may be a repetition and nothing is postponed yet.
     #[inline]
-    pub(crate) fn meets(&mut self, digest: u32) -> bool {
+    pub(crate) fn doubts(&mut self, digest: u32) -> bool {
         let word = &mut self.bits[(digest >> 6 & 3) as usize];
         let bit = 1 << (digest & 63);
         let met = *word & bit != 0;
         *word |= bit;
-        met
+        !self.postponed && met
     }
 
     /// Leave the question to the end of the object.
@@ -62,41 +62,37 @@ impl<'t> Names<'t> {
 
     /// Keys of a closed object that repeat an earlier one, in order, at most `limit`.
     pub(crate) fn repeats(&self, object: u32, limit: usize) -> Vec<u32> {
-        let mut suspects = self.suspects(object);
-        suspects.sort_unstable();
-        let mut found: Vec<u32> = suspects
-            .windows(2)
-            .filter(|pair| pair[0].0 == pair[1].0 && pair[0].1 == pair[1].1)
-            .map(|pair| pair[1].2)
+        let mut suspects: Vec<Suspect> = self
+            .keys(object)
+            .map(|(key, node)| Suspect {
+                digest: node.fingerprint(),
+                key,
+            })
             .collect();
+        if suspects.len() > Filter::PAIRWISE as usize {
+            keep_sharers(&mut suspects);
+        }
+        suspects.sort_unstable();
+        let mut found = Vec::new();
+        for alike in suspects.chunk_by(|one, other| one.digest == other.digest) {
+            if alike.len() > 1 {
+                self.compare(alike, &mut found);
+            }
+        }
         found.sort_unstable();
         found.truncate(limit);
         found
     }
 
-    /// The names that share a bit of a wide filter with another name: (fingerprint, decoded, index).
-    fn suspects(&self, object: u32) -> Vec<(u32, Cow<'t, str>, u32)> {
-        let count = self.nodes[object as usize].count() as usize;
-        // Sixteen bits a name, and never more than there are fingerprints.
-        let words = (count / 4).next_power_of_two().clamp(4, 1 << 18);
-        let mut once = vec![0_u64; words];
-        let mut twice = vec![0_u64; words];
-        let place = |node: Node| {
-            let digest = node.fingerprint() as usize;
-            (digest / 64 % words, 1_u64 << (digest % 64))
-        };
-        for (_, node) in self.keys(object) {
-            let (word, bit) = place(node);
-            twice[word] |= once[word] & bit;
-            once[word] |= bit;
-        }
-        self.keys(object)
-            .filter(|&(_, node)| {
-                let (word, bit) = place(node);
-                twice[word] & bit != 0
-            })
-            .map(|(key, node)| (node.fingerprint(), self.name(key), key))
-            .collect()
+    /// Compare names with one fingerprint, decoded, and collect those that repeat an earlier one.
+    fn compare(&self, alike: &[Suspect], found: &mut Vec<u32>) {
+        let mut names: Vec<(Cow<'_, str>, u32)> = alike
+            .iter()
+            .map(|suspect| (self.name(suspect.key), suspect.key))
+            .collect();
+        names.sort_unstable();
+        let repeats = names.windows(2).filter(|pair| pair[0].0 == pair[1].0);
+        found.extend(repeats.map(|pair| pair[1].1));
     }
 
     /// The keys of an object whose last member may still be open.
@@ -112,10 +108,12 @@ impl<'t> Names<'t> {
             }
             let node = *self.nodes.get(key as usize)?;
             let here = key;
-            key = self
-                .nodes
-                .get(key as usize + 1)
-                .map_or(u32::MAX, |value| value.next);
+            key = match self.nodes.get(key as usize + 1) {
+                // Guessing the next key does not wait for the load of `next`.
+                Some(value) if !value.kind().is_container() => key + 2,
+                Some(value) => value.next,
+                None => u32::MAX,
+            };
             Some((here, node))
         })
     }
@@ -128,4 +126,32 @@ impl<'t> Names<'t> {
                 .unwrap_or_default(),
         )
     }
+}
+
+/// A key and its fingerprint, ordered by fingerprint, then by place.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Suspect {
+    digest: u32,
+    key: u32,
+}
+
+/// Keep the suspects that share a bit of a wide filter with another one.
+fn keep_sharers(suspects: &mut Vec<Suspect>) {
+    // Thirty-two bits or more a name, and never more bits than there are fingerprints.
+    let words = (suspects.len() / 2).next_power_of_two().min(1 << 18);
+    let mut once = vec![0_u64; words];
+    let mut twice = vec![0_u64; words];
+    let place = |suspect: Suspect| {
+        let digest = suspect.digest as usize;
+        (digest / 64 % words, 1_u64 << (digest % 64))
+    };
+    for &suspect in &*suspects {
+        let (word, bit) = place(suspect);
+        twice[word] |= once[word] & bit;
+        once[word] |= bit;
+    }
+    suspects.retain(|&suspect| {
+        let (word, bit) = place(suspect);
+        twice[word] & bit != 0
+    });
 }

@@ -148,7 +148,7 @@ impl Sink for Builder<'_> {
             Kind::Key as u32 | flags | digest << FINGERPRINT_SHIFT,
         );
         if let Some(filter) = self.filters.last_mut()
-            && filter.meets(digest)
+            && filter.doubts(digest)
         {
             self.doubt();
         }

@@ -19,7 +19,10 @@ pub(crate) struct Scanned {
 
 /// Scan a string whose opening quote is at `from - 1`.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "most strings end within two words; a call costs as much as the scan")]
+#[expect(
+    clippy::inline_always,
+    reason = "most strings end within two words; a call costs as much as the scan"
+)]
 pub(crate) fn scan_string(bytes: &[u8], from: usize) -> Result<Scanned, ParseError> {
     let mut rest = bytes.get(from..).unwrap_or_default();
     let mut seen = 0_u64;

@@ -32,18 +32,30 @@ pub(crate) trait Sink {
     fn inside(&self) -> Inside;
 }
 
+/// What is due at an offset.
+enum Due {
+    Value(usize),
+    Key(usize),
+    Nothing(usize),
+}
+
 /// Walk the value at `at` (no whitespace before it) and return where it ends.
 #[inline]
 pub(crate) fn walk<S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usize, ParseError> {
-    let mut at = at;
+    let mut due = Due::Value(at);
     loop {
-        at = match bytes.get(at) {
+        let at = match due {
+            Due::Value(at) => at,
+            Due::Key(at) => key(bytes, at, sink)?,
+            Due::Nothing(end) => return Ok(end),
+        };
+        let end = match bytes.get(at) {
             Some(b'"') => string(bytes, at, sink)?,
             Some(b'{') => {
                 let inner = skip_space(bytes, at + 1);
                 if bytes.get(inner) != Some(&b'}') {
                     sink.open(at, Kind::Object)?;
-                    at = key(bytes, inner, sink)?;
+                    due = Due::Key(inner);
                     continue;
                 }
                 leaf(at, inner + 1, Kind::Object, sink)
@@ -52,7 +64,7 @@ pub(crate) fn walk<S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usi
                 let inner = skip_space(bytes, at + 1);
                 if bytes.get(inner) != Some(&b']') {
                     sink.open(at, Kind::Array)?;
-                    at = inner;
+                    due = Due::Value(inner);
                     continue;
                 }
                 leaf(at, inner + 1, Kind::Array, sink)
@@ -63,30 +75,22 @@ pub(crate) fn walk<S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usi
             Some(b'n') => leaf(at, literal(bytes, at, b"null")?, Kind::Null, sink),
             _ => return Err(ParseError::new(at, Reason::Value)),
         };
-        match after_value(bytes, at, sink)? {
-            Next::Value(next) => at = next,
-            Next::Done(end) => return Ok(end),
-        }
+        due = after_value(bytes, end, sink)?;
     }
 }
 
-enum Next {
-    Value(usize),
-    Done(usize),
-}
-
-/// Close what ends here and step to the next value, if any is due.
+/// Close what ends here and say what comes next.
 #[inline]
-fn after_value<S: Sink>(bytes: &[u8], mut at: usize, sink: &mut S) -> Result<Next, ParseError> {
+fn after_value<S: Sink>(bytes: &[u8], mut at: usize, sink: &mut S) -> Result<Due, ParseError> {
     loop {
         match sink.inside() {
-            Inside::Nothing => return Ok(Next::Done(at)),
+            Inside::Nothing => return Ok(Due::Nothing(at)),
             Inside::Object => {
                 at = skip_space(bytes, at);
                 match bytes.get(at) {
                     Some(b',') => {
                         sink.comma();
-                        return key(bytes, skip_space(bytes, at + 1), sink).map(Next::Value);
+                        return Ok(Due::Key(skip_space(bytes, at + 1)));
                     }
                     Some(b'}') => {}
                     _ => return Err(ParseError::new(at, Reason::CommaOrBrace)),
@@ -97,7 +101,7 @@ fn after_value<S: Sink>(bytes: &[u8], mut at: usize, sink: &mut S) -> Result<Nex
                 match bytes.get(at) {
                     Some(b',') => {
                         sink.comma();
-                        return Ok(Next::Value(skip_space(bytes, at + 1)));
+                        return Ok(Due::Value(skip_space(bytes, at + 1)));
                     }
                     Some(b']') => {}
                     _ => return Err(ParseError::new(at, Reason::CommaOrBracket)),
