@@ -88,6 +88,7 @@ fn inputs() -> Vec<(String, Vec<u8>)> {
         ("pretty".to_owned(), pretty(&records(500)).into_bytes()),
         ("numbers".to_owned(), numbers(20_000).into_bytes()),
         ("long text".to_owned(), long_text(4000).into_bytes()),
+        ("base64".to_owned(), base64(20_000).into_bytes()),
         ("unicode".to_owned(), unicode(2000).into_bytes()),
         ("wide object".to_owned(), wide(5000).into_bytes()),
         ("dense keys".to_owned(), dense(800).into_bytes()),
@@ -144,6 +145,13 @@ fn numbers(count: usize) -> String {
 fn long_text(lines: usize) -> String {
     let line = r"a line of ordinary prose with an escape at its end\n";
     format!(r#"{{"type":"text","text":"{}"}}"#, line.repeat(lines))
+}
+
+fn base64(repeat: usize) -> String {
+    format!(
+        r#"{{"type":"image","data":"{}"}}"#,
+        "QUJDREVG".repeat(repeat)
+    )
 }
 
 fn unicode(lines: usize) -> String {

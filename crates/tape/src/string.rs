@@ -10,6 +10,9 @@ use crate::node::{ESCAPED, LONE_SURROGATE, NON_ASCII};
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
+/// Bytes of a string that are looked at in line; longer ones go to the vector loop.
+const WINDOW: usize = 64;
+
 /// Where a string ends and what was seen on the way, as node flags.
 pub(crate) struct Scanned {
     /// Offset of the closing quote.
@@ -24,27 +27,29 @@ pub(crate) struct Scanned {
     reason = "most strings end within two words; a call costs as much as the scan"
 )]
 pub(crate) fn scan_string(bytes: &[u8], from: usize) -> Result<Scanned, ParseError> {
-    let mut rest = bytes.get(from..).unwrap_or_default();
+    let rest = bytes.get(from..).unwrap_or_default();
+    let window = rest.get(..WINDOW).unwrap_or(rest);
+    let mut left = window;
     let mut seen = 0_u64;
-    while let Some((chunk, tail)) = rest.split_first_chunk::<8>() {
+    while let Some((chunk, tail)) = left.split_first_chunk::<8>() {
         let word = u64::from_le_bytes(*chunk);
         let hit = special(word);
         if hit == 0 {
             seen |= word;
-            rest = tail;
+            left = tail;
             continue;
         }
         // The low bits up to the hit. The hit byte itself is harmless: it is ASCII.
         seen |= word & (hit ^ (hit - 1));
         let place = hit.trailing_zeros() & !7;
         if (word >> place) & 0xFF == u64::from(b'"') {
-            let close = bytes.len() - rest.len() + (place / 8) as usize;
+            let close = from + (window.len() - left.len()) + (place / 8) as usize;
             let flags = if seen & HIGH == 0 { 0 } else { NON_ASCII };
             return Ok(Scanned { close, flags });
         }
         break;
     }
-    scan_rest(bytes, bytes.len() - rest.len(), seen)
+    scan_rest(bytes, from + (window.len() - left.len()), seen)
 }
 
 /// The rest of a string from `at` on: escapes, the last bytes of the input, errors.
@@ -78,6 +83,15 @@ fn scan_rest(bytes: &[u8], mut at: usize, mut seen: u64) -> Result<Scanned, Pars
 #[inline]
 fn plain_run(bytes: &[u8], from: usize, seen: &mut u64) -> usize {
     let mut rest = bytes.get(from..).unwrap_or_default();
+    while let Some((block, tail)) = rest.split_first_chunk::<32>() {
+        if any(block, |byte| (byte ^ 0x02 < 0x21) | (byte == b'\\')) {
+            break;
+        }
+        for chunk in block.as_chunks::<8>().0 {
+            *seen |= u64::from_le_bytes(*chunk);
+        }
+        rest = tail;
+    }
     while let Some((chunk, tail)) = rest.split_first_chunk::<8>() {
         let word = u64::from_le_bytes(*chunk);
         let hit = special(word);
@@ -95,6 +109,13 @@ fn plain_run(bytes: &[u8], from: usize, seen: &mut u64) -> usize {
         *seen |= u64::from(byte);
     }
     bytes.len()
+}
+
+/// Whether any byte of a block passes a test. Without an early exit, so that the compiler uses vector
+/// instructions.
+#[inline]
+fn any(block: &[u8; 32], test: impl Fn(u8) -> bool) -> bool {
+    block.iter().fold(false, |found, &byte| found | test(byte))
 }
 
 /// High bits of the bytes that end a plain run. Only the lowest set bit is exact: a borrow can mark a byte
