@@ -1,7 +1,11 @@
 //! One pass over JSON bytes: a borrowed tape of kinds and spans, with guards.
 //!
-//! A message from an upstream is hostile until proven otherwise, so nothing here recurses, allocates more
-//! than a small multiple of the input, or panics on it.
+//! A message from an upstream is hostile until proven otherwise, so nothing here recurses on its depth,
+//! allocates more than a small multiple of it, or panics on it. There are three ways in:
+//!
+//! - [`scan`] checks a message and finds the members a gateway interprets, without building anything;
+//! - [`Tape::parse`] lays every value out as a 16-byte [`Node`], for a validator to walk;
+//! - [`Edits`] changes spans and members and leaves every other byte as it was written.
 //!
 //! ```
 //! use countersign_tape::{Kind, Limits, Tape};
@@ -16,6 +20,7 @@
 //! # Ok::<(), countersign_tape::ParseError>(())
 //! ```
 
+mod compact;
 mod duplicates;
 mod edits;
 mod envelope;
@@ -33,6 +38,7 @@ mod string;
 mod tape;
 mod walk;
 
+pub use compact::compact;
 pub use edits::{EditError, Edited, Edits, Place, Segment};
 pub use envelope::{Envelope, Member};
 pub use error::{ParseError, ScanError};

@@ -126,10 +126,15 @@ impl<'a> Builder<'a> {
 impl Sink for Builder<'_> {
     #[inline]
     fn leaf(&mut self, start: usize, end: usize, meta: u32) {
-        if meta & LONE_SURROGATE != 0 {
+        self.push(start, end, meta);
+    }
+
+    #[inline]
+    fn string(&mut self, start: usize, end: usize, flags: u32) {
+        if flags & LONE_SURROGATE != 0 {
             self.report_surrogate();
         }
-        self.push(start, end, meta);
+        self.push(start, end, Kind::String as u32 | flags);
     }
 
     #[inline]

@@ -69,8 +69,11 @@ impl Skipper {
 
 impl Sink for Skipper {
     #[inline]
-    fn leaf(&mut self, start: usize, _end: usize, meta: u32) {
-        self.note(start, meta);
+    fn leaf(&mut self, _start: usize, _end: usize, _meta: u32) {}
+
+    #[inline]
+    fn string(&mut self, start: usize, _end: usize, flags: u32) {
+        self.note(start, flags);
     }
 
     #[inline]

@@ -84,7 +84,7 @@ fn scan_rest(bytes: &[u8], mut at: usize, mut seen: u64) -> Result<Scanned, Pars
 fn plain_run(bytes: &[u8], from: usize, seen: &mut u64) -> usize {
     let mut rest = bytes.get(from..).unwrap_or_default();
     while let Some((block, tail)) = rest.split_first_chunk::<32>() {
-        if any(block, |byte| (byte ^ 0x02 < 0x21) | (byte == b'\\')) {
+        if any(block, |byte| byte ^ 0x02 < 0x21 || byte == b'\\') {
             break;
         }
         for chunk in block.as_chunks::<8>().0 {

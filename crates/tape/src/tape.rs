@@ -13,6 +13,10 @@ use crate::parse::Builder;
 use crate::pointer;
 use crate::string::unescape;
 
+mod iter;
+
+pub use iter::{Children, Members};
+
 /// Larger inputs would not leave room for an exact count in a node: an array of n elements has at least
 /// 2n + 1 bytes, and counts have 29 bits.
 const MAX_BYTES: usize = (1 << 30) - 1;
@@ -22,6 +26,9 @@ const MAX_RESERVE: usize = 1 << 16;
 
 /// Buffers above this many nodes (4 MiB) are not kept for the next input.
 const MAX_KEPT: usize = 1 << 18;
+
+/// The same for the filters of open objects, one a level.
+const MAX_KEPT_FILTERS: usize = 1 << 10;
 
 /// Hard limits of [`Tape::parse`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +103,9 @@ impl<'a> Tape<'a> {
         filters.clear();
         let mut builder = Builder::new(text, limits.max_depth, nodes, filters);
         let outcome = builder.run();
-        scratch.filters = builder.filters;
+        if builder.filters.capacity() <= MAX_KEPT_FILTERS {
+            scratch.filters = builder.filters;
+        }
         if let Err(error) = outcome {
             scratch.keep(builder.nodes);
             return Err(error);
@@ -252,49 +261,5 @@ impl Scratch {
         if nodes.capacity() <= MAX_KEPT {
             self.nodes = nodes;
         }
-    }
-}
-
-/// The elements of an array, by node index.
-#[derive(Debug, Clone)]
-pub struct Children<'t> {
-    nodes: &'t [Node],
-    at: u32,
-    end: u32,
-}
-
-impl Iterator for Children<'_> {
-    type Item = u32;
-
-    #[inline]
-    fn next(&mut self) -> Option<u32> {
-        if self.at >= self.end {
-            return None;
-        }
-        let here = self.at;
-        self.at = self.nodes.get(here as usize)?.next;
-        Some(here)
-    }
-}
-
-/// The members of an object, as (key index, value index).
-#[derive(Debug, Clone)]
-pub struct Members<'t> {
-    nodes: &'t [Node],
-    at: u32,
-    end: u32,
-}
-
-impl Iterator for Members<'_> {
-    type Item = (u32, u32);
-
-    #[inline]
-    fn next(&mut self) -> Option<(u32, u32)> {
-        if self.at >= self.end {
-            return None;
-        }
-        let key = self.at;
-        self.at = self.nodes.get(key as usize + 1)?.next;
-        Some((key, key + 1))
     }
 }

@@ -18,8 +18,10 @@ pub(crate) enum Inside {
 
 /// What a walk reports to. Spans are offsets; `meta` is a kind with the flags of a node.
 pub(crate) trait Sink {
-    /// A scalar or an empty container.
+    /// A scalar that is not a string, or an empty container.
     fn leaf(&mut self, start: usize, end: usize, meta: u32);
+    /// A string value, quotes included.
+    fn string(&mut self, start: usize, end: usize, flags: u32);
     /// A member name, quotes included.
     fn key(&mut self, start: usize, end: usize, flags: u32);
     /// A container with at least one child.
@@ -130,7 +132,7 @@ fn number<S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usize, Parse
 #[inline]
 fn string<S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usize, ParseError> {
     let string = scan_string(bytes, at + 1)?;
-    sink.leaf(at, string.close + 1, Kind::String as u32 | string.flags);
+    sink.string(at, string.close + 1, string.flags);
     Ok(string.close + 1)
 }
 

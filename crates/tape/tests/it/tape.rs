@@ -231,7 +231,7 @@ fn walking_the_wrong_kind_yields_nothing() {
 }
 
 /// `serde_json`'s view of the same text, for what it can represent.
-fn agrees(tape: &Tape<'_>, index: u32, value: &Value) -> bool {
+pub(crate) fn agrees(tape: &Tape<'_>, index: u32, value: &Value) -> bool {
     match value {
         Value::Null => tape.node(index).kind() == Kind::Null,
         Value::Bool(true) => tape.node(index).kind() == Kind::True,
