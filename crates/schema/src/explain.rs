@@ -59,7 +59,7 @@ fn collect(
         Purpose::Collect(MOST),
     );
     // Whether it ended, found enough or ran dry: what was collected is true.
-    let _ended: Result<bool, Halt> = machine.run(schema.root(), 0, 0);
+    let _ended: Result<bool, Halt> = machine.run(schema.root(), 0);
     machine.failures
 }
 
@@ -128,7 +128,7 @@ fn closeness(
     base: usize,
 ) -> Option<(Score, Failure)> {
     let mut machine = Machine::new(program, tape, fuel, buffers, Purpose::Collect(1));
-    if machine.run(branch, instance, 0) == Err(Halt::Exhausted) {
+    if machine.run(branch, instance) == Err(Halt::Exhausted) {
         return None;
     }
     let found = *machine.failures.first()?;

@@ -82,17 +82,29 @@ impl Names {
         true
     }
 
-    /// Whether the name at `index` is the text of this string or key. The cheap guess before a lookup.
+    /// Whether the name at `index` is the text of this key. The cheap guess before a lookup.
+    #[inline]
+    pub(crate) fn is_key(&self, index: u32, tape: &Tape<'_>, key: u32) -> bool {
+        let known = self.prints.get(index as usize);
+        known == Some(&tape.node(key).fingerprint()) && self.is(index, tape, key)
+    }
+
+    /// Whether the text at `index` is the text of this string or key.
     #[inline]
     pub(crate) fn is(&self, index: u32, tape: &Tape<'_>, string: u32) -> bool {
         let Some(text) = self.texts.get(index as usize) else {
             return false;
         };
-        if tape.node(string).is_escaped() {
-            *tape.string(string) == **text
-        } else {
-            tape.raw_string(string) == &**text
+        let node = tape.node(string);
+        if node.is_escaped() {
+            return *tape.string(string) == **text;
         }
+        // Inside the quotes. Bytes, because slicing text would look for character boundaries.
+        let inside = node.start() as usize + 1..(node.end() as usize).saturating_sub(1);
+        same(
+            tape.text().as_bytes().get(inside).unwrap_or_default(),
+            text.as_bytes(),
+        )
     }
 
     /// The index of a key's text, using the fingerprint the tape made.
@@ -151,4 +163,28 @@ impl Names {
             .ok()
             .and_then(|place| self.sorted.get(place).copied())
     }
+}
+
+/// Equality of short texts without a call: two overlapping words cover up to 16 bytes.
+#[inline]
+fn same(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    if let (Some((a_first, _)), Some((b_first, _))) =
+        (a.split_first_chunk::<8>(), b.split_first_chunk::<8>())
+        && let (Some((_, a_last)), Some((_, b_last))) =
+            (a.split_last_chunk::<8>(), b.split_last_chunk::<8>())
+    {
+        let ends = a_first == b_first && a_last == b_last;
+        return ends && (a.len() <= 16 || a == b);
+    }
+    if let (Some((a_first, _)), Some((b_first, _))) =
+        (a.split_first_chunk::<4>(), b.split_first_chunk::<4>())
+        && let (Some((_, a_last)), Some((_, b_last))) =
+            (a.split_last_chunk::<4>(), b.split_last_chunk::<4>())
+    {
+        return a_first == b_first && a_last == b_last;
+    }
+    a.iter().eq(b)
 }

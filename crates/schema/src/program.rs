@@ -79,8 +79,13 @@ impl Flags {
     pub(crate) const FALSE: Flags = Flags(2);
     /// Reached on the same value by several ways: worth remembering.
     pub(crate) const MEMO: Flags = Flags(4);
-    /// Its applicators nest so little that they may be decided without a frame.
+    /// Its applicators nest so little that they may be decided without a frame, on a scalar.
     pub(crate) const SHALLOW: Flags = Flags(8);
+
+    /// The same for any value: none of them looks into objects or arrays.
+    pub(crate) const SHALLOW_EVERYWHERE: Flags = Flags(16);
+    /// A frame may need bits: for many names, or for what is evaluated.
+    pub(crate) const BITS: Flags = Flags(32);
 
     #[inline]
     pub(crate) fn has(self, flag: Flags) -> bool {

@@ -97,7 +97,7 @@ impl Schema {
     pub fn validate(&self, tape: &Tape<'_>, fuel: &mut Fuel) -> Outcome {
         Buffers::lend(|buffers| {
             let mut machine = Machine::new(self.program(), tape, fuel, buffers, Purpose::Decide);
-            match machine.run(self.root(), 0, 0) {
+            match machine.run(self.root(), 0) {
                 Ok(true) => Outcome::Valid,
                 Ok(false) => match machine.failures.first().copied() {
                     Some(decisive) => {
@@ -114,7 +114,7 @@ impl Schema {
     pub fn is_valid(&self, tape: &Tape<'_>, fuel: &mut Fuel) -> Verdict {
         Buffers::lend(|buffers| {
             let mut machine = Machine::new(self.program(), tape, fuel, buffers, Purpose::Decide);
-            match machine.run(self.root(), 0, 0) {
+            match machine.run(self.root(), 0) {
                 Ok(true) => Verdict::Valid,
                 Ok(false) => Verdict::Invalid,
                 Err(Halt::Exhausted | Halt::Enough) => Verdict::Exhausted,

@@ -51,7 +51,6 @@ pub(crate) struct Failure {
     pub(crate) instance: u32,
     /// Depends on the keyword: a name's number, or how many branches matched.
     pub(crate) detail: u32,
-    pub(crate) scope: u32,
 }
 
 /// What a run is for.
@@ -85,12 +84,17 @@ enum Applied {
     Call,
 }
 
-/// What a stage of a frame came to.
+/// What working on a frame came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flow {
-    Next(Stage),
-    Call,
-    Fail,
+    Valid,
+    Invalid,
+    /// Another judgement is needed first.
+    Call {
+        child: NodeId,
+        instance: u32,
+        link: Link,
+    },
 }
 
 impl<'m, 'a> Machine<'m, 'a> {
@@ -116,77 +120,83 @@ impl<'m, 'a> Machine<'m, 'a> {
     }
 
     /// Judges one instance value by one subschema.
-    pub(crate) fn run(&mut self, node: NodeId, instance: u32, scope: u32) -> Result<bool, Halt> {
-        let link = Link::Root { scope };
-        match self.apply(node, instance, link, Keyword::FalseSchema)? {
+    ///
+    /// The frame at work is a local; the stack holds those that wait for it.
+    pub(crate) fn run(&mut self, node: NodeId, instance: u32) -> Result<bool, Halt> {
+        let root = Frame::new(node, instance, 0);
+        let link = Link::Child;
+        match self.apply(&root, node, instance, link, Keyword::FalseSchema)? {
             Applied::Pass => return Ok(true),
             Applied::Fail => return Ok(false),
-            Applied::Call => self.call(node, instance, link)?,
+            Applied::Call => {}
         }
-        let mut answer = None;
+        let mut frame = self.open(&root, node, instance, link)?;
+        let mut flow = self.begin(&mut frame)?;
         loop {
-            answer = match self.advance(answer)? {
-                None => None,
-                Some(valid) => {
-                    self.leave(valid);
-                    if self.buffers.frames.is_empty() {
-                        return Ok(valid);
-                    }
-                    Some(valid)
+            let valid = match flow {
+                Flow::Call {
+                    child,
+                    instance,
+                    link,
+                } => {
+                    let next = self.open(&frame, child, instance, link)?;
+                    self.buffers.frames.push(frame);
+                    frame = next;
+                    flow = self.begin(&mut frame)?;
+                    continue;
                 }
+                Flow::Valid => true,
+                Flow::Invalid => false,
             };
-        }
-    }
-
-    /// Works on the top frame until it is decided, or calls another.
-    fn advance(&mut self, mut answer: Option<bool>) -> Result<Option<bool>, Halt> {
-        loop {
-            let flow = match self.top().stage {
-                Stage::Enter => self.enter()?,
-                Stage::Members => self.members(answer.take())?,
-                Stage::Items => self.items(answer.take())?,
-                Stage::Contains => self.contains(answer.take())?,
-                Stage::Operations => self.operations(answer.take())?,
-                Stage::Unevaluated => self.unevaluated(answer.take())?,
-                Stage::Done => return Ok(Some(true)),
-            };
-            match flow {
-                Flow::Next(stage) => self.top().stage = stage,
-                Flow::Call => return Ok(None),
-                Flow::Fail => return Ok(Some(false)),
+            self.close(&frame, valid);
+            match self.buffers.frames.pop() {
+                None => return Ok(valid),
+                Some(parent) => frame = parent,
             }
+            flow = self.resume(&mut frame, valid)?;
         }
     }
 
-    /// The assertions that need no other subschema.
-    fn enter(&mut self) -> Result<Flow, Halt> {
-        let frame = *self.top();
-        let node = self.program.nodes[frame.node as usize];
+    /// The assertions that need no other subschema, then whatever the kind of value calls for.
+    fn begin(&mut self, frame: &mut Frame) -> Result<Flow, Halt> {
+        let node = &self.program.nodes[frame.node as usize];
         if node.flags.has(Flags::FALSE) {
-            return Ok(
-                if self.tolerates(frame.node, Keyword::FalseSchema, frame.instance, 0)? {
-                    Flow::Next(Stage::Done)
-                } else {
-                    Flow::Fail
-                },
-            );
+            let tolerated = self.tolerates(frame, Keyword::FalseSchema, 0)?;
+            return Ok(if tolerated {
+                Flow::Valid
+            } else {
+                Flow::Invalid
+            });
         }
-        if let Some(keyword) = self.leaf_failure(&node, frame.instance)?
-            && !self.tolerates(frame.node, keyword, frame.instance, 0)?
+        if let Some(keyword) = self.leaf_failure(node, frame.instance)?
+            && !self.tolerates(frame, keyword, 0)?
         {
-            return Ok(Flow::Fail);
+            return Ok(Flow::Invalid);
         }
-        Ok(Flow::Next(match self.tape.node(frame.instance).kind() {
-            Kind::Object if node.object != NONE => Stage::Members,
-            Kind::Array if node.array != NONE => Stage::Items,
-            _ => Stage::Operations,
-        }))
+        match self.tape.node(frame.instance).kind() {
+            Kind::Object if node.object != NONE => self.members(frame),
+            Kind::Array if node.array != NONE => self.begin_items(frame),
+            _ => self.begin_operations(frame),
+        }
+    }
+
+    /// Goes on with the answer to what the frame asked for.
+    fn resume(&mut self, frame: &mut Frame, answer: bool) -> Result<Flow, Halt> {
+        match frame.stage {
+            Stage::Contains => self.contains(frame, Some(answer)),
+            Stage::Operations => self.operations(frame, Some(answer)),
+            _ if !answer => Ok(Flow::Invalid),
+            Stage::Members => self.members(frame),
+            Stage::Items => self.items(frame),
+            Stage::Unevaluated => self.unevaluated(frame),
+        }
     }
 
     /// Applies a subschema to a value: inline where that decides it, from memory where it is remembered.
     #[inline]
     fn apply(
         &mut self,
+        frame: &Frame,
         child: NodeId,
         instance: u32,
         link: Link,
@@ -196,26 +206,19 @@ impl<'m, 'a> Machine<'m, 'a> {
         if flags.has(Flags::TRUE) {
             return Ok(Applied::Pass);
         }
-        if self.only_decides(link) && !self.merges(link, instance) {
-            if let Some(valid) = self.quick(child, instance)? {
-                return Ok(if valid {
-                    Applied::Pass
-                } else {
-                    self.refuse(child, instance, link, keyword)?
-                });
+        if self.only_decides(link) && !self.merges(frame, link) {
+            let mut answer = self.quick(child, instance)?;
+            if answer.is_none() && flags.has(Flags::MEMO) {
+                answer = self.remembered(frame, child, instance)?;
             }
-            if flags.has(Flags::MEMO)
-                && let Some(valid) = self.remembered(child, instance, link)?
-            {
-                return Ok(if valid {
-                    Applied::Pass
-                } else {
-                    self.refuse(child, instance, link, keyword)?
-                });
-            }
+            return match answer {
+                None => Ok(Applied::Call),
+                Some(true) => Ok(Applied::Pass),
+                Some(false) => self.refuse(frame, child, instance, link, keyword),
+            };
         }
         if flags.has(Flags::FALSE) {
-            return self.refuse(child, instance, link, keyword);
+            return self.refuse(frame, child, instance, link, keyword);
         }
         Ok(Applied::Call)
     }
@@ -230,6 +233,7 @@ impl<'m, 'a> Machine<'m, 'a> {
     #[cold]
     fn refuse(
         &mut self,
+        frame: &Frame,
         child: NodeId,
         instance: u32,
         link: Link,
@@ -238,13 +242,15 @@ impl<'m, 'a> Machine<'m, 'a> {
         if self.speculation > 0 || link.is_speculative() {
             return Ok(Applied::Fail);
         }
-        let node = self.program.nodes[child as usize];
+        let node = &self.program.nodes[child as usize];
         let keyword = if node.flags.has(Flags::FALSE) {
             keyword
         } else {
-            self.leaf_failure(&node, instance)?.unwrap_or(keyword)
+            self.leaf_failure(node, instance)?.unwrap_or(keyword)
         };
-        Ok(if self.tolerates(child, keyword, instance, 0)? {
+        let place = Frame::new(child, instance, frame.scope);
+        let tolerated = self.tolerates(&place, keyword, 0)?;
+        Ok(if tolerated {
             Applied::Pass
         } else {
             Applied::Fail
@@ -253,23 +259,16 @@ impl<'m, 'a> Machine<'m, 'a> {
 
     /// Notes a failure. True: go on as if it had not happened, to collect more.
     #[cold]
-    fn tolerates(
-        &mut self,
-        node: NodeId,
-        keyword: Keyword,
-        instance: u32,
-        detail: u32,
-    ) -> Result<bool, Halt> {
+    fn tolerates(&mut self, frame: &Frame, keyword: Keyword, detail: u32) -> Result<bool, Halt> {
         if self.speculation > 0 {
             return Ok(false);
         }
-        let scope = self.buffers.frames.last().map_or(0, |frame| frame.scope);
+        let Frame { node, instance, .. } = *frame;
         self.failures.push(Failure {
             node,
             keyword,
             instance,
             detail,
-            scope,
         });
         match self.purpose {
             Purpose::Decide => Ok(false),
@@ -278,65 +277,46 @@ impl<'m, 'a> Machine<'m, 'a> {
         }
     }
 
-    #[inline]
-    fn top(&mut self) -> &mut Frame {
-        let last = self.buffers.frames.len() - 1;
-        &mut self.buffers.frames[last]
-    }
-
-    /// Saves how far the top frame has come, and calls.
-    fn descend(
+    /// Makes the frame of a judgement.
+    fn open(
         &mut self,
-        frame: &Frame,
-        child: NodeId,
+        parent: &Frame,
+        node: NodeId,
         instance: u32,
         link: Link,
-    ) -> Result<Flow, Halt> {
-        *self.top() = *frame;
-        self.call(child, instance, link)?;
-        Ok(Flow::Call)
-    }
-
-    /// Puts a frame on the stack.
-    fn call(&mut self, node: NodeId, instance: u32, link: Link) -> Result<(), Halt> {
+    ) -> Result<Frame, Halt> {
         self.fuel.spend(1)?;
         if self.buffers.frames.len() >= self.max_frames {
             return Err(Halt::Exhausted);
         }
-        let parent = self.buffers.frames.last().copied();
-        let in_place = match (link, parent) {
-            (Link::InPlace { .. }, Some(parent)) => parent.in_place + 1,
-            _ => 0,
-        };
-        if in_place > MAX_IN_PLACE {
-            return Err(Halt::Exhausted);
+        let flags = self.program.nodes[node as usize].flags;
+        let mut frame = Frame::new(node, instance, self.scope_for(parent, node)?);
+        if let Link::InPlace { .. } = link {
+            frame.in_place = parent.in_place + 1;
+            if frame.in_place > MAX_IN_PLACE {
+                return Err(Halt::Exhausted);
+            }
+            frame.merges = self.merges(parent, link);
         }
-        let scope = self.scope_for(node, link)?;
-        let merges = self.merges(link, instance);
-        let mut frame = Frame::new(node, instance, scope);
-        frame.in_place = in_place;
+        frame.memo = flags.has(Flags::MEMO) && !frame.merges && self.only_decides(link);
         frame.speculative = link.is_speculative();
-        frame.merges = merges;
-        frame.memo = self.program.nodes[node as usize].flags.has(Flags::MEMO)
-            && self.only_decides(link)
-            && !merges;
         self.speculation += u32::from(frame.speculative);
-        self.reserve_bits(&mut frame)?;
-        self.buffers.frames.push(frame);
-        Ok(())
+        frame.bits = self.bits_len();
+        if frame.merges || flags.has(Flags::BITS) {
+            self.reserve_bits(&mut frame)?;
+        }
+        Ok(frame)
     }
 
-    /// Takes the top frame off, handing what it evaluated to its parent.
-    fn leave(&mut self, valid: bool) {
-        let Some(frame) = self.buffers.frames.pop() else {
-            return;
-        };
+    /// Ends a judgement, handing what it evaluated to the frame that asked.
+    #[inline]
+    fn close(&mut self, frame: &Frame, valid: bool) {
         self.speculation -= u32::from(frame.speculative);
         if frame.memo {
-            self.remember(&frame, valid);
+            self.remember(frame, valid);
         }
         if valid && frame.merges {
-            self.merge_into_parent(&frame);
+            self.merge_into_parent(frame);
         }
         self.buffers.bits.truncate(frame.bits as usize);
     }

@@ -57,6 +57,8 @@ struct Measure {
     weight: u64,
     /// Some edge below is decided at run time.
     dynamic: bool,
+    /// It or some node below judges members or items.
+    looks_inside: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,16 +109,25 @@ fn endless() -> Unenforceable {
 }
 
 fn combine(program: &Program, measures: &[Measure], node: NodeId) -> Measure {
+    let own = &program.nodes[node as usize];
+    let parts = [
+        own.object,
+        own.array,
+        own.unevaluated_items,
+        own.unevaluated_properties,
+    ];
     let mut total = Measure {
         height: 0,
         weight: 1,
         dynamic: has_dynamic(program, node),
+        looks_inside: parts.iter().any(|part| *part != NONE),
     };
     for target in in_place(program, node) {
         let below = measures[target as usize];
         total.height = total.height.max(below.height + 1);
         total.weight = total.weight.saturating_add(below.weight);
         total.dynamic |= below.dynamic;
+        total.looks_inside |= below.looks_inside;
     }
     total
 }
@@ -270,10 +281,24 @@ fn aliases(program: &Program) -> Vec<NodeId> {
 
 fn mark_shallow(program: &mut Program) -> Result<(), Unenforceable> {
     let measures = measure(program)?;
-    for (node, measure) in program.nodes.iter_mut().zip(measures) {
+    for id in 0..program.nodes.len() {
+        let measure = measures[id];
+        let node = &program.nodes[id];
+        let wide = program
+            .objects
+            .get(node.object as usize)
+            .is_some_and(|plan| !plan.is_narrow());
+        let flags = &mut program.nodes[id].flags;
         if measure.height <= SHALLOW_HEIGHT && measure.weight <= SHALLOW_WEIGHT && !measure.dynamic
         {
-            node.flags.set(Flags::SHALLOW);
+            flags.set(Flags::SHALLOW);
+            if !measure.looks_inside {
+                flags.set(Flags::SHALLOW_EVERYWHERE);
+            }
+        }
+        let node = &mut program.nodes[id];
+        if wide || node.unevaluated_items != NONE || node.unevaluated_properties != NONE {
+            node.flags.set(Flags::BITS);
         }
     }
     Ok(())

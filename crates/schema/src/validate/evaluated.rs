@@ -11,27 +11,16 @@ use crate::keyword::Keyword;
 use crate::program::NONE;
 
 impl Machine<'_, '_> {
-    /// Whether what a frame with this link evaluates must be handed to its parent.
+    /// Whether what a frame with this link evaluates must be handed to the frame that asks.
     #[inline]
-    pub(super) fn merges(&self, link: Link, instance: u32) -> bool {
-        matches!(link, Link::InPlace { merging: true, .. })
-            && self
-                .buffers
-                .frames
-                .last()
-                .is_some_and(|parent| parent.tracked)
-            && self.is_container(instance)
-    }
-
-    fn is_container(&self, instance: u32) -> bool {
-        matches!(self.tape.node(instance).kind(), Kind::Object | Kind::Array)
+    pub(super) fn merges(&self, parent: &Frame, link: Link) -> bool {
+        parent.tracked && matches!(link, Link::InPlace { merging: true, .. })
     }
 
     /// Sets aside the bits a new frame needs: names seen in a wide object, and what is evaluated.
     pub(super) fn reserve_bits(&mut self, frame: &mut Frame) -> Result<(), Halt> {
         let node = &self.program.nodes[frame.node as usize];
         let value = self.tape.node(frame.instance);
-        frame.bits = self.bits_len();
         let mut words = 0;
         if value.kind() == Kind::Object
             && let Some(plan) = self.program.objects.get(node.object as usize)
@@ -57,10 +46,12 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
-    fn bits_len(&self) -> u32 {
+    #[inline]
+    pub(super) fn bits_len(&self) -> u32 {
         u32::try_from(self.buffers.bits.len()).unwrap_or(NONE)
     }
 
+    #[inline]
     pub(super) fn mark_evaluated(&mut self, frame: &Frame, ordinal: u32) {
         if frame.tracked {
             self.set_bit(frame.evaluated, ordinal);
@@ -99,34 +90,29 @@ impl Machine<'_, '_> {
         }
     }
 
+    pub(super) fn begin_unevaluated(&mut self, frame: &mut Frame) -> Result<Flow, Halt> {
+        if !frame.tracked {
+            return Ok(Flow::Valid);
+        }
+        frame.stage = Stage::Unevaluated;
+        frame.cursor = frame.instance + 1;
+        frame.ordinal = 0;
+        self.unevaluated(frame)
+    }
+
     /// Judges what nothing else has judged.
-    pub(super) fn unevaluated(&mut self, answer: Option<bool>) -> Result<Flow, Halt> {
-        if answer == Some(false) {
-            return Ok(Flow::Fail);
-        }
-        let mut frame = *self.top();
-        let node = self.program.nodes[frame.node as usize];
+    pub(super) fn unevaluated(&mut self, frame: &mut Frame) -> Result<Flow, Halt> {
+        let node = &self.program.nodes[frame.node as usize];
         let value = self.tape.node(frame.instance);
-        let (schema, keyword) = match value.kind() {
-            Kind::Object => (node.unevaluated_properties, Keyword::UnevaluatedProperties),
-            Kind::Array => (node.unevaluated_items, Keyword::UnevaluatedItems),
-            _ => return Ok(Flow::Next(Stage::Done)),
+        let is_object = value.kind() == Kind::Object;
+        let (schema, keyword) = if is_object {
+            (node.unevaluated_properties, Keyword::UnevaluatedProperties)
+        } else {
+            (node.unevaluated_items, Keyword::UnevaluatedItems)
         };
-        if schema == NONE {
-            return Ok(Flow::Next(Stage::Done));
-        }
-        if !frame.begun {
-            frame.begun = true;
-            frame.cursor = frame.instance + 1;
-            frame.ordinal = 0;
-        }
-        while frame.cursor < value.next() {
-            let child = if value.kind() == Kind::Object {
-                frame.cursor + 1
-            } else {
-                frame.cursor
-            };
-            frame.cursor = self.tape.node(child).next();
+        while schema != NONE && frame.cursor < value.next() {
+            let instance = frame.cursor + u32::from(is_object);
+            frame.cursor = self.tape.node(instance).next();
             let ordinal = frame.ordinal;
             frame.ordinal += 1;
             self.fuel.spend(1)?;
@@ -134,12 +120,18 @@ impl Machine<'_, '_> {
                 continue;
             }
             self.set_bit(frame.evaluated, ordinal);
-            match self.apply(schema, child, Link::Child, keyword)? {
+            match self.apply(frame, schema, instance, Link::Child, keyword)? {
                 Applied::Pass => {}
-                Applied::Fail => return Ok(Flow::Fail),
-                Applied::Call => return self.descend(&frame, schema, child, Link::Child),
+                Applied::Fail => return Ok(Flow::Invalid),
+                Applied::Call => {
+                    return Ok(Flow::Call {
+                        child: schema,
+                        instance,
+                        link: Link::Child,
+                    });
+                }
             }
         }
-        Ok(Flow::Next(Stage::Done))
+        Ok(Flow::Valid)
     }
 }

@@ -2,24 +2,20 @@
 
 use crate::program::NodeId;
 
-/// What a frame does next.
+/// Where a frame goes on when a judgement it asked for is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    Enter,
     Members,
     Items,
     Contains,
     Operations,
     Unevaluated,
-    Done,
 }
 
 /// How a judgement hangs on the one that asked for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Link {
-    /// The first frame of a run.
-    Root { scope: u32 },
-    /// A member or item that must be valid.
+    /// A value that must be valid.
     Child,
     /// An item that `contains` tries.
     Trial,
@@ -63,8 +59,6 @@ pub(super) struct Frame {
     pub(super) matched: bool,
     /// Frames below it on the same instance value.
     pub(super) in_place: u8,
-    /// The stage has begun: its opening checks are done.
-    pub(super) begun: bool,
     /// Next member or item on the tape.
     pub(super) cursor: u32,
     /// Its position among its siblings.
@@ -89,14 +83,13 @@ impl Frame {
             node,
             instance,
             scope,
-            stage: Stage::Enter,
+            stage: Stage::Members,
             speculative: false,
             merges: false,
             memo: false,
             tracked: false,
             matched: false,
             in_place: 0,
-            begun: false,
             cursor: instance + 1,
             ordinal: 0,
             step: 0,

@@ -1,78 +1,74 @@
 //! Arrays: item by item, then `contains`.
 
-use super::frame::{Link, Stage};
+use super::frame::{Frame, Link, Stage};
 use super::{Applied, Flow, Halt, Machine};
 use crate::keyword::Keyword;
 use crate::program::NONE;
 
 impl Machine<'_, '_> {
-    pub(super) fn items(&mut self, answer: Option<bool>) -> Result<Flow, Halt> {
-        if answer == Some(false) {
-            return Ok(Flow::Fail);
-        }
+    /// Lengths and uniqueness, then the items.
+    pub(super) fn begin_items(&mut self, frame: &mut Frame) -> Result<Flow, Halt> {
         let program = self.program;
-        let mut frame = *self.top();
         let plan = &program.arrays[program.nodes[frame.node as usize].array as usize];
-        let value = self.tape.node(frame.instance);
-        if !frame.begun {
-            frame.begun = true;
-            if self.whole_array()? == Flow::Fail {
-                return Ok(Flow::Fail);
-            }
+        let count = u64::from(self.tape.node(frame.instance).count());
+        if count < plan.min_items && !self.tolerates(frame, Keyword::MinItems, 0)? {
+            return Ok(Flow::Invalid);
         }
-        while frame.cursor < value.next() {
-            let (schema, keyword) = match plan.prefix.get(frame.ordinal as usize) {
+        if count > plan.max_items && !self.tolerates(frame, Keyword::MaxItems, 0)? {
+            return Ok(Flow::Invalid);
+        }
+        if plan.unique
+            && !self.is_unique(frame.instance)?
+            && !self.tolerates(frame, Keyword::UniqueItems, 0)?
+        {
+            return Ok(Flow::Invalid);
+        }
+        frame.stage = Stage::Items;
+        self.items(frame)
+    }
+
+    pub(super) fn items(&mut self, frame: &mut Frame) -> Result<Flow, Halt> {
+        let program = self.program;
+        let plan = &program.arrays[program.nodes[frame.node as usize].array as usize];
+        let end = self.tape.node(frame.instance).next();
+        while frame.cursor < end {
+            let (child, keyword) = match plan.prefix.get(frame.ordinal as usize) {
                 Some(schema) => (*schema, plan.prefix_keyword),
                 None if plan.rest == NONE => break,
                 None => (plan.rest, plan.rest_keyword),
             };
-            let child = frame.cursor;
-            frame.cursor = self.tape.node(child).next();
-            self.mark_evaluated(&frame, frame.ordinal);
+            let instance = frame.cursor;
+            frame.cursor = self.tape.node(instance).next();
+            self.mark_evaluated(frame, frame.ordinal);
             frame.ordinal += 1;
-            match self.apply(schema, child, Link::Child, keyword)? {
+            match self.apply(frame, child, instance, Link::Child, keyword)? {
                 Applied::Pass => {}
-                Applied::Fail => return Ok(Flow::Fail),
-                Applied::Call => return self.descend(&frame, schema, child, Link::Child),
+                Applied::Fail => return Ok(Flow::Invalid),
+                Applied::Call => {
+                    return Ok(Flow::Call {
+                        child,
+                        instance,
+                        link: Link::Child,
+                    });
+                }
             }
         }
-        frame.begun = false;
+        if plan.contains == NONE {
+            return self.begin_operations(frame);
+        }
+        frame.stage = Stage::Contains;
         frame.cursor = frame.instance + 1;
         frame.ordinal = 0;
-        *self.top() = frame;
-        Ok(Flow::Next(if plan.contains == NONE {
-            Stage::Operations
-        } else {
-            Stage::Contains
-        }))
-    }
-
-    /// Lengths and uniqueness.
-    fn whole_array(&mut self) -> Result<Flow, Halt> {
-        let program = self.program;
-        let frame = *self.top();
-        let plan = &program.arrays[program.nodes[frame.node as usize].array as usize];
-        let count = u64::from(self.tape.node(frame.instance).count());
-        let broken = [
-            (count < plan.min_items, Keyword::MinItems),
-            (count > plan.max_items, Keyword::MaxItems),
-            (
-                plan.unique && !self.is_unique(frame.instance)?,
-                Keyword::UniqueItems,
-            ),
-        ];
-        for (is_broken, keyword) in broken {
-            if is_broken && !self.tolerates(frame.node, keyword, frame.instance, 0)? {
-                return Ok(Flow::Fail);
-            }
-        }
-        Ok(Flow::Next(Stage::Items))
+        self.contains(frame, None)
     }
 
     /// Counts the items `contains` accepts, no further than the answer needs.
-    pub(super) fn contains(&mut self, mut answer: Option<bool>) -> Result<Flow, Halt> {
+    pub(super) fn contains(
+        &mut self,
+        frame: &mut Frame,
+        mut answer: Option<bool>,
+    ) -> Result<Flow, Halt> {
         let program = self.program;
-        let mut frame = *self.top();
         let plan = &program.arrays[program.nodes[frame.node as usize].array as usize];
         let end = self.tape.node(frame.instance).next();
         let needs_all = plan.max_contains != u64::MAX || (frame.tracked && plan.contains_evaluates);
@@ -81,25 +77,35 @@ impl Machine<'_, '_> {
             if answer.take() == Some(true) {
                 frame.matches += 1;
                 if plan.contains_evaluates {
-                    self.mark_evaluated(&frame, frame.ordinal - 1);
+                    self.mark_evaluated(frame, frame.ordinal - 1);
                 }
             }
             let enough = u64::from(frame.matches) >= plan.min_contains;
             if frame.cursor >= end || (enough && !needs_all) {
                 break;
             }
-            let child = frame.cursor;
-            frame.cursor = self.tape.node(child).next();
+            let instance = frame.cursor;
+            frame.cursor = self.tape.node(instance).next();
             frame.ordinal += 1;
-            answer = match self.apply(plan.contains, child, Link::Trial, Keyword::Contains)? {
+            answer = match self.apply(
+                frame,
+                plan.contains,
+                instance,
+                Link::Trial,
+                Keyword::Contains,
+            )? {
                 Applied::Pass => Some(true),
                 Applied::Fail => Some(false),
-                Applied::Call => return self.descend(&frame, plan.contains, child, Link::Trial),
+                Applied::Call => {
+                    return Ok(Flow::Call {
+                        child: plan.contains,
+                        instance,
+                        link: Link::Trial,
+                    });
+                }
             };
         }
         let matches = u64::from(frame.matches);
-        frame.matches = 0;
-        *self.top() = frame;
         let keyword = if matches < plan.min_contains {
             if plan.min_contains == 1 {
                 Keyword::Contains
@@ -109,11 +115,11 @@ impl Machine<'_, '_> {
         } else if matches > plan.max_contains {
             Keyword::MaxContains
         } else {
-            return Ok(Flow::Next(Stage::Operations));
+            return self.begin_operations(frame);
         };
-        if self.tolerates(frame.node, keyword, frame.instance, 0)? {
-            return Ok(Flow::Next(Stage::Operations));
+        if self.tolerates(frame, keyword, 0)? {
+            return self.begin_operations(frame);
         }
-        Ok(Flow::Fail)
+        Ok(Flow::Invalid)
     }
 }

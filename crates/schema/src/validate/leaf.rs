@@ -61,7 +61,13 @@ impl Machine<'_, '_> {
         if node.operations.is_empty() {
             return Ok(Some(true));
         }
-        if !node.flags.has(Flags::SHALLOW) {
+        let container = matches!(kind, Kind::Object | Kind::Array);
+        let decidable = if container {
+            Flags::SHALLOW_EVERYWHERE
+        } else {
+            Flags::SHALLOW
+        };
+        if !node.flags.has(decidable) {
             return Ok(None);
         }
         self.quick_operations(node, instance)

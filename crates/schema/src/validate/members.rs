@@ -1,6 +1,6 @@
 //! Objects: `properties` and its relatives, member by member, then what the object as a whole must have.
 
-use super::frame::{Frame, Link, Stage};
+use super::frame::{Frame, Link};
 use super::{Applied, Flow, Halt, Machine};
 use crate::keyword::Keyword;
 use crate::program::{NONE, NodeId, ObjectPlan};
@@ -11,21 +11,13 @@ const LISTED: u32 = 1;
 const PATTERNS: u32 = 2;
 
 impl Machine<'_, '_> {
-    pub(super) fn members(&mut self, answer: Option<bool>) -> Result<Flow, Halt> {
-        if answer == Some(false) {
-            return Ok(Flow::Fail);
-        }
+    pub(super) fn members(&mut self, frame: &mut Frame) -> Result<Flow, Halt> {
         let program = self.program;
-        let mut frame = *self.top();
         let plan = &program.objects[program.nodes[frame.node as usize].object as usize];
-        let flow = if plan.patterns.is_empty() && plan.property_names == NONE {
-            self.listed_members(&mut frame, plan)?
+        if plan.patterns.is_empty() && plan.property_names == NONE {
+            self.listed_members(frame, plan)
         } else {
-            self.all_members(&mut frame, plan)?
-        };
-        match flow {
-            Flow::Next(_) => self.whole_object(frame, plan),
-            other => Ok(other),
+            self.all_members(frame, plan)
         }
     }
 
@@ -42,13 +34,20 @@ impl Machine<'_, '_> {
                 continue;
             }
             self.mark_evaluated(frame, ordinal);
-            match self.apply(schema, key + 1, Link::Child, keyword)? {
+            let instance = key + 1;
+            match self.apply(frame, schema, instance, Link::Child, keyword)? {
                 Applied::Pass => {}
-                Applied::Fail => return Ok(Flow::Fail),
-                Applied::Call => return self.descend(frame, schema, key + 1, Link::Child),
+                Applied::Fail => return Ok(Flow::Invalid),
+                Applied::Call => {
+                    return Ok(Flow::Call {
+                        child: schema,
+                        instance,
+                        link: Link::Child,
+                    });
+                }
             }
         }
-        Ok(Flow::Next(Stage::Operations))
+        self.whole_object(frame, plan)
     }
 
     /// Any plan: a member may meet its name's schema, a listed schema and several patterns.
@@ -63,13 +62,19 @@ impl Machine<'_, '_> {
                 frame.matched = false;
                 continue;
             };
-            match self.apply(schema, subject, Link::Child, keyword)? {
+            match self.apply(frame, schema, subject, Link::Child, keyword)? {
                 Applied::Pass => {}
-                Applied::Fail => return Ok(Flow::Fail),
-                Applied::Call => return self.descend(frame, schema, subject, Link::Child),
+                Applied::Fail => return Ok(Flow::Invalid),
+                Applied::Call => {
+                    return Ok(Flow::Call {
+                        child: schema,
+                        instance: subject,
+                        link: Link::Child,
+                    });
+                }
             }
         }
-        Ok(Flow::Next(Stage::Operations))
+        self.whole_object(frame, plan)
     }
 
     /// The next schema a member meets, and what it judges: the name or the value.
@@ -124,7 +129,7 @@ impl Machine<'_, '_> {
             .spend(1 + u64::from(self.tape.node(key).end() - self.tape.node(key).start()) / 16)?;
         // Objects of one kind usually spell their members in the same order: guess before looking up.
         let guess = frame.branch;
-        let found = if plan.names.is(guess, self.tape, key) {
+        let found = if plan.names.is_key(guess, self.tape, key) {
             Some(guess)
         } else {
             plan.names.find_key(self.tape, key)
@@ -147,49 +152,38 @@ impl Machine<'_, '_> {
     }
 
     /// Counts, `required` and `dependentRequired`, once all members are known.
-    fn whole_object(&mut self, frame: Frame, plan: &ObjectPlan) -> Result<Flow, Halt> {
+    fn whole_object(&mut self, frame: &mut Frame, plan: &ObjectPlan) -> Result<Flow, Halt> {
         let count = u64::from(self.tape.node(frame.instance).count());
-        *self.top() = Frame {
-            begun: false,
-            step: 0,
-            branch: 0,
-            cursor: 0,
-            ordinal: 0,
-            ..frame
-        };
-        if count < plan.min_properties
-            && !self.tolerates(frame.node, Keyword::MinProperties, frame.instance, 0)?
-        {
-            return Ok(Flow::Fail);
+        if count < plan.min_properties && !self.tolerates(frame, Keyword::MinProperties, 0)? {
+            return Ok(Flow::Invalid);
         }
-        if count > plan.max_properties
-            && !self.tolerates(frame.node, Keyword::MaxProperties, frame.instance, 0)?
-        {
-            return Ok(Flow::Fail);
+        if count > plan.max_properties && !self.tolerates(frame, Keyword::MaxProperties, 0)? {
+            return Ok(Flow::Invalid);
         }
-        if !(plan.is_narrow() && frame.seen & plan.required_mask == plan.required_mask) {
+        let has_all = plan.is_narrow() && frame.seen & plan.required_mask == plan.required_mask;
+        if !has_all {
             for name in &plan.required {
-                if !self.was_seen(&frame, plan, *name)
-                    && !self.tolerates(frame.node, Keyword::Required, frame.instance, *name)?
+                if !self.was_seen(frame, plan, *name)
+                    && !self.tolerates(frame, Keyword::Required, *name)?
                 {
-                    return Ok(Flow::Fail);
+                    return Ok(Flow::Invalid);
                 }
             }
         }
         for rule in &plan.dependent_required {
-            if !self.was_seen(&frame, plan, rule.when) {
+            if !self.was_seen(frame, plan, rule.when) {
                 continue;
             }
             for name in &rule.then {
                 self.fuel.spend(1)?;
-                if !self.was_seen(&frame, plan, *name)
-                    && !self.tolerates(frame.node, rule.keyword, frame.instance, *name)?
+                if !self.was_seen(frame, plan, *name)
+                    && !self.tolerates(frame, rule.keyword, *name)?
                 {
-                    return Ok(Flow::Fail);
+                    return Ok(Flow::Invalid);
                 }
             }
         }
-        Ok(Flow::Next(Stage::Operations))
+        self.begin_operations(frame)
     }
 
     pub(super) fn was_seen(&self, frame: &Frame, plan: &ObjectPlan, name: u32) -> bool {

@@ -2,7 +2,7 @@
 //!
 //! It turns the doubling of `allOf: [x, x]` over n levels from 2^n into n. It is a help, never the bound: that is fuel.
 
-use super::frame::{Frame, Link};
+use super::frame::Frame;
 use super::{Halt, Machine};
 use crate::program::NodeId;
 
@@ -76,15 +76,15 @@ fn slot_of(place: u64) -> usize {
 impl Machine<'_, '_> {
     pub(super) fn remembered(
         &mut self,
+        frame: &Frame,
         node: NodeId,
         instance: u32,
-        link: Link,
     ) -> Result<Option<bool>, Halt> {
-        if self.buffers.memo.slots.is_empty() {
+        if !self.buffers.memo.used {
             return Ok(None);
         }
         self.fuel.spend(1)?;
-        let scope = self.scope_for(node, link)?;
+        let scope = self.scope_for(frame, node)?;
         Ok(self.buffers.memo.get(node, instance, scope))
     }
 

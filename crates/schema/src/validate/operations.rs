@@ -29,29 +29,51 @@ const TRY_APART: Link = Link::InPlace {
 };
 
 impl Machine<'_, '_> {
-    pub(super) fn operations(&mut self, mut answer: Option<bool>) -> Result<Flow, Halt> {
+    pub(super) fn begin_operations(&mut self, frame: &mut Frame) -> Result<Flow, Halt> {
+        if self.program.nodes[frame.node as usize]
+            .operations
+            .is_empty()
+        {
+            return self.begin_unevaluated(frame);
+        }
+        frame.stage = Stage::Operations;
+        frame.step = 0;
+        frame.branch = 0;
+        frame.matches = 0;
+        self.operations(frame, None)
+    }
+
+    pub(super) fn operations(
+        &mut self,
+        frame: &mut Frame,
+        mut answer: Option<bool>,
+    ) -> Result<Flow, Halt> {
         let program = self.program;
-        let mut frame = *self.top();
         let operations = program.nodes[frame.node as usize]
             .operations
             .of(&program.operations);
         while let Some(operation) = operations.get(frame.step as usize) {
-            match self.wish(&mut frame, *operation, answer.take()) {
+            match self.wish(frame, *operation, answer.take()) {
                 Wish::Judge(child, link) => {
-                    answer = match self.apply(child, frame.instance, link, operation.keyword())? {
+                    let instance = frame.instance;
+                    answer = match self.apply(frame, child, instance, link, operation.keyword())? {
                         Applied::Pass => Some(true),
                         Applied::Fail => Some(false),
-                        Applied::Call => return self.descend(&frame, child, frame.instance, link),
+                        Applied::Call => {
+                            return Ok(Flow::Call {
+                                child,
+                                instance,
+                                link,
+                            });
+                        }
                     };
                     continue;
                 }
                 Wish::Satisfied => {}
-                Wish::Failed => return Ok(Flow::Fail),
+                Wish::Failed => return Ok(Flow::Invalid),
                 Wish::Refused => {
-                    let detail = frame.matches;
-                    *self.top() = frame;
-                    if !self.tolerates(frame.node, operation.keyword(), frame.instance, detail)? {
-                        return Ok(Flow::Fail);
+                    if !self.tolerates(frame, operation.keyword(), frame.matches)? {
+                        return Ok(Flow::Invalid);
                     }
                 }
             }
@@ -59,18 +81,14 @@ impl Machine<'_, '_> {
             frame.branch = 0;
             frame.matches = 0;
         }
-        *self.top() = Frame {
-            begun: false,
-            ..frame
-        };
-        Ok(Flow::Next(Stage::Unevaluated))
+        self.begin_unevaluated(frame)
     }
 
     fn wish(&self, frame: &mut Frame, operation: Operation, answer: Option<bool>) -> Wish {
         match operation {
             Operation::Ref(target) => must(target, answer),
             Operation::DynamicRef { anchor, fallback } => {
-                must(self.dynamic_target(anchor, fallback), answer)
+                must(self.dynamic_target(frame, anchor, fallback), answer)
             }
             Operation::All(range) => self.all(frame, range, answer),
             Operation::Any(range) => self.any(frame, range, answer),

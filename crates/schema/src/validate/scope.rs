@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::frame::Link;
+use super::frame::Frame;
 use super::{Halt, Machine};
 use crate::program::{NONE, NodeId};
 
@@ -29,18 +29,13 @@ impl Scopes {
 }
 
 impl Machine<'_, '_> {
-    /// The scope a subschema is judged in.
+    /// The scope a subschema is judged in when a frame asks for it.
     #[inline]
-    pub(super) fn scope_for(&mut self, node: NodeId, link: Link) -> Result<u32, Halt> {
+    pub(super) fn scope_for(&mut self, frame: &Frame, node: NodeId) -> Result<u32, Halt> {
         if self.program.dynamic_anchors.is_empty() {
             return Ok(0);
         }
-        let outer = match (link, self.buffers.frames.last()) {
-            (Link::Root { scope }, _) => scope,
-            (_, Some(frame)) => frame.scope,
-            (_, None) => 0,
-        };
-        self.enter_resource(outer, self.program.nodes[node as usize].resource)
+        self.enter_resource(frame.scope, self.program.nodes[node as usize].resource)
     }
 
     fn enter_resource(&mut self, outer: u32, resource: u32) -> Result<u32, Halt> {
@@ -75,10 +70,9 @@ impl Machine<'_, '_> {
         Ok(number)
     }
 
-    /// Where a dynamic reference leads in the current scope.
-    pub(super) fn dynamic_target(&self, anchor: u32, fallback: NodeId) -> NodeId {
-        let scope = self.buffers.frames.last().map_or(0, |frame| frame.scope);
-        let targets = self.buffers.scopes.targets.get(scope as usize);
+    /// Where a dynamic reference leads in a frame's scope.
+    pub(super) fn dynamic_target(&self, frame: &Frame, anchor: u32, fallback: NodeId) -> NodeId {
+        let targets = self.buffers.scopes.targets.get(frame.scope as usize);
         match targets.and_then(|targets| targets.get(anchor as usize)) {
             Some(target) if *target != NONE => *target,
             _ => fallback,
