@@ -1,0 +1,265 @@
+//! The words every part of the product shares about one result: what was found, how bad it is,
+//! at which stage, and what was decided. No policy lives here; a finding does not know what
+//! will be done about it. Serves every stage, the audit record and the tester.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What happens to a result. Ordered: the worst of several decisions is their maximum.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Decision {
+    /// Forwarded, nothing to say about it.
+    #[default]
+    Allowed,
+    /// Forwarded unchanged, and recorded.
+    Flagged,
+    /// Forwarded with some of its text replaced, and recorded.
+    Rewritten,
+    /// Not forwarded; the agent gets an error result instead.
+    Blocked,
+}
+
+impl Decision {
+    /// The lower-case word used in JSON, records and metrics.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Allowed => "allowed",
+            Self::Flagged => "flagged",
+            Self::Rewritten => "rewritten",
+            Self::Blocked => "blocked",
+        }
+    }
+}
+
+/// How strictly a contract is enforced.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// Nothing is checked.
+    Off,
+    /// Violations are forwarded unchanged and recorded.
+    #[default]
+    Warn,
+    /// Violations are blocked and recorded.
+    Strict,
+}
+
+impl Mode {
+    /// The lower-case word used in configuration, JSON and records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Off => "off",
+            Self::Warn => "warn",
+            Self::Strict => "strict",
+        }
+    }
+}
+
+/// How bad a finding is, before any policy is applied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Worth knowing; says nothing about right or wrong.
+    Info,
+    /// The result breaks a contract, a guard or the protocol.
+    Violation,
+    /// The result carries something that only makes sense as an attack.
+    Attack,
+}
+
+impl Severity {
+    /// The lower-case word used in JSON and records.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Violation => "violation",
+            Self::Attack => "attack",
+        }
+    }
+}
+
+/// Which part of the pipeline made a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stage {
+    /// The message could not be held or framed.
+    Transport,
+    /// The result is not one MCP allows.
+    Shape,
+    /// A size or depth limit.
+    Guard,
+    /// The declared `outputSchema`.
+    Contract,
+    /// Control tokens, invisible characters and their kin.
+    Sanitise,
+    /// An injection classifier.
+    Classify,
+    /// The call's arguments against the declared `inputSchema`.
+    Input,
+}
+
+impl Stage {
+    /// The lower-case word used in JSON, records and blocked texts.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Transport => "transport",
+            Self::Shape => "shape",
+            Self::Guard => "guard",
+            Self::Contract => "contract",
+            Self::Sanitise => "sanitise",
+            Self::Classify => "classify",
+            Self::Input => "input",
+        }
+    }
+}
+
+macro_rules! display_as_str {
+    ($($word:ty),+) => {$(
+        impl fmt::Display for $word {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(self.as_str())
+            }
+        }
+    )+};
+}
+display_as_str!(Decision, Mode, Severity, Stage);
+
+/// One thing a stage noticed. It carries rules, pointers and type names, never a value from the
+/// result; pointers may hold member names written by the upstream, so they are for the
+/// operator's record, not for the agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// The stage that noticed it.
+    pub stage: Stage,
+    /// A stable identifier such as `schema.type` or `guard.max_bytes`.
+    pub rule: Cow<'static, str>,
+    /// How bad it is.
+    pub severity: Severity,
+    /// RFC 6901 pointer into `structuredContent` (contract), the arguments (input) or the result.
+    pub instance_pointer: Option<String>,
+    /// RFC 6901 pointer into the schema.
+    pub schema_pointer: Option<String>,
+    /// What would have been accepted.
+    pub expected: Option<String>,
+    /// The type (or measure) that was there instead, never the value.
+    pub actual: Option<String>,
+    /// One sentence for the operator.
+    pub detail: Option<String>,
+}
+
+impl Finding {
+    /// A finding with nothing but its identity.
+    pub fn new(stage: Stage, rule: impl Into<Cow<'static, str>>, severity: Severity) -> Self {
+        Self {
+            stage,
+            rule: rule.into(),
+            severity,
+            instance_pointer: None,
+            schema_pointer: None,
+            expected: None,
+            actual: None,
+            detail: None,
+        }
+    }
+
+    /// Sets where in the instance it was found.
+    #[must_use]
+    pub fn at(mut self, instance_pointer: impl Into<String>) -> Self {
+        self.instance_pointer = Some(instance_pointer.into());
+        self
+    }
+
+    /// Sets which part of the schema spoke.
+    #[must_use]
+    pub fn by(mut self, schema_pointer: impl Into<String>) -> Self {
+        self.schema_pointer = Some(schema_pointer.into());
+        self
+    }
+
+    /// Sets what would have been accepted and what was there.
+    #[must_use]
+    pub fn expecting(mut self, expected: impl Into<String>, actual: impl Into<String>) -> Self {
+        self.expected = Some(expected.into());
+        self.actual = Some(actual.into());
+        self
+    }
+
+    /// Sets the operator's sentence.
+    #[must_use]
+    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_worst_decision_wins() {
+        let all = [
+            Decision::Rewritten,
+            Decision::Allowed,
+            Decision::Blocked,
+            Decision::Flagged,
+        ];
+        assert_eq!(all.iter().max(), Some(&Decision::Blocked));
+        assert!(Decision::Flagged < Decision::Rewritten);
+        assert_eq!(Decision::default(), Decision::Allowed);
+    }
+
+    #[test]
+    fn words_are_the_same_in_json_and_in_text() {
+        for decision in [
+            Decision::Allowed,
+            Decision::Flagged,
+            Decision::Rewritten,
+            Decision::Blocked,
+        ] {
+            let json = serde_json::to_string(&decision).unwrap();
+            assert_eq!(json, format!("\"{decision}\""));
+        }
+        for stage in [
+            Stage::Transport,
+            Stage::Shape,
+            Stage::Guard,
+            Stage::Contract,
+            Stage::Sanitise,
+            Stage::Classify,
+            Stage::Input,
+        ] {
+            assert_eq!(
+                serde_json::to_string(&stage).unwrap(),
+                format!("\"{stage}\"")
+            );
+        }
+        for mode in [Mode::Off, Mode::Warn, Mode::Strict] {
+            assert_eq!(serde_json::to_string(&mode).unwrap(), format!("\"{mode}\""));
+        }
+        for severity in [Severity::Info, Severity::Violation, Severity::Attack] {
+            assert_eq!(
+                serde_json::to_string(&severity).unwrap(),
+                format!("\"{severity}\"")
+            );
+        }
+    }
+
+    #[test]
+    fn a_finding_survives_json() {
+        let finding = Finding::new(Stage::Contract, "schema.type", Severity::Violation)
+            .at("/id")
+            .by("/properties/id/type")
+            .expecting("integer", "string")
+            .detail("the id is text");
+        let json = serde_json::to_string(&finding).unwrap();
+        assert_eq!(serde_json::from_str::<Finding>(&json).unwrap(), finding);
+    }
+}
