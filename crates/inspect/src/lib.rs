@@ -20,6 +20,9 @@
     )
 )]
 
+mod choice;
+pub mod config;
 mod verdict;
 
+pub use choice::UnknownWord;
 pub use verdict::{Decision, Finding, Mode, Severity, Stage};

@@ -7,6 +7,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::choice::choice;
+
 /// What happens to a result. Ordered: the worst of several decisions is their maximum.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
@@ -36,29 +38,17 @@ impl Decision {
     }
 }
 
-/// How strictly a contract is enforced.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Mode {
-    /// Nothing is checked.
-    Off,
-    /// Violations are forwarded unchanged and recorded.
-    #[default]
-    Warn,
-    /// Violations are blocked and recorded.
-    Strict,
-}
-
-impl Mode {
-    /// The lower-case word used in configuration, JSON and records.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Off => "off",
-            Self::Warn => "warn",
-            Self::Strict => "strict",
-        }
+choice! {
+    /// How strictly a contract is enforced.
+    #[derive(Default, PartialOrd, Ord)]
+    pub enum Mode {
+        /// Nothing is checked.
+        Off = "off",
+        /// Violations are forwarded unchanged and recorded.
+        #[default]
+        Warn = "warn",
+        /// Violations are blocked and recorded.
+        Strict = "strict",
     }
 }
 
@@ -129,7 +119,7 @@ macro_rules! display_as_str {
         }
     )+};
 }
-display_as_str!(Decision, Mode, Severity, Stage);
+display_as_str!(Decision, Severity, Stage);
 
 /// One thing a stage noticed. It carries rules, pointers and type names, never a value from the
 /// result; pointers may hold member names written by the upstream, so they are for the
