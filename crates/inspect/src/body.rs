@@ -1,0 +1,122 @@
+//! The bytes behind a verdict: what arrived, and what leaves. The upstream's bytes are shared
+//! and sliced, never copied or re-serialised; ours stand between the slices. Stage 6.
+
+use bytes::Bytes;
+use countersign_tape::{Edited, Envelope, Segment, Span};
+
+use crate::segments::Segments;
+
+/// What leaves.
+pub(crate) enum Body {
+    /// The upstream's text in pieces; no pieces means as it came.
+    Forwarded(Vec<Piece>),
+    /// A result object of our own.
+    Authored(Bytes),
+}
+
+/// A run of the upstream's bytes, or of ours.
+pub(crate) enum Piece {
+    Theirs(Span),
+    Ours(Bytes),
+}
+
+impl Piece {
+    /// The pieces of an edited text.
+    pub(crate) fn all(original: &[u8], edited: Edited<'_>) -> Vec<Self> {
+        let base = original.as_ptr().addr();
+        let narrow = |offset| u32::try_from(offset).unwrap_or(u32::MAX);
+        let piece = |segment| match segment {
+            Segment::Borrowed(run) => {
+                let start = run.as_ptr().addr().saturating_sub(base);
+                Self::Theirs(Span::new(narrow(start), narrow(start + run.len())))
+            }
+            Segment::Owned(run) => Self::Ours(run.into()),
+        };
+        edited.into_segments().into_iter().map(piece).collect()
+    }
+}
+
+/// What arrived, and where its parts are. Kept for digests and splices; a blocked result is
+/// never read out of it.
+#[derive(Default)]
+pub(crate) struct Original {
+    pub(crate) bytes: Bytes,
+    root: Option<Span>,
+    pub(crate) result: Option<Span>,
+    pub(crate) structured: Option<Span>,
+    /// Set if the bytes are a whole response.
+    pub(crate) id: Option<Span>,
+}
+
+impl Original {
+    pub(crate) fn new(bytes: Bytes, envelope: Option<&Envelope>) -> Self {
+        Self {
+            bytes,
+            root: envelope.map(Envelope::root),
+            result: envelope.and_then(Envelope::result),
+            structured: envelope.and_then(Envelope::structured_content),
+            id: envelope.and_then(Envelope::id),
+        }
+    }
+
+    /// Everything that arrived, the white space around it included.
+    pub(crate) fn all(&self) -> Span {
+        Span::new(0, u32::try_from(self.bytes.len()).unwrap_or(u32::MAX))
+    }
+
+    /// The message without the white space around it.
+    pub(crate) fn root(&self) -> Span {
+        self.root.unwrap_or(Span::new(0, 0))
+    }
+
+    pub(crate) fn structured(&self) -> Option<&[u8]> {
+        self.structured.map(|span| span.bytes(&self.bytes))
+    }
+
+    /// The part of the text inside `window`, edited, with the id replaced if one is given.
+    pub(crate) fn forward(&self, pieces: &[Piece], window: Span, id: Option<&[u8]>) -> Segments {
+        let mut segments = Segments::default();
+        if pieces.is_empty() {
+            self.push(window, id, &mut segments);
+        }
+        for piece in pieces {
+            match piece {
+                Piece::Ours(bytes) => segments.push(bytes.clone()),
+                Piece::Theirs(span) => {
+                    let start = span.start.max(window.start);
+                    let end = span.end.min(window.end).max(start);
+                    self.push(Span::new(start, end), id, &mut segments);
+                }
+            }
+        }
+        segments
+    }
+
+    fn push(&self, span: Span, id: Option<&[u8]>, segments: &mut Segments) {
+        let slice = |start, end| {
+            self.bytes
+                .slice_ref(Span::new(start, end).bytes(&self.bytes))
+        };
+        match (self.id, id) {
+            (Some(old), Some(new)) if span.start <= old.start && old.end <= span.end => {
+                segments.push(slice(span.start, old.start));
+                segments.push_copy(new);
+                segments.push(slice(old.end, span.end));
+            }
+            _ => segments.push(slice(span.start, span.end)),
+        }
+    }
+}
+
+/// A result of ours or of theirs in a response of ours.
+pub(crate) fn respond(id: &[u8], result: Segments) -> Segments {
+    let mut segments = Segments::default();
+    segments.push_static(r#"{"jsonrpc":"2.0","id":"#);
+    segments.push_copy(id);
+    segments.push_static(r#","result":"#);
+    for part in result.into_parts() {
+        segments.push(part);
+    }
+    segments.push_static("}");
+    segments
+}

@@ -1,0 +1,154 @@
+//! `structuredContent` against the captured schema: rows 2 to 9 of the decision table, tried in
+//! that order. The value is read where it lies and never changed. Stage 4c.
+
+use countersign_schema::{Fuel, Outcome, Schema, Unenforceable};
+use countersign_tape::{Envelope, Kind, Limits, Member, Tape};
+
+use super::Contract;
+use crate::config::{GuardScope, OutputValidation, Tolerance};
+use crate::found::{Found, MAX_FINDINGS, Scene};
+use crate::guards;
+use crate::reply::Era;
+use crate::scratch::with_tape;
+use crate::text::long_for_record;
+use crate::verdict::{Finding, Severity, Stage};
+
+/// What the stage learnt beside its findings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Conformance {
+    /// The value was judged by the schema and conforms.
+    pub(crate) conforms: bool,
+    /// Units of work the judgement cost.
+    pub(crate) fuel_used: u64,
+}
+
+/// Reports how a scanned result stands to its contract.
+pub(crate) fn check(
+    bytes: &[u8],
+    envelope: &Envelope,
+    era: Era,
+    contract: &Contract,
+    config: &OutputValidation,
+    found: &mut Vec<Found>,
+) -> Conformance {
+    let guard = |found: &mut Vec<Found>| found.extend(guards::check(envelope, config));
+    let always = config.guards == GuardScope::Always;
+    let Some(declared) = contract.output() else {
+        if always && envelope.is_error(bytes) != Some(true) {
+            guard(found);
+        }
+        return Conformance::default();
+    };
+    if envelope.is_error(bytes) == Some(true) {
+        return Conformance::default();
+    }
+    let Some(value) = present(bytes, envelope, era) else {
+        found.extend(missing(bytes, envelope, era));
+        return Conformance::default();
+    };
+    let schema = match declared.schema() {
+        Ok(schema) => schema,
+        Err(why) => {
+            let unenforceable = not_enforceable(why, config);
+            let passes = unenforceable.finding.rule == "contract.uncompilable";
+            found.push(unenforceable);
+            if always && passes {
+                guard(found);
+            }
+            return Conformance::default();
+        }
+    };
+    if let Some(breach) = guards::check(envelope, config) {
+        found.push(breach);
+        return Conformance::default();
+    }
+    with_tape(value, &limits(config), |tape| {
+        let scene = Scene {
+            tool: contract.tool(),
+            declares: &|name| schema.declares(name),
+        };
+        judge(tape, schema, &scene, config, found)
+    })
+    .unwrap_or_else(|_| {
+        // Scanned and within the guards, so it parses; if not, nothing vouches for it.
+        found.push(exhausted());
+        Conformance::default()
+    })
+}
+
+/// Only values within the guards come to be parsed.
+fn limits(config: &OutputValidation) -> Limits {
+    Limits {
+        max_bytes: usize::try_from(config.max_bytes).unwrap_or(usize::MAX),
+        max_depth: config.max_depth,
+    }
+}
+
+/// The value to judge. Until 2025-11-25 `null` is how some servers say that there is none.
+fn present<'a>(bytes: &'a [u8], envelope: &Envelope, era: Era) -> Option<&'a [u8]> {
+    let value = envelope.structured_content()?;
+    let absent = era == Era::Legacy && value.kind(bytes) == Some(Kind::Null);
+    (!absent).then(|| value.bytes(bytes))
+}
+
+/// A result that is not yet complete has nothing to show; any other one should.
+fn missing(bytes: &[u8], envelope: &Envelope, era: Era) -> Option<Found> {
+    let kind = envelope
+        .get(Member::ResultType)
+        .and_then(|kind| kind.string(bytes));
+    if era == Era::Modern && kind.is_some_and(|kind| kind != "complete") {
+        return None;
+    }
+    let finding = Finding::new(Stage::Contract, "contract.missing", Severity::Info)
+        .at("/structuredContent")
+        .expecting("structuredContent", "nothing");
+    Some(Found::contract(finding, "structuredContent missing"))
+}
+
+fn not_enforceable(why: &Unenforceable, config: &OutputValidation) -> Found {
+    let detail = long_for_record(&why.to_string());
+    if why.is_external_ref() && config.external_ref == Tolerance::Reject {
+        let rule = "contract.external_ref";
+        let finding = Finding::new(Stage::Contract, rule, Severity::Violation).detail(detail);
+        return Found::contract(finding, "the declared schema has an external reference");
+    }
+    let finding =
+        Finding::new(Stage::Contract, "contract.uncompilable", Severity::Info).detail(detail);
+    Found::contract(finding, "the declared schema cannot be enforced")
+}
+
+fn exhausted() -> Found {
+    let finding = Finding::new(Stage::Contract, "contract.exhausted", Severity::Violation)
+        .detail("judging the value would cost more than it may");
+    Found::contract(finding, "validating the value costs more than it may")
+}
+
+fn judge(
+    tape: &Tape<'_>,
+    schema: &Schema,
+    scene: &Scene<'_>,
+    config: &OutputValidation,
+    found: &mut Vec<Found>,
+) -> Conformance {
+    let before = found.len();
+    if config.duplicate_keys == Tolerance::Reject {
+        let keys = tape.duplicate_keys().iter().take(MAX_FINDINGS);
+        found.extend(keys.map(|key| Found::duplicate_key(&tape.pointer(*key))));
+    }
+    let mut fuel = Fuel::for_instance(tape, config.fuel_factor);
+    match schema.validate(tape, &mut fuel) {
+        Outcome::Valid => {}
+        Outcome::Invalid(violations) => {
+            found.extend(
+                violations
+                    .iter()
+                    .map(|violation| Found::output(violation, scene)),
+            );
+        }
+        Outcome::Exhausted => found.push(exhausted()),
+    }
+    Conformance {
+        conforms: found.len() == before,
+        fuel_used: fuel.used(),
+    }
+}

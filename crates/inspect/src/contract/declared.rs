@@ -1,0 +1,140 @@
+//! One declared schema: its text, its digest, and the compiled form or the reason there is none.
+
+use bytes::Bytes;
+use countersign_schema::{Compiler, Dialect, Schema, Unenforceable};
+use countersign_tape::{Kind, Tape};
+
+use super::free_text::{Reading, admits_free_text};
+use super::schema_text_limits;
+use crate::config::OutputValidation;
+use crate::digest::Digest;
+
+/// Which of a tool's two schemas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Side {
+    /// `outputSchema`
+    Output,
+    /// `inputSchema`
+    Input,
+}
+
+impl Side {
+    /// The member's name in a tool declaration.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Output => "outputSchema",
+            Self::Input => "inputSchema",
+        }
+    }
+}
+
+/// A schema as a tool declared it.
+#[derive(Debug)]
+pub struct DeclaredSchema {
+    side: Side,
+    bytes: Bytes,
+    digest: Digest,
+    compiled: Result<Schema, Unenforceable>,
+    free_text: bool,
+    says_object: bool,
+    wraps_result: bool,
+}
+
+impl DeclaredSchema {
+    pub(super) fn new(
+        bytes: Bytes,
+        side: Side,
+        documents: &[(String, Bytes)],
+        config: &OutputValidation,
+    ) -> Self {
+        let digest = Digest::of(&bytes);
+        let compiled = compile(&bytes, documents, config);
+        let mut declared = Self {
+            side,
+            bytes: Bytes::new(),
+            digest,
+            compiled,
+            free_text: true,
+            says_object: false,
+            wraps_result: false,
+        };
+        // Only text the compiler accepted is worth a second look, and its limits bound it.
+        if let Ok(schema) = &declared.compiled
+            && let Ok(tape) = Tape::parse(&bytes, &schema_text_limits())
+        {
+            let reading = Reading {
+                reference_masks_siblings: schema.dialect() == Dialect::Draft7,
+                assert_formats: config.assert_formats,
+            };
+            declared.free_text = admits_free_text(&tape, reading);
+            declared.says_object = says_object(&tape);
+            declared.wraps_result = tape.get(0, "x-fastmcp-wrap-result").is_some();
+        }
+        declared.bytes = bytes;
+        declared
+    }
+
+    /// Which of the two it is.
+    pub fn side(&self) -> Side {
+        self.side
+    }
+
+    /// The text as received.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    pub(super) fn shared_bytes(&self) -> Bytes {
+        self.bytes.clone()
+    }
+
+    /// SHA-256 of the text as received.
+    pub fn digest(&self) -> Digest {
+        self.digest
+    }
+
+    /// The compiled schema, or why it cannot be enforced.
+    pub fn schema(&self) -> Result<&Schema, &Unenforceable> {
+        self.compiled.as_ref()
+    }
+
+    /// Whether a conforming value may carry free text.
+    pub fn has_free_text(&self) -> bool {
+        self.free_text
+    }
+
+    /// Whether the root literally says `"type": "object"`.
+    pub(super) fn says_object(&self) -> bool {
+        self.says_object
+    }
+
+    /// Whether the server announces a wrapped result, as one SDK does for non-object values.
+    pub(super) fn wraps_result(&self) -> bool {
+        self.wraps_result
+    }
+}
+
+fn compile(
+    bytes: &Bytes,
+    documents: &[(String, Bytes)],
+    config: &OutputValidation,
+) -> Result<Schema, Unenforceable> {
+    // A boolean is a schema, but not one a tool may declare: `true` would be a contract that
+    // says nothing while looking like one.
+    if matches!(bytes.trim_ascii(), b"true" | b"false") {
+        return Err(Unenforceable::Invalid {
+            pointer: String::new(),
+            reason: "a tool's schema must be an object",
+        });
+    }
+    let mut compiler = Compiler::new().assert_formats(config.assert_formats);
+    for (uri, document) in documents {
+        compiler = compiler.document(uri, document.to_vec());
+    }
+    compiler.compile(bytes)
+}
+
+fn says_object(tape: &Tape<'_>) -> bool {
+    tape.get(0, "type")
+        .is_some_and(|name| tape.node(name).kind() == Kind::String && tape.string(name) == "object")
+}

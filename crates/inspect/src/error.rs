@@ -1,0 +1,58 @@
+//! What this crate could not do. A refused result is a verdict, not an error; these are about
+//! declarations that cannot be read and values that are not what the caller asked for.
+
+use std::fmt;
+
+/// Why something could not be done. The kind is private; ask the predicates.
+#[derive(Debug)]
+pub struct Error {
+    kind: Kind,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Declaration(&'static str),
+    Typed(serde_json::Error),
+}
+
+impl Error {
+    pub(crate) fn declaration(why: &'static str) -> Self {
+        Self {
+            kind: Kind::Declaration(why),
+        }
+    }
+
+    pub(crate) fn typed(error: serde_json::Error) -> Self {
+        Self {
+            kind: Kind::Typed(error),
+        }
+    }
+
+    /// The bytes are not a tool declaration.
+    pub fn is_declaration(&self) -> bool {
+        matches!(self.kind, Kind::Declaration(_))
+    }
+
+    /// The structured content is not of the type that was asked for.
+    pub fn is_typed(&self) -> bool {
+        matches!(self.kind, Kind::Typed(_))
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            Kind::Declaration(why) => write!(f, "not a tool declaration: {why}"),
+            Kind::Typed(_) => f.write_str("the structured content is not of this type"),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match &self.kind {
+            Kind::Declaration(_) => None,
+            Kind::Typed(error) => Some(error),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! A result that has been through everything. It is the only thing a reply can be made of, and
+//! what was blocked cannot be read out of it.
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+
+use crate::authored;
+use crate::body::{Body, Original, respond};
+use crate::digest::Digest;
+use crate::error::Error;
+use crate::examine::JudgedBy;
+use crate::refusal::Refusal;
+use crate::reply::ClientEra;
+use crate::segments::Segments;
+use crate::verdict::{Decision, Finding, Mode};
+
+/// A result that was inspected, with everything decided about it. `Debug` shows the verdict and
+/// never the bytes.
+pub struct Inspected {
+    pub(crate) body: Body,
+    pub(crate) decision: Decision,
+    pub(crate) mode: Mode,
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) reason: Option<String>,
+    pub(crate) fuel_used: u64,
+    pub(crate) judged_by: Option<JudgedBy>,
+    pub(crate) original: Original,
+}
+
+impl fmt::Debug for Inspected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Inspected")
+            .field("decision", &self.decision)
+            .field("reason", &self.reason)
+            .field("findings", &self.findings.len())
+            .field("received_bytes", &self.received_bytes())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Inspected {
+    /// An answer of our own. It holds nothing an upstream wrote.
+    pub fn authored(refusal: Refusal, client: ClientEra) -> Self {
+        Self::ours(Decision::Allowed, &refusal.to_string(), client)
+    }
+
+    /// Arguments that were refused, in words the model can act on.
+    pub(crate) fn refused_input(reason: &str, client: ClientEra) -> Self {
+        Self::ours(Decision::Blocked, reason, client)
+    }
+
+    fn ours(decision: Decision, text: &str, client: ClientEra) -> Self {
+        Self {
+            body: Body::Authored(authored::error_result(text, client)),
+            decision,
+            mode: Mode::Off,
+            findings: Vec::new(),
+            reason: Some(text.to_owned()),
+            fuel_used: 0,
+            judged_by: None,
+            original: Original::default(),
+        }
+    }
+
+    /// What was decided.
+    pub fn decision(&self) -> Decision {
+        self.decision
+    }
+
+    /// The mode in force.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// What was found, by all stages, in the order of the stages.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+
+    /// One sentence: why the decision is not `allowed`, or what our own answer says.
+    pub fn reason(&self) -> Option<&str> {
+        self.reason.as_deref()
+    }
+
+    /// Units of work the schema cost.
+    pub fn fuel_used(&self) -> u64 {
+        self.fuel_used
+    }
+
+    /// The schema in force, if the tool declares one.
+    pub fn judged_by(&self) -> Option<JudgedBy> {
+        self.judged_by
+    }
+
+    /// How many bytes arrived.
+    pub fn received_bytes(&self) -> usize {
+        self.original.bytes.len()
+    }
+
+    /// SHA-256 of everything that arrived.
+    pub fn received_digest(&self) -> Digest {
+        Digest::of(&self.original.bytes)
+    }
+
+    /// Length and SHA-256 of `structuredContent` as received, even if it was blocked.
+    pub fn structured_digest(&self) -> Option<(u64, Digest)> {
+        let value = self.original.structured()?;
+        Some((value.len() as u64, Digest::of(value)))
+    }
+
+    /// Whether what leaves differs from what arrived.
+    pub fn is_changed(&self) -> bool {
+        match &self.body {
+            Body::Forwarded(pieces) => !pieces.is_empty(),
+            Body::Authored(_) => true,
+        }
+    }
+
+    /// The structured content as text, exactly as received; nothing if it was blocked.
+    pub fn structured_text(&self) -> Option<&str> {
+        let Body::Forwarded(_) = self.body else {
+            return None;
+        };
+        std::str::from_utf8(self.original.structured()?).ok()
+    }
+
+    /// The structured content as a type of the caller's, so that nobody narrows by hand: since
+    /// 2026-07-28 it may be any JSON value. `None` if there is none or it was blocked.
+    pub fn structured<T: DeserializeOwned>(&self) -> Result<Option<T>, Error> {
+        let Some(text) = self.structured_text() else {
+            return Ok(None);
+        };
+        serde_json::from_str(text).map(Some).map_err(Error::typed)
+    }
+
+    /// The result object the agent receives. `None` if the upstream answered with a JSON-RPC
+    /// error, which has no result.
+    pub fn result(&self) -> Option<Segments> {
+        match &self.body {
+            Body::Authored(result) => Some(result.clone().into()),
+            Body::Forwarded(pieces) => {
+                let result = self.original.result?;
+                Some(self.original.forward(pieces, result, None))
+            }
+        }
+    }
+
+    /// The whole response, with the client's own id token in it.
+    pub fn message(&self, id: &[u8]) -> Segments {
+        match &self.body {
+            Body::Forwarded(pieces) if self.original.id.is_some() => {
+                self.original
+                    .forward(pieces, self.original.root(), Some(id))
+            }
+            _ => respond(id, self.result().unwrap_or_default()),
+        }
+    }
+
+    /// What leaves in the form it came: a whole response if it was one, else a bare result.
+    pub fn emitted(&self) -> Segments {
+        match (&self.body, self.original.id) {
+            (Body::Forwarded(pieces), _) => {
+                self.original.forward(pieces, self.original.all(), None)
+            }
+            (Body::Authored(result), Some(id)) => {
+                respond(id.bytes(&self.original.bytes), result.clone().into())
+            }
+            (Body::Authored(result), None) => result.clone().into(),
+        }
+    }
+}

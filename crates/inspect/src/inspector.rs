@@ -1,0 +1,56 @@
+//! The library's front door: contracts by tool, and one call per result. Whoever has an MCP
+//! client of their own hooks this in where a message is still bytes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::contract::{Contract, Declaration};
+use crate::examine::{Policy, examine};
+use crate::input::{InputVerdict, examine_arguments};
+use crate::inspected::Inspected;
+use crate::reply::RawReply;
+use crate::screening::{Screening, Skipped};
+use crate::tool::ToolName;
+
+/// Contracts and a policy for all of them.
+#[derive(Debug, Default)]
+pub struct Inspector {
+    policy: Policy,
+    contracts: HashMap<ToolName, Arc<Contract>>,
+}
+
+impl Inspector {
+    /// An inspector that knows no tool yet.
+    pub fn new(policy: Policy) -> Self {
+        Self {
+            policy,
+            contracts: HashMap::new(),
+        }
+    }
+
+    /// Learns a tool, or a new version of one, and gives back what it captured.
+    pub fn declare(&mut self, declaration: Declaration) -> Arc<Contract> {
+        let contract = Arc::new(declaration.capture(&self.policy.output));
+        let kept = Arc::clone(&contract);
+        self.contracts.insert(contract.tool().clone(), kept);
+        contract
+    }
+
+    /// The contract of a tool. Hold on to it from the call to the result, and the result is
+    /// judged by what was declared when the call was made.
+    pub fn contract(&self, tool: &ToolName) -> Arc<Contract> {
+        let known = self.contracts.get(tool).cloned();
+        known.unwrap_or_else(|| Arc::new(Contract::undeclared(tool.clone())))
+    }
+
+    /// Inspects a result from beginning to end, without classifiers.
+    pub fn result(&self, tool: &ToolName, raw: RawReply) -> Inspected {
+        let contract = self.contract(tool);
+        examine(raw, &contract, &self.policy).conclude(Screening::skipped(Skipped::NotConfigured))
+    }
+
+    /// Judges a call's arguments before it is sent.
+    pub fn arguments(&self, tool: &ToolName, arguments: Option<&[u8]>) -> InputVerdict {
+        examine_arguments(arguments, &self.contract(tool), &self.policy)
+    }
+}

@@ -1,0 +1,227 @@
+//! What to do about a finding: one pure function over one table. Stages report and never
+//! decide; the code that applies a decision never judges. The table is the decision table of
+//! the documentation, row for row.
+
+use crate::config::{OutputValidation, Posture};
+use crate::verdict::{Decision, Finding, Mode, Stage};
+
+/// What an operator set beside the mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overrides {
+    /// A declared schema but nothing to hold against it.
+    pub missing: Posture,
+    /// A declared schema that cannot be enforced.
+    pub uncompilable: Posture,
+    /// A classifier called it an injection.
+    pub classifier: Posture,
+}
+
+impl From<&OutputValidation> for Overrides {
+    fn from(config: &OutputValidation) -> Self {
+        Self {
+            missing: config.missing_structured_content,
+            uncompilable: config.uncompilable_schema,
+            classifier: Posture::Allow,
+        }
+    }
+}
+
+/// What one cell of the table says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Act {
+    Forward,
+    Record,
+    Block,
+    /// Forward, or block if the operator said so.
+    Missing,
+    /// Forward, or block if the operator said so.
+    Uncompilable,
+    /// Record, or block if the classifier's action is to block.
+    Classifier,
+}
+
+/// One row: a stage, a rule (or every rule of the stage), and an act per mode.
+#[derive(Debug)]
+struct Row {
+    stage: Stage,
+    rule: &'static str,
+    off: Act,
+    warn: Act,
+    strict: Act,
+}
+
+const fn row(stage: Stage, rule: &'static str, acts: [Act; 3]) -> Row {
+    let [off, warn, strict] = acts;
+    Row {
+        stage,
+        rule,
+        off,
+        warn,
+        strict,
+    }
+}
+
+/// The first row that matches decides. A rule of `""` matches every rule of its stage, so each
+/// stage's last row has one. The sanitiser and the classifiers have switches of their own; the
+/// validation mode does not silence them.
+static TABLE: [Row; 9] = {
+    use Act::{Block, Classifier, Forward, Missing, Record, Uncompilable};
+    [
+        row(Stage::Transport, "", [Block, Block, Block]),
+        row(Stage::Shape, "", [Forward, Record, Block]),
+        row(Stage::Guard, "", [Forward, Record, Block]),
+        row(
+            Stage::Contract,
+            "contract.missing",
+            [Forward, Forward, Missing],
+        ),
+        row(
+            Stage::Contract,
+            "contract.uncompilable",
+            [Forward, Forward, Uncompilable],
+        ),
+        row(Stage::Contract, "", [Forward, Record, Block]),
+        row(Stage::Sanitise, "", [Record, Record, Record]),
+        row(Stage::Classify, "", [Classifier, Classifier, Classifier]),
+        row(Stage::Input, "", [Forward, Record, Block]),
+    ]
+};
+
+/// What happens because of one finding.
+///
+/// ```
+/// use countersign_inspect::config::OutputValidation;
+/// use countersign_inspect::{Decision, Finding, Mode, Overrides, Severity, Stage, decide};
+///
+/// let finding = Finding::new(Stage::Contract, "schema.type", Severity::Violation);
+/// let overrides = Overrides::from(&OutputValidation::default());
+/// assert_eq!(decide(&finding, Mode::Warn, &overrides), Decision::Flagged);
+/// assert_eq!(decide(&finding, Mode::Strict, &overrides), Decision::Blocked);
+/// ```
+pub fn decide(finding: &Finding, mode: Mode, overrides: &Overrides) -> Decision {
+    let matches = |row: &&Row| {
+        row.stage == finding.stage && (row.rule.is_empty() || row.rule == finding.rule)
+    };
+    // Every stage has a row; should one ever be forgotten, the cautious answer is the right one.
+    let act = TABLE
+        .iter()
+        .find(matches)
+        .map_or(Act::Block, |row| match mode {
+            Mode::Off => row.off,
+            Mode::Warn => row.warn,
+            Mode::Strict => row.strict,
+        });
+    let ask = |posture, otherwise| match posture {
+        Posture::Allow => otherwise,
+        Posture::Block => Decision::Blocked,
+    };
+    match act {
+        Act::Forward => Decision::Allowed,
+        Act::Record => Decision::Flagged,
+        Act::Block => Decision::Blocked,
+        Act::Missing => ask(overrides.missing, Decision::Allowed),
+        Act::Uncompilable => ask(overrides.uncompilable, Decision::Allowed),
+        Act::Classifier => ask(overrides.classifier, Decision::Flagged),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::Severity;
+
+    const STAGES: [Stage; 7] = [
+        Stage::Transport,
+        Stage::Shape,
+        Stage::Guard,
+        Stage::Contract,
+        Stage::Sanitise,
+        Stage::Classify,
+        Stage::Input,
+    ];
+
+    fn overrides(posture: Posture) -> Overrides {
+        Overrides {
+            missing: posture,
+            uncompilable: posture,
+            classifier: posture,
+        }
+    }
+
+    /// One line per rule: the decision in off, warn and strict, with every posture at allow and
+    /// then with every posture at block.
+    fn line(stage: Stage, rule: &'static str) -> String {
+        let finding = Finding::new(stage, rule, Severity::Violation);
+        let cells = [Posture::Allow, Posture::Block].map(|posture| {
+            let at = |mode| decide(&finding, mode, &overrides(posture));
+            let [off, warn, strict] = [Mode::Off, Mode::Warn, Mode::Strict].map(at);
+            format!("{off:<8} {warn:<8} {strict:<8}")
+        });
+        format!("{rule:<22} {}", cells.join(" "))
+            .trim_end()
+            .to_owned()
+    }
+
+    #[test]
+    fn the_table_says_what_the_documentation_says() {
+        let lines = [
+            line(Stage::Transport, "transport.not_json"),
+            line(Stage::Shape, "shape.base64"),
+            line(Stage::Guard, "guard.max_bytes"),
+            line(Stage::Contract, "contract.missing"),
+            line(Stage::Contract, "contract.uncompilable"),
+            line(Stage::Contract, "contract.external_ref"),
+            line(Stage::Contract, "contract.exhausted"),
+            line(Stage::Contract, "contract.duplicate_key"),
+            line(Stage::Contract, "schema.required"),
+            line(Stage::Sanitise, "token.chatml"),
+            line(Stage::Classify, "classifier.local"),
+            line(Stage::Input, "input.schema.type"),
+        ]
+        .join("\n");
+        insta::assert_snapshot!(lines, @r#"
+        transport.not_json     blocked  blocked  blocked  blocked  blocked  blocked
+        shape.base64           allowed  flagged  blocked  allowed  flagged  blocked
+        guard.max_bytes        allowed  flagged  blocked  allowed  flagged  blocked
+        contract.missing       allowed  allowed  allowed  allowed  allowed  blocked
+        contract.uncompilable  allowed  allowed  allowed  allowed  allowed  blocked
+        contract.external_ref  allowed  flagged  blocked  allowed  flagged  blocked
+        contract.exhausted     allowed  flagged  blocked  allowed  flagged  blocked
+        contract.duplicate_key allowed  flagged  blocked  allowed  flagged  blocked
+        schema.required        allowed  flagged  blocked  allowed  flagged  blocked
+        token.chatml           flagged  flagged  flagged  flagged  flagged  flagged
+        classifier.local       flagged  flagged  flagged  blocked  blocked  blocked
+        input.schema.type      allowed  flagged  blocked  allowed  flagged  blocked
+        "#);
+    }
+
+    #[test]
+    fn every_stage_ends_in_a_row_for_all_its_rules() {
+        for stage in STAGES {
+            let last = TABLE.iter().rfind(|row| row.stage == stage);
+            assert_eq!(last.map(|row| row.rule), Some(""), "{stage}");
+        }
+    }
+
+    #[test]
+    fn no_row_hides_behind_an_earlier_one() {
+        for (index, row) in TABLE.iter().enumerate() {
+            let hidden = TABLE
+                .iter()
+                .take(index)
+                .any(|earlier| earlier.stage == row.stage && earlier.rule.is_empty());
+            assert!(!hidden, "{row:?}");
+        }
+    }
+
+    #[test]
+    fn a_stricter_mode_never_decides_less() {
+        for row in &TABLE {
+            let finding = Finding::new(row.stage, row.rule, Severity::Violation);
+            for posture in [Posture::Allow, Posture::Block] {
+                let at = |mode| decide(&finding, mode, &overrides(posture));
+                assert!(at(Mode::Off) <= at(Mode::Warn) && at(Mode::Warn) <= at(Mode::Strict));
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Our own answers to a tool call that never produced a result. A closed set: every text is
+//! written here, with numbers at most, so that nothing an upstream wrote can reach an agent
+//! under our name.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Why there is no result to forward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The upstream did not answer in time.
+    TimedOut {
+        /// How long it was given.
+        after_ms: u64,
+    },
+    /// The upstream's process ended or its connection broke before it answered.
+    Lost,
+    /// The upstream could not be reached.
+    Unreachable,
+    /// The upstream answered with something that is not an MCP response.
+    Malformed,
+    /// The upstream's answer is larger than a message may be.
+    TooLarge {
+        /// The limit in force.
+        limit: u64,
+    },
+    /// Too many calls are waiting for this upstream.
+    QueueFull,
+    /// The gateway has no memory to spare for another result; try again.
+    Busy,
+    /// The upstream is switched off.
+    Disabled,
+    /// No such tool.
+    UnknownTool,
+    /// The tool exists, but not under the router tool that was used.
+    WrongRouter {
+        /// The router tool to use instead.
+        instead: Router,
+    },
+    /// The call's arguments are not usable.
+    BadArguments,
+    /// The call was cancelled.
+    Cancelled,
+    /// The decision could not be recorded, and unrecorded results are not forwarded.
+    Unrecorded,
+    /// The gateway is shutting down.
+    ShuttingDown,
+    /// A parked call expired, or belongs to another gateway.
+    Expired,
+    /// The upstream asked the client for something this client cannot give.
+    Unsupported,
+    /// A bug on our side; the call was not forwarded.
+    Internal,
+}
+
+/// The router tools, by what they may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Router {
+    /// `call_tool_read`
+    Read,
+    /// `call_tool_write`
+    Write,
+    /// `call_tool_destructive`
+    Destructive,
+}
+
+impl Router {
+    /// The tool's name on the wire.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "call_tool_read",
+            Self::Write => "call_tool_write",
+            Self::Destructive => "call_tool_destructive",
+        }
+    }
+}
+
+impl Refusal {
+    /// A stable word for records, metrics and the `data.kind` of an error.
+    pub const fn kind(self) -> &'static str {
+        match self {
+            Self::TimedOut { .. } => "timed_out",
+            Self::Lost => "lost",
+            Self::Unreachable => "unreachable",
+            Self::Malformed => "malformed",
+            Self::TooLarge { .. } => "too_large",
+            Self::QueueFull => "queue_full",
+            Self::Busy => "busy",
+            Self::Disabled => "disabled",
+            Self::UnknownTool => "unknown_tool",
+            Self::WrongRouter { .. } => "wrong_router",
+            Self::BadArguments => "bad_arguments",
+            Self::Cancelled => "cancelled",
+            Self::Unrecorded => "unrecorded",
+            Self::ShuttingDown => "shutting_down",
+            Self::Expired => "expired",
+            Self::Unsupported => "unsupported",
+            Self::Internal => "internal",
+        }
+    }
+
+    /// Whether the same call may work a moment later.
+    pub const fn is_retryable(self) -> bool {
+        matches!(
+            self,
+            Self::TimedOut { .. }
+                | Self::Lost
+                | Self::Unreachable
+                | Self::QueueFull
+                | Self::Busy
+                | Self::Unrecorded
+                | Self::ShuttingDown
+        )
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Self::TimedOut { after_ms } => {
+                return write!(f, "the tool's server did not answer within {after_ms} ms");
+            }
+            Self::TooLarge { limit } => {
+                return write!(f, "the tool's answer is larger than {limit} bytes");
+            }
+            Self::WrongRouter { instead } => {
+                return write!(f, "this tool must be called with {}", instead.as_str());
+            }
+            Self::Lost => "the tool's server went away before it answered; try again",
+            Self::Unreachable => "the tool's server cannot be reached",
+            Self::Malformed => "the tool's server sent an answer that is not valid MCP",
+            Self::QueueFull => "too many calls are waiting for this tool's server; try again later",
+            Self::Busy => "the gateway is busy; try again later",
+            Self::Disabled => "this tool's server is disabled",
+            Self::UnknownTool => "there is no such tool",
+            Self::BadArguments => "the arguments of this call cannot be used",
+            Self::Cancelled => "the call was cancelled",
+            Self::Unrecorded => {
+                "the result was withheld because it could not be recorded; try again later"
+            }
+            Self::ShuttingDown => "the gateway is shutting down; try again later",
+            Self::Expired => "this call has expired; start it again",
+            Self::Unsupported => {
+                "the tool's server asked for something this client does not support"
+            }
+            Self::Internal => "the call failed inside the gateway",
+        };
+        f.write_str(text)
+    }
+}

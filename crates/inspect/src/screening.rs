@@ -1,0 +1,56 @@
+//! What classifiers said about a result, or why none was asked. Classifiers run between the
+//! two halves of inspection, outside this crate; only their findings come in.
+
+use crate::config::Posture;
+use crate::verdict::Finding;
+
+/// Why no classifier saw a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Skipped {
+    /// None is configured for this tool.
+    NotConfigured,
+    /// The result has no free text.
+    NoFreeText,
+    /// The result is blocked already.
+    AlreadyBlocked,
+}
+
+/// One classifier's finding and what its operator wants done about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Screened {
+    /// What it found.
+    pub finding: Finding,
+    /// `Block`, or `Allow` to record only.
+    pub action: Posture,
+}
+
+/// The classifiers' part of a verdict.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Screening {
+    pub(crate) screened: Vec<Screened>,
+    skipped: Option<Skipped>,
+}
+
+impl Screening {
+    /// No classifier was asked.
+    pub fn skipped(why: Skipped) -> Self {
+        Self {
+            screened: Vec::new(),
+            skipped: Some(why),
+        }
+    }
+
+    /// Classifiers were asked; these are their findings, possibly none.
+    pub fn done(screened: Vec<Screened>) -> Self {
+        Self {
+            screened,
+            skipped: None,
+        }
+    }
+
+    /// Why no classifier was asked, if none was.
+    pub fn why_skipped(&self) -> Option<Skipped> {
+        self.skipped
+    }
+}

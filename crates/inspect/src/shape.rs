@@ -1,0 +1,247 @@
+//! Is this a result MCP allows at all? Content blocks with the members their type requires,
+//! base64 that decodes, a boolean `isError`, no half characters. Unknown block types and
+//! members are not malformed. Works on spans and allocates only to report. Stage 4a.
+
+use countersign_tape::{Envelope, Kind, Member, Span, elements, members};
+
+use crate::base64;
+use crate::found::{Found, MAX_FINDINGS};
+use crate::reply::Era;
+use crate::verdict::{Finding, Severity, Stage};
+
+/// Reports what is malformed about a scanned result.
+pub(crate) fn check(bytes: &[u8], envelope: &Envelope, era: Era, found: &mut Vec<Found>) {
+    let mut report = Report {
+        found,
+        left: MAX_FINDINGS,
+    };
+    let Some(result) = envelope.result() else {
+        return;
+    };
+    if result.kind(bytes) != Some(Kind::Object) {
+        report.add("shape.content", "", "object", kind_name(bytes, result));
+        return;
+    }
+    if let Some(flag) = envelope.get(Member::IsError)
+        && envelope.is_error(bytes).is_none()
+    {
+        report.add(
+            "shape.is_error",
+            "/isError",
+            "boolean",
+            kind_name(bytes, flag),
+        );
+    }
+    if let Some(kind) = envelope.get(Member::ResultType)
+        && era == Era::Modern
+        && kind.kind(bytes) != Some(Kind::String)
+    {
+        report.add(
+            "shape.content",
+            "/resultType",
+            "string",
+            kind_name(bytes, kind),
+        );
+    }
+    if let Some(content) = envelope.content() {
+        check_content(bytes, content, &mut report);
+    }
+    if envelope
+        .duplicates()
+        .any(|member| member == Member::Content)
+    {
+        report.add("shape.content", "/content", "one content member", "several");
+    }
+    if let Some(offset) = envelope.lone_surrogate() {
+        let place = place_of(bytes, envelope, offset);
+        report.add(
+            "shape.surrogate",
+            &place,
+            "paired surrogates",
+            "a lone surrogate",
+        );
+    }
+}
+
+fn check_content(bytes: &[u8], content: Span, report: &mut Report<'_>) {
+    if content.kind(bytes) != Some(Kind::Array) {
+        report.add(
+            "shape.content",
+            "/content",
+            "array",
+            kind_name(bytes, content),
+        );
+        return;
+    }
+    for (index, block) in elements(bytes, content).enumerate() {
+        if let Err(malformed) = check_block(bytes, block) {
+            let pointer = format!("/content/{index}{}", malformed.member);
+            report.add(
+                malformed.rule,
+                &pointer,
+                malformed.expected,
+                malformed.actual,
+            );
+        }
+        if report.left == 0 {
+            return;
+        }
+    }
+}
+
+/// What is wrong with one block.
+struct Malformed {
+    rule: &'static str,
+    member: &'static str,
+    expected: &'static str,
+    actual: &'static str,
+}
+
+fn check_block(bytes: &[u8], block: Span) -> Result<(), Malformed> {
+    if block.kind(bytes) != Some(Kind::Object) {
+        return Err(Malformed {
+            rule: "shape.block",
+            member: "",
+            expected: "object",
+            actual: kind_name(bytes, block),
+        });
+    }
+    let names = [
+        "type", "text", "data", "mimeType", "uri", "name", "resource",
+    ];
+    let [kind, text, data, mime_type, uri, name, resource] = pick(bytes, block, names)?;
+    string(bytes, kind, "/type")?;
+    match kind.and_then(|kind| kind.string(bytes)).as_deref() {
+        Some("text") => string(bytes, text, "/text"),
+        Some("image" | "audio") => {
+            string(bytes, mime_type, "/mimeType")?;
+            base64(bytes, data, "/data")
+        }
+        Some("resource_link") => {
+            string(bytes, uri, "/uri")?;
+            string(bytes, name, "/name")
+        }
+        Some("resource") => check_resource(bytes, resource),
+        _ => Ok(()),
+    }
+}
+
+fn check_resource(bytes: &[u8], resource: Option<Span>) -> Result<(), Malformed> {
+    let object = resource.filter(|value| value.kind(bytes) == Some(Kind::Object));
+    let Some(object) = object else {
+        return Err(wrong(bytes, resource, "/resource", "object"));
+    };
+    let [uri, text, blob] = pick(bytes, object, ["uri", "text", "blob"])?;
+    string(bytes, uri, "/resource/uri")?;
+    match blob {
+        Some(_) => base64(bytes, blob, "/resource/blob"),
+        None => string(bytes, text, "/resource/text"),
+    }
+}
+
+/// The values of the named members. A name that occurs twice is malformed: readers disagree
+/// about which one counts.
+fn pick<const N: usize>(
+    bytes: &[u8],
+    object: Span,
+    names: [&str; N],
+) -> Result<[Option<Span>; N], Malformed> {
+    let mut picked = [None; N];
+    for (key, value) in members(bytes, object) {
+        let name = key.string(bytes).unwrap_or_default();
+        let slots = picked.iter_mut().zip(names);
+        for (slot, _) in slots.filter(|(_, wanted)| name == *wanted) {
+            if slot.replace(value).is_some() {
+                return Err(Malformed {
+                    rule: "shape.block",
+                    member: "",
+                    expected: "unique members",
+                    actual: "a repeated member",
+                });
+            }
+        }
+    }
+    Ok(picked)
+}
+
+fn string(bytes: &[u8], value: Option<Span>, member: &'static str) -> Result<(), Malformed> {
+    match value {
+        Some(value) if value.kind(bytes) == Some(Kind::String) => Ok(()),
+        _ => Err(wrong(bytes, value, member, "string")),
+    }
+}
+
+fn base64(bytes: &[u8], value: Option<Span>, member: &'static str) -> Result<(), Malformed> {
+    string(bytes, value, member)?;
+    let text = value.and_then(|value| value.string(bytes));
+    if text.is_some_and(|text| base64::decodes(&text)) {
+        return Ok(());
+    }
+    Err(Malformed {
+        rule: "shape.base64",
+        member,
+        expected: "base64",
+        actual: "a string that does not decode",
+    })
+}
+
+fn wrong(
+    bytes: &[u8],
+    value: Option<Span>,
+    member: &'static str,
+    expected: &'static str,
+) -> Malformed {
+    Malformed {
+        rule: "shape.block",
+        member,
+        expected,
+        actual: value.map_or("nothing", |value| kind_name(bytes, value)),
+    }
+}
+
+/// The pointer of the part of a result that an offset lies in.
+fn place_of(bytes: &[u8], envelope: &Envelope, offset: u32) -> String {
+    let holds = |span: &Span| (span.start..span.end).contains(&offset);
+    if envelope.structured_content().as_ref().is_some_and(holds) {
+        return "/structuredContent".to_owned();
+    }
+    let Some(content) = envelope.content().filter(holds) else {
+        return String::new();
+    };
+    match elements(bytes, content).position(|block| holds(&block)) {
+        Some(index) => format!("/content/{index}"),
+        None => "/content".to_owned(),
+    }
+}
+
+/// The JSON type of a span, by its first byte.
+pub(crate) fn kind_name(bytes: &[u8], span: Span) -> &'static str {
+    match span.kind(bytes) {
+        Some(Kind::Null) => "null",
+        Some(Kind::False | Kind::True) => "boolean",
+        Some(Kind::Number) => "number",
+        Some(Kind::String | Kind::Key) => "string",
+        Some(Kind::Array) => "array",
+        Some(Kind::Object) => "object",
+        None => "nothing",
+    }
+}
+
+/// Collects findings up to the stage's bound.
+struct Report<'a> {
+    found: &'a mut Vec<Found>,
+    left: usize,
+}
+
+impl Report<'_> {
+    fn add(&mut self, rule: &'static str, pointer: &str, expected: &str, actual: &str) {
+        if self.left == 0 {
+            return;
+        }
+        self.left -= 1;
+        let finding = Finding::new(Stage::Shape, rule, Severity::Violation)
+            .at(pointer)
+            .expecting(expected, actual);
+        self.found.push(Found::plain(finding));
+    }
+}
