@@ -1,0 +1,220 @@
+//! `Ulid`: the public name of a record. 48 bits of milliseconds, 80 random bits, 26 characters that sort by time.
+//!
+//! `Generator` is pure: clock and randomness are arguments. `Ids` feeds it from the system and is what a process shares.
+//! Refuses to go backwards: two ids of one generator always sort in the order they were made, even if the clock steps back.
+
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use thiserror::Error;
+
+use crate::time::Timestamp;
+
+const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const TEXT_LENGTH: usize = 26;
+const RANDOM_BITS: u32 = 80;
+const RANDOM_MASK: u128 = (1 << RANDOM_BITS) - 1;
+const MAX_MILLIS: u64 = (1 << 48) - 1;
+
+/// A record's id: sorts by the time it was made.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ulid(u128);
+
+/// The text is not a ULID.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("not a record id: expected 26 characters of Crockford base 32, the first between 0 and 7")]
+pub struct NotAUlid;
+
+impl Ulid {
+    /// The id as 16 big-endian bytes, in sorting order.
+    pub fn to_bytes(self) -> [u8; 16] {
+        self.0.to_be_bytes()
+    }
+
+    /// The id of 16 bytes made by [`Ulid::to_bytes`].
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(u128::from_be_bytes(bytes))
+    }
+
+    /// The time part.
+    pub fn timestamp(self) -> Timestamp {
+        let millis = u64::try_from(self.0 >> RANDOM_BITS).unwrap_or(MAX_MILLIS);
+        Timestamp::from_millis(millis)
+    }
+
+    fn compose(millis: u64, random: u128) -> Self {
+        Self((u128::from(millis.min(MAX_MILLIS)) << RANDOM_BITS) | (random & RANDOM_MASK))
+    }
+
+    fn encode(self) -> [u8; TEXT_LENGTH] {
+        let mut text = [b'0'; TEXT_LENGTH];
+        let mut rest = self.0;
+        for slot in text.iter_mut().rev() {
+            *slot = ALPHABET[(rest & 31) as usize];
+            rest >>= 5;
+        }
+        text
+    }
+}
+
+impl fmt::Display for Ulid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = self.encode();
+        f.write_str(std::str::from_utf8(&text).map_err(|_| fmt::Error)?)
+    }
+}
+
+impl fmt::Debug for Ulid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl FromStr for Ulid {
+    type Err = NotAUlid;
+
+    fn from_str(text: &str) -> Result<Self, NotAUlid> {
+        let bytes = text.as_bytes();
+        if bytes.len() != TEXT_LENGTH || bytes.first().is_none_or(|b| *b > b'7') {
+            return Err(NotAUlid);
+        }
+        let mut value = 0_u128;
+        for byte in bytes {
+            let digit = ALPHABET
+                .iter()
+                .position(|a| *a == byte.to_ascii_uppercase())
+                .ok_or(NotAUlid)?;
+            value = (value << 5) | digit as u128;
+        }
+        Ok(Self(value))
+    }
+}
+
+impl Serialize for Ulid {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let text = self.encode();
+        serializer.serialize_str(std::str::from_utf8(&text).map_err(serde::ser::Error::custom)?)
+    }
+}
+
+impl<'de> Deserialize<'de> for Ulid {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+        text.parse().map_err(de::Error::custom)
+    }
+}
+
+/// Makes ids that only ever go up. Pure: the caller brings the clock and the randomness.
+#[derive(Debug, Default)]
+pub struct Generator {
+    last: Option<Ulid>,
+}
+
+impl Generator {
+    /// The next id at `now`. `random` is asked only when the millisecond is new, so a burst costs one call.
+    pub fn next(&mut self, now: Timestamp, random: impl FnOnce() -> [u8; 10]) -> Ulid {
+        let fresh = self
+            .last
+            .is_none_or(|last| now.as_millis().min(MAX_MILLIS) > last.timestamp().as_millis());
+        let id = match self.last {
+            Some(last) if !fresh => Ulid(last.0.saturating_add(1)),
+            _ => {
+                let mut wide = [0_u8; 16];
+                wide[6..].copy_from_slice(&random());
+                Ulid::compose(now.as_millis(), u128::from_be_bytes(wide))
+            }
+        };
+        self.last = Some(id);
+        id
+    }
+}
+
+/// The process's source of ids: [`Generator`] fed by the system's clock and randomness.
+#[derive(Debug, Default)]
+pub struct Ids {
+    generator: Mutex<Generator>,
+}
+
+impl Ids {
+    /// A new source. One per process is enough; two never collide in practice (80 random bits).
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The next id, now.
+    pub fn next(&self) -> Ulid {
+        let mut generator = self
+            .generator
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        generator.next(Timestamp::now(), random_bytes)
+    }
+}
+
+fn random_bytes() -> [u8; 10] {
+    let mut bytes = [0; 10];
+    // Without system randomness ids would still be ordered within a process; a collision between
+    // processes is then caught by nothing, so the address-space layout is mixed in as the last resort.
+    if getrandom::fill(&mut bytes).is_err() {
+        let here = std::ptr::from_ref(&bytes).addr().to_le_bytes();
+        bytes[..8].copy_from_slice(&here);
+    }
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_round_trips_and_sorts_like_the_number() {
+        let mut generator = Generator::default();
+        let first = generator.next(Timestamp::from_millis(1_469_922_850_259), || [0; 10]);
+        assert_eq!(first.to_string(), "01ARZ3NDEK0000000000000000");
+        let second = generator.next(Timestamp::from_millis(1_469_922_850_260), || [0xff; 10]);
+        assert!(first < second && first.to_string() < second.to_string());
+        assert_eq!(second.to_string().parse(), Ok(second));
+        assert_eq!(second.to_string().to_lowercase().parse(), Ok(second));
+        assert_eq!(Ulid::from_bytes(second.to_bytes()), second);
+        assert_eq!(second.timestamp().as_millis(), 1_469_922_850_260);
+    }
+
+    #[test]
+    fn never_goes_backwards() {
+        let mut generator = Generator::default();
+        let a = generator.next(Timestamp::from_millis(1000), || [7; 10]);
+        let same = generator.next(Timestamp::from_millis(1000), || {
+            unreachable!("same millisecond")
+        });
+        let back = generator.next(Timestamp::from_millis(10), || {
+            unreachable!("clock stepped back")
+        });
+        let later = generator.next(Timestamp::from_millis(1001), || [0; 10]);
+        assert!(a < same && same < back && back < later);
+    }
+
+    #[test]
+    fn refuses_what_is_not_a_ulid() {
+        for bad in [
+            "",
+            "01ARZ3NDEK",
+            "8ZZZZZZZZZZZZZZZZZZZZZZZZZ",
+            "01ARZ3NDEKU000000000000000",
+            "01ARZ3NDEK000000000000000é",
+        ] {
+            assert_eq!(bad.parse::<Ulid>(), Err(NotAUlid), "{bad}");
+        }
+    }
+
+    #[test]
+    fn system_ids_differ() {
+        let ids = Ids::new();
+        let other = Ids::new();
+        let (a, b, c) = (ids.next(), ids.next(), other.next());
+        assert!(a < b);
+        assert_ne!(a, c);
+        assert_ne!(b, c);
+    }
+}

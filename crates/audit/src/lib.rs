@@ -1,0 +1,20 @@
+//! A durable, queryable, tamper-evident record of every decision.
+
+#![expect(
+    dead_code,
+    reason = "the store that uses these comes with the next commit"
+)]
+
+mod digest;
+mod id;
+mod record;
+mod time;
+
+pub use digest::Digest;
+pub use id::{Generator, Ids, NotAUlid, Ulid};
+pub use record::{
+    Decision, Finding, Head, Kind, MAX_FINDINGS, Millis, Mode, Opening, Outcome, Payload,
+    PayloadPolicy, Payloads, Record, Redactor, Severity, Source, Stage, Status, Undecodable,
+    UnknownValue, parse_decision, parse_rule, parse_stage,
+};
+pub use time::{NotATime, Timestamp, parse_period};

@@ -1,0 +1,55 @@
+//! The canonical bytes of a record: what is stored, hashed and never written again.
+//!
+//! Version 1 is JSON with the version first and the fields in the order of the struct. Whoever reads a body checks the
+//! version before anything else; an unknown one is refused, not guessed at.
+
+use thiserror::Error;
+
+use super::Record;
+
+const VERSION_1: &[u8] = b"{\"v\":1,";
+
+/// A stored body that this version cannot read.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Undecodable {
+    /// Not a version this program knows.
+    #[error("the record's body has an unknown version")]
+    Version,
+    /// Not the JSON of a record.
+    #[error("the record's body is not a record")]
+    Json(#[from] serde_json::Error),
+}
+
+/// The canonical bytes of a record, ready to be hashed and stored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Body(Vec<u8>);
+
+impl Body {
+    /// Bounds the record and writes it.
+    pub(crate) fn encode(record: &mut Record) -> Result<Self, serde_json::Error> {
+        record.bound();
+        let mut bytes = Vec::with_capacity(512);
+        bytes.extend_from_slice(VERSION_1);
+        let comma = bytes.len() - 1;
+        bytes.truncate(comma);
+        serde_json::to_writer(&mut bytes, record)?;
+        // The record's own opening brace becomes the comma after the version.
+        if let Some(brace) = bytes.get_mut(comma) {
+            *brace = b',';
+        }
+        Ok(Self(bytes))
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+/// The record of stored bytes.
+pub(crate) fn decode(bytes: &[u8]) -> Result<Record, Undecodable> {
+    if !bytes.starts_with(VERSION_1) {
+        return Err(Undecodable::Version);
+    }
+    Ok(serde_json::from_slice(bytes)?)
+}

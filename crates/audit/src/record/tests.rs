@@ -1,0 +1,123 @@
+use super::*;
+use crate::id::Generator;
+
+fn id(millis: u64) -> Ulid {
+    Generator::default().next(Timestamp::from_millis(millis), || [3; 10])
+}
+
+fn finding(rule: &str) -> Finding {
+    Finding {
+        stage: Stage::Contract,
+        rule: rule.to_owned().into(),
+        severity: Severity::Violation,
+        instance_pointer: Some("/id".into()),
+        schema_pointer: None,
+        expected: Some("integer".into()),
+        actual: Some("string".into()),
+        detail: None,
+    }
+}
+
+#[test]
+fn a_decision_and_its_status_agree() {
+    for decision in verdict::DECISIONS {
+        let record = Record::decided(id(1), decision);
+        assert_eq!(record.decision(), Some(decision));
+        if decision != Decision::Allowed {
+            assert_eq!(record.status().as_str(), decision.as_str());
+        }
+    }
+    let odd = Record::new(id(1), Kind::PolicyDecision, Outcome::Rejected);
+    assert_eq!(
+        (odd.decision(), odd.status()),
+        (Some(Decision::Blocked), Status::Blocked)
+    );
+    let call = Record::new(id(1), Kind::ToolCall, Outcome::Rejected);
+    assert_eq!((call.decision(), call.status()), (None, Status::Rejected));
+}
+
+#[test]
+fn body_is_versioned_ordered_and_reads_back() {
+    let mut record = Record::decided(id(1_785_283_200_001), Decision::Blocked);
+    record.server = Some("stub".into());
+    record.tool = Some("bad_output".into());
+    record.mode = Some(Mode::Strict);
+    record.reason = Some("type at /id".into());
+    record.duration_ms = Some(Duration::from_micros(12_345).into());
+    record.findings = vec![finding("schema.type")];
+    let body = body::Body::encode(&mut record).expect("encodes");
+    let text = std::str::from_utf8(body.as_bytes()).expect("UTF-8");
+    assert_eq!(
+        text,
+        concat!(
+            r#"{"v":1,"id":"01KYNJQH010C1G60R30C1G60R3","type":"policy_decision","timestamp":"2026-07-29T00:00:00.001Z","duration_ms":12.345,"#,
+            r#""source":"mcp","server":"stub","tool":"bad_output","status":"blocked","decision":"blocked","reason":"type at /id","mode":"strict","#,
+            r#""findings":[{"stage":"contract","rule":"schema.type","severity":"violation","instance_pointer":"/id","expected":"integer","actual":"string"}]}"#
+        )
+    );
+    assert_eq!(body::decode(body.as_bytes()).expect("decodes"), record);
+}
+
+#[test]
+fn an_unknown_version_is_refused() {
+    let mut record = Record::new(id(1), Kind::ToolCall, Outcome::Success);
+    let body = body::Body::encode(&mut record).expect("encodes");
+    let newer = String::from_utf8(body.as_bytes().to_vec())
+        .expect("UTF-8")
+        .replace("\"v\":1,", "\"v\":2,");
+    assert!(matches!(
+        body::decode(newer.as_bytes()),
+        Err(Undecodable::Version)
+    ));
+    assert!(matches!(
+        body::decode(b"{\"v\":1,}"),
+        Err(Undecodable::Json(_))
+    ));
+}
+
+#[test]
+fn nothing_is_stored_without_a_bound() {
+    let mut record = Record::new(id(1), Kind::ToolCall, Outcome::Success);
+    record.tool = Some("ü".repeat(10_000));
+    record.reason = Some("r".repeat(1_000_000));
+    record.findings = (0..1000).map(|_| finding(&"x".repeat(5000))).collect();
+    let body = body::Body::encode(&mut record).expect("encodes");
+    assert!(
+        body.as_bytes().len() < 64 * 1024,
+        "{}",
+        body.as_bytes().len()
+    );
+    assert_eq!(record.findings.len(), MAX_FINDINGS);
+    assert_eq!(record.findings_left_out(), 1000 - MAX_FINDINGS as u64);
+    assert!(
+        record
+            .tool
+            .as_deref()
+            .is_some_and(|t| t.len() <= MAX_NAME && t.ends_with('…'))
+    );
+    assert_eq!(body::decode(body.as_bytes()).expect("decodes"), record);
+}
+
+#[test]
+fn durations_round_trip_to_the_microsecond() {
+    for micros in [0, 1, 999, 1000, 12_345, 60_000_001, 86_400_000_000] {
+        let millis = Millis::from(Duration::from_micros(micros));
+        let text = serde_json::to_string(&millis).expect("encodes");
+        assert_eq!(
+            serde_json::from_str::<Millis>(&text).expect("decodes"),
+            millis,
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn only_contract_violations_of_decisions_count_as_rejections() {
+    let mut decision = Record::decided(id(1), Decision::Flagged);
+    assert!(!decision.is_contract_rejection());
+    decision.findings = vec![finding("schema.type")];
+    assert!(decision.is_contract_rejection());
+    let mut call = Record::new(id(1), Kind::ToolCall, Outcome::Success);
+    call.findings = vec![finding("schema.type")];
+    assert!(!call.is_contract_rejection());
+}
