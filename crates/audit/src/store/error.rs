@@ -1,0 +1,94 @@
+//! What can go wrong with the store itself. A record that is refused or lost is not an error but `Evidence`.
+
+use std::io;
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+use crate::chain::KeyError;
+use crate::record::{Undecodable, UnknownValue};
+
+/// The store could not do its job.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// A file or directory of the store could not be used.
+    #[error("cannot use {path}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The database could not be opened.
+    #[error("cannot open the activity database {path}")]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// The database was written by a newer version.
+    #[error(
+        "the activity database has format {found}, this program knows up to {known}; use a newer version"
+    )]
+    Newer {
+        /// The format found.
+        found: i64,
+        /// The newest format known.
+        known: i64,
+    },
+    /// The signing key could not be had.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// A thread could not be started.
+    #[error("cannot start a thread of the activity store")]
+    Thread(#[source] io::Error),
+    /// Reading failed.
+    #[error("cannot read the activity database")]
+    Read(#[source] rusqlite::Error),
+    /// Writing failed.
+    #[error("cannot write the activity database")]
+    Write(#[source] rusqlite::Error),
+    /// A stored record cannot be read.
+    #[error("record number {seq} cannot be read; run: activity verify")]
+    Record {
+        /// Its place in the store.
+        seq: u64,
+        /// Why.
+        #[source]
+        source: Undecodable,
+    },
+    /// A record could not be written as JSON.
+    #[error("a record cannot be encoded")]
+    Encode(#[source] serde_json::Error),
+    /// The output could not be written.
+    #[error("cannot write the export")]
+    Output(#[source] io::Error),
+    /// A setting has a value outside its set.
+    #[error(transparent)]
+    Setting(#[from] UnknownValue),
+}
+
+impl StoreError {
+    /// The database is locked by another process, or busy.
+    pub fn is_busy(&self) -> bool {
+        let (Self::Open { source, .. } | Self::Read(source) | Self::Write(source)) = self else {
+            return false;
+        };
+        matches!(
+            source.sqlite_error_code(),
+            Some(rusqlite::ErrorCode::DatabaseBusy | rusqlite::ErrorCode::DatabaseLocked)
+        )
+    }
+
+    /// The disk, or what the store may use of it, is full.
+    pub fn is_full(&self) -> bool {
+        let (Self::Open { source, .. } | Self::Read(source) | Self::Write(source)) = self else {
+            return false;
+        };
+        source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
+    }
+}

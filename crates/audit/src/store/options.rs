@@ -1,0 +1,128 @@
+//! `Options`: everything a store is opened with, typed and with the defaults of the configuration file.
+//!
+//! Refuses nothing by itself; paths and keys are tried when the store is opened.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::record::UnknownValue;
+
+const DAY: Duration = Duration::from_hours(24);
+const MIB: u64 = 1024 * 1024;
+
+/// When a record counts as written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// Committed to the write-ahead log: survives the death of the process.
+    #[default]
+    Commit,
+    /// Committed and flushed to the disk: survives the loss of power.
+    Sync,
+    /// In a bounded queue: may be lost with the process, and is dropped, and counted, when the queue is full.
+    Async,
+}
+
+impl Durability {
+    /// The setting with this name; the error lists all of them.
+    pub fn parse(text: &str) -> Result<Self, UnknownValue> {
+        match text {
+            "commit" => Ok(Self::Commit),
+            "sync" => Ok(Self::Sync),
+            "async" => Ok(Self::Async),
+            _ => Err(UnknownValue::new(
+                "durability",
+                text,
+                vec!["commit", "sync", "async"],
+            )),
+        }
+    }
+}
+
+/// What is kept. Whatever exceeds a limit goes, oldest first, but nothing younger than `floor`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retention {
+    /// Records older than this go.
+    pub max_age: Option<Duration>,
+    /// More records than this go.
+    pub max_records: Option<u64>,
+    /// Records go until the store uses no more than this.
+    pub max_bytes: Option<u64>,
+    /// Nothing younger than this goes, whatever the other limits say.
+    pub floor: Duration,
+}
+
+impl Retention {
+    /// Keep everything.
+    pub const FOR_EVER: Self = Self {
+        max_age: None,
+        max_records: None,
+        max_bytes: None,
+        floor: Duration::ZERO,
+    };
+}
+
+impl Default for Retention {
+    fn default() -> Self {
+        Self {
+            max_age: Some(DAY * 90),
+            max_records: Some(1_000_000),
+            max_bytes: Some(1024 * MIB),
+            floor: Duration::ZERO,
+        }
+    }
+}
+
+/// What a store is opened with.
+#[derive(Clone)]
+pub struct Options {
+    /// Where the database, the signing key and `checkpoints.log` live.
+    pub data_dir: PathBuf,
+    /// The database file, if not `activity.db` in the data directory.
+    pub database: Option<PathBuf>,
+    /// When a record counts as written.
+    pub durability: Durability,
+    /// What is kept.
+    pub retention: Retention,
+    /// The signing key as 64 hexadecimal digits, if not the data directory's own.
+    pub signing_key: Option<String>,
+    /// What is started, as `system_start` says it.
+    pub version: String,
+    /// How many calls' records may wait for the writer.
+    pub queue: usize,
+    /// How long to wait for another process's transaction.
+    pub busy_timeout: Duration,
+    /// A checkpoint is signed after this many records …
+    pub checkpoint_records: u64,
+    /// … or after this long, if there were any.
+    pub checkpoint_period: Duration,
+}
+
+impl Options {
+    /// The defaults, in this data directory.
+    pub fn new(data_dir: impl Into<PathBuf>) -> Self {
+        Self {
+            data_dir: data_dir.into(),
+            database: None,
+            durability: Durability::Commit,
+            retention: Retention::default(),
+            signing_key: None,
+            version: concat!("countersign ", env!("CARGO_PKG_VERSION")).to_owned(),
+            queue: 4096,
+            busy_timeout: Duration::from_secs(5),
+            checkpoint_records: 1000,
+            checkpoint_period: Duration::from_mins(1),
+        }
+    }
+}
+
+impl std::fmt::Debug for Options {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Options")
+            .field("data_dir", &self.data_dir)
+            .field("database", &self.database)
+            .field("durability", &self.durability)
+            .field("retention", &self.retention)
+            .field("signing_key", &self.signing_key.as_ref().map(|_| "given"))
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,193 @@
+//! The embedded backend: `SQLite` in write-ahead mode. `open` starts a chain, a writer and an indexer; `Sqlite` answers questions.
+//!
+//! Readers have their own connections and never wait for the writer. Several processes may share the files.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::{self, JoinHandle, Thread};
+
+use rusqlite::Connection;
+use tokio::sync::{mpsc, watch};
+
+use super::stats::Counters;
+use super::{Backend, CapturedTool, Generation, Options, StoreError, Verification};
+use crate::chain::{Signer, TrustedKeys};
+
+mod append;
+mod catalogue;
+mod files;
+mod schema;
+mod signed;
+mod verify;
+mod writer;
+
+use append::Appender;
+use files::Files;
+use writer::Writer;
+pub(super) use writer::{Completions, Job};
+
+/// Idle reader connections kept open.
+const KEPT_READERS: usize = 4;
+
+/// What the threads of one store share.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) counters: Counters,
+    pub(super) latest: watch::Sender<u64>,
+    pub(super) completions: Completions,
+    /// The write-ahead log has outgrown its welcome; the writer should pause for a checkpoint.
+    wal_is_large: AtomicBool,
+    stop: AtomicBool,
+    indexer: OnceLock<Thread>,
+}
+
+impl Shared {
+    fn new() -> Self {
+        Self {
+            counters: Counters::default(),
+            latest: watch::Sender::new(0),
+            completions: Completions::default(),
+            wal_is_large: AtomicBool::new(false),
+            stop: AtomicBool::new(false),
+            indexer: OnceLock::new(),
+        }
+    }
+
+    /// The store reaches to `seq` now.
+    fn publish(&self, seq: u64) {
+        self.latest.send_if_modified(|latest| {
+            let newer = seq > *latest;
+            *latest = seq.max(*latest);
+            newer
+        });
+    }
+
+    pub(super) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(indexer) = self.indexer.get() {
+            indexer.unpark();
+        }
+    }
+}
+
+/// An open store: the way to its writer, what its threads share, and the threads.
+pub(super) struct Opened {
+    pub(super) queue: mpsc::Sender<Job>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) backend: Arc<Sqlite>,
+    pub(super) threads: Vec<JoinHandle<()>>,
+}
+
+/// Opens or creates the store and starts its chain.
+pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
+    let files = Files::new(options);
+    files.create_dir()?;
+    let guard = files.lock()?;
+    let signer = match &options.signing_key {
+        Some(text) => Signer::from_text(text)?,
+        None => Signer::load_or_create(&options.data_dir)?,
+    };
+    TrustedKeys::remember(&options.data_dir, signer.public())?;
+    let mut connection = files.open_main(true)?;
+    schema::migrate(&mut connection)?;
+    let appender = Appender::open(connection, signer, options)?;
+    drop(guard);
+    let shared = Arc::new(Shared::new());
+    let (queue, receiver) = mpsc::channel(options.queue.max(1));
+    let writer = Writer::new(appender, receiver, Arc::clone(&shared));
+    let writer = start("activity-writer", move || writer.run())?;
+    let backend = Arc::new(Sqlite {
+        files,
+        idle: Mutex::new(Vec::new()),
+    });
+    Ok(Opened {
+        queue,
+        shared,
+        backend,
+        threads: vec![writer],
+    })
+}
+
+/// Opens an existing store for reading only: no chain is started, nothing is written.
+pub(super) fn open_reader(options: &Options) -> Result<Sqlite, StoreError> {
+    let files = Files::new(options);
+    let guard = files.lock()?;
+    let mut connection = files.open_main(false)?;
+    schema::migrate(&mut connection)?;
+    drop(guard);
+    Ok(Sqlite {
+        files,
+        idle: Mutex::new(vec![connection]),
+    })
+}
+
+fn start(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(body)
+        .map_err(StoreError::Thread)
+}
+
+/// The reading side, and the catalogue.
+#[derive(Debug)]
+pub(super) struct Sqlite {
+    files: Files,
+    idle: Mutex<Vec<Connection>>,
+}
+
+impl Sqlite {
+    /// Lends a reader connection to `work`.
+    fn with<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let idle = self
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => self.files.open_main(false)?,
+        };
+        let result = work(&connection);
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        if idle.len() < KEPT_READERS {
+            idle.push(connection);
+        }
+        result
+    }
+}
+
+impl Backend for Sqlite {
+    fn verify(&self, trusted: &TrustedKeys) -> Result<Verification, StoreError> {
+        self.with(|connection| verify::verify(connection, &self.files, trusted))
+    }
+
+    fn put_tool(
+        &self,
+        server: &str,
+        tool: &str,
+        digest: &str,
+        raw: &[u8],
+    ) -> Result<Generation, StoreError> {
+        self.with(|connection| catalogue::put(connection, server, tool, digest, raw))
+    }
+
+    fn tool(
+        &self,
+        server: &str,
+        tool: &str,
+        generation: Option<u64>,
+    ) -> Result<Option<CapturedTool>, StoreError> {
+        self.with(|connection| catalogue::get(connection, server, tool, generation))
+    }
+
+    fn tools(&self, server: &str) -> Result<Vec<CapturedTool>, StoreError> {
+        self.with(|connection| catalogue::list(connection, server))
+    }
+
+    fn remove_tools(&self, server: &str) -> Result<u64, StoreError> {
+        self.with(|connection| catalogue::remove(connection, server))
+    }
+}

@@ -1,0 +1,270 @@
+//! `Appender`: the one connection that appends to one chain. Gives each record its number, its hash and its place.
+//!
+//! Everything happens in one transaction that takes the write lock first, so that `seq` is the commit order even when several
+//! processes share the file. Its state moves only after a commit: a failed transaction leaves the chain where it was.
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use rusqlite::{
+    CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params,
+};
+
+use crate::chain::{Checkpoint, CheckpointKind, Signer, append_to_log};
+use crate::digest::Digest;
+use crate::id::{Ids, Ulid};
+use crate::record::body::Body;
+use crate::record::{Head, Kind, Opening, Outcome, Record, Source};
+use crate::store::{Durability, Options, StoreError};
+
+/// Appends to one chain.
+pub(super) struct Appender {
+    connection: Connection,
+    signer: Signer,
+    ids: Ids,
+    data_dir: PathBuf,
+    version: String,
+    sync: bool,
+    every: u64,
+    period: Duration,
+    chain_id: Ulid,
+    state: State,
+}
+
+/// Where the chain stands.
+#[derive(Debug, Clone, Copy)]
+struct State {
+    chain: i64,
+    /// The number the next record gets.
+    next: u64,
+    prev: Digest,
+    since_checkpoint: u64,
+    checkpoint_at: Instant,
+}
+
+/// What a committed transaction did.
+#[derive(Debug)]
+pub(super) struct Appended {
+    pub(super) last_seq: u64,
+    pub(super) checkpoint: bool,
+}
+
+impl Appender {
+    /// Opens a new chain: `system_start`, naming the last record of the store, and a first checkpoint.
+    pub(super) fn open(
+        connection: Connection,
+        signer: Signer,
+        options: &Options,
+    ) -> Result<Self, StoreError> {
+        let sync = options.durability == Durability::Sync;
+        if sync {
+            connection
+                .pragma_update(None, "synchronous", "FULL")
+                .map_err(StoreError::Write)?;
+        }
+        let ids = Ids::new();
+        let state = State {
+            chain: 0,
+            next: 0,
+            prev: Digest::NONE,
+            since_checkpoint: 0,
+            checkpoint_at: Instant::now(),
+        };
+        let mut appender = Self {
+            connection,
+            signer,
+            chain_id: ids.next(),
+            ids,
+            data_dir: options.data_dir.clone(),
+            version: options.version.clone(),
+            sync,
+            every: options.checkpoint_records.max(1),
+            period: options.checkpoint_period,
+            state,
+        };
+        appender.start()?;
+        Ok(appender)
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    fn start(&mut self) -> Result<(), StoreError> {
+        let transaction = immediate(&self.connection)?;
+        let previous = last_head(&transaction).map_err(StoreError::Read)?;
+        let chain_id = self.chain_id.to_string();
+        let chain: i64 = transaction
+            .query_row(
+                "INSERT INTO chain(chain_id) VALUES (?1) RETURNING id",
+                [chain_id],
+                |row| row.get(0),
+            )
+            .map_err(StoreError::Write)?;
+        let key = self.signer.public().to_string();
+        let opening = Opening {
+            chain_id: self.chain_id,
+            previous,
+            key,
+            version: self.version.clone(),
+        };
+        let body = Body::encode(&mut Record::opening(self.ids.next(), opening))
+            .map_err(StoreError::Encode)?;
+        let mut state = State {
+            chain,
+            ..self.state
+        };
+        insert_all(&transaction, &mut state, [&body]).map_err(StoreError::Write)?;
+        let checkpoint = self.checkpoint_in(&transaction, &mut state, 0)?;
+        transaction.commit().map_err(StoreError::Write)?;
+        self.state = state;
+        self.log(&checkpoint);
+        Ok(())
+    }
+
+    /// Appends the records in one transaction, with a checkpoint if one is due.
+    pub(super) fn append<'b>(
+        &mut self,
+        bodies: impl IntoIterator<Item = &'b Body>,
+        lost: u64,
+    ) -> Result<Appended, StoreError> {
+        let transaction = immediate(&self.connection)?;
+        let mut state = self.state;
+        let last_seq = insert_all(&transaction, &mut state, bodies).map_err(StoreError::Write)?;
+        let checkpoint = if state.since_checkpoint >= self.every {
+            Some(self.checkpoint_in(&transaction, &mut state, lost)?)
+        } else {
+            None
+        };
+        transaction.commit().map_err(StoreError::Write)?;
+        self.state = state;
+        if let Some(checkpoint) = &checkpoint {
+            self.log(checkpoint);
+        }
+        Ok(Appended {
+            last_seq,
+            checkpoint: checkpoint.is_some(),
+        })
+    }
+
+    /// Signs the head if records have come since the last checkpoint and it is old enough.
+    pub(super) fn tick(&mut self, lost: u64) -> Result<bool, StoreError> {
+        if self.state.since_checkpoint == 0 || self.state.checkpoint_at.elapsed() < self.period {
+            return Ok(false);
+        }
+        let transaction = immediate(&self.connection)?;
+        let mut state = self.state;
+        let checkpoint = self.checkpoint_in(&transaction, &mut state, lost)?;
+        transaction.commit().map_err(StoreError::Write)?;
+        self.state = state;
+        self.log(&checkpoint);
+        Ok(true)
+    }
+
+    /// Ends the chain in good order: `system_stop` and a last checkpoint.
+    pub(super) fn stop(&mut self, lost: u64) -> Result<Appended, StoreError> {
+        let mut record = Record::new(self.ids.next(), Kind::SystemStop, Outcome::Success);
+        record.source = Source::Internal;
+        record.reason = Some(format!("{} stopped", self.version));
+        let body = Body::encode(&mut record).map_err(StoreError::Encode)?;
+        let transaction = immediate(&self.connection)?;
+        let mut state = self.state;
+        let last_seq = insert_all(&transaction, &mut state, [&body]).map_err(StoreError::Write)?;
+        let checkpoint = self.checkpoint_in(&transaction, &mut state, lost)?;
+        transaction.commit().map_err(StoreError::Write)?;
+        self.state = state;
+        self.log(&checkpoint);
+        Ok(Appended {
+            last_seq,
+            checkpoint: true,
+        })
+    }
+
+    fn checkpoint_in(
+        &self,
+        transaction: &Transaction<'_>,
+        state: &mut State,
+        lost: u64,
+    ) -> Result<Checkpoint, StoreError> {
+        let head = Head {
+            chain_id: self.chain_id,
+            n: state.next.saturating_sub(1),
+            hash: state.prev,
+        };
+        let checkpoint = Checkpoint::sign(&self.signer, CheckpointKind::Head, head, lost);
+        let sql = "INSERT OR REPLACE INTO checkpoint(chain, n, hash, at, lost, key, signature) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let at = checkpoint.at.as_millis();
+        transaction
+            .execute(
+                sql,
+                params![
+                    state.chain,
+                    head.n,
+                    head.hash.as_bytes(),
+                    at,
+                    lost,
+                    checkpoint.key,
+                    checkpoint.signature
+                ],
+            )
+            .map_err(StoreError::Write)?;
+        state.since_checkpoint = 0;
+        state.checkpoint_at = Instant::now();
+        Ok(checkpoint)
+    }
+
+    /// The store already holds the checkpoint, so a log that cannot be written is loud but stops nothing.
+    fn log(&self, checkpoint: &Checkpoint) {
+        if let Err(error) = append_to_log(&self.data_dir, checkpoint, self.sync) {
+            tracing::error!(%error, "cannot append to checkpoints.log");
+        }
+    }
+}
+
+pub(super) fn immediate(connection: &Connection) -> Result<Transaction<'_>, StoreError> {
+    Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
+        .map_err(StoreError::Write)
+}
+
+/// The last record of the store, whatever its chain.
+fn last_head(connection: &Connection) -> rusqlite::Result<Option<Head>> {
+    let sql = "SELECT c.chain_id, a.n, a.hash FROM activity a JOIN chain c ON c.id = a.chain ORDER BY a.seq DESC LIMIT 1";
+    let found: Option<(String, u64, [u8; 32])> = connection
+        .query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .optional()?;
+    Ok(found.and_then(|(chain, n, hash)| {
+        Some(Head {
+            chain_id: chain.parse().ok()?,
+            n,
+            hash: Digest::from(hash),
+        })
+    }))
+}
+
+fn insert_all<'b>(
+    transaction: &Transaction<'_>,
+    state: &mut State,
+    bodies: impl IntoIterator<Item = &'b Body>,
+) -> rusqlite::Result<u64> {
+    let mut seq: u64 = transaction
+        .prepare_cached("SELECT ifnull(max(seq), 0) FROM activity")?
+        .query_row([], |row| row.get(0))?;
+    let mut insert: CachedStatement<'_> = transaction.prepare_cached(
+        "INSERT INTO activity(seq, chain, n, body, hash) VALUES (?1, ?2, ?3, ?4, ?5)",
+    )?;
+    for body in bodies {
+        seq += 1;
+        let hash = Digest::chained(&state.prev, body.as_bytes());
+        insert.execute(params![
+            seq,
+            state.chain,
+            state.next,
+            body.as_bytes(),
+            hash.as_bytes()
+        ])?;
+        state.prev = hash;
+        state.next += 1;
+        state.since_checkpoint += 1;
+    }
+    Ok(seq)
+}

@@ -1,0 +1,114 @@
+//! The catalogue: each tool as its server declared it, with digest and generation, so that a record's schema can be looked up later.
+//!
+//! A new digest is a new generation. The last 16 generations of a tool are kept: a server that changes its mind with every listing
+//! must not fill the disk.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::append::immediate;
+use crate::store::StoreError;
+use crate::store::catalogue::{CapturedTool, Generation};
+use crate::time::Timestamp;
+
+const KEPT: u64 = 16;
+const COLUMNS: &str = "server, tool, generation, digest, raw, captured_at";
+
+pub(super) fn put(
+    connection: &Connection,
+    server: &str,
+    tool: &str,
+    digest: &str,
+    raw: &[u8],
+) -> Result<Generation, StoreError> {
+    let transaction = immediate(connection)?;
+    let latest: Option<(u64, String)> = transaction
+        .query_row(
+            "SELECT generation, digest FROM catalogue WHERE server = ?1 AND tool = ?2 ORDER BY generation DESC LIMIT 1",
+            [server, tool],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .optional()
+        .map_err(StoreError::Read)?;
+    let generation = match latest {
+        Some((generation, known)) if known == digest => {
+            return Ok(Generation {
+                number: generation,
+                is_new: false,
+            });
+        }
+        Some((generation, _)) => generation + 1,
+        None => 1,
+    };
+    let write = || -> rusqlite::Result<()> {
+        let sql = format!("INSERT INTO catalogue({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
+        transaction.execute(
+            &sql,
+            params![
+                server,
+                tool,
+                generation,
+                digest,
+                raw,
+                Timestamp::now().as_millis()
+            ],
+        )?;
+        let sql = "DELETE FROM catalogue WHERE server = ?1 AND tool = ?2 AND generation <= ?3";
+        transaction.execute(sql, params![server, tool, generation.saturating_sub(KEPT)])?;
+        Ok(())
+    };
+    write().map_err(StoreError::Write)?;
+    transaction.commit().map_err(StoreError::Write)?;
+    Ok(Generation {
+        number: generation,
+        is_new: true,
+    })
+}
+
+pub(super) fn get(
+    connection: &Connection,
+    server: &str,
+    tool: &str,
+    generation: Option<u64>,
+) -> Result<Option<CapturedTool>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM catalogue WHERE server = ?1 AND tool = ?2 AND generation = ifnull(?3, generation)
+         ORDER BY generation DESC LIMIT 1"
+    );
+    connection
+        .query_row(&sql, params![server, tool, generation], captured)
+        .optional()
+        .map_err(StoreError::Read)
+}
+
+/// The newest generation of each tool of a server.
+pub(super) fn list(connection: &Connection, server: &str) -> Result<Vec<CapturedTool>, StoreError> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM catalogue AS c WHERE server = ?1
+         AND generation = (SELECT max(generation) FROM catalogue WHERE server = c.server AND tool = c.tool) ORDER BY tool"
+    );
+    let read = || -> rusqlite::Result<Vec<CapturedTool>> {
+        connection
+            .prepare(&sql)?
+            .query_map([server], captured)?
+            .collect()
+    };
+    read().map_err(StoreError::Read)
+}
+
+pub(super) fn remove(connection: &Connection, server: &str) -> Result<u64, StoreError> {
+    let removed = connection
+        .execute("DELETE FROM catalogue WHERE server = ?1", [server])
+        .map_err(StoreError::Write)?;
+    Ok(removed as u64)
+}
+
+fn captured(row: &Row<'_>) -> rusqlite::Result<CapturedTool> {
+    Ok(CapturedTool {
+        server: row.get(0)?,
+        tool: row.get(1)?,
+        generation: row.get(2)?,
+        digest: row.get(3)?,
+        raw: row.get(4)?,
+        captured_at: Timestamp::from_millis(row.get(5)?),
+    })
+}

@@ -1,0 +1,96 @@
+//! Where the embedded store lives, and how its files are opened.
+//!
+//! `activity.db` holds what is appended; `activity-index.db` beside it holds what can be derived, in a file of its own so that the
+//! indexer's transactions never make a commit wait. A lock file serialises opening: two processes may start at once.
+
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags};
+
+use crate::store::{Options, StoreError};
+
+/// The paths of one store.
+#[derive(Debug, Clone)]
+pub(crate) struct Files {
+    pub(crate) data_dir: PathBuf,
+    pub(crate) main: PathBuf,
+    pub(crate) index: PathBuf,
+    pub(crate) busy_timeout: Duration,
+}
+
+impl Files {
+    pub(crate) fn new(options: &Options) -> Self {
+        let main = options
+            .database
+            .clone()
+            .unwrap_or_else(|| options.data_dir.join("activity.db"));
+        let mut stem = main.file_stem().unwrap_or_default().to_owned();
+        stem.push("-index.db");
+        let index = main.with_file_name(stem);
+        Self {
+            data_dir: options.data_dir.clone(),
+            main,
+            index,
+            busy_timeout: options.busy_timeout,
+        }
+    }
+
+    /// Held while the store is created or migrated. Freed when the file is closed, however the process ends.
+    pub(crate) fn lock(&self) -> Result<File, StoreError> {
+        let path = self.main.with_extension("lock");
+        let failed = |source| StoreError::File {
+            path: path.clone(),
+            source,
+        };
+        let file = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(&path)
+            .map_err(failed)?;
+        file.lock().map_err(failed)?;
+        Ok(file)
+    }
+
+    pub(crate) fn create_dir(&self) -> Result<(), StoreError> {
+        for dir in [Some(self.data_dir.as_path()), self.main.parent()]
+            .into_iter()
+            .flatten()
+        {
+            std::fs::create_dir_all(dir).map_err(|source| StoreError::File {
+                path: dir.to_owned(),
+                source,
+            })?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn open_main(&self, create: bool) -> Result<Connection, StoreError> {
+        open(&self.main, self.busy_timeout, create)
+    }
+
+    pub(crate) fn open_index(&self) -> Result<Connection, StoreError> {
+        open(&self.index, self.busy_timeout, true)
+    }
+}
+
+fn open(path: &Path, busy_timeout: Duration, create: bool) -> Result<Connection, StoreError> {
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
+    let connect = || -> rusqlite::Result<Connection> {
+        let connection = Connection::open_with_flags(path, flags)?;
+        connection.busy_timeout(busy_timeout)?;
+        connection.pragma_update(None, "journal_mode", "WAL")?;
+        connection.pragma_update(None, "synchronous", "NORMAL")?;
+        // Checkpointing inside a commit makes that commit slow; the maintenance thread does it.
+        connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+        connection.pragma_update(None, "temp_store", "MEMORY")?;
+        connection.set_prepared_statement_cache_capacity(64);
+        Ok(connection)
+    };
+    connect().map_err(|source| StoreError::Open {
+        path: path.to_owned(),
+        source,
+    })
+}

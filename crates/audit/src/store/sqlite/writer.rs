@@ -1,0 +1,185 @@
+//! The writer thread: takes whatever waits, up to 512 calls, commits it in one transaction, tells the callers.
+//!
+//! No linger: while one group commits, the next one gathers. A group that cannot be committed is lost as a whole and said so
+//! to every caller; the chain goes on from where it was with the next group.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use tokio::sync::{mpsc, oneshot};
+
+use super::Shared;
+use super::append::Appender;
+use crate::record::body::Body;
+use crate::store::stats::Counters;
+use crate::store::{Evidence, StoreError};
+
+/// Calls taken into one transaction.
+const GROUP: usize = 512;
+
+/// What the writer is asked.
+#[derive(Debug)]
+pub(crate) enum Job {
+    /// Append these records, then tell the caller, if one waits.
+    Write(Vec<Body>, Option<oneshot::Sender<Evidence>>),
+    /// Look whether a checkpoint is due.
+    Tick,
+    /// Finish: everything before this is written, nothing after it.
+    Stop(oneshot::Sender<()>),
+}
+
+/// A caller to be told, and what.
+pub(crate) type Completion = (oneshot::Sender<Evidence>, Evidence);
+
+/// Who tells the callers: one task of the runtime if there is one, so that a group wakes the runtime once; else the writer.
+#[derive(Debug, Default)]
+pub(crate) struct Completions {
+    task: std::sync::OnceLock<mpsc::UnboundedSender<Vec<Completion>>>,
+}
+
+impl Completions {
+    fn hand_over(&self, group: Vec<Completion>) {
+        let left = match self.task.get() {
+            Some(task) => task.send(group).err().map(|error| error.0),
+            None => Some(group),
+        };
+        left.into_iter().flatten().for_each(tell);
+    }
+
+    /// Runs in the runtime until the store is dropped. Only the first one works; another returns at once.
+    pub(crate) async fn deliver(shared: std::sync::Weak<Shared>) {
+        let (sender, mut receiver) = mpsc::unbounded_channel();
+        match shared.upgrade() {
+            Some(shared) if shared.completions.task.set(sender).is_ok() => {}
+            _ => return,
+        }
+        drop(shared);
+        while let Some(group) = receiver.recv().await {
+            group.into_iter().for_each(tell);
+        }
+    }
+}
+
+fn tell((caller, evidence): Completion) {
+    // A caller that went away needs no answer; its records are written all the same.
+    caller.send(evidence).ok();
+}
+
+/// The thread's own state.
+pub(super) struct Writer {
+    appender: Appender,
+    queue: mpsc::Receiver<Job>,
+    shared: Arc<Shared>,
+}
+
+impl Writer {
+    pub(super) fn new(appender: Appender, queue: mpsc::Receiver<Job>, shared: Arc<Shared>) -> Self {
+        Self {
+            appender,
+            queue,
+            shared,
+        }
+    }
+
+    /// Until told to stop, or every handle is gone.
+    pub(super) fn run(mut self) {
+        let mut jobs = Vec::with_capacity(GROUP);
+        let mut stop = None;
+        while stop.is_none() && self.queue.blocking_recv_many(&mut jobs, GROUP) > 0 {
+            stop = self.group(&mut jobs);
+            if self.shared.wal_is_large.swap(false, Ordering::Relaxed) {
+                self.shorten_wal();
+            }
+        }
+        self.queue.close();
+        let result = self.appender.stop(self.shared.counters.lost());
+        self.note(result.map(|done| (done.last_seq, 1, 1)), 1);
+        stop.and_then(|done| done.send(()).ok());
+    }
+
+    /// One transaction for everything taken. Jobs behind a `Stop` are answered, not written.
+    fn group(&mut self, jobs: &mut Vec<Job>) -> Option<oneshot::Sender<()>> {
+        let (mut bodies, mut callers) = (
+            Vec::with_capacity(jobs.len()),
+            Vec::with_capacity(jobs.len()),
+        );
+        let (mut stop, mut tick) = (None, false);
+        for job in jobs.drain(..) {
+            match job {
+                Job::Write(_, caller) if stop.is_some() => caller
+                    .into_iter()
+                    .for_each(|c| tell((c, Evidence::StoreDown))),
+                Job::Write(more, caller) => {
+                    bodies.extend(more);
+                    callers.extend(caller);
+                }
+                Job::Tick => tick = true,
+                Job::Stop(done) => stop = Some(done),
+            }
+        }
+        if !bodies.is_empty() {
+            self.commit(&bodies, callers);
+        }
+        if tick {
+            let result = self.appender.tick(self.shared.counters.lost());
+            self.note(result.map(|signed| (0, 0, u64::from(signed))), 0);
+        }
+        stop
+    }
+
+    fn commit(&mut self, bodies: &[Body], callers: Vec<oneshot::Sender<Evidence>>) {
+        let count = bodies.len() as u64;
+        let result = self.appender.append(bodies, self.shared.counters.lost());
+        let evidence = if result.is_ok() {
+            Evidence::Committed
+        } else {
+            Evidence::StoreDown
+        };
+        self.note(
+            result.map(|done| (done.last_seq, count, u64::from(done.checkpoint))),
+            count,
+        );
+        self.shared.completions.hand_over(
+            callers
+                .into_iter()
+                .map(|caller| (caller, evidence))
+                .collect(),
+        );
+    }
+
+    /// Counts, publishes the new end of the store, and is loud when the store goes down or comes back.
+    fn note(&self, result: Result<(u64, u64, u64), StoreError>, at_stake: u64) {
+        let counters = &self.shared.counters;
+        match result {
+            Ok((last_seq, records, checkpoints)) => {
+                Counters::add(&counters.committed, records);
+                Counters::add(&counters.transactions, u64::from(records > 0));
+                Counters::add(&counters.checkpoints, checkpoints);
+                if counters.down.swap(false, Ordering::Relaxed) {
+                    tracing::warn!(lost = counters.lost(), "the activity store works again");
+                }
+                self.shared.publish(last_seq);
+            }
+            Err(error) => {
+                Counters::add(&counters.failed, at_stake);
+                if !counters.down.swap(true, Ordering::Relaxed) {
+                    let cause = std::error::Error::source(&error)
+                        .map(ToString::to_string)
+                        .unwrap_or_default();
+                    tracing::error!(%error, cause, "the activity store is down; records are being lost");
+                }
+            }
+        }
+    }
+
+    /// With the writer pausing, a passive checkpoint reaches the end of the log and the next commit starts it afresh.
+    fn shorten_wal(&self) {
+        let result =
+            self.appender
+                .connection()
+                .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        if let Err(error) = result {
+            tracing::warn!(%error, "cannot shorten the write-ahead log");
+        }
+    }
+}

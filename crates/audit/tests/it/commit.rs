@@ -1,0 +1,244 @@
+//! Committing: evidence, durability levels, failure, the catalogue.
+
+use std::time::Duration;
+
+use countersign_audit::{Durability, Evidence, Kind, Mode, OnStoreError, Outcome, Record, Store};
+
+use crate::support::{Home, blocked, call, fill};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_value_comes_back_when_its_records_are_committed() {
+    let home = Home::new();
+    let store = home.open();
+    let delivery = tokio::spawn(store.deliver());
+    let recorded = store
+        .commit("reply", blocked(&store, "stub", "bad_output"))
+        .await;
+    assert_eq!(recorded.evidence(), Evidence::Committed);
+    assert_eq!(recorded.into_value(), "reply");
+    let count: i64 = home
+        .sqlite()
+        .query_row("SELECT count(*) FROM activity", [], |row| row.get(0))
+        .expect("count");
+    assert_eq!(count, 3, "system_start, call, decision");
+    let empty = store.commit(7, []).await;
+    assert_eq!((empty.evidence(), *empty.value()), (Evidence::Committed, 7));
+    drop(store);
+    delivery.await.expect("delivery ends with the store");
+    let verification = home.verify();
+    assert!(verification.is_intact(), "{verification:?}");
+    assert_eq!(
+        (
+            verification.records,
+            verification.chains,
+            verification.after_last_checkpoint
+        ),
+        (4, 1, 0)
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_callers_share_transactions() {
+    let home = Home::new();
+    let store = home.open();
+    tokio::spawn(store.deliver());
+    let callers: Vec<_> = (0..64)
+        .map(|_| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                for _ in 0..50 {
+                    let record = call(&store, "files", "read");
+                    assert_eq!(
+                        store.commit((), [record]).await.evidence(),
+                        Evidence::Committed
+                    );
+                }
+            })
+        })
+        .collect();
+    for caller in callers {
+        caller.await.expect("caller");
+    }
+    let stats = store.stats();
+    assert_eq!((stats.committed, stats.failed, stats.dropped), (3200, 0, 0));
+    assert!(stats.transactions < stats.committed, "{stats:?}");
+    assert!(*store.latest().borrow() > 3200);
+    store.close().await;
+    assert_eq!(
+        store
+            .commit((), [call(&store, "files", "late")])
+            .await
+            .evidence(),
+        Evidence::StoreDown
+    );
+    assert!(home.verify().is_intact());
+}
+
+#[test]
+fn each_durability_level_writes() {
+    for (level, evidence) in [
+        (Durability::Commit, Evidence::Committed),
+        (Durability::Sync, Evidence::Committed),
+        (Durability::Async, Evidence::Queued),
+    ] {
+        let home = Home::new();
+        let mut options = home.options();
+        options.durability = level;
+        let store = Store::open(&options).expect("opens");
+        for _ in 0..10 {
+            assert_eq!(
+                store
+                    .commit_blocking((), [call(&store, "a", "b")])
+                    .evidence(),
+                evidence
+            );
+        }
+        drop(store);
+        let verification = home.verify();
+        assert!(verification.is_intact());
+        assert_eq!(verification.records, 12, "{level:?}");
+    }
+    assert!(
+        Durability::parse("fsync")
+            .expect_err("unknown")
+            .to_string()
+            .ends_with("allowed: commit, sync, async")
+    );
+}
+
+#[test]
+fn a_full_asynchronous_queue_drops_counts_and_confesses() {
+    let home = Home::new();
+    let mut options = home.options();
+    options.durability = Durability::Async;
+    options.queue = 4;
+    let store = Store::open(&options).expect("opens");
+    let raw = home.sqlite();
+    // While another process holds the write lock the writer waits and its queue fills.
+    raw.execute_batch("BEGIN IMMEDIATE").expect("lock");
+    for _ in 0..1000 {
+        assert_eq!(
+            store
+                .commit_blocking((), [call(&store, "a", "b")])
+                .evidence(),
+            Evidence::Queued
+        );
+    }
+    let dropped = store.stats().dropped;
+    assert!(dropped > 0 && dropped < 1000, "{dropped}");
+    raw.execute_batch("ROLLBACK").expect("unlock");
+    drop(store);
+    let verification = home.verify();
+    assert!(verification.is_intact());
+    assert_eq!(verification.lost, dropped);
+    assert_eq!(verification.records, 1000 - dropped + 2);
+}
+
+#[test]
+fn a_locked_store_is_down_and_the_chain_goes_on_afterwards() {
+    let home = Home::new();
+    let mut options = home.options();
+    options.busy_timeout = Duration::from_millis(20);
+    let store = Store::open(&options).expect("opens");
+    fill(&store, 5);
+    let raw = home.sqlite();
+    raw.execute_batch("BEGIN IMMEDIATE").expect("lock");
+    let recorded = store.commit_blocking("reply", [call(&store, "a", "b")]);
+    assert_eq!(recorded.evidence(), Evidence::StoreDown);
+    assert_eq!(
+        recorded
+            .or_refuse(OnStoreError::Auto, Mode::Strict, |_| "refused")
+            .into_value(),
+        "refused"
+    );
+    assert!(!store.stats().healthy);
+    assert_eq!(store.stats().failed, 1);
+    raw.execute_batch("ROLLBACK").expect("unlock");
+    fill(&store, 5);
+    assert!(store.stats().healthy);
+    drop(store);
+    let verification = home.verify();
+    assert!(verification.is_intact(), "{verification:?}");
+    assert_eq!((verification.records, verification.lost), (12, 1));
+}
+
+#[test]
+fn captured_tools_keep_their_generations() {
+    let home = Home::new();
+    let store = home.open();
+    let reader = store.reader();
+    let put = |digest: &str, raw: &str| {
+        reader
+            .put_tool("crm", "search", digest, raw.as_bytes())
+            .expect("put")
+    };
+    assert_eq!(
+        (put("d1", "one").number, put("d1", "one").is_new),
+        (1, false)
+    );
+    let second = put("d2", "two");
+    assert_eq!((second.number, second.is_new), (2, true));
+    let newest = reader
+        .tool("crm", "search", None)
+        .expect("read")
+        .expect("there");
+    assert_eq!(
+        (
+            newest.raw.as_slice(),
+            newest.generation,
+            newest.digest.as_str()
+        ),
+        (&b"two"[..], 2, "d2")
+    );
+    let first = reader
+        .tool("crm", "search", Some(1))
+        .expect("read")
+        .expect("there");
+    assert_eq!(first.raw, b"one");
+    for i in 3..=40 {
+        assert_eq!(put(&format!("d{i}"), "x").number, i);
+    }
+    assert!(
+        reader
+            .tool("crm", "search", Some(24))
+            .expect("read")
+            .is_none(),
+        "old generations go"
+    );
+    assert!(
+        reader
+            .tool("crm", "search", Some(25))
+            .expect("read")
+            .is_some()
+    );
+    reader.put_tool("crm", "add", "a", b"{}").expect("put");
+    let names: Vec<String> = reader
+        .tools("crm")
+        .expect("list")
+        .into_iter()
+        .map(|t| format!("{}@{}", t.tool, t.generation))
+        .collect();
+    assert_eq!(names, ["add@1", "search@40"]);
+    assert_eq!(reader.remove_tools("crm").expect("removed"), 17);
+    assert!(reader.tools("crm").expect("list").is_empty());
+}
+
+#[test]
+fn an_unbounded_record_is_cut_not_refused() {
+    let home = Home::new();
+    let store = home.open();
+    let mut record = Record::new(store.next_id(), Kind::ToolCall, Outcome::Error);
+    record.tool = Some("t".repeat(1 << 20));
+    record.reason = Some("r".repeat(1 << 20));
+    assert_eq!(
+        store.commit_blocking((), [record]).evidence(),
+        Evidence::Committed
+    );
+    let longest: i64 = home
+        .sqlite()
+        .query_row("SELECT max(length(body)) FROM activity", [], |row| {
+            row.get(0)
+        })
+        .expect("length");
+    assert!(longest < 4096, "{longest}");
+}

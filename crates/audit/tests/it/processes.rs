@@ -1,0 +1,154 @@
+//! Several processes on one store, and processes that die.
+
+use std::collections::HashSet;
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+use countersign_audit::{Evidence, Store};
+
+use crate::support::{Home, blocked, call, options};
+
+const DIR: &str = "AUDIT_TEST_DIR";
+const COUNT: &str = "AUDIT_TEST_COUNT";
+
+/// Started by the tests below as a process of its own: four threads write and print what was committed.
+#[test]
+#[ignore = "a helper process of the tests below"]
+fn writer_process() {
+    let dir = std::env::var(DIR).expect("directory");
+    let count: usize = std::env::var(COUNT)
+        .expect("count")
+        .parse()
+        .expect("a number");
+    let mut options = options(Path::new(&dir));
+    options.checkpoint_records = 20;
+    let store = Store::open(&options).expect("opens");
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let store = &store;
+            scope.spawn(move || {
+                for i in 0..count {
+                    let records = if i % 3 == 0 {
+                        blocked(store, "stub", "bad").to_vec()
+                    } else {
+                        vec![call(store, "files", &format!("t{thread}"))]
+                    };
+                    let ids: Vec<String> = records.iter().map(|r| r.id().to_string()).collect();
+                    assert_eq!(
+                        store.commit_blocking((), records).evidence(),
+                        Evidence::Committed
+                    );
+                    // One write per line: what the reader of the pipe sees is what was committed.
+                    let line: String = ids.iter().map(|id| format!("committed {id}\n")).collect();
+                    std::io::stdout()
+                        .write_all(line.as_bytes())
+                        .expect("printed");
+                }
+            });
+        }
+    });
+}
+
+fn spawn(dir: &Path, count: usize) -> Child {
+    Command::new(std::env::current_exe().expect("this binary"))
+        .args([
+            "--ignored",
+            "--exact",
+            "processes::writer_process",
+            "--nocapture",
+            "--test-threads=1",
+        ])
+        .env(DIR, dir)
+        .env(COUNT, count.to_string())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("spawned")
+}
+
+/// Ids the process said it committed: the first `limit` lines before `enough`, and all that was still in the pipe.
+fn committed(child: &mut Child, limit: usize, mut enough: impl FnMut(&mut Child)) -> Vec<String> {
+    let stdout = child.stdout.take().expect("piped");
+    let mut ids = Vec::new();
+    let mut told = false;
+    for line in BufReader::new(stdout).lines() {
+        let line = line.expect("a line");
+        ids.extend(
+            line.split_once("committed ")
+                .map(|(_, id)| id.to_owned())
+                .filter(|id| id.len() == 26),
+        );
+        if ids.len() >= limit && !told {
+            told = true;
+            enough(child);
+        }
+    }
+    ids
+}
+
+fn stored(home: &Home) -> HashSet<String> {
+    let connection = home.sqlite();
+    let mut statement = connection
+        .prepare("SELECT body ->> '$.id' FROM activity")
+        .expect("prepared");
+    let ids = statement
+        .query_map([], |row| row.get::<_, String>(0))
+        .expect("query");
+    ids.collect::<Result<_, _>>().expect("ids")
+}
+
+#[test]
+fn killed_at_any_moment_nothing_committed_is_lost_and_the_chains_verify() {
+    let home = Home::new();
+    let mut known = Vec::new();
+    for round in 0..6_usize {
+        let mut child = spawn(home.path(), 1_000_000);
+        let limit = 40 + round * 61;
+        known.extend(committed(&mut child, limit, |child| {
+            child.kill().expect("killed")
+        }));
+        child.wait().expect("reaped");
+        let verification = home.verify();
+        assert!(verification.is_intact(), "round {round}: {verification:?}");
+        assert_eq!(verification.chains, round as u64 + 1);
+        let stored = stored(&home);
+        let missing: Vec<&String> = known.iter().filter(|id| !stored.contains(*id)).collect();
+        assert!(missing.is_empty(), "round {round}: {missing:?}");
+    }
+    assert!(known.len() > 6 * 40);
+}
+
+#[test]
+fn three_processes_share_one_file() {
+    let home = Home::new();
+    let mut children: Vec<Child> = (0..3).map(|_| spawn(home.path(), 60)).collect();
+    let readers: Vec<_> = children
+        .iter_mut()
+        .map(|child| {
+            let stdout = child.stdout.take().expect("piped");
+            std::thread::spawn(move || {
+                BufReader::new(stdout)
+                    .lines()
+                    .map_while(Result::ok)
+                    .filter(|l| l.contains("committed "))
+                    .count()
+            })
+        })
+        .collect();
+    let told: usize = readers
+        .into_iter()
+        .map(|reader| reader.join().expect("reader"))
+        .sum();
+    for mut child in children {
+        assert!(child.wait().expect("reaped").success());
+    }
+    assert_eq!(told, 3 * 4 * 80);
+    let verification = home.verify();
+    assert!(verification.is_intact(), "{verification:?}");
+    assert_eq!(
+        (verification.chains, verification.after_last_checkpoint),
+        (3, 0)
+    );
+    assert_eq!(verification.records, 3 * (4 * 80 + 2));
+}
