@@ -1,0 +1,23 @@
+//! The commands, one file each: its arguments as a type and a `run` that takes them. This file only lists them.
+
+use clap::Subcommand;
+
+use crate::report::Failure;
+use crate::{Console, Exit};
+
+mod completions;
+mod man;
+
+/// What `countersign` can be told to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Completions(completions::Arguments),
+    Man(man::Arguments),
+}
+
+pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    match command {
+        Command::Completions(arguments) => completions::run(&arguments, console),
+        Command::Man(arguments) => man::run(&arguments, console),
+    }
+}

@@ -1,0 +1,130 @@
+//! The three streams of an invocation. Data goes to stdout, everything else to stderr; colours only where a person looks.
+//! A reader that leaves early (`| head`) is no error: what follows is dropped and the command runs to its verdict.
+
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
+
+use anyhow::Context;
+
+use crate::report::Failure;
+
+/// Where an invocation reads from and writes to.
+pub struct Console<'a> {
+    #[expect(dead_code, reason = "no command reads input yet")]
+    stdin: Box<dyn Read + 'a>,
+    stdout: Output<'a>,
+    stderr: Output<'a>,
+}
+
+/// One output stream and whether it may carry colours.
+struct Output<'a> {
+    stream: Box<dyn Write + 'a>,
+    colour: bool,
+    closed: bool,
+}
+
+impl<'a> Console<'a> {
+    /// Streams in memory, without colours.
+    pub fn new(stdin: impl Read + 'a, stdout: impl Write + 'a, stderr: impl Write + 'a) -> Self {
+        Self {
+            stdin: Box::new(stdin),
+            stdout: Output::new(stdout, false),
+            stderr: Output::new(stderr, false),
+        }
+    }
+
+    /// The streams of this process.
+    pub fn process() -> Console<'static> {
+        let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            && std::env::var_os("TERM").is_none_or(|value| value != "dumb");
+        Console {
+            stdin: Box::new(io::stdin()),
+            stdout: Output::new(
+                BufWriter::new(io::stdout()),
+                colours && io::stdout().is_terminal(),
+            ),
+            stderr: Output::new(io::stderr(), colours && io::stderr().is_terminal()),
+        }
+    }
+
+    /// Writes data.
+    pub(crate) fn data(&mut self, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
+        self.stdout
+            .write(bytes.as_ref())
+            .context("cannot write to stdout")
+            .map_err(Failure::from)
+    }
+
+    /// Writes text that may be styled, as data.
+    pub(crate) fn styled_data(&mut self, text: &clap::builder::StyledStr) -> Result<(), Failure> {
+        let text = if self.stdout.colour {
+            text.ansi().to_string()
+        } else {
+            text.to_string()
+        };
+        self.data(text)
+    }
+
+    /// Writes a message for the person at the keyboard. When even stderr is gone there is nobody left to tell.
+    pub(crate) fn message(&mut self, text: impl AsRef<[u8]>) {
+        drop(self.stderr.write(text.as_ref()));
+    }
+
+    /// Whether messages may carry colours.
+    pub(crate) fn colours_messages(&self) -> bool {
+        self.stderr.colour
+    }
+
+    /// Pushes out what is still buffered.
+    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
+        self.stdout
+            .flush()
+            .context("cannot write to stdout")
+            .map_err(Failure::from)
+    }
+}
+
+impl std::fmt::Debug for Console<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Console")
+            .field("colour_stdout", &self.stdout.colour)
+            .field("colour_stderr", &self.stderr.colour)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> Output<'a> {
+    fn new(stream: impl Write + 'a, colour: bool) -> Self {
+        Self {
+            stream: Box::new(stream),
+            colour,
+            closed: false,
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.closed {
+            return Ok(());
+        }
+        let written = self.stream.write_all(bytes);
+        self.forgive_a_closed_pipe(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.closed {
+            return Ok(());
+        }
+        let flushed = self.stream.flush();
+        self.forgive_a_closed_pipe(flushed)
+    }
+
+    fn forgive_a_closed_pipe(&mut self, result: io::Result<()>) -> io::Result<()> {
+        match result {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.closed = true;
+                Ok(())
+            }
+            other => other,
+        }
+    }
+}

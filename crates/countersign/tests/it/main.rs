@@ -1,0 +1,6 @@
+//! Drives the built binary as a user or a script would: arguments, stdin, stdout, stderr, exit code.
+
+mod support;
+
+mod generators;
+mod usage;

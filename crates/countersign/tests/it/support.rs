@@ -1,0 +1,57 @@
+//! One invocation of the built binary, rendered as text for snapshots.
+
+use std::fmt;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+/// What one invocation printed and how it ended.
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl fmt::Display for Ran {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let code = self.code.map_or("none".to_owned(), |code| code.to_string());
+        write!(
+            formatter,
+            "exit: {code}\n--- stdout\n{}--- stderr\n{}",
+            self.stdout, self.stderr
+        )
+    }
+}
+
+/// The built binary with nothing of the caller's environment that changes its output.
+pub(crate) fn binary() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    command
+        .env_clear()
+        .env("COLUMNS", "100")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+pub(crate) fn countersign(arguments: &[&str]) -> Ran {
+    finish(binary().args(arguments), b"")
+}
+
+/// Runs to the end with `input` on stdin.
+pub(crate) fn finish(command: &mut Command, input: &[u8]) -> Ran {
+    let mut child = command
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("the binary was built for this test");
+    let mut stdin = child.stdin.take().expect("stdin is piped");
+    // A command that needs no input may be gone before it is offered any.
+    drop(stdin.write_all(input));
+    drop(stdin);
+    let output = child.wait_with_output().expect("its output can be read");
+    Ran {
+        code: output.status.code(),
+        stdout: String::from_utf8(output.stdout).expect("stdout is UTF-8"),
+        stderr: String::from_utf8(output.stderr).expect("stderr is UTF-8"),
+    }
+}

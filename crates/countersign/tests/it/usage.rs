@@ -1,0 +1,124 @@
+//! Wrong usage, help, version, and a reader that leaves early.
+
+use std::process::Stdio;
+
+use insta::assert_snapshot;
+
+use crate::support::{binary, countersign};
+
+#[test]
+fn version_is_data() {
+    let ran = countersign(&["--version"]);
+    assert_eq!(ran.code, Some(0));
+    assert_eq!(
+        ran.stdout,
+        format!("countersign {}\n", env!("CARGO_PKG_VERSION"))
+    );
+    assert_eq!(ran.stderr, "");
+}
+
+#[test]
+fn help_lists_the_commands_and_the_exit_codes() {
+    assert_snapshot!(countersign(&["--help"]), @"
+    exit: 0
+    --- stdout
+    The boundary that every MCP tool result crosses before a model reads it
+
+    Usage: countersign <COMMAND>
+
+    Commands:
+      completions  Print a completion script for a shell
+      man          Print a manual page
+      help         Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help
+      -V, --version  Print version
+
+    Examples:
+      countersign completions bash > countersign.bash
+      countersign man | man -l -
+
+    Exit codes:
+      0   done, and the answer is yes
+      1   the answer is no: blocked, invalid, gate failed
+      2   wrong usage or configuration, or input that cannot be read
+      3   the target cannot be reached
+      7   the fuel for this instance was used up before a verdict
+      8   the schema cannot be enforced
+      70  a bug in countersign
+    --- stderr
+    ");
+}
+
+#[test]
+fn no_command_is_wrong_usage() {
+    let ran = countersign(&[]);
+    assert_eq!(ran.code, Some(2));
+    assert_eq!(ran.stdout, "");
+    assert!(
+        ran.stderr.contains("Usage: countersign <COMMAND>"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn a_misspelt_command_names_the_nearest() {
+    assert_snapshot!(countersign(&["completion"]), @"
+    exit: 2
+    --- stdout
+    --- stderr
+    error: unrecognized subcommand 'completion'
+
+    hint: a similar subcommand exists: 'completions'
+
+    Usage: countersign <COMMAND>
+
+    hint: try '--help'
+    ");
+}
+
+#[test]
+fn a_wrong_flag_is_named() {
+    assert_snapshot!(countersign(&["man", "--colour"]), @"
+    exit: 2
+    --- stdout
+    --- stderr
+    error: unexpected argument '--colour' found
+
+    hint: to pass '--colour' as a value, use '-- --colour'
+
+    Usage: countersign man [COMMAND]...
+
+    hint: try '--help'
+    ");
+}
+
+#[test]
+fn a_misspelt_value_names_the_allowed_ones_and_the_nearest() {
+    assert_snapshot!(countersign(&["completions", "bsh"]), @"
+    exit: 2
+    --- stdout
+    --- stderr
+    error: invalid value 'bsh' for '<SHELL>'
+      [possible values: bash, elvish, fish, powershell, zsh]
+
+    hint: a similar value exists: 'bash'
+
+    hint: try '--help'
+    ");
+}
+
+#[test]
+fn a_reader_that_leaves_early_is_no_error() {
+    let mut child = binary()
+        .args(["completions", "bash"])
+        .stdin(Stdio::null())
+        .spawn()
+        .expect("the binary was built");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("its output can be read");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
