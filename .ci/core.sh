@@ -1,0 +1,82 @@
+# The core tier: needs Rust and the package registry. Sourced by .ci/run.
+
+readonly DENY_VERSION=0.20.2
+readonly SCHEMA_CRATES_MAX=15
+
+# The command a newcomer is told to run, read from the README so the two cannot differ.
+readme_test_command() {
+    grep -m 1 -oE '^cargo test( .*)?$' README.md
+}
+
+core() {
+    # A log of an earlier run must not be quoted as this one's.
+    rm -f "$LOGS/tests.log"
+    install_deny &
+    local installing=$!
+
+    step format cargo fmt --all --check
+    step clippy cargo clippy --locked --workspace --all-targets -- -D warnings
+    step tests fresh_clone_tests
+    step docs env RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
+    step "schema dependencies" schema_dependencies
+    data_suites
+
+    await_deny "$installing"
+    # No advisories: their database is a git repository that is not reachable everywhere.
+    step deny cargo deny --locked check bans licenses sources
+}
+
+# Takes minutes on a new machine, so it runs beside the build, in a target directory of its own.
+install_deny() {
+    cargo deny --version >/dev/null 2>&1 ||
+        env -u CARGO_TARGET_DIR cargo install "cargo-deny@$DENY_VERSION" --locked >"$LOGS/install-deny.log" 2>&1
+}
+
+await_deny() { # process id of the installation
+    local start
+    start="$(date +%s)"
+    echo
+    if wait "$1"; then
+        record ok "waiting for cargo-deny" "$(minutes "$start")"
+    else
+        tail -n 20 "$LOGS/install-deny.log"
+        failed=1
+        record FAILED "installing cargo-deny" "$(minutes "$start")"
+    fi
+}
+
+# As on a fresh clone: no test data.
+fresh_clone_tests() {
+    local line words
+    line="$(readme_test_command)" || { echo "the README names no test command"; return 1; }
+    read -ra words <<<"$line"
+    env -u COUNTERSIGN_TEST_DATA "${words[@]}"
+}
+
+schema_dependencies() {
+    local crates
+    crates="$(cargo tree --locked -p countersign-schema -e normal --prefix none --no-dedupe | awk '{ print $1, $2 }' | sort -u)" || return 1
+    echo "$crates"
+    echo "$(wc -l <<<"$crates") crates, at most $SCHEMA_CRATES_MAX allowed"
+    [[ "$(wc -l <<<"$crates")" -le "$SCHEMA_CRATES_MAX" ]]
+}
+
+# The suites that read COUNTERSIGN_TEST_DATA: run again with it, and only they.
+data_suites() {
+    if [[ ! -d "${COUNTERSIGN_TEST_DATA:-}" ]]; then
+        not_run "suites on test data" "COUNTERSIGN_TEST_DATA names no directory"
+        return
+    fi
+    local crate package
+    for crate in crates/*/; do
+        package="$(sed -n 's/^name = "\(.*\)"/\1/p' "$crate/Cargo.toml" | head -n 1)"
+        if grep -qr COUNTERSIGN_TEST_DATA "$crate/tests" 2>/dev/null; then
+            step "$package on test data" cargo test --locked -p "$package" --test '*'
+        fi
+        if grep -qr COUNTERSIGN_TEST_DATA "$crate/src" 2>/dev/null; then
+            step "$package units on test data" cargo test --locked -p "$package" --lib
+        fi
+    done
+    step "JSON Schema suite" cargo run --locked --release -p countersign-schema --example suite -- \
+        "$COUNTERSIGN_TEST_DATA/json-schema-test-suite"
+}

@@ -1,0 +1,25 @@
+# The heavy tier: figures for the documentation and long searches for bugs. Sourced by .ci/run.
+
+heavy() {
+    local crate
+    for crate in crates/*/; do
+        if [[ -d "$crate/benches" ]]; then
+            step "bench $(basename "$crate")" cargo bench --locked -p "countersign-$(basename "$crate")"
+        fi
+    done
+    fuzz
+    [[ ${#table[@]} -gt 0 ]] || not_run heavy "there is no bench and no fuzz target yet"
+}
+
+# Each target for FUZZ_SECONDS. cargo-fuzz needs a nightly compiler; neither is installed here.
+fuzz() {
+    [[ -d fuzz ]] || return 0
+    if ! cargo +nightly fuzz --version >/dev/null 2>&1; then
+        not_run fuzz "needs a nightly toolchain and cargo-fuzz"
+        return
+    fi
+    local target
+    for target in $(cd fuzz && cargo +nightly fuzz list); do
+        step "fuzz $target" cargo +nightly fuzz run "$target" -- "-max_total_time=${FUZZ_SECONDS:-600}"
+    done
+}
