@@ -50,6 +50,7 @@ fresh_clone_tests() {
     local line words
     line="$(readme_test_command)" || { echo "the README names no test command"; return 1; }
     read -ra words <<<"$line"
+    echo "${words[*]}"
     env -u COUNTERSIGN_TEST_DATA "${words[@]}"
 }
 
