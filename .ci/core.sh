@@ -9,8 +9,6 @@ readme_test_command() {
 }
 
 core() {
-    # A log of an earlier run must not be quoted as this one's.
-    rm -f "$LOGS/tests.log"
     install_deny &
     local installing=$!
 
@@ -68,14 +66,14 @@ data_suites() {
         not_run "suites on test data" "COUNTERSIGN_TEST_DATA names no directory"
         return
     fi
-    local crate package
+    local crate name
     for crate in crates/*/; do
-        package="$(sed -n 's/^name = "\(.*\)"/\1/p' "$crate/Cargo.toml" | head -n 1)"
+        name="$(package "$crate")"
         if grep -qr COUNTERSIGN_TEST_DATA "$crate/tests" 2>/dev/null; then
-            step "$package on test data" cargo test --locked -p "$package" --test '*'
+            step "$name on test data" cargo test --locked -p "$name" --test '*'
         fi
         if grep -qr COUNTERSIGN_TEST_DATA "$crate/src" 2>/dev/null; then
-            step "$package units on test data" cargo test --locked -p "$package" --lib
+            step "$name units on test data" cargo test --locked -p "$name" --lib
         fi
     done
     step "JSON Schema suite" cargo run --locked --release -p countersign-schema --example suite -- \

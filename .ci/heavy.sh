@@ -1,10 +1,11 @@
 # The heavy tier: figures for the documentation and long searches for bugs. Sourced by .ci/run.
 
 heavy() {
-    local crate
+    local crate name
     for crate in crates/*/; do
         if [[ -d "$crate/benches" ]]; then
-            step "bench $(basename "$crate")" cargo bench --locked -p "countersign-$(basename "$crate")"
+            name="$(package "$crate")"
+            step "bench $name" cargo bench --locked -p "$name"
         fi
     done
     fuzz

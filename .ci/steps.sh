@@ -1,6 +1,8 @@
 # Running, timing and reporting steps. Sourced by .ci/run.
 
 readonly LOGS=target/ci
+# A log of an earlier run must not be quoted as this one's.
+rm -rf "$LOGS"
 mkdir -p "$LOGS"
 
 table=()        # rows of the closing table: "minutes|result|name|remark"
@@ -45,6 +47,11 @@ suite() {
         77) record "not run" "$name" "$(minutes "$start")" "$(tail -n 1 "$log")" ;;
         *) failed=1; record FAILED "$name" "$(minutes "$start")" ;;
     esac
+}
+
+# package FOLDER: the name of the package there
+package() {
+    sed -n 's/^name = "\(.*\)"/\1/p' "$1/Cargo.toml" | head -n 1
 }
 
 # not_run NAME REASON
