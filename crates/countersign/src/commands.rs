@@ -7,16 +7,19 @@ use crate::{Console, Exit};
 
 mod completions;
 mod man;
+mod schema;
 
 /// What `countersign` can be told to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Schema(schema::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
 }
 
 pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
     match command {
+        Command::Schema(arguments) => schema::run(&arguments, console),
         Command::Completions(arguments) => completions::run(&arguments, console),
         Command::Man(arguments) => man::run(&arguments, console),
     }

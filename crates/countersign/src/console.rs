@@ -9,7 +9,6 @@ use crate::report::Failure;
 
 /// Where an invocation reads from and writes to.
 pub struct Console<'a> {
-    #[expect(dead_code, reason = "no command reads input yet")]
     stdin: Box<dyn Read + 'a>,
     stdout: Output<'a>,
     stderr: Output<'a>,
@@ -44,6 +43,11 @@ impl<'a> Console<'a> {
             ),
             stderr: Output::new(io::stderr(), colours && io::stderr().is_terminal()),
         }
+    }
+
+    /// What the caller pipes in.
+    pub(crate) fn input(&mut self) -> &mut dyn Read {
+        &mut self.stdin
     }
 
     /// Writes data.

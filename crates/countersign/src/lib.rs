@@ -17,7 +17,9 @@
 mod commands;
 mod console;
 mod exit;
+mod format;
 mod report;
+mod source;
 
 use std::ffi::OsString;
 
@@ -28,6 +30,7 @@ pub use exit::Exit;
 
 const EXAMPLES: &str = "\
 Examples:
+  countersign schema validate weather.schema.json result.json
   countersign completions bash > countersign.bash
   countersign man | man -l -
 
@@ -73,11 +76,28 @@ fn tree() -> clap::Command {
 
 #[cfg(test)]
 mod tests {
-    use super::tree;
+    use super::{EXAMPLES, Exit, tree};
 
     #[test]
     fn the_argument_definitions_are_consistent() {
         tree().debug_assert();
+    }
+
+    #[test]
+    fn help_documents_every_exit_code() {
+        let codes = [
+            Exit::Ok,
+            Exit::No,
+            Exit::Usage,
+            Exit::Unreachable,
+            Exit::Exhausted,
+            Exit::Unenforceable,
+            Exit::Internal,
+        ];
+        for exit in codes {
+            let entry = format!("\n  {:<3} ", exit.code());
+            assert!(EXAMPLES.contains(&entry), "{exit:?} is not in the help");
+        }
     }
 
     #[test]

@@ -23,6 +23,11 @@ impl Failure {
         }
     }
 
+    /// The caller's fault: the question could not be asked.
+    pub(crate) fn is_usage(&self) -> bool {
+        self.exit == Exit::Usage
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self

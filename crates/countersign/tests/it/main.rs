@@ -3,4 +3,6 @@
 mod support;
 
 mod generators;
+mod readme;
+mod schema;
 mod usage;

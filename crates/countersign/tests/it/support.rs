@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What one invocation printed and how it ended.
@@ -34,8 +35,8 @@ pub(crate) fn binary() -> Command {
     command
 }
 
-pub(crate) fn countersign(arguments: &[&str]) -> Ran {
-    finish(binary().args(arguments), b"")
+pub(crate) fn countersign(line: &str) -> Ran {
+    finish(binary().args(line.split_whitespace()), b"")
 }
 
 /// Runs to the end with `input` on stdin.
@@ -53,5 +54,31 @@ pub(crate) fn finish(command: &mut Command, input: &[u8]) -> Ran {
         code: output.status.code(),
         stdout: String::from_utf8(output.stdout).expect("stdout is UTF-8"),
         stderr: String::from_utf8(output.stderr).expect("stderr is UTF-8"),
+    }
+}
+
+/// A directory with files to run in; gone when dropped.
+pub(crate) struct Folder(tempfile::TempDir);
+
+impl Folder {
+    pub(crate) fn with(files: &[(&str, &str)]) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary directory can be made");
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).expect("a file can be written there");
+        }
+        Self(folder)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    pub(crate) fn countersign(&self, line: &str) -> Ran {
+        finish(
+            binary()
+                .current_dir(self.path())
+                .args(line.split_whitespace()),
+            b"",
+        )
     }
 }

@@ -8,7 +8,7 @@ use crate::support::{binary, countersign};
 
 #[test]
 fn version_is_data() {
-    let ran = countersign(&["--version"]);
+    let ran = countersign("--version");
     assert_eq!(ran.code, Some(0));
     assert_eq!(
         ran.stdout,
@@ -19,7 +19,7 @@ fn version_is_data() {
 
 #[test]
 fn help_lists_the_commands_and_the_exit_codes() {
-    assert_snapshot!(countersign(&["--help"]), @"
+    assert_snapshot!(countersign("--help"), @"
     exit: 0
     --- stdout
     The boundary that every MCP tool result crosses before a model reads it
@@ -27,6 +27,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
     Usage: countersign <COMMAND>
 
     Commands:
+      schema       Check JSON Schemas, and validate JSON against them
       completions  Print a completion script for a shell
       man          Print a manual page
       help         Print this message or the help of the given subcommand(s)
@@ -36,6 +37,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
       -V, --version  Print version
 
     Examples:
+      countersign schema validate weather.schema.json result.json
       countersign completions bash > countersign.bash
       countersign man | man -l -
 
@@ -53,7 +55,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
 
 #[test]
 fn no_command_is_wrong_usage() {
-    let ran = countersign(&[]);
+    let ran = countersign("");
     assert_eq!(ran.code, Some(2));
     assert_eq!(ran.stdout, "");
     assert!(
@@ -65,7 +67,7 @@ fn no_command_is_wrong_usage() {
 
 #[test]
 fn a_misspelt_command_names_the_nearest() {
-    assert_snapshot!(countersign(&["completion"]), @"
+    assert_snapshot!(countersign("completion"), @"
     exit: 2
     --- stdout
     --- stderr
@@ -81,7 +83,7 @@ fn a_misspelt_command_names_the_nearest() {
 
 #[test]
 fn a_wrong_flag_is_named() {
-    assert_snapshot!(countersign(&["man", "--colour"]), @"
+    assert_snapshot!(countersign("man --colour"), @"
     exit: 2
     --- stdout
     --- stderr
@@ -97,7 +99,7 @@ fn a_wrong_flag_is_named() {
 
 #[test]
 fn a_misspelt_value_names_the_allowed_ones_and_the_nearest() {
-    assert_snapshot!(countersign(&["completions", "bsh"]), @"
+    assert_snapshot!(countersign("completions bsh"), @"
     exit: 2
     --- stdout
     --- stderr

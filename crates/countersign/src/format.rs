@@ -1,0 +1,51 @@
+//! `-o text|json`: for people or for programs. JSON is one object a line, so a reader need not wait for the end.
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use crate::Console;
+use crate::report::Failure;
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    #[default]
+    Text,
+    Json,
+}
+
+/// The option itself, to flatten into a command's arguments.
+#[derive(Debug, Args)]
+pub(crate) struct FormatOption {
+    /// How to print: text for people, or one JSON object a line
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_name = "FORMAT",
+        value_enum,
+        default_value_t
+    )]
+    pub(crate) output: Format,
+}
+
+/// Something to report that reads either way.
+pub(crate) trait Report: Serialize {
+    /// Whole lines, safe for a terminal.
+    fn text(&self) -> String;
+}
+
+impl Format {
+    pub(crate) fn print(
+        self,
+        report: &impl Report,
+        console: &mut Console<'_>,
+    ) -> Result<(), Failure> {
+        match self {
+            Self::Text => console.data(report.text()),
+            Self::Json => {
+                let mut line = serde_json::to_vec(report).map_err(anyhow::Error::from)?;
+                line.push(b'\n');
+                console.data(line)
+            }
+        }
+    }
+}
