@@ -1,6 +1,9 @@
 //! A durable, queryable, tamper-evident record of every decision.
 
-#![expect(dead_code, reason = "the index that uses these comes with the next commit")]
+#![expect(
+    dead_code,
+    reason = "the index that uses these comes with the next commit"
+)]
 
 mod chain;
 mod digest;

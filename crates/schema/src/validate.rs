@@ -206,7 +206,7 @@ impl<'m, 'a> Machine<'m, 'a> {
         if flags.has(Flags::TRUE) {
             return Ok(Applied::Pass);
         }
-        if self.only_decides(link) && !self.merges(frame, link) {
+        if self.only_decides(link) && !link.merges_into(frame) {
             let mut answer = self.quick(child, instance)?;
             if answer.is_none() && flags.has(Flags::MEMO) {
                 answer = self.remembered(frame, child, instance)?;
@@ -296,7 +296,7 @@ impl<'m, 'a> Machine<'m, 'a> {
             if frame.in_place > MAX_IN_PLACE {
                 return Err(Halt::Exhausted);
             }
-            frame.merges = self.merges(parent, link);
+            frame.merges = link.merges_into(parent);
         }
         frame.memo = flags.has(Flags::MEMO) && !frame.merges && self.only_decides(link);
         frame.speculative = link.is_speculative();

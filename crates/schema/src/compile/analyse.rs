@@ -281,22 +281,18 @@ fn aliases(program: &Program) -> Vec<NodeId> {
 
 fn mark_shallow(program: &mut Program) -> Result<(), Unenforceable> {
     let measures = measure(program)?;
-    for id in 0..program.nodes.len() {
-        let measure = measures[id];
-        let node = &program.nodes[id];
-        let wide = program
-            .objects
-            .get(node.object as usize)
-            .is_some_and(|plan| !plan.is_narrow());
-        let flags = &mut program.nodes[id].flags;
+    let objects = &program.objects;
+    for (node, measure) in program.nodes.iter_mut().zip(measures) {
         if measure.height <= SHALLOW_HEIGHT && measure.weight <= SHALLOW_WEIGHT && !measure.dynamic
         {
-            flags.set(Flags::SHALLOW);
+            node.flags.set(Flags::SHALLOW);
             if !measure.looks_inside {
-                flags.set(Flags::SHALLOW_EVERYWHERE);
+                node.flags.set(Flags::SHALLOW_EVERYWHERE);
             }
         }
-        let node = &mut program.nodes[id];
+        let wide = objects
+            .get(node.object as usize)
+            .is_some_and(|plan| !plan.is_narrow());
         if wide || node.unevaluated_items != NONE || node.unevaluated_properties != NONE {
             node.flags.set(Flags::BITS);
         }

@@ -11,12 +11,6 @@ use crate::keyword::Keyword;
 use crate::program::NONE;
 
 impl Machine<'_, '_> {
-    /// Whether what a frame with this link evaluates must be handed to the frame that asks.
-    #[inline]
-    pub(super) fn merges(&self, parent: &Frame, link: Link) -> bool {
-        parent.tracked && matches!(link, Link::InPlace { merging: true, .. })
-    }
-
     /// Sets aside the bits a new frame needs: names seen in a wide object, and what is evaluated.
     pub(super) fn reserve_bits(&mut self, frame: &mut Frame) -> Result<(), Halt> {
         let node = &self.program.nodes[frame.node as usize];

@@ -24,6 +24,12 @@ pub(super) enum Link {
 }
 
 impl Link {
+    /// Whether what is evaluated over this link must be handed to the frame that asks.
+    #[inline]
+    pub(super) fn merges_into(self, parent: &Frame) -> bool {
+        parent.tracked && matches!(self, Link::InPlace { merging: true, .. })
+    }
+
     #[inline]
     pub(super) fn is_speculative(self) -> bool {
         matches!(
