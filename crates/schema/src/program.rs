@@ -87,6 +87,12 @@ impl Flags {
     /// A frame may need bits: for many names, or for what is evaluated.
     pub(crate) const BITS: Flags = Flags(32);
 
+    /// Asserts a type and nothing else.
+    pub(crate) const TYPES_ONLY: Flags = Flags(64);
+
+    /// Lists members or items, and does nothing else that would need a frame.
+    pub(crate) const PLAIN: Flags = Flags(128);
+
     #[inline]
     pub(crate) fn has(self, flag: Flags) -> bool {
         self.0 & flag.0 != 0
@@ -272,6 +278,14 @@ impl Node {
 }
 
 impl ObjectPlan {
+    /// Whether each member has at most one schema, and names fit in a word.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.is_narrow()
+            && self.patterns.is_empty()
+            && self.property_names == NONE
+            && self.dependent_required.is_empty()
+    }
+
     pub(crate) fn asserts_nothing(&self) -> bool {
         self.names.len() == 0
             && self.patterns.is_empty()
@@ -283,6 +297,11 @@ impl ObjectPlan {
 }
 
 impl ArrayPlan {
+    /// Whether each item has at most one schema.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.contains == NONE && !self.unique
+    }
+
     pub(crate) fn asserts_nothing(&self) -> bool {
         self.prefix.is_empty()
             && self.rest == NONE

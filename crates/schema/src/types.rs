@@ -4,48 +4,50 @@ use std::fmt;
 
 use countersign_tape::Kind;
 
-/// A set of the seven type names of JSON Schema.
+/// A set of the seven type names of JSON Schema: one bit per kind of tape node, and one for `integer`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct TypeSet(u8);
+pub(crate) struct TypeSet(u16);
 
-const NAMES: [(&str, u8); 7] = [
-    ("null", 1),
-    ("boolean", 2),
-    ("object", 4),
-    ("array", 8),
-    ("number", 16),
-    ("string", 32),
-    ("integer", 64),
+const fn kinds(kinds: &[Kind]) -> u16 {
+    let mut bits = 0;
+    let mut rest = kinds;
+    while let [kind, tail @ ..] = rest {
+        bits |= 1 << *kind as u16;
+        rest = tail;
+    }
+    bits
+}
+
+const INTEGER: u16 = 1 << 8;
+
+const NAMES: [(&str, u16); 7] = [
+    ("null", kinds(&[Kind::Null])),
+    ("boolean", kinds(&[Kind::False, Kind::True])),
+    ("object", kinds(&[Kind::Object])),
+    ("array", kinds(&[Kind::Array])),
+    ("number", kinds(&[Kind::Number])),
+    ("string", kinds(&[Kind::String, Kind::Key])),
+    ("integer", INTEGER),
 ];
 
 impl TypeSet {
-    pub(crate) const ANY: TypeSet = TypeSet(0x7f);
+    pub(crate) const ANY: TypeSet = TypeSet(0x1ff);
     pub(crate) const EMPTY: TypeSet = TypeSet(0);
-    pub(crate) const INTEGER: TypeSet = TypeSet(64);
 
     pub(crate) fn named(name: &str) -> Option<Self> {
-        NAMES
-            .iter()
-            .find(|(known, _)| *known == name)
-            .map(|(_, bit)| Self(*bit))
+        let found = NAMES.iter().find(|(known, _)| *known == name);
+        found.map(|(_, bits)| Self(*bits))
     }
 
-    /// The type of an instance. A number counts as `number` here; whether it is an integer takes its text.
+    /// Whether every value of this kind is in the set. A number in a set of integers takes its text to decide.
     #[inline]
-    pub(crate) fn of(kind: Kind) -> Self {
-        Self(match kind {
-            Kind::Null => 1,
-            Kind::False | Kind::True => 2,
-            Kind::Object => 4,
-            Kind::Array => 8,
-            Kind::Number => 16,
-            Kind::String | Kind::Key => 32,
-        })
+    pub(crate) fn admits(self, kind: Kind) -> bool {
+        self.0 >> kind as u16 & 1 == 1
     }
 
     #[inline]
-    pub(crate) fn intersects(self, other: Self) -> bool {
-        self.0 & other.0 != 0
+    pub(crate) fn admits_integers(self) -> bool {
+        self.0 & INTEGER != 0
     }
 
     pub(crate) fn union(self, other: Self) -> Self {
@@ -68,8 +70,8 @@ pub(crate) fn name_of(kind: Kind) -> &'static str {
 impl fmt::Display for TypeSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut separator = "";
-        for (name, bit) in NAMES {
-            if self.0 & bit != 0 {
+        for (name, bits) in NAMES {
+            if self.0 & bits != 0 {
                 write!(f, "{separator}{name}")?;
                 separator = " or ";
             }

@@ -12,6 +12,7 @@ mod leaf;
 mod members;
 mod memo;
 mod operations;
+mod plain;
 mod scope;
 mod unique;
 
@@ -173,6 +174,10 @@ impl<'m, 'a> Machine<'m, 'a> {
         {
             return Ok(Flow::Invalid);
         }
+        let plain = !frame.tracked && self.is_plain(frame.node, frame.instance);
+        if plain && self.purpose == Purpose::Decide {
+            return self.begin_plain(frame);
+        }
         match self.tape.node(frame.instance).kind() {
             Kind::Object if node.object != NONE => self.members(frame),
             Kind::Array if node.array != NONE => self.begin_items(frame),
@@ -186,15 +191,33 @@ impl<'m, 'a> Machine<'m, 'a> {
             Stage::Contains => self.contains(frame, Some(answer)),
             Stage::Operations => self.operations(frame, Some(answer)),
             _ if !answer => Ok(Flow::Invalid),
+            Stage::Plain => self.resume_plain(frame),
             Stage::Members => self.members(frame),
             Stage::Items => self.items(frame),
             Stage::Unevaluated => self.unevaluated(frame),
         }
     }
 
-    /// Applies a subschema to a value: inline where that decides it, from memory where it is remembered.
+    /// Applies a subschema to a value. Most ask for a type and nothing else, so that is looked at first.
     #[inline]
     fn apply(
+        &mut self,
+        frame: &Frame,
+        child: NodeId,
+        instance: u32,
+        link: Link,
+        keyword: Keyword,
+    ) -> Result<Applied, Halt> {
+        let node = &self.program.nodes[child as usize];
+        if node.flags.has(Flags::TYPES_ONLY) && node.types.admits(self.tape.node(instance).kind()) {
+            self.fuel.spend(1)?;
+            return Ok(Applied::Pass);
+        }
+        self.apply_in_full(frame, child, instance, link, keyword)
+    }
+
+    /// Decides inline where that is possible, from memory where it is remembered.
+    fn apply_in_full(
         &mut self,
         frame: &Frame,
         child: NodeId,
@@ -312,6 +335,7 @@ impl<'m, 'a> Machine<'m, 'a> {
     #[inline]
     fn close(&mut self, frame: &Frame, valid: bool) {
         self.speculation -= u32::from(frame.speculative);
+        self.drop_levels(frame);
         if frame.memo {
             self.remember(frame, valid);
         }

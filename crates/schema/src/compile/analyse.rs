@@ -8,7 +8,7 @@ mod cycles;
 
 use super::index::position;
 use crate::limits::Limits;
-use crate::program::{Flags, NONE, NodeId, Operation, Program};
+use crate::program::{ArrayPlan, Flags, NONE, NodeId, ObjectPlan, Operation, Program};
 use crate::unenforceable::Unenforceable;
 
 /// Applicators up to this height and weight are decided natively, without frames.
@@ -44,7 +44,8 @@ pub(super) fn analyse(
     }
     let root = skip_aliases(program, root);
     mark_shallow(program)?;
-    mark_memo(program);
+    mark_memo(program, root);
+    mark_plain(program);
     Ok(root)
 }
 
@@ -300,12 +301,51 @@ fn mark_shallow(program: &mut Program) -> Result<(), Unenforceable> {
     Ok(())
 }
 
+/// What validation can come to. Skipped aliases and unused definitions are left out.
+fn reachable(program: &Program, root: NodeId) -> Vec<NodeId> {
+    let mut seen = vec![false; program.nodes.len()];
+    seen[root as usize] = true;
+    let mut found = vec![root];
+    let mut next = 0;
+    while let Some(node) = found.get(next).copied() {
+        next += 1;
+        for target in in_place(program, node)
+            .into_iter()
+            .chain(descending(program, node))
+        {
+            if !seen[target as usize] {
+                seen[target as usize] = true;
+                found.push(target);
+            }
+        }
+    }
+    found
+}
+
+/// Marks the containers that validation may run straight through.
+fn mark_plain(program: &mut Program) {
+    for node in &mut program.nodes {
+        let object = program.objects.get(node.object as usize);
+        let array = program.arrays.get(node.array as usize);
+        if node.operations.is_empty()
+            && node.values.is_empty()
+            && !node.flags.has(Flags::MEMO)
+            && !node.flags.has(Flags::BITS)
+            && !node.flags.has(Flags::FALSE)
+            && object.is_none_or(ObjectPlan::is_plain)
+            && array.is_none_or(ArrayPlan::is_plain)
+            && (object.is_some() || array.is_some())
+        {
+            node.flags.set(Flags::PLAIN);
+        }
+    }
+}
+
 /// Marks what several ways may lead to on the same value: in-place targets with more than one parent, and whatever
 /// lies on a cycle that also branches.
-fn mark_memo(program: &mut Program) {
-    let count = program.nodes.len();
-    let mut parents = vec![0u32; count];
-    for node in 0..position(count) {
+fn mark_memo(program: &mut Program, root: NodeId) {
+    let mut parents = vec![0u32; program.nodes.len()];
+    for node in reachable(program, root) {
         for target in in_place(program, node) {
             parents[target as usize] += 1;
         }

@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use super::frame::Frame;
 use super::memo::Memo;
+use super::plain::Level;
 use super::scope::Scopes;
 use crate::canonical::Canonicaliser;
 
@@ -11,6 +12,7 @@ use crate::canonical::Canonicaliser;
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
     pub(super) frames: Vec<Frame>,
+    pub(super) levels: Vec<Level>,
     /// Names seen and values evaluated, one region per frame, stacked like the frames.
     pub(super) bits: Vec<u64>,
     pub(super) memo: Memo,
@@ -42,6 +44,7 @@ impl Buffers {
 
     pub(super) fn reset(&mut self) {
         self.frames.clear();
+        self.levels.clear();
         self.bits.clear();
         self.scopes.clear();
         self.memo.forget();
@@ -50,6 +53,9 @@ impl Buffers {
     fn shrink(&mut self) {
         if self.frames.capacity() * size_of::<Frame>() > KEEP {
             self.frames = Vec::new();
+        }
+        if self.levels.capacity() * size_of::<Level>() > KEEP {
+            self.levels = Vec::new();
         }
         if self.bits.capacity() * size_of::<u64>() > KEEP {
             self.bits = Vec::new();

@@ -5,6 +5,8 @@ use crate::program::NodeId;
 /// Where a frame goes on when a judgement it asked for is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
+    /// A subtree of plain containers; `step` is where its levels start.
+    Plain,
     Members,
     Items,
     Contains,

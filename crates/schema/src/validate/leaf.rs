@@ -10,7 +10,6 @@ use crate::keyword::Keyword;
 use crate::number::{Number, fast_i64};
 use crate::pattern::Pattern;
 use crate::program::{Bound, Flags, NONE, Node, NodeId, NumberPlan, Operation, StringPlan, Values};
-use crate::types::TypeSet;
 
 impl Machine<'_, '_> {
     /// Decides a value without a frame, where that is possible.
@@ -24,9 +23,7 @@ impl Machine<'_, '_> {
         let value = self.tape.node(instance);
         self.fuel.spend(1)?;
         let kind = value.kind();
-        if !node.types.intersects(TypeSet::of(kind))
-            && !self.is_wanted_integer(node, value, instance)?
-        {
+        if !node.types.admits(kind) && !self.is_wanted_integer(node, value, instance)? {
             return Ok(Some(false));
         }
         match kind {
@@ -144,9 +141,7 @@ impl Machine<'_, '_> {
     ) -> Result<Option<Keyword>, Halt> {
         let program = self.program;
         let value = self.tape.node(instance);
-        if !node.types.intersects(TypeSet::of(value.kind()))
-            && !self.is_wanted_integer(node, value, instance)?
-        {
+        if !node.types.admits(value.kind()) && !self.is_wanted_integer(node, value, instance)? {
             return Ok(Some(Keyword::Type));
         }
         if let Some(keyword) = self.values_failure(node, value, instance)? {
@@ -171,7 +166,7 @@ impl Machine<'_, '_> {
         value: TapeNode,
         instance: u32,
     ) -> Result<bool, Halt> {
-        if value.kind() != Kind::Number || !node.types.intersects(TypeSet::INTEGER) {
+        if value.kind() != Kind::Number || !node.types.admits_integers() {
             return Ok(false);
         }
         if value.is_integer_literal() {
@@ -290,8 +285,12 @@ impl Machine<'_, '_> {
             Kind::String | Kind::Key => {
                 self.fuel
                     .spend_bytes(self.tape.raw_string(instance).len())?;
-                if values.strings.len() == 1 {
-                    return Ok(values.strings.is(0, self.tape, instance));
+                // A few strings are compared faster than one is hashed.
+                let count = u32::try_from(values.strings.len()).unwrap_or(NONE);
+                if count <= 4 {
+                    return Ok(
+                        (0..count).any(|index| values.strings.is(index, self.tape, instance))
+                    );
                 }
                 Ok(values.strings.find_string(self.tape, instance).is_some())
             }
