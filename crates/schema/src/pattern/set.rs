@@ -3,13 +3,13 @@
 //! A pattern may name surrogates and negate them, so the arithmetic runs over every code point; only the conversion to
 //! characters drops them. Knows the fixed classes of ECMA-262 and nothing of the syntax that names them.
 
-use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+use regex_syntax::hir::ClassUnicode;
 
 /// The last code point.
 const LAST: u32 = 0x0010_FFFF;
 
 /// A set of code points.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CodeSet {
     /// Inclusive, ascending, neither overlapping nor touching.
     ranges: Vec<(u32, u32)>,
@@ -81,38 +81,18 @@ impl CodeSet {
         Self { ranges }
     }
 
-    pub(super) fn union(&self, other: &Self) -> Self {
-        Self::new(self.ranges.iter().chain(&other.ranges).copied().collect())
-    }
-
-    pub(super) fn is_disjoint(&self, other: &Self) -> bool {
-        let (mut left, mut right) = (
-            self.ranges.iter().peekable(),
-            other.ranges.iter().peekable(),
-        );
-        while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
-            if a.1 < b.0 {
-                left.next();
-            } else if b.1 < a.0 {
-                right.next();
-            } else {
-                return false;
-            }
-        }
-        true
-    }
-
-    pub(super) fn contains(&self, code: u32) -> bool {
+    fn contains(&self, code: u32) -> bool {
         let above = self.ranges.partition_point(|range| range.1 < code);
         self.ranges.get(above).is_some_and(|range| range.0 <= code)
     }
 
-    /// The character of a set that has exactly one.
-    pub(super) fn only_char(&self) -> Option<char> {
-        match self.ranges[..] {
-            [(low, high)] if low == high => char::from_u32(low),
-            _ => None,
+    /// Which ASCII characters are members.
+    pub(super) fn ascii(&self) -> [bool; 128] {
+        let mut table = [false; 128];
+        for (member, code) in table.iter_mut().zip(0..) {
+            *member = self.contains(code);
         }
+        table
     }
 
     pub(super) fn ranges(&self) -> &[(u32, u32)] {
@@ -128,13 +108,6 @@ impl CodeSet {
             .flat_map(move |range| [below(range), above(range)])
             .filter(|(low, high)| low <= high)
             .filter_map(|(low, high)| Some((char::from_u32(low)?, char::from_u32(high)?)))
-    }
-
-    pub(super) fn to_class(&self) -> ClassUnicode {
-        ClassUnicode::new(
-            self.chars()
-                .map(|(low, high)| ClassUnicodeRange::new(low, high)),
-        )
     }
 
     pub(super) fn from_class(class: &ClassUnicode) -> Self {

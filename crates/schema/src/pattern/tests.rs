@@ -4,6 +4,7 @@ use super::{Pattern, PatternError, PatternLimits};
 
 mod agreement;
 mod hostile;
+mod oracle;
 mod reference;
 mod semantics;
 mod suite;
