@@ -4,12 +4,12 @@
 //! linear can match them. Answers whether a text matches, never where. Serves schema compilation and validation.
 //!
 //! # Why no general engine
-//! `regex_automata` was the first choice and was measured. Where its tables grow too large it builds them while it
-//! searches: 4 µs a byte on `[ab]*a[ab]{400}c$`, a cache of hundreds of kilobytes a pattern, and a cost that depends on
-//! earlier texts, which no fuel can be charged for. It works on UTF-8 bytes, so `^\p{L}{1,64}$` outgrows a megabyte, and
-//! compiling takes 0.1 ms to 50 ms. A yes or no needs less: over classes of characters the same patterns take a few
-//! hundred bytes, compile in about 0.05 ms, and the worst of them costs what [`Pattern::weight`] says. The tests keep
-//! `regex_automata` as an oracle.
+//! `regex_automata` was the first choice and was measured. Where a table grows too large it builds one while it
+//! searches: microseconds a byte on `[ab]*a[ab]{400}c$`, a cache of hundreds of kilobytes a pattern, and a cost that
+//! depends on earlier texts, which no fuel can be charged for. It works on UTF-8 bytes, so `^\p{L}{1,64}$` outgrows a
+//! megabyte. A yes or no needs less: over classes of characters the same patterns take hundreds of bytes, compile
+//! several times faster, and the worst of them costs what [`Pattern::weight`] says. The tests keep `regex_automata` as
+//! an oracle.
 
 use literal::Literal;
 use run::Run;

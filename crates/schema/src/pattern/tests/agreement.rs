@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::{compile, oracle, reference};
 use crate::pattern::simulation::Simulation;
 use crate::pattern::table::Table;
-use crate::pattern::{PatternLimits, parser};
+use crate::pattern::{Pattern, PatternLimits, parser};
 
 /// One character of a pattern or of a text: few, so that they meet, and of every UTF-8 length.
 fn character() -> impl Strategy<Value = &'static str> {
@@ -73,14 +73,15 @@ proptest! {
 
     #[test]
     fn engines_agree_with_the_reference(source in pattern(), texts in prop::collection::vec(text(), 1..6)) {
-        let limits = PatternLimits::default();
+        // A generated pattern has no bound on its length.
+        let limits = PatternLimits { max_bytes: usize::MAX, ..PatternLimits::default() };
         let tree = parser::parse(&source, &limits).expect("only valid patterns are generated");
         // Nested large counts may be too large; all the rest must compile.
         let Ok(simulation) = Simulation::new(&tree, limits.max_compiled) else {
             prop_assume!(false);
             unreachable!("the case was rejected");
         };
-        let pattern = compile(&source).expect("what can be simulated compiles");
+        let pattern = Pattern::compile(&source, &limits).expect("what can be simulated compiles");
         let table = Table::new(&simulation);
         let verdicts = oracle::matches(&tree, &texts);
         for (text, verdict) in texts.iter().zip(verdicts) {
