@@ -1,0 +1,103 @@
+//! The configuration: `mcp_config.json` in, a typed [`Config`] out, or every mistake in it with
+//! its place and the next step.
+//!
+//! Four steps, each a file: `document` (JSON with positions), `check` (against the table in
+//! `keys`), `raw` (serde), `resolve` (typed and cross-checked). Nothing here binds a port, starts
+//! a process or looks at a tool; a file that is refused is refused before any of that.
+#![expect(
+    dead_code,
+    reason = "the schema, the template and the reference page that use the table come next"
+)]
+
+mod check;
+mod document;
+mod duration;
+mod environment;
+mod foreign;
+mod keys;
+mod locate;
+mod model;
+mod name;
+mod nearest;
+mod overrides;
+mod problem;
+mod raw;
+mod resolve;
+mod secret;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+pub use environment::Environment;
+pub use locate::{Located, Origin, locate};
+pub use model::{
+    ActivityConfig, Config, Protocol, RoutingMode, Server, ToolConfig, ToolNames, Transport,
+};
+pub use overrides::Overrides;
+pub use problem::{ConfigError, Place, Problem, Warning};
+pub use secret::{ApiKey, Secret};
+
+/// Far more than any list of servers; a device or a runaway pipe must not fill memory.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Reads the file at `path`, with this process's environment, whose settings win over the file's.
+pub fn load(path: &Path) -> Result<(Config, Vec<Warning>), ConfigError> {
+    load_with(path, &Environment::process())
+}
+
+/// [`load`] with the environment given.
+pub fn load_with(
+    path: &Path,
+    environment: &Environment<'_>,
+) -> Result<(Config, Vec<Warning>), ConfigError> {
+    let text = read(path)?;
+    let (mut config, warnings) = parse(&text, environment).map_err(|error| error.in_file(path))?;
+    Overrides::from_environment(environment)?.apply(&mut config)?;
+    Ok((config, warnings))
+}
+
+/// The configuration a text says. Settings from the environment are not applied, references to it are.
+pub fn parse(
+    text: &str,
+    environment: &Environment<'_>,
+) -> Result<(Config, Vec<Warning>), ConfigError> {
+    let document = document::Document::parse(text)?;
+    let warnings = check::document(&document)?;
+    resolve::document(&document, environment, warnings)
+}
+
+/// What holds: the file that [`locate`] finds, or the defaults where there is none; then the
+/// environment; then `flags`.
+pub fn open(
+    located: &Located,
+    environment: &Environment<'_>,
+    flags: &Overrides,
+) -> Result<(Config, Vec<Warning>), ConfigError> {
+    let (mut config, warnings) = if let Some(path) = located.file() {
+        load_with(path, environment)?
+    } else {
+        let mut config = Config::embedded(environment);
+        Overrides::from_environment(environment)?.apply(&mut config)?;
+        (config, Vec::new())
+    };
+    flags.apply(&mut config)?;
+    Ok((config, warnings))
+}
+
+fn read(path: &Path) -> Result<String, ConfigError> {
+    let failed = |source| ConfigError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let mut text = String::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(MAX_BYTES + 1)
+        .read_to_string(&mut text)
+        .map_err(failed)?;
+    if text.len() as u64 > MAX_BYTES {
+        let why = format!("larger than {} MiB", MAX_BYTES >> 20);
+        return Err(failed(io::Error::new(io::ErrorKind::FileTooLarge, why)));
+    }
+    Ok(text)
+}

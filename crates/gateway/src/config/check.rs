@@ -1,0 +1,190 @@
+//! The file against the table of keys: unknown keys, wrong types, words outside a set, numbers
+//! outside a range. Finds all of them in one pass; whatever it lets through, serde can read.
+
+use countersign_tape::{Kind, Tape};
+
+use super::document::{Document, brief};
+use super::duration;
+use super::keys::{Block, Form, ROOT};
+use super::nearest::nearest;
+use super::problem::{Problem, Warning};
+
+/// More would not be read anyway.
+const MAX_PROBLEMS: usize = 20;
+
+/// Everything wrong, or else everything worth a warning.
+pub(crate) fn document(document: &Document<'_>) -> Result<Vec<Warning>, Vec<Problem>> {
+    let mut checker = Checker {
+        document,
+        problems: Vec::new(),
+        warnings: Vec::new(),
+    };
+    checker.form(0, Form::Block(&ROOT), "the configuration");
+    if checker.problems.is_empty() {
+        return Ok(checker.warnings);
+    }
+    checker.problems.truncate(MAX_PROBLEMS);
+    Err(checker.problems)
+}
+
+struct Checker<'d, 'a> {
+    document: &'d Document<'a>,
+    problems: Vec<Problem>,
+    warnings: Vec<Warning>,
+}
+
+impl<'a> Checker<'_, 'a> {
+    fn tape(&self) -> &Tape<'a> {
+        self.document.tape()
+    }
+
+    /// Depth of recursion is that of the table.
+    fn form(&mut self, index: u32, form: Form, what: &str) {
+        let kind = self.tape().node(index).kind();
+        match (form, kind) {
+            (Form::Flag, Kind::True | Kind::False)
+            | (Form::Text, Kind::String)
+            | (Form::OptionalText, Kind::String | Kind::Null)
+            | (Form::Object, Kind::Object) => {}
+            (Form::Number(min, max), Kind::Number) => self.number(index, min, max),
+            (Form::Factor, Kind::Number) => self.factor(index),
+            (Form::Duration, Kind::String) => self.duration(index),
+            (Form::Choice(words), Kind::String) => self.choice(index, words),
+            (Form::Texts, Kind::Array) => self.elements(index, Form::Text),
+            (Form::Objects, Kind::Array) => self.elements(index, Form::Object),
+            (Form::TextMap, Kind::Object) => self.values(index, Form::Text),
+            (Form::Block(block), Kind::Object) => self.block(index, block),
+            (Form::Servers(block), Kind::Array) => self.elements(index, Form::Block(block)),
+            (Form::Named(block) | Form::Servers(block), Kind::Object) => {
+                self.values(index, Form::Block(block));
+            }
+            _ => self.wrong_kind(index, form, what),
+        }
+    }
+
+    fn elements(&mut self, index: u32, form: Form) {
+        let children: Vec<_> = self.tape().children(index).collect();
+        for child in children {
+            self.form(child, form, "an element");
+        }
+    }
+
+    fn values(&mut self, index: u32, form: Form) {
+        let members: Vec<_> = self.tape().members(index).collect();
+        for (key, value) in members {
+            let name = brief(&self.tape().string(key));
+            self.form(value, form, &name);
+        }
+    }
+
+    fn block(&mut self, index: u32, block: &'static Block) {
+        let members: Vec<_> = self.tape().members(index).collect();
+        for (key, value) in members {
+            let name = self.tape().string(key).into_owned();
+            if let Some(known) = block.key(&name) {
+                self.form(value, known.form, known.name);
+            } else if let Some((_, meaning)) = block.foreign.iter().find(|f| f.0 == name) {
+                self.ignored(key, &name, meaning);
+            } else {
+                self.unknown(key, &name, block);
+            }
+        }
+    }
+
+    fn ignored(&mut self, key: u32, name: &str, meaning: &str) {
+        let place = Some(self.document.place(key));
+        let mut message = format!("\"{name}\" is not implemented in this version and is ignored");
+        if !meaning.is_empty() {
+            message.push_str(": ");
+            message.push_str(meaning);
+        }
+        self.warnings.push(Problem::new(place, message));
+    }
+
+    fn unknown(&mut self, key: u32, name: &str, block: &'static Block) {
+        let allowed: Vec<_> = block.names().collect();
+        let message = format!("unknown key \"{}\"", brief(name));
+        let hint = match nearest(name, block.names()) {
+            Some(meant) => format!("did you mean \"{meant}\"? allowed: {}", allowed.join(", ")),
+            None => format!("allowed: {}", allowed.join(", ")),
+        };
+        let place = Some(self.document.place(key));
+        self.problems.push(Problem::new(place, message).hint(hint));
+    }
+
+    fn problem(&mut self, index: u32, message: String, hint: impl Into<String>) {
+        let place = Some(self.document.place(index));
+        self.problems.push(Problem::new(place, message).hint(hint));
+    }
+
+    fn wrong_kind(&mut self, index: u32, form: Form, what: &str) {
+        let got = match self.tape().node(index).kind() {
+            Kind::Null => "null",
+            Kind::True | Kind::False => "a boolean",
+            Kind::Number => "a number",
+            Kind::String | Kind::Key => "a string",
+            Kind::Array => "an array",
+            Kind::Object => "an object",
+        };
+        let expected = form.expected();
+        let (message, hint) = match form {
+            Form::Duration => (
+                format!("expected a duration, got {got}"),
+                duration::HINT.to_owned(),
+            ),
+            Form::Choice(_) => (
+                format!("expected one of {expected}, got {got}"),
+                format!("write one of them in quotes, or leave out {what}"),
+            ),
+            _ => (
+                format!("expected {expected}, got {got}"),
+                format!("write {expected}, or leave out {what}"),
+            ),
+        };
+        self.problem(index, message, hint);
+    }
+
+    fn number(&mut self, index: u32, min: u64, max: u64) {
+        let raw = self.tape().raw(index);
+        if raw.parse::<u64>().is_ok_and(|n| (min..=max).contains(&n)) {
+            return;
+        }
+        let message = format!("{} is not a whole number from {min} to {max}", brief(raw));
+        self.problem(
+            index,
+            message,
+            "write it in digits only, without exponent or unit",
+        );
+    }
+
+    fn factor(&mut self, index: u32) {
+        let raw = self.tape().raw(index);
+        if raw.parse::<f64>().is_ok_and(|n| n.is_finite() && n > 0.0) {
+            return;
+        }
+        let message = format!("{} is not a number greater than 0", brief(raw));
+        self.problem(index, message, "1.0 is the default");
+    }
+
+    fn duration(&mut self, index: u32) {
+        let text = self.tape().string(index);
+        if duration::parse(&text).is_none() {
+            let message = format!("\"{}\" is not a duration", brief(&text));
+            self.problem(index, message, duration::HINT);
+        }
+    }
+
+    fn choice(&mut self, index: u32, words: &'static [&'static str]) {
+        let word = self.tape().string(index);
+        if words.contains(&&*word) {
+            return;
+        }
+        let message = format!("unknown value \"{}\"", brief(&word));
+        let allowed = words.join(", ");
+        let hint = match nearest(&word, words.iter().copied()) {
+            Some(meant) => format!("did you mean \"{meant}\"? allowed: {allowed}"),
+            None => format!("allowed: {allowed}"),
+        };
+        self.problem(index, message, hint);
+    }
+}

@@ -1,0 +1,132 @@
+//! The file as JSON with positions: every value has a pointer, a line and a column to complain
+//! about. Refuses what is not JSON and what repeats a key, since two readers could then disagree.
+
+use countersign_tape::{Limits, ParseError, Tape};
+
+use super::MAX_BYTES;
+use super::problem::{ConfigError, Place, Problem};
+
+/// Deeper than any configuration, and shallow enough for serde.
+const MAX_DEPTH: u32 = 64;
+
+pub(crate) struct Document<'a> {
+    tape: Tape<'a>,
+}
+
+impl<'a> Document<'a> {
+    pub(crate) fn parse(text: &'a str) -> Result<Self, ConfigError> {
+        // Some editors write a byte order mark; it means nothing in UTF-8.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let limits = Limits {
+            max_bytes: usize::try_from(MAX_BYTES).unwrap_or(usize::MAX),
+            max_depth: MAX_DEPTH,
+        };
+        let tape = Tape::parse(text.as_bytes(), &limits).map_err(|error| not_json(&error, text))?;
+        let document = Self { tape };
+        let repeated: Vec<_> = document.tape.duplicate_keys().iter().collect();
+        if repeated.is_empty() {
+            return Ok(document);
+        }
+        let problems: Vec<_> = repeated
+            .into_iter()
+            .map(|key| {
+                let name = document.tape.string(*key);
+                let place = document.place(*key);
+                Problem::new(
+                    Some(place),
+                    format!("the key \"{}\" is repeated", brief(&name)),
+                )
+                .hint("keep one of them; which one would count is not defined")
+            })
+            .collect();
+        Err(problems.into())
+    }
+
+    pub(crate) fn tape(&self) -> &Tape<'a> {
+        &self.tape
+    }
+
+    /// Where a node is.
+    pub(crate) fn place(&self, index: u32) -> Place {
+        let offset = self.tape.node(index).start() as usize;
+        Place {
+            pointer: self.tape.pointer(index),
+            at: Some(position(self.tape.text(), offset)),
+        }
+    }
+
+    /// Where a pointer leads; as far as it can be followed.
+    pub(crate) fn at(&self, pointer: &str) -> Place {
+        let mut index = 0;
+        for segment in pointer.split('/').skip(1) {
+            let name = segment.replace("~1", "/").replace("~0", "~");
+            let element = || {
+                let ordinal: usize = name.parse().ok()?;
+                self.tape.children(index).nth(ordinal)
+            };
+            let is_object = self.tape.node(index).kind() == countersign_tape::Kind::Object;
+            let found = if is_object {
+                self.tape.get(index, &name)
+            } else {
+                element()
+            };
+            match found {
+                Some(found) => index = found,
+                None => break,
+            }
+        }
+        Place {
+            pointer: pointer.to_owned(),
+            ..self.place(index)
+        }
+    }
+}
+
+/// A word of the file, short and on one line, fit for a message.
+pub(crate) fn brief(word: &str) -> String {
+    let mut short: String = word.chars().filter(|c| !c.is_control()).take(64).collect();
+    if word.chars().nth(64).is_some() {
+        short.push('…');
+    }
+    short
+}
+
+/// One step of a pointer.
+pub(crate) fn step(name: &str) -> String {
+    format!("/{}", name.replace('~', "~0").replace('/', "~1"))
+}
+
+fn not_json(error: &ParseError, text: &str) -> Problem {
+    let place = Place {
+        pointer: String::new(),
+        at: Some(position(text, error.offset())),
+    };
+    if error.is_too_deep() {
+        return Problem::new(
+            Some(place),
+            format!("nested deeper than {MAX_DEPTH} levels"),
+        );
+    }
+    let before = text.get(..error.offset()).unwrap_or(text);
+    let rest = text.get(error.offset()..).unwrap_or("");
+    let hint = if rest.starts_with('/') || rest.starts_with('#') {
+        "comments are not JSON; remove it"
+    } else if rest.starts_with(['}', ']']) && before.trim_end().ends_with(',') {
+        "remove the comma before it"
+    } else if text.trim().is_empty() {
+        "the smallest configuration is {}; `countersign config init` writes a whole one"
+    } else if rest.starts_with('\'') {
+        "strings are written in double quotes"
+    } else {
+        "look for a missing comma, quote or bracket just before this place"
+    };
+    Problem::new(Some(place), format!("not JSON: {error}")).hint(hint)
+}
+
+/// Line and column in characters, from 1.
+fn position(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line = before.matches('\n').count() + 1;
+    let last = before.rsplit('\n').next().unwrap_or("");
+    (line, last.chars().count() + 1)
+}

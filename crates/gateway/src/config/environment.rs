@@ -1,0 +1,109 @@
+//! What configuration may know of the process it is read in: its variables and the user's home.
+//! Both are arguments, so that a test says what they are. Also `${env:NAME}`, the only way a
+//! file refers to them.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::secret::Secret;
+
+type Lookup<'a> = dyn Fn(&str) -> Option<String> + 'a;
+
+/// Variables and home directory.
+pub struct Environment<'a> {
+    lookup: Box<Lookup<'a>>,
+    home: Option<PathBuf>,
+}
+
+impl<'a> Environment<'a> {
+    /// Variables by a function, and a home.
+    pub fn new(lookup: impl Fn(&str) -> Option<String> + 'a, home: Option<PathBuf>) -> Self {
+        Self {
+            lookup: Box::new(lookup),
+            home,
+        }
+    }
+
+    /// This process's.
+    pub fn process() -> Environment<'static> {
+        Environment::new(
+            |name| std::env::var(name).ok(),
+            std::env::home_dir().filter(|home| !home.as_os_str().is_empty()),
+        )
+    }
+
+    /// No variables, no home.
+    pub fn empty() -> Environment<'static> {
+        Environment::new(|_| None, None)
+    }
+
+    /// A variable's value. An empty one counts as not set.
+    pub fn get(&self, name: &str) -> Option<String> {
+        (self.lookup)(name).filter(|value| !value.is_empty())
+    }
+
+    /// The user's home directory.
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// `~` and `~/…` as paths under the home directory. `Err` says what is wrong.
+    pub(crate) fn expand(&self, path: &str) -> Result<PathBuf, &'static str> {
+        let Some(rest) = path.strip_prefix('~') else {
+            return Ok(PathBuf::from(path));
+        };
+        if !rest.is_empty() && !rest.starts_with('/') {
+            return Err("only '~' and '~/…' are understood, not another user's home");
+        }
+        let home = self
+            .home()
+            .ok_or("'~' has no meaning: no home directory is known")?;
+        Ok(home.join(rest.trim_start_matches('/')))
+    }
+
+    /// `text` with each `${env:NAME}` replaced. A variable that is set but empty counts as set here.
+    pub(crate) fn resolve(&self, text: &str) -> Result<Secret, BadReference> {
+        let mut value = String::with_capacity(text.len());
+        let mut references = Vec::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once("${env:") {
+            let (name, tail) = after.split_once('}').ok_or(BadReference::Open)?;
+            if !is_variable(name) {
+                return Err(BadReference::Name(name.to_owned()));
+            }
+            let found =
+                (self.lookup)(name).ok_or_else(|| BadReference::Missing(name.to_owned()))?;
+            value.push_str(before);
+            value.push_str(&found);
+            references.push(name.to_owned());
+            rest = tail;
+        }
+        value.push_str(rest);
+        Ok(Secret::referring(value, references))
+    }
+}
+
+impl fmt::Debug for Environment<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment")
+            .field("home", &self.home)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a reference could not be replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum BadReference {
+    /// The variable is not set.
+    Missing(String),
+    /// That cannot be a variable's name.
+    Name(String),
+    /// `${env:` without `}`.
+    Open,
+}
+
+fn is_variable(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}

@@ -1,0 +1,197 @@
+//! The keys of the whole file, of `storage` and of `activity`.
+
+use super::server::SERVER;
+use super::validation::{INPUT_VALIDATION, OUTPUT_VALIDATION, SANITISATION_HELP};
+use super::{Block, Form, Key, key};
+use crate::config::foreign;
+
+const SIZES: Form = Form::Number(1024, 1 << 30);
+const MANY: u64 = 1 << 53;
+
+pub(crate) static ROOT: Block = Block {
+    name: "file",
+    help: "The whole of `mcp_config.json`. Every key may be left out.",
+    foreign: foreign::ROOT,
+    keys: &[
+        key(
+            "$schema",
+            Form::Text,
+            "",
+            "For editors: where the schema that `countersign config schema` prints is kept. Not read.",
+        ),
+        key(
+            "listen",
+            Form::Text,
+            r#""127.0.0.1:8080""#,
+            "The address and port to serve on. `COUNTERSIGN_LISTEN` and `--listen` win over it.",
+        ),
+        key(
+            "api_key",
+            Form::OptionalText,
+            "null",
+            "The key clients authenticate with; may be a reference such as `${env:NAME}`. `null`: one is generated into the data directory at first start. `COUNTERSIGN_API_KEY` wins over it.",
+        ),
+        key(
+            "require_mcp_auth",
+            Form::Flag,
+            "true",
+            "Whether `/mcp` needs the key. `false` is accepted only while `listen` is a loopback address.",
+        ),
+        key(
+            "trusted_hosts",
+            Form::Texts,
+            "[]",
+            "Names, with or without a port, that clients may use in `Host` and `Origin` beside those of a loopback address.",
+        ),
+        key(
+            "data_dir",
+            Form::Text,
+            r#""~/.countersign""#,
+            "Where the activity log, the generated keys and captured schemas are kept. `COUNTERSIGN_DATA_DIR` and `--data-dir` win over it.",
+        ),
+        key(
+            "routing_mode",
+            Form::Choice(&["retrieve_tools", "direct"]),
+            r#""retrieve_tools""#,
+            "What `/mcp` offers: `retrieve_tools`, a few tools that find and call the others, or `direct`, every tool.",
+        ),
+        key(
+            "tool_names",
+            Form::Choice(&["prefixed"]),
+            r#""prefixed""#,
+            "How tools are named where several servers meet: `prefixed` is `server__tool`.",
+        ),
+        key(
+            "call_tool_timeout",
+            Form::Duration,
+            r#""2m""#,
+            "How long a call may take; a server's `timeout` wins over it.",
+        ),
+        key(
+            "max_message_bytes",
+            SIZES,
+            "16777216",
+            "The largest message that is handled at all, in bytes.",
+        ),
+        key(
+            "max_inflight_bytes",
+            Form::Number(1024, 1 << 40),
+            "268435456",
+            "How many bytes all messages in flight may hold together; no less than `max_message_bytes`.",
+        ),
+        key(
+            "storage",
+            Form::Block(&STORAGE),
+            "",
+            "Where records are stored.",
+        ),
+        key("activity", Form::Block(&ACTIVITY), "", "The activity log."),
+        key(
+            "output_validation",
+            Form::Block(&OUTPUT_VALIDATION),
+            "",
+            "How results are held to the output schema their tool declared.",
+        ),
+        key(
+            "input_validation",
+            Form::Block(&INPUT_VALIDATION),
+            "",
+            "How arguments are held to the input schema of their tool.",
+        ),
+        key("output_sanitisation", Form::Object, "{}", SANITISATION_HELP),
+        key(
+            "classifiers",
+            Form::Objects,
+            "[]",
+            "Injection classifiers. Not implemented in this version: anything in it is a warning.",
+        ),
+        key(
+            "schema_refs",
+            Form::Object,
+            "{}",
+            "Fetching of remote `$ref`s. Not implemented in this version: anything in it is a warning.",
+        ),
+        key(
+            "mcpServers",
+            Form::Servers(&SERVER),
+            "[]",
+            "The servers behind the gateway: an array of them, each with a `name`, or, as desktop clients write it, an object with the names as keys.",
+        ),
+    ],
+};
+
+static STORAGE: Block = Block {
+    name: "storage",
+    help: "Where records are stored.",
+    foreign: &[],
+    keys: &[key(
+        "url",
+        Form::Text,
+        r#""sqlite:""#,
+        "`sqlite:` is a file in the data directory, `sqlite:PATH` another file. May contain `${env:NAME}`. `COUNTERSIGN_STORAGE_URL` wins over it.",
+    )],
+};
+
+static ACTIVITY: Block = Block {
+    name: "activity",
+    help: "The activity log: what is kept, for how long, and how surely.",
+    foreign: &[],
+    keys: ACTIVITY_KEYS,
+};
+
+const ACTIVITY_KEYS: &[Key] = &[
+    key(
+        "retention_days",
+        Form::Number(0, 36_500),
+        "90",
+        "Records older than this go; 0 keeps them whatever their age.",
+    ),
+    key(
+        "retention_floor_days",
+        Form::Number(0, 36_500),
+        "0",
+        "Nothing younger than this goes, whatever the other limits say.",
+    ),
+    key(
+        "max_records",
+        Form::Number(0, MANY),
+        "1000000",
+        "More records than this go, oldest first; 0 sets no limit.",
+    ),
+    key(
+        "max_size_mb",
+        Form::Number(0, 1 << 32),
+        "1024",
+        "Records go, oldest first, until the store is no larger than this many MiB; 0 sets no limit.",
+    ),
+    key(
+        "payloads",
+        Form::Choice(&["none", "redacted", "full"]),
+        r#""none""#,
+        "Whether arguments and results are stored: not at all, without what looks like a secret and only if they passed, or as they were.",
+    ),
+    key(
+        "payload_max_bytes",
+        Form::Number(0, 1 << 30),
+        "65536",
+        "How much of a payload is stored at most, in bytes.",
+    ),
+    key(
+        "durability",
+        Form::Choice(&["commit", "sync", "async"]),
+        r#""commit""#,
+        "When a reply may leave: after its records are committed (they survive the process), after they are flushed to disk (they survive a power loss), or at once (they may be lost, and losses are counted).",
+    ),
+    key(
+        "on_store_error",
+        Form::Choice(&["auto", "refuse", "continue"]),
+        r#""auto""#,
+        "What a call does when its record cannot be written: `auto` refuses in strict mode and goes on otherwise.",
+    ),
+    key(
+        "signing_key",
+        Form::OptionalText,
+        "null",
+        "The key that signs checkpoints, 64 hexadecimal digits; best a reference such as `${env:NAME}`. `null`: one is generated into the data directory at first start.",
+    ),
+];

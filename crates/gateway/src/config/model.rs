@@ -1,0 +1,306 @@
+//! The configuration as the gateway uses it: typed, complete, and already cross-checked.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use countersign_audit::{Durability, OnStoreError, Payloads};
+use countersign_inspect::Policy;
+use countersign_inspect::config::{
+    InputValidation, OutputValidation, RawInputValidation, RawOutputValidation,
+};
+use serde_json::{Map, Value};
+
+use super::environment::Environment;
+use super::secret::{ApiKey, Secret};
+
+/// Everything one gateway is started with.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Where to serve.
+    pub listen: SocketAddr,
+    /// What clients authenticate with; `None`: the one in the data directory, generated at first start.
+    pub api_key: Option<ApiKey>,
+    /// Whether `/mcp` needs the key. False only with a loopback `listen`.
+    pub require_mcp_auth: bool,
+    /// Names, with or without a port, accepted in `Host` and `Origin` beside loopback ones. Lower case.
+    pub trusted_hosts: Vec<String>,
+    /// Where state is kept.
+    pub data_dir: PathBuf,
+    /// What `/mcp` offers.
+    pub routing_mode: RoutingMode,
+    /// How tools are named where several servers meet.
+    pub tool_names: ToolNames,
+    /// How long a call may take, unless its server says otherwise.
+    pub call_tool_timeout: Duration,
+    /// The largest message that is handled at all.
+    pub max_message_bytes: usize,
+    /// What all messages in flight may hold together.
+    pub max_inflight_bytes: usize,
+    /// Where records are stored. May hold a password: show it with [`Secret::shown`].
+    pub storage_url: Secret,
+    /// The activity log.
+    pub activity: ActivityConfig,
+    /// The file's own `output_validation`, as written.
+    pub output: RawOutputValidation,
+    /// The file's own `input_validation`, as written.
+    pub input: RawInputValidation,
+    /// The file's own `output_sanitisation`, as written. Not applied yet.
+    pub sanitisation: Map<String, Value>,
+    /// The servers, in the order of the file, disabled ones included.
+    pub servers: Vec<Server>,
+}
+
+/// What `/mcp` offers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RoutingMode {
+    /// Tools that find and call the others.
+    #[default]
+    RetrieveTools,
+    /// Every tool.
+    Direct,
+}
+
+/// How tools are named where several servers meet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolNames {
+    /// `server__tool`.
+    #[default]
+    Prefixed,
+}
+
+/// What is kept, for how long, and how surely.
+#[derive(Clone, Debug)]
+pub struct ActivityConfig {
+    /// Records older than this go; 0 keeps them.
+    pub retention_days: u32,
+    /// Nothing younger than this goes.
+    pub retention_floor_days: u32,
+    /// More records than this go; 0 is no limit.
+    pub max_records: u64,
+    /// Records go until the store is no larger than this; 0 is no limit.
+    pub max_size_mb: u64,
+    /// Whether payloads are stored.
+    pub payloads: Payloads,
+    /// How much of one at most.
+    pub payload_max_bytes: usize,
+    /// When a record counts as written.
+    pub durability: Durability,
+    /// What a call does when its record cannot be written.
+    pub on_store_error: OnStoreError,
+    /// What signs checkpoints; `None`: the one in the data directory, generated at first start.
+    pub signing_key: Option<Secret>,
+}
+
+/// One server behind the gateway.
+#[derive(Clone, Debug)]
+pub struct Server {
+    /// Its name, fit for a tool name.
+    pub name: String,
+    /// How it is reached.
+    pub transport: Transport,
+    /// Whether it is used at all.
+    pub enabled: bool,
+    /// How long a call to it may take, if not `call_tool_timeout`.
+    pub timeout: Option<Duration>,
+    /// How many requests it is sent at a time.
+    pub max_concurrent_requests: usize,
+    /// How many more may wait.
+    pub queue_size: usize,
+    /// Its own `output_validation`, as written.
+    pub output: RawOutputValidation,
+    /// Its own `input_validation`, as written.
+    pub input: RawInputValidation,
+    /// Its own `output_sanitisation`, as written. Not applied yet.
+    pub sanitisation: Map<String, Value>,
+    /// Its tools' settings, by the name it gives them.
+    pub tools: BTreeMap<String, ToolConfig>,
+}
+
+/// How a server is reached.
+#[derive(Clone, Debug)]
+pub enum Transport {
+    /// A child process.
+    Stdio {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Its variables beside the few every child gets.
+        env: BTreeMap<String, Secret>,
+        /// Where it runs, if not where the gateway does.
+        working_dir: Option<PathBuf>,
+    },
+    /// Over HTTP.
+    Http {
+        /// Where: `http://` or `https://`. May hold a secret in its query.
+        url: String,
+        /// Headers of every request.
+        headers: BTreeMap<String, Secret>,
+        /// Which transport.
+        protocol: Protocol,
+    },
+}
+
+/// Which HTTP transport a server speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// Streamable HTTP, in either era.
+    #[default]
+    StreamableHttp,
+    /// The transport before it: a GET stream and a POST address.
+    Sse,
+}
+
+/// One tool's settings.
+#[derive(Clone, Debug, Default)]
+pub struct ToolConfig {
+    /// Its own `output_validation`, as written.
+    pub output: RawOutputValidation,
+    /// Its own `input_validation`, as written.
+    pub input: RawInputValidation,
+    /// Its own `output_sanitisation`, as written. Not applied yet.
+    pub sanitisation: Map<String, Value>,
+}
+
+impl Config {
+    /// The defaults: no servers, and the data directory under the home of `environment`, or the
+    /// current directory where no home is known.
+    pub fn embedded(environment: &Environment<'_>) -> Self {
+        let data_dir = environment.expand("~/.countersign");
+        Self {
+            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
+            api_key: None,
+            require_mcp_auth: true,
+            trusted_hosts: Vec::new(),
+            data_dir: data_dir.unwrap_or_else(|_| PathBuf::from(".countersign")),
+            routing_mode: RoutingMode::default(),
+            tool_names: ToolNames::default(),
+            call_tool_timeout: Duration::from_mins(2),
+            max_message_bytes: 16 << 20,
+            max_inflight_bytes: 256 << 20,
+            storage_url: Secret::new("sqlite:"),
+            activity: ActivityConfig::default(),
+            output: RawOutputValidation::default(),
+            input: RawInputValidation::default(),
+            sanitisation: Map::new(),
+            servers: Vec::new(),
+        }
+    }
+
+    /// The server of that name.
+    pub fn server(&self, name: &str) -> Option<&Server> {
+        self.servers.iter().find(|server| server.name == name)
+    }
+
+    /// What holds for one tool: the file's blocks, its server's over them, its own over those,
+    /// key by key. Set `client` to who will read the result.
+    pub fn policy(&self, server: &str, tool: &str) -> Policy {
+        let server = self.server(server);
+        let tool = server.and_then(|server| server.tools.get(tool));
+        let outputs = [
+            Some(&self.output),
+            server.map(|server| &server.output),
+            tool.map(|tool| &tool.output),
+        ];
+        let inputs = [
+            Some(&self.input),
+            server.map(|server| &server.input),
+            tool.map(|tool| &tool.input),
+        ];
+        Policy {
+            output: OutputValidation::resolve(outputs.into_iter().flatten()),
+            input: InputValidation::resolve(inputs.into_iter().flatten()),
+            max_message_bytes: self.max_message_bytes,
+            ..Policy::default()
+        }
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self::embedded(&Environment::process())
+    }
+}
+
+impl Default for ActivityConfig {
+    fn default() -> Self {
+        Self {
+            retention_days: 90,
+            retention_floor_days: 0,
+            max_records: 1_000_000,
+            max_size_mb: 1024,
+            payloads: Payloads::default(),
+            payload_max_bytes: 64 << 10,
+            durability: Durability::default(),
+            on_store_error: OnStoreError::default(),
+            signing_key: None,
+        }
+    }
+}
+
+impl Server {
+    /// A server that is a child process, with the defaults.
+    pub fn stdio(
+        name: impl Into<String>,
+        command: impl Into<String>,
+        args: impl IntoIterator<Item = String>,
+    ) -> Self {
+        Self::new(
+            name.into(),
+            Transport::Stdio {
+                command: command.into(),
+                args: args.into_iter().collect(),
+                env: BTreeMap::new(),
+                working_dir: None,
+            },
+        )
+    }
+
+    /// A server reached like this, with the defaults.
+    pub fn new(name: String, transport: Transport) -> Self {
+        Self {
+            name,
+            transport,
+            enabled: true,
+            timeout: None,
+            max_concurrent_requests: 16,
+            queue_size: 64,
+            output: RawOutputValidation::default(),
+            input: RawInputValidation::default(),
+            sanitisation: Map::new(),
+            tools: BTreeMap::new(),
+        }
+    }
+}
+
+impl RoutingMode {
+    /// As the file writes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::RetrieveTools => "retrieve_tools",
+            Self::Direct => "direct",
+        }
+    }
+}
+
+impl ToolNames {
+    /// As the file writes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Prefixed => "prefixed",
+        }
+    }
+}
+
+impl Protocol {
+    /// As the file writes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::StreamableHttp => "streamable-http",
+            Self::Sse => "sse",
+        }
+    }
+}

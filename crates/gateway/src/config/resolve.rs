@@ -1,0 +1,282 @@
+//! From what the file says to what the gateway uses: words become types, references become
+//! values, and settings are checked against each other. Collects every problem it finds.
+
+mod server;
+
+use std::net::SocketAddr;
+
+use countersign_audit::{Durability, OnStoreError, Payloads, Signer};
+
+use super::document::Document;
+use super::duration;
+use super::environment::{BadReference, Environment};
+use super::model::{ActivityConfig, Config, RoutingMode};
+use super::problem::{ConfigError, Problem, Warning};
+use super::raw::{RawActivity, RawConfig};
+use super::secret::Secret;
+
+/// Shorter keys can be guessed.
+const SHORT_KEY: usize = 16;
+
+pub(crate) fn document(
+    document: &Document<'_>,
+    environment: &Environment<'_>,
+    warnings: Vec<Warning>,
+) -> Result<(Config, Vec<Warning>), ConfigError> {
+    let raw: RawConfig =
+        serde_json::from_str(document.tape().text()).map_err(|error| unread(&error, document))?;
+    let mut resolver = Resolver {
+        document,
+        environment,
+        problems: Vec::new(),
+        warnings,
+    };
+    let config = resolver.config(raw);
+    if let Err(problem) = exposure(&config) {
+        let place = Some(document.at("/require_mcp_auth"));
+        resolver.problems.push(Problem { place, ..problem });
+    }
+    if resolver.problems.is_empty() {
+        return Ok((config, resolver.warnings));
+    }
+    Err(resolver.problems.into())
+}
+
+/// Serde refuses what `check` let through: our mistake, but the reader still wants the place.
+fn unread(error: &serde_json::Error, document: &Document<'_>) -> Problem {
+    let mut place = document.at("");
+    place.at = Some((error.line(), error.column()));
+    Problem::new(Some(place), error.to_string())
+}
+
+pub(crate) struct Resolver<'r, 'a> {
+    document: &'r Document<'a>,
+    environment: &'r Environment<'r>,
+    problems: Vec<Problem>,
+    warnings: Vec<Warning>,
+}
+
+impl Resolver<'_, '_> {
+    fn config(&mut self, raw: RawConfig) -> Config {
+        let mut config = Config::embedded(self.environment);
+        self.basics(&raw, &mut config);
+        self.limits(&raw, &mut config);
+        config.activity = self.activity(raw.activity);
+        if let Some(text) = raw.storage.url
+            && let Some(url) = self.secret("/storage/url", &text, true)
+        {
+            if let Err(problem) = storage_url(url.expose()) {
+                self.refuse("/storage/url", problem);
+            }
+            config.storage_url = url;
+        }
+        self.not_yet("/output_sanitisation", raw.output_sanitisation.is_empty());
+        self.not_yet("/classifiers", raw.classifiers.is_empty());
+        self.not_yet("/schema_refs", raw.schema_refs.is_empty());
+        config.output = raw.output_validation;
+        config.input = raw.input_validation;
+        config.sanitisation = raw.output_sanitisation;
+        config.servers = self.servers(raw.servers);
+        config
+    }
+
+    fn basics(&mut self, raw: &RawConfig, config: &mut Config) {
+        if let Some(text) = &raw.listen {
+            match listen(text) {
+                Ok(address) => config.listen = address,
+                Err(problem) => self.refuse("/listen", problem),
+            }
+        }
+        if let Some(text) = &raw.api_key
+            && let Some(key) = self.secret("/api_key", text, true)
+        {
+            match api_key(key.expose()) {
+                Ok(()) => self.warn_of_short_key(&key),
+                Err(problem) => self.refuse("/api_key", problem),
+            }
+            config.api_key = Some(key);
+        }
+        if let Some(text) = &raw.data_dir {
+            match self.environment.expand(text) {
+                Ok(_) if text.is_empty() => {
+                    self.refuse("/data_dir", Problem::new(None, "must not be empty"));
+                }
+                Ok(path) => config.data_dir = path,
+                Err(why) => self.refuse("/data_dir", Problem::new(None, why)),
+            }
+        }
+        config.trusted_hosts = self.trusted_hosts(&raw.trusted_hosts);
+        config.require_mcp_auth = raw.require_mcp_auth.unwrap_or(true);
+        if raw.routing_mode.as_deref() == Some("direct") {
+            config.routing_mode = RoutingMode::Direct;
+        }
+    }
+
+    fn limits(&mut self, raw: &RawConfig, config: &mut Config) {
+        if let Some(timeout) = raw.call_tool_timeout.as_deref().and_then(duration::parse) {
+            config.call_tool_timeout = timeout;
+        }
+        config.max_message_bytes = raw.max_message_bytes.unwrap_or(config.max_message_bytes);
+        config.max_inflight_bytes = raw.max_inflight_bytes.unwrap_or(config.max_inflight_bytes);
+        let (one, all) = (config.max_message_bytes, config.max_inflight_bytes);
+        if one > all {
+            let message = format!("one message may have {one} bytes and all of them only {all}");
+            let hint = format!("set max_inflight_bytes to {one} or more, better to 16 times that");
+            let pointer = if raw.max_inflight_bytes.is_some() {
+                "/max_inflight_bytes"
+            } else {
+                "/max_message_bytes"
+            };
+            self.refuse(pointer, Problem::new(None, message).hint(hint));
+        }
+    }
+
+    fn trusted_hosts(&mut self, hosts: &[String]) -> Vec<String> {
+        for (index, host) in hosts.iter().enumerate() {
+            let plain = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
+            if host.is_empty() || !host.chars().all(plain) {
+                let problem = Problem::new(None, "not a host name")
+                    .hint("write a name with or without a port, like \"tools.example.com\"; there is no wildcard");
+                self.refuse(&format!("/trusted_hosts/{index}"), problem);
+            }
+        }
+        hosts.iter().map(|host| host.to_ascii_lowercase()).collect()
+    }
+
+    fn activity(&mut self, raw: RawActivity) -> ActivityConfig {
+        let defaults = ActivityConfig::default();
+        // `check` has seen that each word is one of the set, so parsing cannot fail.
+        let word = |word: Option<String>| word.unwrap_or_default();
+        ActivityConfig {
+            retention_days: raw.retention_days.unwrap_or(defaults.retention_days),
+            retention_floor_days: raw
+                .retention_floor_days
+                .unwrap_or(defaults.retention_floor_days),
+            max_records: raw.max_records.unwrap_or(defaults.max_records),
+            max_size_mb: raw.max_size_mb.unwrap_or(defaults.max_size_mb),
+            payloads: Payloads::parse(&word(raw.payloads)).unwrap_or_default(),
+            payload_max_bytes: raw.payload_max_bytes.unwrap_or(defaults.payload_max_bytes),
+            durability: Durability::parse(&word(raw.durability)).unwrap_or_default(),
+            on_store_error: OnStoreError::parse(&word(raw.on_store_error)).unwrap_or_default(),
+            signing_key: raw.signing_key.and_then(|text| self.signing_key(&text)),
+        }
+    }
+
+    fn signing_key(&mut self, text: &str) -> Option<Secret> {
+        let key = self.secret("/activity/signing_key", text, true)?;
+        if Signer::from_text(key.expose()).is_err() {
+            let problem = Problem::new(None, "not 64 hexadecimal digits")
+                .hint("`openssl rand -hex 32` makes one; null has one generated");
+            self.refuse("/activity/signing_key", problem);
+        }
+        Some(key)
+    }
+
+    /// A value that may refer to the environment. A missing variable is a problem, or, where the
+    /// value is not needed now, a warning.
+    fn secret(&mut self, pointer: &str, text: &str, needed: bool) -> Option<Secret> {
+        if text.contains("${keyring:") {
+            let problem = Problem::new(None, "${keyring:…} references are not supported")
+                .hint("put the value into a variable and write ${env:NAME}");
+            self.refuse(pointer, problem);
+            return None;
+        }
+        let problem = match self.environment.resolve(text) {
+            Ok(secret) => return Some(secret),
+            Err(BadReference::Missing(name)) => {
+                let message = format!("the environment variable {name} is not set");
+                Problem::new(None, message).hint(format!("set {name} before starting"))
+            }
+            Err(BadReference::Name(_)) => {
+                Problem::new(None, "a ${env:…} reference does not name a variable")
+                    .hint("write ${env:NAME}, with letters, digits and _ in the name")
+            }
+            Err(BadReference::Open) => {
+                Problem::new(None, "a ${env:…} reference has no end").hint("write ${env:NAME}")
+            }
+        };
+        if needed {
+            self.refuse(pointer, problem);
+        } else {
+            let place = Some(self.document.at(pointer));
+            self.warnings.push(Problem { place, ..problem });
+        }
+        None
+    }
+
+    fn not_yet(&mut self, pointer: &str, unused: bool) {
+        if unused {
+            return;
+        }
+        let key = pointer.rsplit('/').next().unwrap_or(pointer);
+        let message = format!("\"{key}\" is not implemented in this version and is ignored");
+        self.warn(pointer, Problem::new(None, message));
+    }
+
+    fn warn_of_short_key(&mut self, key: &Secret) {
+        if key.expose().len() < SHORT_KEY {
+            let message = format!("the key has fewer than {SHORT_KEY} characters");
+            let warning = Problem::new(None, message)
+                .hint("remove it to have a good one generated, or use `openssl rand -hex 32`");
+            self.warn("/api_key", warning);
+        }
+    }
+
+    fn refuse(&mut self, pointer: &str, problem: Problem) {
+        let place = Some(self.document.at(pointer));
+        self.problems.push(Problem { place, ..problem });
+    }
+
+    fn warn(&mut self, pointer: &str, warning: Warning) {
+        let place = Some(self.document.at(pointer));
+        self.warnings.push(Problem { place, ..warning });
+    }
+}
+
+/// An address and port.
+pub(crate) fn listen(text: &str) -> Result<SocketAddr, Problem> {
+    text.parse().map_err(|_| {
+        let port = text.rsplit(':').next().and_then(|port| port.parse().ok());
+        let port: u16 = port.unwrap_or(8080);
+        Problem::new(None, "not an address and port")
+            .hint(format!("write \"127.0.0.1:{port}\" for this machine only, or \"0.0.0.0:{port}\" for every interface"))
+    })
+}
+
+/// What can be sent in a header and is not nothing.
+pub(crate) fn api_key(key: &str) -> Result<(), Problem> {
+    if key.is_empty() {
+        return Err(Problem::new(None, "the key is empty").hint(
+            "remove it to have one generated, or set \"require_mcp_auth\": false on a loopback address",
+        ));
+    }
+    if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(Problem::new(
+            None,
+            "the key has characters that cannot be sent in a header",
+        )
+        .hint("use letters, digits and punctuation without spaces"));
+    }
+    Ok(())
+}
+
+pub(crate) fn storage_url(url: &str) -> Result<(), Problem> {
+    if url.starts_with("sqlite:") {
+        return Ok(());
+    }
+    let message = if url.starts_with("postgres:") || url.starts_with("postgresql:") {
+        "PostgreSQL is not implemented in this version"
+    } else {
+        "not a storage URL"
+    };
+    Err(Problem::new(None, message).hint("write \"sqlite:\" or \"sqlite:PATH\""))
+}
+
+/// Without a key, only this machine may be served.
+pub(crate) fn exposure(config: &Config) -> Result<(), Problem> {
+    if config.require_mcp_auth || config.listen.ip().is_loopback() {
+        return Ok(());
+    }
+    let message = format!("{} would be open to anyone without a key", config.listen);
+    Err(Problem::new(None, message).hint("set \"require_mcp_auth\": true, or listen on 127.0.0.1"))
+}
