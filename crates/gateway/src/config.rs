@@ -4,10 +4,6 @@
 //! Four steps, each a file: `document` (JSON with positions), `check` (against the table in
 //! `keys`), `raw` (serde), `resolve` (typed and cross-checked). Nothing here binds a port, starts
 //! a process or looks at a tool; a file that is refused is refused before any of that.
-#![expect(
-    dead_code,
-    reason = "the schema, the template and the reference page that use the table come next"
-)]
 
 mod check;
 mod document;
@@ -20,10 +16,17 @@ mod model;
 mod name;
 mod nearest;
 mod overrides;
+#[cfg(test)]
+mod page;
 mod problem;
 mod raw;
 mod resolve;
+mod schema;
 mod secret;
+mod show;
+mod template;
+#[cfg(test)]
+mod tests;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -36,7 +39,9 @@ pub use model::{
 };
 pub use overrides::Overrides;
 pub use problem::{ConfigError, Place, Problem, Warning};
+pub use schema::schema;
 pub use secret::{ApiKey, Secret};
+pub use template::template;
 
 /// Far more than any list of servers; a device or a runaway pipe must not fill memory.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -52,7 +57,9 @@ pub fn load_with(
     environment: &Environment<'_>,
 ) -> Result<(Config, Vec<Warning>), ConfigError> {
     let text = read(path)?;
-    let (mut config, warnings) = parse(&text, environment).map_err(|error| error.in_file(path))?;
+    let (mut config, mut warnings) =
+        parse(&text, environment).map_err(|error| error.in_file(path))?;
+    warnings.extend(exposed_secret(path, &config));
     Overrides::from_environment(environment)?.apply(&mut config)?;
     Ok((config, warnings))
 }
@@ -83,6 +90,29 @@ pub fn open(
     };
     flags.apply(&mut config)?;
     Ok((config, warnings))
+}
+
+/// A key that stands in the file itself is only as secret as the file.
+#[cfg(unix)]
+fn exposed_secret(path: &Path, config: &Config) -> Option<Warning> {
+    use std::os::unix::fs::PermissionsExt;
+    let keys = [
+        config.api_key.as_ref(),
+        config.activity.signing_key.as_ref(),
+    ];
+    let literal = keys.into_iter().flatten().any(Secret::is_literal);
+    let mode = path.metadata().ok()?.permissions().mode();
+    (literal && mode & 0o077 != 0).then(|| {
+        Problem::new(None, "the file holds a key and others may read it").hint(format!(
+            "run: chmod 600 {}; or write ${{env:NAME}} instead of the key",
+            path.display()
+        ))
+    })
+}
+
+#[cfg(not(unix))]
+fn exposed_secret(_path: &Path, _config: &Config) -> Option<Warning> {
+    None
 }
 
 fn read(path: &Path) -> Result<String, ConfigError> {

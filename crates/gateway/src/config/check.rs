@@ -1,6 +1,8 @@
 //! The file against the table of keys: unknown keys, wrong types, words outside a set, numbers
 //! outside a range. Finds all of them in one pass; whatever it lets through, serde can read.
 
+use std::collections::BTreeSet;
+
 use countersign_tape::{Kind, Tape};
 
 use super::document::{Document, brief};
@@ -18,10 +20,11 @@ pub(crate) fn document(document: &Document<'_>) -> Result<Vec<Warning>, Vec<Prob
         document,
         problems: Vec::new(),
         warnings: Vec::new(),
+        ignored: BTreeSet::new(),
     };
-    checker.form(0, Form::Block(&ROOT), "the configuration");
+    checker.form(0, Form::Block(&ROOT));
     if checker.problems.is_empty() {
-        return Ok(checker.warnings);
+        return Ok(checker.into_warnings());
     }
     checker.problems.truncate(MAX_PROBLEMS);
     Err(checker.problems)
@@ -31,6 +34,7 @@ struct Checker<'d, 'a> {
     document: &'d Document<'a>,
     problems: Vec<Problem>,
     warnings: Vec<Warning>,
+    ignored: BTreeSet<String>,
 }
 
 impl<'a> Checker<'_, 'a> {
@@ -38,12 +42,24 @@ impl<'a> Checker<'_, 'a> {
         self.document.tape()
     }
 
+    fn into_warnings(mut self) -> Vec<Warning> {
+        if !self.ignored.is_empty() {
+            let names: Vec<_> = self.ignored.into_iter().collect();
+            let message = format!(
+                "not implemented in this version and ignored: {}",
+                names.join(", ")
+            );
+            self.warnings.push(Problem::new(None, message));
+        }
+        self.warnings
+    }
+
     /// Depth of recursion is that of the table.
-    fn form(&mut self, index: u32, form: Form, what: &str) {
+    fn form(&mut self, index: u32, form: Form) {
         let kind = self.tape().node(index).kind();
         match (form, kind) {
             (Form::Flag, Kind::True | Kind::False)
-            | (Form::Text, Kind::String)
+            | (Form::Text | Form::Name, Kind::String)
             | (Form::OptionalText, Kind::String | Kind::Null)
             | (Form::Object, Kind::Object) => {}
             (Form::Number(min, max), Kind::Number) => self.number(index, min, max),
@@ -58,22 +74,21 @@ impl<'a> Checker<'_, 'a> {
             (Form::Named(block) | Form::Servers(block), Kind::Object) => {
                 self.values(index, Form::Block(block));
             }
-            _ => self.wrong_kind(index, form, what),
+            _ => self.wrong_kind(index, form),
         }
     }
 
     fn elements(&mut self, index: u32, form: Form) {
         let children: Vec<_> = self.tape().children(index).collect();
         for child in children {
-            self.form(child, form, "an element");
+            self.form(child, form);
         }
     }
 
     fn values(&mut self, index: u32, form: Form) {
         let members: Vec<_> = self.tape().members(index).collect();
-        for (key, value) in members {
-            let name = brief(&self.tape().string(key));
-            self.form(value, form, &name);
+        for (_, value) in members {
+            self.form(value, form);
         }
     }
 
@@ -82,23 +97,42 @@ impl<'a> Checker<'_, 'a> {
         for (key, value) in members {
             let name = self.tape().string(key).into_owned();
             if let Some(known) = block.key(&name) {
-                self.form(value, known.form, known.name);
+                self.form(value, known.form);
             } else if let Some((_, meaning)) = block.foreign.iter().find(|f| f.0 == name) {
-                self.ignored(key, &name, meaning);
+                self.ignored(key, value, &name, meaning);
             } else {
                 self.unknown(key, &name, block);
             }
         }
     }
 
-    fn ignored(&mut self, key: u32, name: &str, meaning: &str) {
-        let place = Some(self.document.place(key));
-        let mut message = format!("\"{name}\" is not implemented in this version and is ignored");
-        if !meaning.is_empty() {
-            message.push_str(": ");
-            message.push_str(meaning);
+    /// A key we know and ignore: a warning of its own if that has a consequence, else one of many.
+    fn ignored(&mut self, key: u32, value: u32, name: &str, meaning: &str) {
+        if meaning.is_empty() || self.is_off(value) {
+            self.ignored.insert(name.to_owned());
+            return;
         }
+        let place = Some(self.document.place(key));
+        let message =
+            format!("\"{name}\" is not implemented in this version and is ignored: {meaning}");
         self.warnings.push(Problem::new(place, message));
+    }
+
+    /// Whether a setting asks for nothing.
+    fn is_off(&self, value: u32) -> bool {
+        let tape = self.tape();
+        let node = tape.node(value);
+        match node.kind() {
+            Kind::Null | Kind::False => true,
+            Kind::Array => node.count() == 0,
+            Kind::Object => {
+                let enabled = tape
+                    .get(value, "enabled")
+                    .map(|index| tape.node(index).kind());
+                node.count() == 0 || enabled == Some(Kind::False)
+            }
+            _ => false,
+        }
     }
 
     fn unknown(&mut self, key: u32, name: &str, block: &'static Block) {
@@ -117,7 +151,7 @@ impl<'a> Checker<'_, 'a> {
         self.problems.push(Problem::new(place, message).hint(hint));
     }
 
-    fn wrong_kind(&mut self, index: u32, form: Form, what: &str) {
+    fn wrong_kind(&mut self, index: u32, form: Form) {
         let got = match self.tape().node(index).kind() {
             Kind::Null => "null",
             Kind::True | Kind::False => "a boolean",
@@ -132,13 +166,17 @@ impl<'a> Checker<'_, 'a> {
                 format!("expected a duration, got {got}"),
                 duration::HINT.to_owned(),
             ),
+            Form::Block(_) if index == 0 => (
+                format!("the configuration is an object, and this is {got}"),
+                "the smallest configuration is {}".to_owned(),
+            ),
             Form::Choice(_) => (
                 format!("expected one of {expected}, got {got}"),
-                format!("write one of them in quotes, or leave out {what}"),
+                "write one of them in quotes, or leave it out".to_owned(),
             ),
             _ => (
                 format!("expected {expected}, got {got}"),
-                format!("write {expected}, or leave out {what}"),
+                format!("write {expected}, or leave it out"),
             ),
         };
         self.problem(index, message, hint);

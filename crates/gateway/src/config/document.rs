@@ -105,7 +105,8 @@ fn not_json(error: &ParseError, text: &str) -> Problem {
         return Problem::new(
             Some(place),
             format!("nested deeper than {MAX_DEPTH} levels"),
-        );
+        )
+        .hint("no setting is nested like that; look for a bracket too many");
     }
     let before = text.get(..error.offset()).unwrap_or(text);
     let rest = text.get(error.offset()..).unwrap_or("");

@@ -5,6 +5,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use super::problem::Problem;
 use super::secret::Secret;
 
 type Lookup<'a> = dyn Fn(&str) -> Option<String> + 'a;
@@ -47,17 +48,21 @@ impl<'a> Environment<'a> {
         self.home.as_deref()
     }
 
-    /// `~` and `~/…` as paths under the home directory. `Err` says what is wrong.
-    pub(crate) fn expand(&self, path: &str) -> Result<PathBuf, &'static str> {
+    /// `~` and `~/…` as paths under the home directory.
+    pub(crate) fn expand(&self, path: &str) -> Result<PathBuf, Problem> {
         let Some(rest) = path.strip_prefix('~') else {
             return Ok(PathBuf::from(path));
         };
         if !rest.is_empty() && !rest.starts_with('/') {
-            return Err("only '~' and '~/…' are understood, not another user's home");
+            return Err(
+                Problem::new(None, "'~' with a user's name is not understood")
+                    .hint("write '~/…' for your own home, or the whole path"),
+            );
         }
-        let home = self
-            .home()
-            .ok_or("'~' has no meaning: no home directory is known")?;
+        let home = self.home().ok_or_else(|| {
+            Problem::new(None, "'~' has no meaning: no home directory is known")
+                .hint("set HOME, or write the whole path")
+        })?;
         Ok(home.join(rest.trim_start_matches('/')))
     }
 

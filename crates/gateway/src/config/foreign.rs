@@ -1,5 +1,5 @@
-//! Keys of mcpproxy and of desktop clients that we know and do not implement. Each is a warning,
-//! and where ignoring one lets more happen than its author meant, the warning says what.
+//! Keys of mcpproxy and of desktop clients that we know and do not implement. One warning lists
+//! them; where ignoring one lets more happen than its author meant, it has a warning of its own.
 
 /// A key we know and ignore, and what ignoring it means, if that is more than a missing comfort.
 pub(crate) type Foreign = (&'static str, &'static str);
@@ -16,14 +16,8 @@ pub(crate) const ROOT: &[Foreign] = &[
     ("activity_retention_days", "use activity.retention_days"),
     ("aggregate_upstream_prompts", ""),
     ("allow_private_registry_fetch", ""),
-    (
-        "allow_server_add",
-        "servers can be added over the API by whoever has the key",
-    ),
-    (
-        "allow_server_remove",
-        "servers can be removed over the API by whoever has the key",
-    ),
+    ("allow_server_add", ""),
+    ("allow_server_remove", ""),
     ("audit_log", ""),
     ("check_server_repo", ""),
     ("code_execution_max_parallel", ""),
@@ -70,7 +64,7 @@ pub(crate) const ROOT: &[Foreign] = &[
     ("read_only_mode", "the API can change the configuration"),
     ("registries", ""),
     ("registries_locked", ""),
-    ("reveal_secret_headers", "secrets are never shown"),
+    ("reveal_secret_headers", ""),
     ("security", "servers are not scanned"),
     (
         "sensitive_data_detection",
@@ -82,7 +76,7 @@ pub(crate) const ROOT: &[Foreign] = &[
     ),
     ("server_edition", ""),
     ("teams", ""),
-    ("telemetry", "nothing is reported to anyone"),
+    ("telemetry", ""),
     ("tls", "put a TLS proxy in front"),
     ("tokenizer", ""),
     ("tool_call_max_records_per_server", ""),
@@ -127,8 +121,6 @@ pub(crate) const SERVER: &[Foreign] = &[
     ("isolation", "it runs without a container"),
     ("launcher_wait_timeout", ""),
     ("oauth", "give it a token in `headers`"),
-    // Not only a warning when true: see `resolve::server`.
-    ("quarantined", ""),
     ("queue_timeout", ""),
     ("reconnect_on_use", ""),
     ("shared", ""),

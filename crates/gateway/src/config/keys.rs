@@ -37,6 +37,8 @@ pub(crate) struct Key {
 pub(crate) enum Form {
     Flag,
     Text,
+    /// A server's name.
+    Name,
     /// A string, or null for "not set".
     OptionalText,
     /// A whole number in this range.
@@ -65,7 +67,7 @@ impl Form {
     pub(crate) fn expected(self) -> String {
         match self {
             Self::Flag => "true or false".into(),
-            Self::Text => "a string".into(),
+            Self::Text | Self::Name => "a string".into(),
             Self::OptionalText => "a string or null".into(),
             Self::Number(..) => "a whole number".into(),
             Self::Factor => "a number".into(),

@@ -119,8 +119,8 @@ pub struct Server {
     pub tools: BTreeMap<String, ToolConfig>,
 }
 
-/// How a server is reached.
-#[derive(Clone, Debug)]
+/// How a server is reached. `Debug` is without what may be secret.
+#[derive(Clone)]
 pub enum Transport {
     /// A child process.
     Stdio {

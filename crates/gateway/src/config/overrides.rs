@@ -41,7 +41,7 @@ impl Overrides {
         if let Some(text) = environment.get("COUNTERSIGN_DATA_DIR") {
             match environment.expand(&text) {
                 Ok(path) => overrides.data_dir = Some(path),
-                Err(why) => refuse("COUNTERSIGN_DATA_DIR", Problem::new(None, why)),
+                Err(problem) => refuse("COUNTERSIGN_DATA_DIR", problem),
             }
         }
         let named = |name: &str, value: String| Secret::referring(value, vec![name.to_owned()]);

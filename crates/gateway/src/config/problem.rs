@@ -53,7 +53,9 @@ impl fmt::Display for Problem {
                 write!(f, "{line}:{column}: ")?;
             }
             if !place.pointer.is_empty() {
-                write!(f, "{}: ", place.pointer)?;
+                // A key may be any text; a message stays one line.
+                let shown = place.pointer.chars().filter(|c| !c.is_control());
+                write!(f, "{}: ", shown.collect::<String>())?;
             }
         }
         f.write_str(&self.message)

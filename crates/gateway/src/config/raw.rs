@@ -68,7 +68,7 @@ pub(crate) struct RawServer {
     pub(crate) kind: Option<String>,
     pub(crate) enabled: Option<bool>,
     pub(crate) disabled: Option<bool>,
-    pub(crate) quarantined: Value,
+    pub(crate) quarantined: Option<bool>,
     pub(crate) timeout: Option<String>,
     pub(crate) max_concurrent_requests: Option<usize>,
     pub(crate) queue_size: Option<usize>,

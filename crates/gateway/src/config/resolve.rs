@@ -2,8 +2,10 @@
 //! values, and settings are checked against each other. Collects every problem it finds.
 
 mod server;
+mod transport;
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use countersign_audit::{Durability, OnStoreError, Payloads, Signer};
 
@@ -36,6 +38,9 @@ pub(crate) fn document(
         let place = Some(document.at("/require_mcp_auth"));
         resolver.problems.push(Problem { place, ..problem });
     }
+    let in_order = |problem: &Problem| problem.place.as_ref().and_then(|place| place.at);
+    resolver.warnings.sort_by_key(in_order);
+    resolver.problems.sort_by_key(in_order);
     if resolver.problems.is_empty() {
         return Ok((config, resolver.warnings));
     }
@@ -96,14 +101,10 @@ impl Resolver<'_, '_> {
             }
             config.api_key = Some(key);
         }
-        if let Some(text) = &raw.data_dir {
-            match self.environment.expand(text) {
-                Ok(_) if text.is_empty() => {
-                    self.refuse("/data_dir", Problem::new(None, "must not be empty"));
-                }
-                Ok(path) => config.data_dir = path,
-                Err(why) => self.refuse("/data_dir", Problem::new(None, why)),
-            }
+        if let Some(text) = &raw.data_dir
+            && let Some(path) = self.path("/data_dir", text)
+        {
+            config.data_dir = path;
         }
         config.trusted_hosts = self.trusted_hosts(&raw.trusted_hosts);
         config.require_mcp_auth = raw.require_mcp_auth.unwrap_or(true);
@@ -170,6 +171,21 @@ impl Resolver<'_, '_> {
             self.refuse("/activity/signing_key", problem);
         }
         Some(key)
+    }
+
+    fn path(&mut self, pointer: &str, text: &str) -> Option<PathBuf> {
+        match self.environment.expand(text) {
+            Ok(_) if text.is_empty() => {
+                let problem = Problem::new(None, "an empty path").hint("leave out the key");
+                self.refuse(pointer, problem);
+                None
+            }
+            Ok(path) => Some(path),
+            Err(problem) => {
+                self.refuse(pointer, problem);
+                None
+            }
+        }
     }
 
     /// A value that may refer to the environment. A missing variable is a problem, or, where the

@@ -32,6 +32,11 @@ impl Secret {
         &self.value
     }
 
+    /// Whether the file itself holds it.
+    pub(crate) fn is_literal(&self) -> bool {
+        self.references.is_empty()
+    }
+
     /// What may be shown: that it is set, and which variables it is from.
     pub fn shown(&self) -> String {
         if self.references.is_empty() {

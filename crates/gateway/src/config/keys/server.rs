@@ -16,7 +16,7 @@ pub(crate) static SERVER: Block = Block {
 const SERVER_KEYS: &[Key] = &[
     key(
         "name",
-        Form::Text,
+        Form::Name,
         "",
         "Its name: 1 to 20 of `a`-`z`, `0`-`9` and `-`. Required in an array; in an object the key is the name.",
     ),
@@ -80,6 +80,12 @@ const SERVER_KEYS: &[Key] = &[
         Form::Flag,
         "",
         "The opposite, as desktop clients write it.",
+    ),
+    key(
+        "quarantined",
+        Form::Flag,
+        "",
+        "Set by mcpproxy on a server nobody has approved yet. `true`: it is not used.",
     ),
     key(
         "timeout",

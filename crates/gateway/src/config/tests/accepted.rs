@@ -1,0 +1,379 @@
+//! Pairs of what a file says and what then holds.
+
+use std::time::Duration;
+
+use countersign_inspect::Mode;
+use countersign_inspect::config::{OutputValidation, Posture};
+use insta::assert_snapshot;
+
+use super::{accepted, environment, warnings};
+use crate::config::{Config, Protocol, RoutingMode, Secret, Transport, template};
+
+/// The file of the design, with each kind of server.
+const EXAMPLE: &str = r#"{
+  "listen": "127.0.0.1:9090", "data_dir": "~/state", "trusted_hosts": ["Tools.example.com:443"],
+  "api_key": "0123456789abcdef", "routing_mode": "direct", "call_tool_timeout": "90s",
+  "max_message_bytes": 1048576, "max_inflight_bytes": 8388608,
+  "activity": {"retention_days": 7, "payloads": "redacted", "durability": "sync", "on_store_error": "refuse"},
+  "output_validation": {"max_depth": 32},
+  "mcpServers": [
+    {"name": "files", "command": "npx", "args": ["-y", "server-files", "--token", "hunter2"],
+     "env": {"TOKEN": "${env:CRM_TOKEN}", "LEVEL": "debug"}, "working_dir": "~/work"},
+    {"name": "crm", "url": "https://crm.example/mcp?key=hunter2", "protocol": "sse",
+     "headers": {"Authorization": "Bearer ${env:CRM_TOKEN}"},
+     "timeout": "30s", "max_concurrent_requests": 2, "queue_size": 0, "enabled": false,
+     "output_validation": {"mode": "strict"}, "input_validation": {"mode": "off"},
+     "tools": {"search": {"output_validation": {"missing_structured_content": "block"}}}}
+  ]
+}"#;
+
+#[test]
+#[expect(
+    clippy::too_many_lines,
+    reason = "a whole configuration, as it is shown"
+)]
+fn a_whole_file_is_resolved() {
+    let shown = accepted(EXAMPLE).show();
+    assert_snapshot!(shown, @r#"
+    {
+      "listen": "127.0.0.1:9090",
+      "api_key": "[redacted]",
+      "require_mcp_auth": true,
+      "trusted_hosts": [
+        "tools.example.com:443"
+      ],
+      "data_dir": "/home/ada/state",
+      "routing_mode": "direct",
+      "tool_names": "prefixed",
+      "call_tool_timeout": "90s",
+      "max_message_bytes": 1048576,
+      "max_inflight_bytes": 8388608,
+      "storage": {
+        "url": "sqlite:"
+      },
+      "activity": {
+        "retention_days": 7,
+        "retention_floor_days": 0,
+        "max_records": 1000000,
+        "max_size_mb": 1024,
+        "payloads": "redacted",
+        "payload_max_bytes": 65536,
+        "durability": "sync",
+        "on_store_error": "refuse",
+        "signing_key": null
+      },
+      "output_validation": {
+        "mode": "warn",
+        "max_bytes": 5242880,
+        "max_depth": 32,
+        "missing_structured_content": "allow",
+        "uncompilable_schema": "allow",
+        "external_ref": "reject",
+        "duplicate_keys": "reject",
+        "guards": "declared",
+        "assert_formats": false,
+        "fuel_factor": 1.0,
+        "advertise_output_schema": "always",
+        "legacy_egress": "convert"
+      },
+      "input_validation": {
+        "mode": "warn"
+      },
+      "mcpServers": [
+        {
+          "name": "files",
+          "command": "npx",
+          "args": [
+            "-y",
+            "server-files",
+            "--token",
+            "[redacted]"
+          ],
+          "env": {
+            "LEVEL": "[redacted]",
+            "TOKEN": "[redacted, from ${env:CRM_TOKEN}]"
+          },
+          "working_dir": "/home/ada/work",
+          "protocol": "stdio",
+          "enabled": true,
+          "timeout": "90s",
+          "max_concurrent_requests": 16,
+          "queue_size": 64,
+          "output_validation": {
+            "mode": "warn",
+            "max_bytes": 5242880,
+            "max_depth": 32,
+            "missing_structured_content": "allow",
+            "uncompilable_schema": "allow",
+            "external_ref": "reject",
+            "duplicate_keys": "reject",
+            "guards": "declared",
+            "assert_formats": false,
+            "fuel_factor": 1.0,
+            "advertise_output_schema": "always",
+            "legacy_egress": "convert"
+          },
+          "input_validation": {
+            "mode": "warn"
+          },
+          "tools": {}
+        },
+        {
+          "name": "crm",
+          "url": "https://crm.example/mcp?[redacted]",
+          "headers": {
+            "Authorization": "[redacted, from ${env:CRM_TOKEN}]"
+          },
+          "protocol": "sse",
+          "enabled": false,
+          "timeout": "30s",
+          "max_concurrent_requests": 2,
+          "queue_size": 0,
+          "output_validation": {
+            "mode": "strict",
+            "max_bytes": 5242880,
+            "max_depth": 32,
+            "missing_structured_content": "allow",
+            "uncompilable_schema": "allow",
+            "external_ref": "reject",
+            "duplicate_keys": "reject",
+            "guards": "declared",
+            "assert_formats": false,
+            "fuel_factor": 1.0,
+            "advertise_output_schema": "always",
+            "legacy_egress": "convert"
+          },
+          "input_validation": {
+            "mode": "off"
+          },
+          "tools": {
+            "search": {
+              "output_validation": {
+                "mode": "strict",
+                "max_bytes": 5242880,
+                "max_depth": 32,
+                "missing_structured_content": "block",
+                "uncompilable_schema": "allow",
+                "external_ref": "reject",
+                "duplicate_keys": "reject",
+                "guards": "declared",
+                "assert_formats": false,
+                "fuel_factor": 1.0,
+                "advertise_output_schema": "always",
+                "legacy_egress": "convert"
+              },
+              "input_validation": {
+                "mode": "off"
+              }
+            }
+          }
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn no_secret_is_shown() {
+    let config = accepted(EXAMPLE);
+    for text in [config.show(), format!("{config:?}")] {
+        for secret in ["0123456789abcdef", "s3cr3t", "debug", "hunter2"] {
+            assert!(!text.contains(secret), "{secret} in {text}");
+        }
+    }
+    assert_eq!(
+        config.api_key.as_ref().map(Secret::expose),
+        Some("0123456789abcdef")
+    );
+}
+
+#[test]
+fn references_are_replaced() {
+    let config = accepted(EXAMPLE);
+    let Transport::Http {
+        headers, protocol, ..
+    } = &config.servers[1].transport
+    else {
+        panic!("not over HTTP");
+    };
+    assert_eq!(headers["Authorization"].expose(), "Bearer s3cr3t-crm-token");
+    assert_eq!(*protocol, Protocol::Sse);
+    let Transport::Stdio { env, .. } = &config.servers[0].transport else {
+        panic!("not a child");
+    };
+    assert_eq!(env["TOKEN"].expose(), "s3cr3t-crm-token");
+}
+
+#[test]
+fn an_empty_file_is_the_defaults() {
+    let empty = accepted("{}");
+    assert_eq!(empty.show(), Config::embedded(&environment()).show());
+    assert_eq!(empty.listen.to_string(), "127.0.0.1:8080");
+    assert_eq!(empty.data_dir.to_str(), Some("/home/ada/.countersign"));
+    assert_eq!(empty.routing_mode, RoutingMode::RetrieveTools);
+    assert_eq!(empty.call_tool_timeout, Duration::from_mins(2));
+    assert!(empty.require_mcp_auth && empty.servers.is_empty());
+}
+
+#[test]
+fn the_template_says_the_defaults() {
+    assert_eq!(accepted(&template()).show(), accepted("{}").show());
+    assert_snapshot!(template(), @r#"
+    {
+      "listen": "127.0.0.1:8080",
+      "api_key": null,
+      "require_mcp_auth": true,
+      "trusted_hosts": [],
+      "data_dir": "~/.countersign",
+      "routing_mode": "retrieve_tools",
+      "tool_names": "prefixed",
+      "call_tool_timeout": "2m",
+      "max_message_bytes": 16777216,
+      "max_inflight_bytes": 268435456,
+      "storage": {
+        "url": "sqlite:"
+      },
+      "activity": {
+        "retention_days": 90,
+        "retention_floor_days": 0,
+        "max_records": 1000000,
+        "max_size_mb": 1024,
+        "payloads": "none",
+        "payload_max_bytes": 65536,
+        "durability": "commit",
+        "on_store_error": "auto",
+        "signing_key": null
+      },
+      "output_validation": {
+        "mode": "warn",
+        "max_bytes": 5242880,
+        "max_depth": 64,
+        "missing_structured_content": "allow",
+        "uncompilable_schema": "allow",
+        "external_ref": "reject",
+        "duplicate_keys": "reject",
+        "guards": "declared",
+        "assert_formats": false,
+        "fuel_factor": 1.0,
+        "advertise_output_schema": "always",
+        "legacy_egress": "convert"
+      },
+      "input_validation": {
+        "mode": "warn"
+      },
+      "output_sanitisation": {},
+      "classifiers": [],
+      "schema_refs": {},
+      "mcpServers": []
+    }
+    "#);
+}
+
+#[test]
+fn the_innermost_block_wins_key_by_key() {
+    let config = accepted(EXAMPLE);
+    let global = config.policy("files", "read").output;
+    assert_eq!(
+        global,
+        OutputValidation {
+            max_depth: 32,
+            ..OutputValidation::default()
+        }
+    );
+    let server = config.policy("crm", "other");
+    assert_eq!(
+        (server.output.mode, server.output.max_depth),
+        (Mode::Strict, 32)
+    );
+    assert_eq!(server.input.mode, Mode::Off);
+    assert_eq!(server.output.missing_structured_content, Posture::Allow);
+    let tool = config.policy("crm", "search");
+    assert_eq!(tool.output.missing_structured_content, Posture::Block);
+    assert_eq!(tool.output.mode, Mode::Strict);
+    assert_eq!(tool.max_message_bytes, 1_048_576);
+    assert_eq!(config.policy("nobody", "x").output, global);
+}
+
+#[test]
+fn the_quickstart_file_is_accepted() {
+    let config = accepted(
+        r#"{"output_validation": {"mode": "warn", "max_bytes": 5242880, "max_depth": 64, "missing_structured_content": "allow"}}"#,
+    );
+    assert_eq!(config.policy("a", "b").output, OutputValidation::default());
+}
+
+#[test]
+fn servers_by_name_as_desktop_clients_write_them() {
+    let config = accepted(
+        r#"{"mcpServers": {
+            "files": {"type": "stdio", "command": "npx", "args": ["-y", "server-files"], "cwd": "/srv"},
+            "web": {"type": "http", "url": "http://127.0.0.1:3000/mcp", "disabled": true}
+        }}"#,
+    );
+    let names: Vec<_> = config
+        .servers
+        .iter()
+        .map(|s| (s.name.as_str(), s.enabled))
+        .collect();
+    assert_eq!(names, [("files", true), ("web", false)]);
+    let Transport::Stdio { working_dir, .. } = &config.servers[0].transport else {
+        panic!("not a child");
+    };
+    assert_eq!(
+        working_dir.as_deref().and_then(|dir| dir.to_str()),
+        Some("/srv")
+    );
+}
+
+#[test]
+fn a_byte_order_mark_means_nothing() {
+    assert_eq!(accepted("\u{feff}{}").show(), accepted("{}").show());
+}
+
+#[test]
+fn what_is_not_implemented_is_said() {
+    assert_snapshot!(warnings(r#"{
+  "docker_isolation": {"enabled": true},
+  "top_k": 5,
+  "output_sanitisation": {"mode": "full"},
+  "classifiers": [{"name": "local"}],
+  "schema_refs": {"enabled": true},
+  "api_key": "short",
+  "mcpServers": {
+    "held": {"command": "x", "quarantined": true},
+    "free": {"command": "x", "quarantined": false, "env": {}, "headers": {"a": "b"}},
+    "line": {"command": "npx -y server", "enabled_tools": ["a"]},
+    "web": {"url": "https://example.com", "args": ["a"], "env": {"A": "b"},
+      "tools": {"t": {"classify": ["local"], "output_sanitisation": {"mode": "full"}}}},
+    "off": {"command": "x", "env": {"A": "${env:NOT_SET}"}, "enabled": false}
+  }
+}"#), @r#"
+    not implemented in this version and ignored: top_k
+    2:3: /docker_isolation: "docker_isolation" is not implemented in this version and is ignored: servers run without a container
+    4:26: /output_sanitisation: "output_sanitisation" is not implemented in this version and is ignored
+    5:18: /classifiers: "classifiers" is not implemented in this version and is ignored
+    6:18: /schema_refs: "schema_refs" is not implemented in this version and is ignored
+    7:14: /api_key: the key has fewer than 16 characters
+    hint: remove it to have a good one generated, or use `openssl rand -hex 32`
+    9:13: /mcpServers/held: quarantined, so it is not used
+    hint: remove "quarantined" once you trust this server
+    10:74: /mcpServers/free/headers: "headers" means nothing for this kind of server and is ignored
+    11:25: /mcpServers/line/command: a program with spaces in its name and no "args"
+    hint: this is not a shell line; put the arguments into "args"
+    11:42: /mcpServers/line/enabled_tools: "enabled_tools" is not implemented in this version and is ignored: tools it does not list are visible
+    12:51: /mcpServers/web/args: "args" means nothing for this kind of server and is ignored
+    12:65: /mcpServers/web/env: "env" means nothing for this kind of server and is ignored
+    13:35: /mcpServers/web/tools/t/classify: "classify" is not implemented in this version and is ignored
+    13:69: /mcpServers/web/tools/t/output_sanitisation: "output_sanitisation" is not implemented in this version and is ignored
+    14:42: /mcpServers/off/env/A: the environment variable NOT_SET is not set
+    hint: set NOT_SET before starting
+    "#);
+}
+
+#[test]
+fn a_quarantined_server_is_not_used() {
+    let text =
+        r#"{"mcpServers": {"held": {"command": "x", "enabled": true, "quarantined": true}}}"#;
+    let (config, _) = super::read(text).expect("it is accepted");
+    assert!(!config.servers[0].enabled);
+}
