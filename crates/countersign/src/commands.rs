@@ -6,12 +6,14 @@ use crate::report::Failure;
 use crate::{Console, Exit};
 
 mod completions;
+mod config;
 mod man;
 mod schema;
 
 /// What `countersign` can be told to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Config(config::Arguments),
     Schema(schema::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -19,6 +21,7 @@ pub(crate) enum Command {
 
 pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
     match command {
+        Command::Config(arguments) => config::run(&arguments, console),
         Command::Schema(arguments) => schema::run(&arguments, console),
         Command::Completions(arguments) => completions::run(&arguments, console),
         Command::Man(arguments) => man::run(&arguments, console),

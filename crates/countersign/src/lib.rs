@@ -30,6 +30,7 @@ pub use exit::Exit;
 
 const EXAMPLES: &str = "\
 Examples:
+  countersign config init
   countersign schema validate weather.schema.json result.json
   countersign completions bash > countersign.bash
   countersign man | man -l -

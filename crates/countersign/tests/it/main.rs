@@ -2,6 +2,7 @@
 
 mod support;
 
+mod config;
 mod generators;
 mod readme;
 mod schema;

@@ -27,6 +27,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
     Usage: countersign <COMMAND>
 
     Commands:
+      config       Write, check and show the configuration file
       schema       Check JSON Schemas, and validate JSON against them
       completions  Print a completion script for a shell
       man          Print a manual page
@@ -37,6 +38,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
       -V, --version  Print version
 
     Examples:
+      countersign config init
       countersign schema validate weather.schema.json result.json
       countersign completions bash > countersign.bash
       countersign man | man -l -

@@ -9,10 +9,7 @@ use super::document::{Document, brief};
 use super::duration;
 use super::keys::{Block, Form, ROOT};
 use super::nearest::nearest;
-use super::problem::{Problem, Warning};
-
-/// More would not be read anyway.
-const MAX_PROBLEMS: usize = 20;
+use super::problem::{MAX_REPORTED, Problem, Warning};
 
 /// Everything wrong, or else everything worth a warning.
 pub(crate) fn document(document: &Document<'_>) -> Result<Vec<Warning>, Vec<Problem>> {
@@ -26,7 +23,6 @@ pub(crate) fn document(document: &Document<'_>) -> Result<Vec<Warning>, Vec<Prob
     if checker.problems.is_empty() {
         return Ok(checker.into_warnings());
     }
-    checker.problems.truncate(MAX_PROBLEMS);
     Err(checker.problems)
 }
 
@@ -108,7 +104,7 @@ impl<'a> Checker<'_, 'a> {
 
     /// A key we know and ignore: a warning of its own if that has a consequence, else one of many.
     fn ignored(&mut self, key: u32, value: u32, name: &str, meaning: &str) {
-        if meaning.is_empty() || self.is_off(value) {
+        if meaning.is_empty() || self.is_off(value) || self.warnings.len() >= MAX_REPORTED {
             self.ignored.insert(name.to_owned());
             return;
         }
@@ -142,13 +138,14 @@ impl<'a> Checker<'_, 'a> {
             Some(meant) => format!("did you mean \"{meant}\"? allowed: {}", allowed.join(", ")),
             None => format!("allowed: {}", allowed.join(", ")),
         };
-        let place = Some(self.document.place(key));
-        self.problems.push(Problem::new(place, message).hint(hint));
+        self.problem(key, message, hint);
     }
 
     fn problem(&mut self, index: u32, message: String, hint: impl Into<String>) {
-        let place = Some(self.document.place(index));
-        self.problems.push(Problem::new(place, message).hint(hint));
+        if self.problems.len() < MAX_REPORTED {
+            let place = Some(self.document.place(index));
+            self.problems.push(Problem::new(place, message).hint(hint));
+        }
     }
 
     fn wrong_kind(&mut self, index: u32, form: Form) {

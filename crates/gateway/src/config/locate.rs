@@ -41,6 +41,11 @@ impl Located {
             _ => self.path.as_deref(),
         }
     }
+
+    /// Whether somebody named the file, which then has to be there.
+    pub fn is_named(&self) -> bool {
+        matches!(self.source, Origin::Flag | Origin::Environment)
+    }
 }
 
 /// One line for the person who starts the gateway.

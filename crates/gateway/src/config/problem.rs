@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+/// How many problems, and how many warnings, one reading reports at most. More would not be read,
+/// and finding places costs time.
+pub(crate) const MAX_REPORTED: usize = 50;
+
 /// A place in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
@@ -36,6 +40,14 @@ impl Problem {
             place,
             message: message.into(),
             hint: None,
+        }
+    }
+
+    /// The message with its file in front, as editors and terminals link it: `file:12:5: …`.
+    pub fn in_file(&self, file: impl fmt::Display) -> String {
+        match self.place.as_ref().and_then(|place| place.at) {
+            Some(_) => format!("{file}:{self}"),
+            None => format!("{file}: {self}"),
         }
     }
 
@@ -121,10 +133,15 @@ impl From<Problem> for ConfigError {
 }
 
 fn summary(path: Option<&Path>, problems: &[Problem]) -> String {
-    let file = path.map_or(String::new(), |path| format!("{}:", path.display()));
-    match problems {
-        [] => file,
-        [only] => format!("{file}{only}"),
-        [first, more @ ..] => format!("{file}{first} (and {} more)", more.len()),
+    let Some((first, more)) = problems.split_first() else {
+        return "the configuration cannot be used".to_owned();
+    };
+    let first = match path {
+        Some(path) => first.in_file(path.display()),
+        None => first.to_string(),
+    };
+    match more.len() {
+        0 => first,
+        more => format!("{first} (and {more} more)"),
     }
 }

@@ -13,7 +13,7 @@ use super::document::Document;
 use super::duration;
 use super::environment::{BadReference, Environment};
 use super::model::{ActivityConfig, Config, RoutingMode};
-use super::problem::{ConfigError, Problem, Warning};
+use super::problem::{ConfigError, MAX_REPORTED, Problem, Warning};
 use super::raw::{RawActivity, RawConfig};
 use super::secret::Secret;
 
@@ -214,8 +214,7 @@ impl Resolver<'_, '_> {
         if needed {
             self.refuse(pointer, problem);
         } else {
-            let place = Some(self.document.at(pointer));
-            self.warnings.push(Problem { place, ..problem });
+            self.warn(pointer, problem);
         }
         None
     }
@@ -239,13 +238,17 @@ impl Resolver<'_, '_> {
     }
 
     fn refuse(&mut self, pointer: &str, problem: Problem) {
-        let place = Some(self.document.at(pointer));
-        self.problems.push(Problem { place, ..problem });
+        if self.problems.len() < MAX_REPORTED {
+            let place = Some(self.document.at(pointer));
+            self.problems.push(Problem { place, ..problem });
+        }
     }
 
     fn warn(&mut self, pointer: &str, warning: Warning) {
-        let place = Some(self.document.at(pointer));
-        self.warnings.push(Problem { place, ..warning });
+        if self.warnings.len() < MAX_REPORTED {
+            let place = Some(self.document.at(pointer));
+            self.warnings.push(Problem { place, ..warning });
+        }
     }
 }
 

@@ -9,8 +9,8 @@ use insta::assert_snapshot;
 use super::{accepted, environment, warnings};
 use crate::config::{Config, Protocol, RoutingMode, Secret, Transport, template};
 
-/// The file of the design, with each kind of server.
-const EXAMPLE: &str = r#"{
+/// Most keys, and each kind of server.
+pub(super) const EXAMPLE: &str = r#"{
   "listen": "127.0.0.1:9090", "data_dir": "~/state", "trusted_hosts": ["Tools.example.com:443"],
   "api_key": "0123456789abcdef", "routing_mode": "direct", "call_tool_timeout": "90s",
   "max_message_bytes": 1048576, "max_inflight_bytes": 8388608,

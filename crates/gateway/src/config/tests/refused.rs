@@ -1,7 +1,9 @@
 //! Every message, as a person would read it.
 
+use countersign_tape::{Limits, Tape};
 use insta::assert_snapshot;
 
+use super::accepted::EXAMPLE;
 use super::refused;
 
 #[test]
@@ -306,4 +308,59 @@ fn one_line_tells_the_file_the_first_and_the_rest() {
     let error = super::read(r#"{"listen": 1, "api_key": 2}"#).expect_err("refused");
     let error = error.in_file(std::path::Path::new("/etc/mcp_config.json"));
     assert_snapshot!(error, @"/etc/mcp_config.json:1:12: /listen: expected a string, got a number (and 1 more)");
+}
+
+/// Every value replaced by every other kind of value, and every byte left out: never a panic, and
+/// never a message without a hint, which is what serde's own would be.
+#[test]
+fn whatever_is_wrong_is_said_with_a_hint() {
+    let tape = Tape::parse(EXAMPLE.as_bytes(), &Limits::default()).expect("an example");
+    let values = [
+        "null",
+        "true",
+        "-1",
+        "0",
+        "1e400",
+        "1.5",
+        "18446744073709551616",
+        "\"\"",
+        "\"x\"",
+        "\"${env:X}\"",
+        "\"1s\"",
+        "[]",
+        "[[]]",
+        "[{}]",
+        "{}",
+        "{\"a\":{}}",
+        "{\"\":\"\"}",
+    ];
+    let mut files = Vec::new();
+    for node in tape.nodes() {
+        let (start, end) = (node.start() as usize, node.end() as usize);
+        let (before, after) = (&EXAMPLE[..start], &EXAMPLE[end..]);
+        files.extend(values.map(|value| format!("{before}{value}{after}")));
+    }
+    for (offset, _) in EXAMPLE.char_indices() {
+        files.push(format!("{}{}", &EXAMPLE[..offset], &EXAMPLE[offset + 1..]));
+    }
+    let mut refusals = 0;
+    for file in files {
+        if let Err(error) = super::read(&file) {
+            refusals += 1;
+            for problem in error.problems() {
+                assert!(problem.hint.is_some(), "{problem} in {file}");
+            }
+        }
+    }
+    assert!(refusals > 1000, "{refusals}");
+}
+
+#[test]
+fn a_thousand_mistakes_are_not_all_told() {
+    let servers: Vec<_> = (0..1000)
+        .map(|n| format!("\"A{n}\": {{\"command\": \"\"}}"))
+        .collect();
+    let file = format!("{{\"mcpServers\": {{{}}}}}", servers.join(","));
+    let error = super::read(&file).expect_err("no name is allowed");
+    assert_eq!(error.problems().len(), 50);
 }

@@ -1,0 +1,125 @@
+//! `countersign config`: write, check and show the configuration file. Everything about what it may say is the gateway
+//! crate's; here are files in and text out. `open` is the way in for every command that needs a configuration.
+
+use std::path::PathBuf;
+
+use anyhow::anyhow;
+use clap::{Args, Subcommand};
+use countersign_gateway::config::{
+    self, Config, ConfigError, Environment, Located, Origin, Overrides, Warning,
+};
+
+use crate::report::{self, Failure, printable};
+use crate::{Console, Exit};
+
+mod check;
+mod init;
+mod schema;
+mod show;
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign config init
+  countersign config check
+  countersign config show --config ./mcp_config.json";
+
+/// Write, check and show the configuration file
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Init(init::Arguments),
+    Check(check::Arguments),
+    Show(show::Arguments),
+    Schema(schema::Arguments),
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    match &arguments.command {
+        Command::Init(arguments) => init::run(arguments, console),
+        Command::Check(arguments) => check::run(arguments, console),
+        Command::Show(arguments) => show::run(arguments, console),
+        Command::Schema(arguments) => schema::run(arguments, console),
+    }
+}
+
+/// The option itself, to flatten into a command's arguments.
+#[derive(Debug, Args)]
+pub(crate) struct ConfigOption {
+    /// The configuration file, if not the usual one
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+}
+
+impl ConfigOption {
+    /// What holds, with everything worth knowing about it said on stderr. `Err`: what is wrong has been said, and this
+    /// is how to end.
+    pub(crate) fn open(
+        &self,
+        flags: &Overrides,
+        console: &mut Console<'_>,
+    ) -> Result<(Config, Located), Exit> {
+        let environment = Environment::process();
+        let located = config::locate(self.config.clone(), &environment);
+        if located.source == Origin::Mcpproxy {
+            console.message(format!("using {}\n", printable(&located.to_string())));
+        }
+        let file = located.to_string();
+        match config::open(&located, &environment, flags) {
+            Ok((config, warnings)) => {
+                let file = located
+                    .file()
+                    .map_or(file, |path| path.to_string_lossy().into_owned());
+                warn(&file, &warnings, console);
+                Ok((config, located))
+            }
+            Err(error) => Err(refuse(&error, console)),
+        }
+    }
+}
+
+/// Says what a configuration is warned about.
+fn warn(file: &str, warnings: &[Warning], console: &mut Console<'_>) {
+    for warning in warnings {
+        let text = printable(&warning.in_file(file));
+        console.message(format!("warning: {text}\n"));
+        if let Some(hint) = &warning.hint {
+            console.message(format!("hint: {}\n", printable(hint)));
+        }
+    }
+}
+
+/// Says everything that is wrong, each with its hint.
+fn refuse(error: &ConfigError, console: &mut Console<'_>) -> Exit {
+    let ConfigError::Invalid { path, problems } = error else {
+        let hint = "check the path; `countersign config init` writes a new file";
+        let failure = Failure::usage(unreadable(error)).hint(hint);
+        return report::failure(&failure, console);
+    };
+    for problem in problems {
+        let text = match path {
+            Some(path) => problem.in_file(path.display()),
+            None => problem.to_string(),
+        };
+        let mut failure = Failure::usage(anyhow!(text));
+        if let Some(hint) = &problem.hint {
+            failure = failure.hint(printable(hint));
+        }
+        report::failure(&failure, console);
+    }
+    Exit::Usage
+}
+
+/// The error with its causes, which are not ours to keep.
+fn unreadable(error: &ConfigError) -> anyhow::Error {
+    let text = error.to_string();
+    match std::error::Error::source(error) {
+        Some(cause) => anyhow!(cause.to_string()).context(text),
+        None => anyhow!(text),
+    }
+}
