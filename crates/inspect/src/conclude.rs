@@ -87,3 +87,6 @@ impl Verdict {
         self.findings.push(found.finding.clone());
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -153,11 +153,9 @@ impl Declaration {
             .flat_map(|schema| Diagnostic::of(schema, &self.tool, self.generation))
             .collect();
         Contract {
-            tool: self.tool,
-            generation: self.generation,
+            declaration: self,
             output,
             input,
-            free_text: self.free_text,
             diagnostics,
             told: AtomicBool::new(false),
         }
@@ -172,11 +170,9 @@ fn declared_bytes(tool: &[u8], value: Span) -> Option<Bytes> {
 /// A tool's captured declaration. Immutable; share it.
 #[derive(Debug)]
 pub struct Contract {
-    tool: ToolName,
-    generation: u64,
+    declaration: Declaration,
     output: Option<DeclaredSchema>,
     input: Option<DeclaredSchema>,
-    free_text: Option<bool>,
     diagnostics: Vec<Diagnostic>,
     told: AtomicBool,
 }
@@ -189,12 +185,12 @@ impl Contract {
 
     /// Whose contract this is.
     pub fn tool(&self) -> &ToolName {
-        &self.tool
+        &self.declaration.tool
     }
 
     /// Which version of the tool list it is from.
     pub fn generation(&self) -> u64 {
-        self.generation
+        self.declaration.generation
     }
 
     /// The declared `outputSchema`.
@@ -215,7 +211,7 @@ impl Contract {
                 .as_ref()
                 .is_none_or(DeclaredSchema::has_free_text)
         };
-        self.free_text.unwrap_or_else(derived)
+        self.declaration.free_text.unwrap_or_else(derived)
     }
 
     /// What the operator should know about the declaration.
@@ -235,15 +231,7 @@ impl Contract {
     /// said again.
     #[must_use]
     pub fn recapture(&self, config: &OutputValidation) -> Self {
-        let declaration = Declaration {
-            tool: self.tool.clone(),
-            generation: self.generation,
-            output: self.output.as_ref().map(DeclaredSchema::shared_bytes),
-            input: self.input.as_ref().map(DeclaredSchema::shared_bytes),
-            documents: Vec::new(),
-            free_text: self.free_text,
-        };
-        let contract = declaration.capture(config);
+        let contract = self.declaration.clone().capture(config);
         contract
             .told
             .store(self.told.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -280,3 +268,6 @@ pub(crate) fn schema_text_limits() -> Limits {
         max_depth: 1000,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -152,3 +152,60 @@ impl fmt::Display for Refusal {
         f.write_str(text)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Refusal; 17] = [
+        Refusal::TimedOut { after_ms: 1500 },
+        Refusal::Lost,
+        Refusal::Unreachable,
+        Refusal::Malformed,
+        Refusal::TooLarge { limit: 16 },
+        Refusal::QueueFull,
+        Refusal::Busy,
+        Refusal::Disabled,
+        Refusal::UnknownTool,
+        Refusal::WrongRouter {
+            instead: Router::Write,
+        },
+        Refusal::BadArguments,
+        Refusal::Cancelled,
+        Refusal::Unrecorded,
+        Refusal::ShuttingDown,
+        Refusal::Expired,
+        Refusal::Unsupported,
+        Refusal::Internal,
+    ];
+
+    #[test]
+    fn every_text_is_ours() {
+        let lines: Vec<String> = ALL
+            .iter()
+            .map(|refusal| {
+                let again = if refusal.is_retryable() { "retry" } else { "-" };
+                format!("{:<14} {again:<5} {refusal}", refusal.kind())
+            })
+            .collect();
+        insta::assert_snapshot!(lines.join("\n"), @r#"
+        timed_out      retry the tool's server did not answer within 1500 ms
+        lost           retry the tool's server went away before it answered; try again
+        unreachable    retry the tool's server cannot be reached
+        malformed      -     the tool's server sent an answer that is not valid MCP
+        too_large      -     the tool's answer is larger than 16 bytes
+        queue_full     retry too many calls are waiting for this tool's server; try again later
+        busy           retry the gateway is busy; try again later
+        disabled       -     this tool's server is disabled
+        unknown_tool   -     there is no such tool
+        wrong_router   -     this tool must be called with call_tool_write
+        bad_arguments  -     the arguments of this call cannot be used
+        cancelled      -     the call was cancelled
+        unrecorded     retry the result was withheld because it could not be recorded; try again later
+        shutting_down  retry the gateway is shutting down; try again later
+        expired        -     this call has expired; start it again
+        unsupported    -     the tool's server asked for something this client does not support
+        internal       -     the call failed inside the gateway
+        "#);
+    }
+}

@@ -79,3 +79,6 @@ fn from_value<'a>(tape: &Tape<'a>, texts: &mut Vec<Text<'a>>) {
         text: tape.string(node),
     }));
 }
+
+#[cfg(test)]
+mod tests;

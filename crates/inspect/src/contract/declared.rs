@@ -84,10 +84,6 @@ impl DeclaredSchema {
         &self.bytes
     }
 
-    pub(super) fn shared_bytes(&self) -> Bytes {
-        self.bytes.clone()
-    }
-
     /// SHA-256 of the text as received.
     pub fn digest(&self) -> Digest {
         self.digest

@@ -2,10 +2,14 @@
 
 mod case;
 mod corpus;
+mod generate;
+mod laws;
 
 use libtest_mimic::Arguments;
 
 fn main() -> std::process::ExitCode {
     let arguments = Arguments::from_args();
-    libtest_mimic::run(&arguments, corpus::trials()).exit_code()
+    let mut trials = corpus::trials();
+    trials.extend(laws::trials());
+    libtest_mimic::run(&arguments, trials).exit_code()
 }
