@@ -114,7 +114,9 @@ pub(crate) fn said_in_text(
     let Some(content) = envelope.content() else {
         return false;
     };
-    with_tape(value.bytes(bytes), &limits, |tape| {
+    // The scan has seen that the whole message is UTF-8.
+    let value = std::str::from_utf8(value.bytes(bytes)).unwrap_or_default();
+    with_tape(value, &limits, |tape| {
         elements(bytes, content).any(|block| is_twin(bytes, block, tape, &limits))
     })
     .unwrap_or(false)

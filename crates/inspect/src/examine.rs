@@ -68,16 +68,22 @@ pub fn examine(raw: RawReply, contract: &Contract, policy: &Policy) -> Examined 
     let mut found = Vec::new();
     let opened = transport::open(&raw, policy);
     let mut conformance = Conformance::default();
-    if let Ok(envelope) = &opened
+    if let Ok((text, envelope)) = &opened
         && policy.output.mode != Mode::Off
         && envelope.result().is_some()
     {
-        let (bytes, era) = (&raw.bytes[..], raw.source.era);
-        shape::check(bytes, envelope, era, &mut found);
-        conformance = contract::check(bytes, envelope, era, contract, &policy.output, &mut found);
+        let era = raw.source.era;
+        shape::check(text.as_bytes(), envelope, era, &mut found);
+        conformance = contract::check(text, envelope, era, contract, &policy.output, &mut found);
         // Stage 4d, cleaning text, goes here: it reports hits and leaves edits for `conclude`.
     }
-    let envelope = opened.map_err(|refused| found.push(*refused)).ok();
+    let envelope = match opened {
+        Ok((_, envelope)) => Some(envelope),
+        Err(refused) => {
+            found.push(*refused);
+            None
+        }
+    };
     Examined {
         bytes: raw.bytes,
         source: raw.source,

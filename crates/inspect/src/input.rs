@@ -84,6 +84,8 @@ fn check(arguments: &[u8], contract: &Contract, policy: &Policy, found: &mut Vec
         max_bytes: policy.max_message_bytes,
         max_depth: u32::MAX,
     };
+    // What is not UTF-8 is not JSON either, and neither is the empty text.
+    let arguments = std::str::from_utf8(arguments).unwrap_or_default();
     let judged = with_tape(arguments, &limits, |tape| {
         let scene = Scene {
             tool: contract.tool(),

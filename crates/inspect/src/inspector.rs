@@ -45,8 +45,12 @@ impl Inspector {
 
     /// Inspects a result from beginning to end, without classifiers.
     pub fn result(&self, tool: &ToolName, raw: RawReply) -> Inspected {
-        let contract = self.contract(tool);
-        examine(raw, &contract, &self.policy).conclude(Screening::skipped(Skipped::NotConfigured))
+        self.result_under(&self.contract(tool), raw)
+    }
+
+    /// The same under the contract that was in force when the call was made.
+    pub fn result_under(&self, contract: &Contract, raw: RawReply) -> Inspected {
+        examine(raw, contract, &self.policy).conclude(Screening::skipped(Skipped::NotConfigured))
     }
 
     /// Judges a call's arguments before it is sent.

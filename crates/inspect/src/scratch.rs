@@ -11,12 +11,12 @@ thread_local! {
 
 /// Parses a value, hands it to `judge`, and keeps the buffers for the next one.
 pub(crate) fn with_tape<T>(
-    value: &[u8],
+    value: &str,
     limits: &Limits,
     judge: impl FnOnce(&Tape<'_>) -> T,
 ) -> Result<T, ParseError> {
     let mut scratch = SCRATCH.with(RefCell::take);
-    let outcome = Tape::parse_with(value, limits, &mut scratch).map(|tape| {
+    let outcome = Tape::parse_str(value, limits, &mut scratch).map(|tape| {
         let verdict = judge(&tape);
         tape.recycle(&mut scratch);
         verdict

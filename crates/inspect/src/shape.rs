@@ -2,7 +2,9 @@
 //! base64 that decodes, a boolean `isError`, no half characters. Unknown block types and
 //! members are not malformed. Works on spans and allocates only to report. Stage 4a.
 
-use countersign_tape::{Envelope, Kind, Member, Span, elements, members};
+use std::borrow::Cow;
+
+use countersign_tape::{Envelope, Kind, Member, Span, elements, members, unescape};
 
 use crate::base64;
 use crate::found::{Found, MAX_FINDINGS};
@@ -73,16 +75,35 @@ fn check_content(bytes: &[u8], content: Span, report: &mut Report<'_>) {
         );
         return;
     }
-    for (index, block) in elements(bytes, content).enumerate() {
-        if let Err(malformed) = check_block(bytes, block) {
-            let pointer = format!("/content/{index}{}", malformed.member);
-            report.add(
-                malformed.rule,
-                &pointer,
-                malformed.expected,
-                malformed.actual,
-            );
+    let mut at = skip_space(bytes, content.start + 1);
+    for index in 0.. {
+        let Some(b'{') = bytes.get(at as usize) else {
+            return check_rest(bytes, content, index, report);
+        };
+        let (picked, end) = pick(bytes, Span::new(at, content.end), BLOCK);
+        report.block(
+            index,
+            picked.and_then(|members| check_block(bytes, members)),
+        );
+        at = skip_space(bytes, end);
+        if bytes.get(at as usize) != Some(&b',') || report.left == 0 {
+            return;
         }
+        at = skip_space(bytes, at + 1);
+    }
+}
+
+/// The same from an element on that is not an object, which is malformed in itself: finding its
+/// end takes a second reading, but nobody sends such a thing twice.
+fn check_rest(bytes: &[u8], content: Span, first: usize, report: &mut Report<'_>) {
+    for (index, block) in elements(bytes, content).enumerate().skip(first) {
+        let checked = if block.kind(bytes) == Some(Kind::Object) {
+            let (picked, _) = pick(bytes, block, BLOCK);
+            picked.and_then(|members| check_block(bytes, members))
+        } else {
+            Err(wrong(bytes, Some(block), "", "object"))
+        };
+        report.block(index, checked);
         if report.left == 0 {
             return;
         }
@@ -97,19 +118,19 @@ struct Malformed {
     actual: &'static str,
 }
 
-fn check_block(bytes: &[u8], block: Span) -> Result<(), Malformed> {
-    if block.kind(bytes) != Some(Kind::Object) {
-        return Err(Malformed {
-            rule: "shape.block",
-            member: "",
-            expected: "object",
-            actual: kind_name(bytes, block),
-        });
-    }
-    let names = [
-        "type", "text", "data", "mimeType", "uri", "name", "resource",
-    ];
-    let [kind, text, data, mime_type, uri, name, resource] = pick(bytes, block, names)?;
+/// The members of a block that some type requires.
+const BLOCK: [&str; 7] = [
+    r#""type""#,
+    r#""text""#,
+    r#""data""#,
+    r#""mimeType""#,
+    r#""uri""#,
+    r#""name""#,
+    r#""resource""#,
+];
+
+fn check_block(bytes: &[u8], members: [Option<Span>; 7]) -> Result<(), Malformed> {
+    let [kind, text, data, mime_type, uri, name, resource] = members;
     string(bytes, kind, "/type")?;
     match kind.and_then(|kind| kind.string(bytes)).as_deref() {
         Some("text") => string(bytes, text, "/text"),
@@ -131,7 +152,8 @@ fn check_resource(bytes: &[u8], resource: Option<Span>) -> Result<(), Malformed>
     let Some(object) = object else {
         return Err(wrong(bytes, resource, "/resource", "object"));
     };
-    let [uri, text, blob] = pick(bytes, object, ["uri", "text", "blob"])?;
+    let names = [r#""uri""#, r#""text""#, r#""blob""#];
+    let [uri, text, blob] = pick(bytes, object, names).0?;
     string(bytes, uri, "/resource/uri")?;
     match blob {
         Some(_) => base64(bytes, blob, "/resource/blob"),
@@ -139,29 +161,53 @@ fn check_resource(bytes: &[u8], resource: Option<Span>) -> Result<(), Malformed>
     }
 }
 
-/// The values of the named members. A name that occurs twice is malformed: readers disagree
-/// about which one counts.
+/// The values of the named members, and where the object ends. Names are given with their
+/// quotes. A name that occurs twice is malformed: readers disagree about which one counts. The
+/// span may reach beyond the object's end.
 fn pick<const N: usize>(
     bytes: &[u8],
     object: Span,
     names: [&str; N],
-) -> Result<[Option<Span>; N], Malformed> {
+) -> (Result<[Option<Span>; N], Malformed>, u32) {
     let mut picked = [None; N];
+    let mut repeated = false;
+    let mut end = object.start + 1;
     for (key, value) in members(bytes, object) {
-        let name = key.string(bytes).unwrap_or_default();
-        let slots = picked.iter_mut().zip(names);
-        for (slot, _) in slots.filter(|(_, wanted)| name == *wanted) {
-            if slot.replace(value).is_some() {
-                return Err(Malformed {
-                    rule: "shape.block",
-                    member: "",
-                    expected: "unique members",
-                    actual: "a repeated member",
-                });
-            }
+        end = value.end;
+        let name = plain_key(key.bytes(bytes));
+        let slot = names.iter().position(|wanted| wanted.as_bytes() == &*name);
+        if let Some(slot) = slot.and_then(|slot| picked.get_mut(slot)) {
+            repeated |= slot.replace(value).is_some();
         }
     }
-    Ok(picked)
+    let end = skip_space(bytes, end) + 1;
+    if repeated {
+        let twice = Malformed {
+            rule: "shape.block",
+            member: "",
+            expected: "unique members",
+            actual: "a repeated member",
+        };
+        return (Err(twice), end);
+    }
+    (Ok(picked), end)
+}
+
+/// A key with its quotes, escapes resolved.
+fn plain_key(key: &[u8]) -> Cow<'_, [u8]> {
+    if !key.contains(&b'\\') {
+        return Cow::Borrowed(key);
+    }
+    let text = std::str::from_utf8(key).unwrap_or_default();
+    Cow::Owned(unescape(text).into_owned().into_bytes())
+}
+
+fn skip_space(bytes: &[u8], at: u32) -> u32 {
+    let rest = bytes.get(at as usize..).unwrap_or_default();
+    let space = rest
+        .iter()
+        .take_while(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
+    at + u32::try_from(space.count()).unwrap_or(0)
 }
 
 fn string(bytes: &[u8], value: Option<Span>, member: &'static str) -> Result<(), Malformed> {
@@ -234,6 +280,18 @@ struct Report<'a> {
 }
 
 impl Report<'_> {
+    fn block(&mut self, index: usize, checked: Result<(), Malformed>) {
+        if let Err(malformed) = checked {
+            let pointer = format!("/content/{index}{}", malformed.member);
+            self.add(
+                malformed.rule,
+                &pointer,
+                malformed.expected,
+                malformed.actual,
+            );
+        }
+    }
+
     fn add(&mut self, rule: &'static str, pointer: &str, expected: &str, actual: &str) {
         if self.left == 0 {
             return;

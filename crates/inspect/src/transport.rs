@@ -3,7 +3,7 @@
 //! not JSON, the wrong id, or one of the members we interpret written twice. Row 0 of the
 //! decision table.
 
-use countersign_tape::{Envelope, Hard, Kind, Member, ScanError, scan, scan_result};
+use countersign_tape::{Envelope, Hard, Kind, Member, ScanError, scan_result, scan_str};
 
 use crate::examine::Policy;
 use crate::found::Found;
@@ -25,13 +25,17 @@ const SINGLE: [Member; 7] = [
     Member::ResultType,
 ];
 
-/// Scans a reply: either its envelope, or the one reason it cannot be handled.
-pub(crate) fn open(raw: &RawReply, policy: &Policy) -> Result<Envelope, Box<Found>> {
+/// Scans a reply: either its text and envelope, or the one reason it cannot be handled.
+pub(crate) fn open<'a>(
+    raw: &'a RawReply,
+    policy: &Policy,
+) -> Result<(&'a str, Envelope), Box<Found>> {
     let hard = Hard {
         max_bytes: policy.max_message_bytes,
         max_depth: MAX_DEPTH,
     };
-    let envelope = read(raw, &hard).map_err(|error| refused(&error))?;
+    let text = admit(raw, policy)?;
+    let envelope = read(text, raw.source.framing, &hard).map_err(|error| refused(&error))?;
     if let Some(member) = envelope.duplicates().find(|member| SINGLE.contains(member)) {
         return Err(transport(
             "transport.not_json",
@@ -41,19 +45,34 @@ pub(crate) fn open(raw: &RawReply, policy: &Policy) -> Result<Envelope, Box<Foun
     if envelope.get(Member::JsonRpc).is_some() || raw.source.framing == Framing::Message {
         check_message(raw, &envelope)?;
     }
-    Ok(envelope)
+    Ok((text, envelope))
 }
 
-fn read(raw: &RawReply, hard: &Hard) -> Result<Envelope, ScanError> {
-    match raw.source.framing {
-        Framing::Message => scan(&raw.bytes, hard),
-        Framing::Result => scan_result(&raw.bytes, hard),
+/// Checks size and encoding once, so that later stages can slice.
+fn admit<'a>(raw: &'a RawReply, policy: &Policy) -> Result<&'a str, Box<Found>> {
+    if raw.len() > policy.max_message_bytes {
+        let limit = policy.max_message_bytes;
+        return Err(transport(
+            "transport.too_large",
+            format!("{} bytes, more than {limit}", raw.len()),
+        ));
+    }
+    std::str::from_utf8(&raw.bytes).map_err(|error| {
+        let offset = error.valid_up_to();
+        transport("transport.not_utf8", format!("not UTF-8 at byte {offset}"))
+    })
+}
+
+fn read(text: &str, framing: Framing, hard: &Hard) -> Result<Envelope, ScanError> {
+    match framing {
+        Framing::Message => scan_str(text, hard),
+        Framing::Result => scan_result(text.as_bytes(), hard),
         Framing::Detect => {
-            let envelope = scan(&raw.bytes, hard)?;
+            let envelope = scan_str(text, hard)?;
             if envelope.get(Member::JsonRpc).is_some() {
                 return Ok(envelope);
             }
-            scan_result(&raw.bytes, hard)
+            scan_result(text.as_bytes(), hard)
         }
     }
 }
@@ -87,8 +106,6 @@ fn check_message(raw: &RawReply, envelope: &Envelope) -> Result<(), Box<Found>> 
 fn refused(error: &ScanError) -> Box<Found> {
     let rule = if error.is_too_large() || error.is_too_deep() {
         "transport.too_large"
-    } else if error.is_not_utf8() {
-        "transport.not_utf8"
     } else {
         "transport.not_json"
     };

@@ -24,13 +24,14 @@ pub(crate) struct Conformance {
 
 /// Reports how a scanned result stands to its contract.
 pub(crate) fn check(
-    bytes: &[u8],
+    text: &str,
     envelope: &Envelope,
     era: Era,
     contract: &Contract,
     config: &OutputValidation,
     found: &mut Vec<Found>,
 ) -> Conformance {
+    let bytes = text.as_bytes();
     let guard = |found: &mut Vec<Found>| found.extend(guards::check(envelope, config));
     let always = config.guards == GuardScope::Always;
     let Some(declared) = contract.output() else {
@@ -42,7 +43,7 @@ pub(crate) fn check(
     if envelope.is_error(bytes) == Some(true) {
         return Conformance::default();
     }
-    let Some(value) = present(bytes, envelope, era) else {
+    let Some(value) = present(text, envelope, era) else {
         found.extend(missing(bytes, envelope, era));
         return Conformance::default();
     };
@@ -85,10 +86,10 @@ fn limits(config: &OutputValidation) -> Limits {
 }
 
 /// The value to judge. Until 2025-11-25 `null` is how some servers say that there is none.
-fn present<'a>(bytes: &'a [u8], envelope: &Envelope, era: Era) -> Option<&'a [u8]> {
+fn present<'a>(text: &'a str, envelope: &Envelope, era: Era) -> Option<&'a str> {
     let value = envelope.structured_content()?;
-    let absent = era == Era::Legacy && value.kind(bytes) == Some(Kind::Null);
-    (!absent).then(|| value.bytes(bytes))
+    let absent = era == Era::Legacy && value.kind(text.as_bytes()) == Some(Kind::Null);
+    (!absent).then(|| text.get(value.range())).flatten()
 }
 
 /// A result that is not yet complete has nothing to show; any other one should.
