@@ -3,19 +3,26 @@
 //! A backend is chosen when the store is opened; callers see one handle. Commits are awaited without blocking a runtime; every
 //! question blocks its thread and belongs on a blocking one. Serves the record stage.
 
+use std::io::Write;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::chain::TrustedKeys;
+use crate::export::{ExportFormat, Exporter};
 use crate::id::{Ids, Ulid};
+use crate::query::{Filter, Query};
 use crate::record::Record;
 use crate::record::body::Body;
+use crate::summary::{GroupBy, Summary};
+use crate::time::Timestamp;
 
 mod catalogue;
 mod error;
 mod options;
+mod page;
 mod recorded;
 mod sqlite;
 mod stats;
@@ -24,6 +31,7 @@ mod verification;
 pub use catalogue::{CapturedTool, Generation};
 pub use error::StoreError;
 pub use options::{Durability, Options, Retention};
+pub use page::{Page, Stored, Tail};
 pub use recorded::{Evidence, OnStoreError, Recorded};
 pub use stats::Stats;
 pub use verification::{Break, BreakKind, Verification};
@@ -31,8 +39,17 @@ pub use verification::{Break, BreakKind, Verification};
 use sqlite::{Completions, Job, Shared};
 use stats::Counters;
 
+/// Records read at a time while exporting.
+const EXPORT_STEP: usize = 500;
+
 /// What a backend answers. One implementation per kind of database.
 trait Backend: Send + Sync + std::fmt::Debug {
+    fn list(&self, query: &Query) -> Result<Page, StoreError>;
+    fn show(&self, id: Ulid) -> Result<Option<Stored>, StoreError>;
+    fn after(&self, seq: u64, filter: &Filter, limit: usize) -> Result<Tail, StoreError>;
+    fn bounds(&self, filter: &Filter) -> Result<(u64, u64), StoreError>;
+    fn summary(&self, by: GroupBy, period: Duration, now: Timestamp)
+    -> Result<Summary, StoreError>;
     fn verify(&self, trusted: &TrustedKeys) -> Result<Verification, StoreError>;
     fn put_tool(
         &self,
@@ -261,6 +278,51 @@ impl Reader {
         Ok(Self {
             backend: Arc::new(sqlite::open_reader(options)?),
         })
+    }
+
+    /// A page of matching records, newest first. Stable while records arrive.
+    pub fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        self.backend.list(query)
+    }
+
+    /// One record by its id.
+    pub fn show(&self, id: Ulid) -> Result<Option<Stored>, StoreError> {
+        self.backend.show(id)
+    }
+
+    /// Matching records after the place `seq`, oldest first, up to `limit`. Ask again from [`Tail::next`]. A follower resumes with
+    /// the place of the last record it saw.
+    pub fn after(&self, seq: u64, filter: &Filter, limit: usize) -> Result<Tail, StoreError> {
+        self.backend.after(seq, filter, limit)
+    }
+
+    /// Counts over the hours that `period` before `now` touches.
+    pub fn summary(
+        &self,
+        by: GroupBy,
+        period: Duration,
+        now: Timestamp,
+    ) -> Result<Summary, StoreError> {
+        self.backend.summary(by, period, now)
+    }
+
+    /// Writes every matching record there is now, oldest first. Memory does not depend on how many there are. Gives their number.
+    pub fn export(
+        &self,
+        filter: &Filter,
+        format: ExportFormat,
+        out: &mut dyn Write,
+    ) -> Result<u64, StoreError> {
+        let (mut place, last) = self.backend.bounds(filter)?;
+        let mut exporter = Exporter::start(format, out).map_err(StoreError::Output)?;
+        while place < last {
+            let tail = self.backend.after(place, filter, EXPORT_STEP)?;
+            for record in tail.records.iter().take_while(|record| record.seq <= last) {
+                exporter.write(record).map_err(StoreError::Output)?;
+            }
+            place = if tail.more { tail.next } else { last };
+        }
+        exporter.finish().map_err(StoreError::Output)
     }
 
     /// Walks every chain, link and checkpoint, and names the first break.

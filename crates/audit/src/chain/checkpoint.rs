@@ -173,7 +173,7 @@ mod tests {
         file.write_all(b"{\"kind\":\"he").expect("torn");
         let mut read = Vec::new();
         read_log(dir.path(), |number, checkpoint| {
-            read.push((number, checkpoint))
+            read.push((number, checkpoint));
         })
         .expect("read");
         let [first, second] = written;
@@ -181,7 +181,7 @@ mod tests {
         file.write_all(b"\nrubbish\n").expect("rubbish");
         let mut bad = 0;
         read_log(dir.path(), |_, checkpoint| {
-            bad += usize::from(checkpoint.is_none())
+            bad += usize::from(checkpoint.is_none());
         })
         .expect("read");
         assert_eq!(bad, 2);

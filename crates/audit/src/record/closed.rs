@@ -40,7 +40,7 @@ macro_rules! closed_set {
     ($(#[$meta:meta])* $name:ident, $set:literal { $($(#[$doc:meta])* $variant:ident = $code:literal, $text:literal;)+ }) => {
         $(#[$meta])*
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
-        pub enum $name { $($(#[$doc])* #[serde(rename = $text)] $variant,)+ }
+        pub enum $name { $($(#[$doc])* #[serde(rename = $text)] $variant = $code,)+ }
 
         impl $name {
             /// Every member, in a fixed order.
@@ -57,10 +57,6 @@ macro_rules! closed_set {
                     $($text => Ok(Self::$variant),)+
                     _ => Err(UnknownValue::new($set, text, vec![$($text),+])),
                 }
-            }
-
-            pub(crate) fn code(self) -> i64 {
-                match self { $(Self::$variant => $code,)+ }
             }
         }
 
@@ -132,6 +128,23 @@ closed_set! {
     }
 }
 
+/// The integers that the index stores.
+macro_rules! coded {
+    ($($name:ident),+) => {$(
+        impl $name {
+            pub(crate) fn code(self) -> i64 {
+                self as i64
+            }
+
+            pub(crate) fn from_code(code: i64) -> Option<Self> {
+                Self::ALL.iter().copied().find(|member| member.code() == code)
+            }
+        }
+    )+};
+}
+
+coded!(Kind, Status);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -140,6 +153,7 @@ mod tests {
     fn words_round_trip_and_codes_differ() {
         for kind in Kind::ALL {
             assert_eq!(Kind::parse(kind.as_str()), Ok(*kind));
+            assert_eq!(Kind::from_code(kind.code()), Some(*kind));
         }
         for status in Status::ALL {
             assert_eq!(Status::parse(status.as_str()), Ok(*status));

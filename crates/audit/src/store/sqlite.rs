@@ -2,27 +2,45 @@
 //!
 //! Readers have their own connections and never wait for the writer. Several processes may share the files.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::{mpsc, watch};
 
 use super::stats::Counters;
-use super::{Backend, CapturedTool, Generation, Options, StoreError, Verification};
+use super::{
+    Backend, CapturedTool, Generation, Options, Page, StoreError, Stored, Tail, Verification,
+};
 use crate::chain::{Signer, TrustedKeys};
+use crate::id::Ulid;
+use crate::query::{Filter, Query};
+use crate::summary::{GroupBy, Summary};
+use crate::time::Timestamp;
 
 mod append;
 mod catalogue;
+mod derived;
 mod files;
+mod index;
+mod indexer;
+mod maintenance;
+mod plan;
+mod read;
+mod retain;
 mod schema;
 mod signed;
+mod summarise;
 mod verify;
 mod writer;
 
 use append::Appender;
 use files::Files;
+use indexer::{BATCH, Indexer};
+use maintenance::Maintenance;
+use retain::Retain;
 use writer::Writer;
 pub(super) use writer::{Completions, Job};
 
@@ -38,7 +56,9 @@ pub(super) struct Shared {
     /// The write-ahead log has outgrown its welcome; the writer should pause for a checkpoint.
     wal_is_large: AtomicBool,
     stop: AtomicBool,
-    indexer: OnceLock<Thread>,
+    /// The last record indexed.
+    indexed: AtomicU64,
+    maintenance: OnceLock<Thread>,
 }
 
 impl Shared {
@@ -49,7 +69,8 @@ impl Shared {
             completions: Completions::default(),
             wal_is_large: AtomicBool::new(false),
             stop: AtomicBool::new(false),
-            indexer: OnceLock::new(),
+            indexed: AtomicU64::new(0),
+            maintenance: OnceLock::new(),
         }
     }
 
@@ -60,13 +81,20 @@ impl Shared {
             *latest = seq.max(*latest);
             newer
         });
+        if seq >= self.indexed.load(Ordering::Relaxed) + BATCH as u64 {
+            self.wake();
+        }
+    }
+
+    fn wake(&self) {
+        if let Some(thread) = self.maintenance.get() {
+            thread.unpark();
+        }
     }
 
     pub(super) fn stop(&self) {
         self.stop.store(true, Ordering::Relaxed);
-        if let Some(indexer) = self.indexer.get() {
-            indexer.unpark();
-        }
+        self.wake();
     }
 }
 
@@ -88,14 +116,28 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
         None => Signer::load_or_create(&options.data_dir)?,
     };
     TrustedKeys::remember(&options.data_dir, signer.public())?;
+    let signer = Arc::new(signer);
     let mut connection = files.open_main(true)?;
     schema::migrate(&mut connection)?;
-    let appender = Appender::open(connection, signer, options)?;
+    let appender = Appender::open(connection, Arc::clone(&signer), options)?;
+    let indexer = open_indexer(&files)?;
     drop(guard);
     let shared = Arc::new(Shared::new());
     let (queue, receiver) = mpsc::channel(options.queue.max(1));
     let writer = Writer::new(appender, receiver, Arc::clone(&shared));
+    let retain = Retain::new(options, signer);
+    let maintenance = Maintenance::new(
+        indexer,
+        retain,
+        files.clone(),
+        Arc::clone(&shared),
+        queue.downgrade(),
+    );
     let writer = start("activity-writer", move || writer.run())?;
+    let maintenance = start("activity-index", move || maintenance.run())?;
+    shared
+        .maintenance
+        .get_or_init(|| maintenance.thread().clone());
     let backend = Arc::new(Sqlite {
         files,
         idle: Mutex::new(Vec::new()),
@@ -104,21 +146,29 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
         queue,
         shared,
         backend,
-        threads: vec![writer],
+        threads: vec![writer, maintenance],
     })
 }
 
-/// Opens an existing store for reading only: no chain is started, nothing is written.
+/// Opens an existing store for reading only: no chain is started. If the index is missing or behind, it is brought up to date.
 pub(super) fn open_reader(options: &Options) -> Result<Sqlite, StoreError> {
     let files = Files::new(options);
     let guard = files.lock()?;
-    let mut connection = files.open_main(false)?;
-    schema::migrate(&mut connection)?;
+    schema::migrate(&mut files.open_main(false)?)?;
+    let mut indexer = open_indexer(&files)?;
     drop(guard);
+    while indexer.batch()?.0 == BATCH {}
     Ok(Sqlite {
         files,
-        idle: Mutex::new(vec![connection]),
+        idle: Mutex::new(Vec::new()),
     })
+}
+
+/// Call it under the store's lock.
+fn open_indexer(files: &Files) -> Result<Indexer, StoreError> {
+    let (main, index) = (files.open_main(false)?, files.open_index()?);
+    index::ensure(&index, &main)?;
+    Ok(Indexer::new(main, index))
 }
 
 fn start(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
@@ -148,7 +198,7 @@ impl Sqlite {
             .pop();
         let connection = match idle {
             Some(connection) => connection,
-            None => self.files.open_main(false)?,
+            None => self.files.open_both()?,
         };
         let result = work(&connection);
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
@@ -160,6 +210,31 @@ impl Sqlite {
 }
 
 impl Backend for Sqlite {
+    fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        self.with(|connection| read::list(connection, query))
+    }
+
+    fn show(&self, id: Ulid) -> Result<Option<Stored>, StoreError> {
+        self.with(|connection| read::show(connection, id))
+    }
+
+    fn after(&self, seq: u64, filter: &Filter, limit: usize) -> Result<Tail, StoreError> {
+        self.with(|connection| read::after(connection, seq, filter, limit))
+    }
+
+    fn bounds(&self, filter: &Filter) -> Result<(u64, u64), StoreError> {
+        self.with(|connection| read::bounds(connection, filter))
+    }
+
+    fn summary(
+        &self,
+        by: GroupBy,
+        period: Duration,
+        now: Timestamp,
+    ) -> Result<Summary, StoreError> {
+        self.with(|connection| summarise::summary(connection, by, period, now))
+    }
+
     fn verify(&self, trusted: &TrustedKeys) -> Result<Verification, StoreError> {
         self.with(|connection| verify::verify(connection, &self.files, trusted))
     }

@@ -2,5 +2,9 @@
 
 mod chain;
 mod commit;
+mod export;
+mod follow;
 mod processes;
+mod query;
+mod summary;
 mod support;

@@ -40,7 +40,7 @@ fn writer_process() {
                         Evidence::Committed
                     );
                     // One write per line: what the reader of the pipe sees is what was committed.
-                    let line: String = ids.iter().map(|id| format!("committed {id}\n")).collect();
+                    let line = format!("committed {}\n", ids.join("\ncommitted "));
                     std::io::stdout()
                         .write_all(line.as_bytes())
                         .expect("printed");
@@ -106,7 +106,7 @@ fn killed_at_any_moment_nothing_committed_is_lost_and_the_chains_verify() {
         let mut child = spawn(home.path(), 1_000_000);
         let limit = 40 + round * 61;
         known.extend(committed(&mut child, limit, |child| {
-            child.kill().expect("killed")
+            child.kill().expect("killed");
         }));
         child.wait().expect("reaped");
         let verification = home.verify();

@@ -111,3 +111,10 @@ pub(crate) fn fill(store: &Store, count: usize) {
         assert_eq!(evidence, countersign_audit::Evidence::Committed);
     }
 }
+
+/// Until everything committed so far is indexed.
+pub(crate) fn wait_for_index(store: &Store) {
+    while store.stats().indexed < *store.latest().borrow() {
+        std::thread::yield_now();
+    }
+}

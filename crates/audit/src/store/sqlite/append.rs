@@ -4,6 +4,7 @@
 //! processes share the file. Its state moves only after a commit: a failed transaction leaves the chain where it was.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rusqlite::{
@@ -20,7 +21,7 @@ use crate::store::{Durability, Options, StoreError};
 /// Appends to one chain.
 pub(super) struct Appender {
     connection: Connection,
-    signer: Signer,
+    signer: Arc<Signer>,
     ids: Ids,
     data_dir: PathBuf,
     version: String,
@@ -53,7 +54,7 @@ impl Appender {
     /// Opens a new chain: `system_start`, naming the last record of the store, and a first checkpoint.
     pub(super) fn open(
         connection: Connection,
-        signer: Signer,
+        signer: Arc<Signer>,
         options: &Options,
     ) -> Result<Self, StoreError> {
         let sync = options.durability == Durability::Sync;
@@ -268,3 +269,6 @@ fn insert_all<'b>(
     }
     Ok(seq)
 }
+
+#[cfg(test)]
+mod tests;

@@ -70,6 +70,17 @@ impl Files {
         open(&self.main, self.busy_timeout, create)
     }
 
+    /// Both databases on one connection, the index as `ix`.
+    pub(crate) fn open_both(&self) -> Result<Connection, StoreError> {
+        let connection = self.open_main(false)?;
+        let attached = connection.execute("ATTACH ?1 AS ix", [self.index.to_string_lossy()]);
+        attached.map_err(|source| StoreError::Open {
+            path: self.index.clone(),
+            source,
+        })?;
+        Ok(connection)
+    }
+
     pub(crate) fn open_index(&self) -> Result<Connection, StoreError> {
         open(&self.index, self.busy_timeout, true)
     }

@@ -7,6 +7,7 @@ use std::collections::HashMap;
 
 use rusqlite::Connection;
 
+use super::derived::Derived;
 use super::files::Files;
 use super::signed::Signed;
 use crate::chain::TrustedKeys;
@@ -28,11 +29,12 @@ pub(super) fn verify(
     let snapshot = connection
         .unchecked_transaction()
         .map_err(StoreError::Read)?;
+    let mut derived = Derived::new(&snapshot).map_err(StoreError::Read)?;
     signed
         .add_tables(&snapshot, trusted)
         .map_err(StoreError::Read)?;
     let mut walk = Walk::new(signed);
-    let broken = match walk.records(&snapshot) {
+    let broken = match walk.records(&snapshot, &mut derived) {
         Ok(broken) => broken,
         // A page that cannot be read is a break, not a failure to verify.
         Err(_) => Some(walk.unreadable()),
@@ -77,7 +79,11 @@ impl Walk {
         }
     }
 
-    fn records(&mut self, connection: &Connection) -> rusqlite::Result<Option<Break>> {
+    fn records(
+        &mut self,
+        connection: &Connection,
+        derived: &mut Derived<'_>,
+    ) -> rusqlite::Result<Option<Break>> {
         self.chains = known_chains(connection)?;
         let mut statement =
             connection.prepare("SELECT seq, chain, n, body, hash FROM activity ORDER BY seq")?;
@@ -90,14 +96,25 @@ impl Walk {
                 body: row.get_ref(3)?.as_bytes().unwrap_or_default(),
                 hash: row.get_ref(4)?.as_bytes().ok().and_then(Digest::from_slice),
             };
-            if let Err(broken) = self.row(&row) {
-                return Ok(Some(broken));
+            let record = match self.row(&row) {
+                Ok(record) => record,
+                Err(broken) => return Ok(Some(broken)),
+            };
+            if !derived.agrees(row.seq, &record)? {
+                let chain_id = self.chains.get(&row.chain).copied();
+                return Ok(Some(Break {
+                    kind: BreakKind::WrongIndex,
+                    seq: Some(row.seq),
+                    chain_id,
+                    n: Some(row.n),
+                    id: Some(record.id()),
+                }));
             }
         }
         Ok(None)
     }
 
-    fn row(&mut self, row: &Row<'_>) -> Result<(), Break> {
+    fn row(&mut self, row: &Row<'_>) -> Result<Record, Break> {
         let record = decode(row.body);
         let id = record.as_ref().ok().map(Record::id);
         let chain_id = self.chains.get(&row.chain).copied();
@@ -133,7 +150,7 @@ impl Walk {
         self.before = Some(head);
         self.last_seq = row.seq;
         self.records += 1;
-        Ok(())
+        Ok(record)
     }
 
     /// The hash this record must build on.

@@ -1,0 +1,141 @@
+//! Findings as SARIF 2.1.0, so that a code-scanning tool can show them: one result per finding, located by server and tool.
+//!
+//! The results are streamed; the rules met are listed after them, which the format allows.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::record::{Finding, Severity};
+use crate::store::Stored;
+
+/// Rules listed at most; results name theirs anyway.
+const MAX_RULES: usize = 10_000;
+
+/// One SARIF run being written.
+#[derive(Debug)]
+pub(super) struct Run {
+    rules: BTreeSet<String>,
+    first: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Outcome<'a> {
+    rule_id: &'a str,
+    level: &'static str,
+    message: Message<'a>,
+    locations: [Location<'a>; 1],
+    partial_fingerprints: Fingerprints,
+    properties: Properties<'a>,
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Location<'a> {
+    logical_locations: [Logical<'a>; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Logical<'a> {
+    name: &'a str,
+    fully_qualified_name: String,
+    kind: &'static str,
+}
+
+#[derive(Serialize)]
+struct Fingerprints {
+    #[serde(rename = "countersign/v1")]
+    finding: String,
+}
+
+#[derive(Serialize)]
+struct Properties<'a> {
+    record: String,
+    timestamp: String,
+    decision: Option<&'static str>,
+    mode: Option<&'static str>,
+    stage: &'static str,
+    #[serde(flatten)]
+    finding: &'a Finding,
+}
+
+impl Run {
+    pub(super) fn start(out: &mut dyn Write) -> io::Result<Self> {
+        out.write_all(
+            b"{\"$schema\":\"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json\",\"version\":\"2.1.0\",\"runs\":[{\"results\":[",
+        )?;
+        Ok(Self {
+            rules: BTreeSet::new(),
+            first: true,
+        })
+    }
+
+    pub(super) fn record(&mut self, out: &mut dyn Write, stored: &Stored) -> io::Result<()> {
+        for finding in &stored.record.findings {
+            out.write_all(if self.first { b"\n" } else { b",\n" })?;
+            self.first = false;
+            serde_json::to_writer(&mut *out, &outcome(stored, finding))?;
+            if self.rules.len() < MAX_RULES && !self.rules.contains(finding.rule.as_ref()) {
+                self.rules.insert(finding.rule.to_string());
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn finish(self, out: &mut dyn Write) -> io::Result<()> {
+        let rules: Vec<_> = self
+            .rules
+            .iter()
+            .map(|rule| serde_json::json!({ "id": rule }))
+            .collect();
+        let driver = serde_json::json!({ "name": "countersign", "version": env!("CARGO_PKG_VERSION"), "rules": rules });
+        write!(out, "\n],\"tool\":{{\"driver\":{driver}}}}}]}}")?;
+        out.write_all(b"\n")
+    }
+}
+
+fn outcome<'a>(stored: &'a Stored, finding: &'a Finding) -> Outcome<'a> {
+    let record = &stored.record;
+    let tool = record.tool.as_deref().unwrap_or_default();
+    let full = format!("{}:{tool}", record.server.as_deref().unwrap_or_default());
+    let place = finding.instance_pointer.as_deref().unwrap_or_default();
+    Outcome {
+        rule_id: &finding.rule,
+        level: match finding.severity {
+            Severity::Info => "note",
+            Severity::Violation => "warning",
+            Severity::Attack => "error",
+        },
+        message: Message {
+            text: record.reason.as_deref().unwrap_or(&finding.rule),
+        },
+        partial_fingerprints: Fingerprints {
+            finding: format!("{full}/{}{place}", finding.rule),
+        },
+        locations: [Location {
+            logical_locations: [Logical {
+                name: tool,
+                fully_qualified_name: full,
+                kind: "function",
+            }],
+        }],
+        properties: Properties {
+            record: record.id().to_string(),
+            timestamp: record.timestamp.to_string(),
+            decision: record
+                .decision()
+                .map(super::super::record::verdict::Decision::as_str),
+            mode: record.mode.map(super::super::record::verdict::Mode::as_str),
+            stage: finding.stage.as_str(),
+            finding,
+        },
+    }
+}

@@ -1,0 +1,356 @@
+//! `Indexer`: copies records from the append table to the index, a batch per transaction, and keeps the roll-up.
+//!
+//! Everything a batch derives is committed with the place it reached, so each record is counted once whatever happens. Any process
+//! may index any record. A record that cannot be decoded is passed over: naming it is the verifier's job.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use rusqlite::{Connection, Transaction, params};
+
+use super::append::immediate;
+use super::index::{BUCKET_MILLIS, Dimension, HOUR_MILLIS, MINUTE_MILLIS, stage_term};
+use crate::record::body::decode;
+use crate::record::verdict::{decision_code, stage_code};
+use crate::record::{Record, Stage};
+use crate::store::StoreError;
+
+/// Records per transaction.
+pub(super) const BATCH: usize = 2000;
+/// Names remembered; a server that invents tool names must not fill the memory.
+const MAX_CACHED: usize = 20_000;
+/// Minutes of `recent` kept: the last hour and some.
+const RECENT_MINUTES: u64 = 90;
+
+/// Copies records to the index.
+pub(super) struct Indexer {
+    main: Connection,
+    index: Connection,
+    names: HashMap<String, i64>,
+    places: HashMap<(i64, i64), i64>,
+}
+
+/// What a batch adds up before it is written.
+#[derive(Default)]
+struct Sums {
+    tally: HashMap<(Dimension, i64), u64>,
+    rollup: HashMap<(u64, i64, i64, i64), [u64; 3]>,
+    rules: HashMap<(u64, i64, i64), u64>,
+    recent: HashMap<(u64, i64), [u64; 2]>,
+    spans: HashMap<u64, (u64, u64)>,
+}
+
+/// A record's dictionary integers.
+pub(super) struct Codes {
+    pub(super) server: i64,
+    pub(super) place: i64,
+    pub(super) client: i64,
+    /// Rules and stages found, without repetition.
+    pub(super) terms: Vec<i64>,
+}
+
+impl Indexer {
+    pub(super) fn new(main: Connection, index: Connection) -> Self {
+        Self {
+            main,
+            index,
+            names: HashMap::new(),
+            places: HashMap::new(),
+        }
+    }
+
+    pub(super) fn index(&self) -> &Connection {
+        &self.index
+    }
+
+    pub(super) fn main(&self) -> &Connection {
+        &self.main
+    }
+
+    /// Indexes up to [`BATCH`] records. Gives how many rows it took, and the place reached.
+    pub(super) fn batch(&mut self) -> Result<(usize, u64), StoreError> {
+        if self.names.len() + self.places.len() > MAX_CACHED {
+            self.forget();
+        }
+        let result = self.try_batch();
+        if result.is_err() {
+            // The transaction is gone, and with it names that were new in it.
+            self.forget();
+        }
+        result
+    }
+
+    fn forget(&mut self) {
+        self.names.clear();
+        self.places.clear();
+    }
+
+    fn try_batch(&mut self) -> Result<(usize, u64), StoreError> {
+        let Self {
+            main,
+            index,
+            names,
+            places,
+        } = self;
+        let mark: u64 = mark(index).map_err(StoreError::Read)?;
+        let behind: bool = main
+            .prepare_cached("SELECT EXISTS (SELECT 1 FROM activity WHERE seq > ?1)")
+            .and_then(|mut statement| statement.query_row([mark], |row| row.get(0)))
+            .map_err(StoreError::Read)?;
+        if !behind {
+            return Ok((0, mark));
+        }
+        let transaction = immediate(index)?;
+        let mut dictionary = Dictionary {
+            transaction: &transaction,
+            names,
+            places,
+        };
+        let (count, reached) = copy(main, &mut dictionary).map_err(StoreError::Write)?;
+        transaction.commit().map_err(StoreError::Write)?;
+        Ok((count, reached))
+    }
+}
+
+/// The last record indexed.
+pub(super) fn mark(index: &Connection) -> rusqlite::Result<u64> {
+    index
+        .prepare_cached("SELECT seq FROM state")?
+        .query_row([], |row| row.get(0))
+}
+
+fn copy(main: &Connection, dictionary: &mut Dictionary<'_>) -> rusqlite::Result<(usize, u64)> {
+    let transaction = dictionary.transaction;
+    let mut reached = mark(transaction)?;
+    let mut rows =
+        main.prepare_cached("SELECT seq, body FROM activity WHERE seq > ?1 ORDER BY seq LIMIT ?2")?;
+    let mut rows = rows.query(params![reached, BATCH])?;
+    let mut sums = Sums::default();
+    let mut count = 0;
+    while let Some(row) = rows.next()? {
+        reached = row.get(0)?;
+        count += 1;
+        let Ok(record) = decode(row.get_ref(1)?.as_bytes().unwrap_or_default()) else {
+            tracing::error!(
+                seq = reached,
+                "a stored record cannot be decoded; run: activity verify"
+            );
+            continue;
+        };
+        let codes = dictionary.codes(&record)?;
+        insert(transaction, reached, &record, &codes)?;
+        sums.add(reached, &record, &codes);
+    }
+    sums.write(transaction)?;
+    transaction
+        .prepare_cached("UPDATE state SET seq = ?1")?
+        .execute([reached])?;
+    Ok((count, reached))
+}
+
+fn insert(
+    transaction: &Transaction<'_>,
+    seq: u64,
+    record: &Record,
+    codes: &Codes,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO entry(seq, id, at, kind, status, decision, server, place, client, request_id, parent)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+    transaction.prepare_cached(sql)?.execute(params![
+        seq,
+        record.id().to_bytes(),
+        record.timestamp.as_millis(),
+        record.kind().code(),
+        record.status().code(),
+        record.decision().map(decision_code),
+        codes.server,
+        codes.place,
+        codes.client,
+        record.request_id,
+        record.parent_id.map(crate::id::Ulid::to_bytes),
+    ])?;
+    if !codes.terms.is_empty() {
+        let mut insert =
+            transaction.prepare_cached("INSERT INTO found(term, seq) VALUES (?1, ?2)")?;
+        for term in &codes.terms {
+            insert.execute(params![term, seq])?;
+        }
+    }
+    Ok(())
+}
+
+/// Gives names their integers, making new ones as they come.
+struct Dictionary<'t> {
+    transaction: &'t Transaction<'t>,
+    names: &'t mut HashMap<String, i64>,
+    places: &'t mut HashMap<(i64, i64), i64>,
+}
+
+impl Dictionary<'_> {
+    fn codes(&mut self, record: &Record) -> rusqlite::Result<Codes> {
+        let server = self.optional(record.server.as_deref())?;
+        let tool = self.optional(record.tool.as_deref())?;
+        let client = self.optional(record.client.as_deref())?;
+        let place = self.place(server, tool)?;
+        let mut terms = Vec::with_capacity(record.findings.len() * 2);
+        for finding in &record.findings {
+            terms.push(stage_term(stage_code(finding.stage)));
+            terms.push(self.name(&finding.rule)?);
+        }
+        terms.sort_unstable();
+        terms.dedup();
+        Ok(Codes {
+            server,
+            place,
+            client,
+            terms,
+        })
+    }
+
+    fn optional(&mut self, text: Option<&str>) -> rusqlite::Result<i64> {
+        text.map_or(Ok(0), |text| self.name(text))
+    }
+
+    fn name(&mut self, text: &str) -> rusqlite::Result<i64> {
+        if let Some(id) = self.names.get(text) {
+            return Ok(*id);
+        }
+        self.transaction
+            .prepare_cached("INSERT OR IGNORE INTO name(text) VALUES (?1)")?
+            .execute([text])?;
+        let id = self
+            .transaction
+            .prepare_cached("SELECT id FROM name WHERE text = ?1")?
+            .query_row([text], |row| row.get(0))?;
+        self.names.insert(text.to_owned(), id);
+        Ok(id)
+    }
+
+    fn place(&mut self, server: i64, tool: i64) -> rusqlite::Result<i64> {
+        if let Some(id) = self.places.get(&(server, tool)) {
+            return Ok(*id);
+        }
+        let pair = [server, tool];
+        self.transaction
+            .prepare_cached("INSERT OR IGNORE INTO place(server, tool) VALUES (?1, ?2)")?
+            .execute(pair)?;
+        let sql = "SELECT id FROM place WHERE server = ?1 AND tool = ?2";
+        let id = self
+            .transaction
+            .prepare_cached(sql)?
+            .query_row(pair, |row| row.get(0))?;
+        self.places.insert((server, tool), id);
+        Ok(id)
+    }
+}
+
+fn bump<K: Eq + Hash, const N: usize>(map: &mut HashMap<K, [u64; N]>, key: K, add: [u64; N]) {
+    let sums = map.entry(key).or_insert([0; N]);
+    sums.iter_mut().zip(add).for_each(|(sum, add)| *sum += add);
+}
+
+impl Sums {
+    fn add(&mut self, seq: u64, record: &Record, codes: &Codes) {
+        let at = record.timestamp.as_millis();
+        let (kind, status) = (record.kind().code(), record.status().code());
+        let (validated, rejected) = (
+            u64::from(record.validated),
+            u64::from(record.is_contract_rejection()),
+        );
+        bump(
+            &mut self.rollup,
+            (at / HOUR_MILLIS, codes.place, kind, status),
+            [1, validated, rejected],
+        );
+        if validated + rejected > 0 {
+            bump(
+                &mut self.recent,
+                (at / MINUTE_MILLIS, codes.server),
+                [validated, rejected],
+            );
+        }
+        for rule in codes.terms.iter().filter(|term| **term > 0) {
+            *self
+                .rules
+                .entry((at / HOUR_MILLIS, *rule, codes.place))
+                .or_default() += 1;
+        }
+        let span = self.spans.entry(at / BUCKET_MILLIS).or_insert((seq, seq));
+        *span = (span.0.min(seq), span.1.max(seq));
+        let mut count = |dimension, value| *self.tally.entry((dimension, value)).or_default() += 1;
+        count(Dimension::Kind, kind);
+        count(Dimension::Status, status);
+        count(Dimension::Server, codes.server);
+        count(Dimension::Place, codes.place);
+        record
+            .decision()
+            .map(decision_code)
+            .into_iter()
+            .for_each(|d| count(Dimension::Decision, d));
+        codes
+            .terms
+            .iter()
+            .for_each(|term| count(Dimension::Term, *term));
+    }
+
+    fn write(self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+        let add = |sql: &str| transaction.prepare_cached(sql);
+        let mut tally = add(
+            "INSERT INTO tally VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET count = count + excluded.count",
+        )?;
+        for ((dimension, value), count) in self.tally {
+            tally.execute(params![dimension as i64, value, count])?;
+        }
+        let mut rollup = add("INSERT INTO rollup VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET count = count + excluded.count,
+             validated = validated + excluded.validated, rejected = rejected + excluded.rejected")?;
+        for ((hour, place, kind, status), [count, validated, rejected]) in self.rollup {
+            rollup.execute(params![
+                hour, place, kind, status, count, validated, rejected
+            ])?;
+        }
+        let mut rules = add(
+            "INSERT INTO rollup_rule VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET count = count + excluded.count",
+        )?;
+        for ((hour, rule, place), count) in self.rules {
+            rules.execute(params![hour, rule, place, count])?;
+        }
+        let mut spans = add(
+            "INSERT INTO span VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET
+             low = min(low, excluded.low), high = max(high, excluded.high)",
+        )?;
+        for (bucket, (low, high)) in self.spans {
+            spans.execute(params![bucket, low, high])?;
+        }
+        write_recent(transaction, self.recent)
+    }
+}
+
+fn write_recent(
+    transaction: &Transaction<'_>,
+    recent: HashMap<(u64, i64), [u64; 2]>,
+) -> rusqlite::Result<()> {
+    let Some(newest) = recent.keys().map(|(minute, _)| *minute).max() else {
+        return Ok(());
+    };
+    let sql = "INSERT INTO recent VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET
+               validated = validated + excluded.validated, rejected = rejected + excluded.rejected";
+    let mut insert = transaction.prepare_cached(sql)?;
+    for ((minute, server), [validated, rejected]) in recent {
+        insert.execute(params![minute, server, validated, rejected])?;
+    }
+    transaction
+        .prepare_cached("DELETE FROM recent WHERE minute < ?1")?
+        .execute([newest.saturating_sub(RECENT_MINUTES)])?;
+    Ok(())
+}
+
+/// Kept here so that a reader finds every stage that the index knows.
+pub(super) fn term_of_stage(stage: Stage) -> i64 {
+    stage_term(stage_code(stage))
+}
+
+/// The last record there is; 0 in an empty store.
+pub(super) fn last(main: &Connection) -> rusqlite::Result<u64> {
+    main.prepare_cached("SELECT ifnull(max(seq), 0) FROM activity")?
+        .query_row([], |row| row.get(0))
+}

@@ -1,0 +1,277 @@
+//! Answers from the store: a page, one record, what came after a place.
+//!
+//! A page is the index's answer plus the few newest records that the index does not have yet, read from the append table in the
+//! same snapshot. Every walk is bounded; a record that cannot be decoded is counted and passed over.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::indexer;
+use super::plan::{Plan, first_place};
+use crate::digest::Digest;
+use crate::id::Ulid;
+use crate::query::{Cursor, Filter, Query};
+use crate::record::body::decode;
+use crate::store::{Page, StoreError, Stored, Tail};
+
+const ROW: &str =
+    "SELECT a.seq, c.chain_id, a.n, a.body, a.hash FROM activity a JOIN chain c ON c.id = a.chain";
+/// Records looked at for one [`after`], matching or not.
+const LOOK: usize = 5000;
+/// Bytes of records handed out by one [`after`].
+const LOOK_BYTES: usize = 4 << 20;
+/// How far `show` looks back for the record before: another process may have written in between.
+const LOOK_BACK: u64 = 10_000;
+
+/// A page of matching records, newest first.
+pub(super) fn list(connection: &Connection, query: &Query) -> Result<Page, StoreError> {
+    let snapshot = connection
+        .unchecked_transaction()
+        .map_err(StoreError::Read)?;
+    let mut found = Found {
+        wanted: query.limit + 1,
+        records: Vec::new(),
+        unreadable: 0,
+    };
+    let total = found.fill(&snapshot, query).map_err(StoreError::Read)?;
+    let more = found.records.len() > query.limit;
+    found.records.truncate(query.limit);
+    let last = found
+        .records
+        .last()
+        .filter(|_| more)
+        .map(|record| Cursor { before: record.seq });
+    Ok(Page {
+        activities: found.records,
+        next_cursor: last.map(|c| c.to_string()),
+        total,
+        unreadable: found.unreadable,
+    })
+}
+
+struct Found {
+    wanted: usize,
+    records: Vec<Stored>,
+    unreadable: u64,
+}
+
+impl Found {
+    fn fill(&mut self, connection: &Connection, query: &Query) -> rusqlite::Result<Option<u64>> {
+        // The index first: its snapshot must not be newer than that of the records.
+        let mark = mark(connection)?;
+        let plan = Plan::new(connection, &query.filter)?;
+        let before = query.cursor.map_or(i64::MAX as u64, |cursor| cursor.before);
+        self.tail(connection, &query.filter, mark, before)?;
+        self.indexed(connection, &plan, before.min(mark + 1))?;
+        if !query.total {
+            return Ok(None);
+        }
+        let indexed = plan.count(connection, mark)?;
+        Ok(Some(indexed + count_tail(connection, &query.filter, mark)?))
+    }
+
+    /// The newest records, not indexed yet.
+    fn tail(
+        &mut self,
+        connection: &Connection,
+        filter: &Filter,
+        mark: u64,
+        before: u64,
+    ) -> rusqlite::Result<()> {
+        let sql = format!("{ROW} WHERE a.seq > ?1 AND a.seq < ?2 ORDER BY a.seq DESC");
+        let mut statement = connection.prepare_cached(&sql)?;
+        let mut rows = statement.query([mark, before])?;
+        while self.records.len() < self.wanted
+            && let Some(row) = rows.next()?
+        {
+            self.push(row, Some(filter))?;
+        }
+        Ok(())
+    }
+
+    /// Records the index names. Retention may have removed some of them meanwhile; then it is asked again.
+    fn indexed(
+        &mut self,
+        connection: &Connection,
+        plan: &Plan,
+        mut before: u64,
+    ) -> rusqlite::Result<()> {
+        let mut statement = connection.prepare_cached(&format!("{ROW} WHERE a.seq = ?1"))?;
+        while self.records.len() < self.wanted {
+            let limit = self.wanted - self.records.len();
+            let seqs = plan.before(connection, before, limit)?;
+            for seq in &seqs {
+                let mut rows = statement.query([seq])?;
+                if let Some(row) = rows.next()? {
+                    self.push(row, None)?;
+                }
+            }
+            match seqs.last() {
+                Some(last) if seqs.len() == limit => before = *last,
+                _ => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, row: &Row<'_>, filter: Option<&Filter>) -> rusqlite::Result<()> {
+        match stored(row)? {
+            Some(record) if filter.is_none_or(|f| f.matches(&record.record)) => {
+                self.records.push(record);
+            }
+            Some(_) => {}
+            None => self.unreadable += 1,
+        }
+        Ok(())
+    }
+}
+
+/// The last record indexed, as a reader with both databases sees it.
+pub(super) fn mark(connection: &Connection) -> rusqlite::Result<u64> {
+    connection
+        .prepare_cached("SELECT seq FROM ix.state")?
+        .query_row([], |row| row.get(0))
+}
+
+fn count_tail(connection: &Connection, filter: &Filter, mark: u64) -> rusqlite::Result<u64> {
+    let mut statement = connection.prepare_cached("SELECT body FROM activity WHERE seq > ?1")?;
+    let mut rows = statement.query([mark])?;
+    let mut count = 0;
+    while let Some(row) = rows.next()? {
+        let record = decode(row.get_ref(0)?.as_bytes().unwrap_or_default());
+        count += u64::from(record.is_ok_and(|record| filter.matches(&record)));
+    }
+    Ok(count)
+}
+
+/// One record by its id, with the hash before it.
+pub(super) fn show(connection: &Connection, id: Ulid) -> Result<Option<Stored>, StoreError> {
+    let snapshot = connection
+        .unchecked_transaction()
+        .map_err(StoreError::Read)?;
+    let find = || -> rusqlite::Result<Option<Stored>> {
+        let indexed: Option<u64> = snapshot
+            .prepare_cached("SELECT seq FROM ix.entry WHERE id = ?1 ORDER BY seq LIMIT 1")?
+            .query_row([id.to_bytes()], |row| row.get(0))
+            .optional()?;
+        let record = match indexed {
+            Some(seq) => by_seq(&snapshot, seq)?,
+            None => newest_with(&snapshot, id)?,
+        };
+        record
+            .map(|record| with_prev(&snapshot, record))
+            .transpose()
+    };
+    find().map_err(StoreError::Read)
+}
+
+fn by_seq(connection: &Connection, seq: u64) -> rusqlite::Result<Option<Stored>> {
+    let mut statement = connection.prepare_cached(&format!("{ROW} WHERE a.seq = ?1"))?;
+    let mut rows = statement.query([seq])?;
+    rows.next()?.map_or(Ok(None), stored)
+}
+
+fn newest_with(connection: &Connection, id: Ulid) -> rusqlite::Result<Option<Stored>> {
+    let mark = mark(connection)?;
+    let mut statement =
+        connection.prepare_cached(&format!("{ROW} WHERE a.seq > ?1 ORDER BY a.seq DESC"))?;
+    let mut rows = statement.query([mark])?;
+    while let Some(row) = rows.next()? {
+        if let Some(record) = stored(row)?.filter(|record| record.record.id() == id) {
+            return Ok(Some(record));
+        }
+    }
+    Ok(None)
+}
+
+fn with_prev(connection: &Connection, mut record: Stored) -> rusqlite::Result<Stored> {
+    if record.n == 0 {
+        return Ok(record);
+    }
+    let sql = "SELECT a.hash FROM activity a JOIN chain c ON c.id = a.chain
+               WHERE a.seq < ?1 AND a.seq >= ?2 AND a.n = ?3 AND c.chain_id = ?4 ORDER BY a.seq DESC LIMIT 1";
+    let from = record.seq.saturating_sub(LOOK_BACK);
+    let hash: Option<Vec<u8>> = connection
+        .query_row(
+            sql,
+            params![record.seq, from, record.n - 1, record.chain_id.to_string()],
+            |row| row.get(0),
+        )
+        .optional()?;
+    record.prev = hash.and_then(|hash| Digest::from_slice(&hash));
+    Ok(record)
+}
+
+/// Matching records after a place, oldest first: up to `limit`, and never more than a bounded look.
+pub(super) fn after(
+    connection: &Connection,
+    after: u64,
+    filter: &Filter,
+    limit: usize,
+) -> Result<Tail, StoreError> {
+    let read = || -> rusqlite::Result<Tail> {
+        let mut statement = connection
+            .prepare_cached(&format!("{ROW} WHERE a.seq > ?1 ORDER BY a.seq LIMIT ?2"))?;
+        let mut rows = statement.query(params![after, LOOK])?;
+        let mut tail = Tail {
+            records: Vec::new(),
+            next: after,
+            more: true,
+            unreadable: 0,
+        };
+        let (mut looked, mut bytes) = (0, 0);
+        while tail.records.len() < limit && bytes < LOOK_BYTES {
+            let Some(row) = rows.next()? else {
+                tail.more = looked == LOOK;
+                break;
+            };
+            looked += 1;
+            tail.next = row.get(0)?;
+            match stored(row)? {
+                Some(record) if filter.matches(&record.record) => {
+                    bytes += row.get_ref(3)?.as_bytes().map_or(0, <[u8]>::len);
+                    tail.records.push(record);
+                }
+                Some(_) => {}
+                None => tail.unreadable += 1,
+            }
+        }
+        Ok(tail)
+    };
+    read().map_err(StoreError::Read)
+}
+
+/// The first place worth looking at for this filter, and the last record there is.
+pub(super) fn bounds(connection: &Connection, filter: &Filter) -> Result<(u64, u64), StoreError> {
+    let read = || -> rusqlite::Result<(u64, u64)> {
+        let mark = mark(connection)?;
+        let last = indexer::last(connection)?;
+        let first = match filter.since {
+            Some(since) => first_place(connection, since.as_millis())?.unwrap_or(mark + 1),
+            None => 1,
+        };
+        Ok((first.saturating_sub(1), last))
+    };
+    read().map_err(StoreError::Read)
+}
+
+/// A row as a record; `None` if it cannot be decoded.
+fn stored(row: &Row<'_>) -> rusqlite::Result<Option<Stored>> {
+    let record = decode(row.get_ref(3)?.as_bytes().unwrap_or_default()).ok();
+    let chain_id = row
+        .get_ref(1)?
+        .as_str()
+        .ok()
+        .and_then(|text| text.parse().ok());
+    let hash = row.get_ref(4)?.as_bytes().ok().and_then(Digest::from_slice);
+    let (Some(record), Some(chain_id), Some(hash)) = (record, chain_id, hash) else {
+        return Ok(None);
+    };
+    Ok(Some(Stored {
+        record,
+        chain_id,
+        seq: row.get(0)?,
+        n: row.get(2)?,
+        prev: None,
+        hash,
+    }))
+}

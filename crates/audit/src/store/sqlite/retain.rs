@@ -1,0 +1,233 @@
+//! `Retain`: removes what the retention limits no longer keep, oldest first, and signs for it.
+//!
+//! A step removes up to 1,000 records and, in the same transaction, writes a signed floor for each chain they belonged to: the rest
+//! stays verifiable from there. Never removes the newest record, nor anything younger than the floor of the settings.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use rusqlite::{Connection, Transaction, params};
+
+use super::Shared;
+use super::append::immediate;
+use super::index::{BUCKET_MILLIS, HOUR_MILLIS};
+use super::indexer::{self, Indexer};
+use crate::chain::{Checkpoint, CheckpointKind, Signer, append_to_log};
+use crate::digest::Digest;
+use crate::record::Head;
+use crate::store::stats::Counters;
+use crate::store::{Options, Retention, StoreError};
+use crate::time::Timestamp;
+
+const STEP: u64 = 1000;
+/// The roll-up is kept at least this long: the signals compare with a week.
+const ROLLUP_HOURS: u64 = 9 * 24;
+
+/// Applies the retention limits.
+pub(super) struct Retain {
+    limits: Retention,
+    signer: Arc<Signer>,
+    data_dir: PathBuf,
+}
+
+impl Retain {
+    pub(super) fn new(options: &Options, signer: Arc<Signer>) -> Self {
+        Self {
+            limits: options.retention,
+            signer,
+            data_dir: options.data_dir.clone(),
+        }
+    }
+
+    /// Removes what exceeds the limits.
+    pub(super) fn run(&self, indexer: &Indexer, shared: &Shared) -> Result<(), StoreError> {
+        let (main, index) = (indexer.main(), indexer.index());
+        let cut = self
+            .cut(main, index, Timestamp::now())
+            .map_err(StoreError::Read)?;
+        let mut floors = BTreeMap::new();
+        let mut removed_to = None;
+        while !shared.stop.load(Ordering::Relaxed)
+            && let Some((last, removed)) = self.step(main, cut, &mut floors)?
+        {
+            Counters::add(&shared.counters.removed, removed);
+            removed_to = Some(last);
+        }
+        for floor in floors.values() {
+            if let Err(error) = append_to_log(&self.data_dir, floor, false) {
+                tracing::error!(%error, "cannot append to checkpoints.log");
+            }
+        }
+        if let Some(last) = removed_to {
+            forget(index, last, self.limits)?;
+        }
+        Ok(())
+    }
+
+    /// The last place that may go; 0 for none.
+    fn cut(&self, main: &Connection, index: &Connection, now: Timestamp) -> rusqlite::Result<u64> {
+        let (oldest, newest) = (first(main)?, indexer::last(main)?);
+        // Only what is indexed has a known time; what is not is new.
+        let mark = indexer::mark(index)?;
+        let mut cut = 0;
+        if let Some(age) = self.limits.max_age {
+            cut = cut.max(older_than(index, now.before(age))?.unwrap_or(mark));
+        }
+        if let Some(most) = self.limits.max_records {
+            cut = cut.max(newest.saturating_sub(most));
+        }
+        if let Some(most) = self.limits.max_bytes {
+            let used = used_bytes(main)? + used_bytes(index)?;
+            let records = (newest + 1).saturating_sub(oldest).max(1);
+            let surplus = used.saturating_sub(most).div_ceil((used / records).max(1));
+            cut = if surplus > 0 {
+                cut.max(oldest.saturating_sub(1).saturating_add(surplus))
+            } else {
+                cut
+            };
+        }
+        if !self.limits.floor.is_zero() {
+            cut = cut.min(older_than(index, now.before(self.limits.floor))?.unwrap_or(mark));
+        }
+        Ok(cut.min(mark).min(newest.saturating_sub(1)))
+    }
+
+    /// One transaction. `None` when nothing up to `cut` is left.
+    fn step(
+        &self,
+        main: &Connection,
+        cut: u64,
+        floors: &mut BTreeMap<i64, Checkpoint>,
+    ) -> Result<Option<(u64, u64)>, StoreError> {
+        let oldest = first(main).map_err(StoreError::Read)?;
+        if oldest == 0 || oldest > cut {
+            return Ok(None);
+        }
+        let last = cut.min(oldest.saturating_add(STEP - 1));
+        let transaction = immediate(main)?;
+        for (chain, head) in heads(&transaction, last).map_err(StoreError::Read)? {
+            let lost = lost(&transaction, chain).map_err(StoreError::Read)?;
+            let floor = Checkpoint::sign(&self.signer, CheckpointKind::Floor, head, lost);
+            write_floor(&transaction, chain, &floor).map_err(StoreError::Write)?;
+            floors.insert(chain, floor);
+        }
+        let removed = transaction
+            .execute("DELETE FROM activity WHERE seq <= ?1", [last])
+            .map_err(StoreError::Write)?;
+        transaction.commit().map_err(StoreError::Write)?;
+        Ok(Some((last, removed as u64)))
+    }
+}
+
+fn first(main: &Connection) -> rusqlite::Result<u64> {
+    main.prepare_cached("SELECT ifnull(min(seq), 0) FROM activity")?
+        .query_row([], |row| row.get(0))
+}
+
+/// The last place before which every record is older than `time`; `None` if no indexed record is as young as that.
+fn older_than(index: &Connection, time: Timestamp) -> rusqlite::Result<Option<u64>> {
+    let sql = "SELECT min(low) FROM span WHERE bucket >= ?1";
+    let young: Option<u64> =
+        index.query_row(sql, [time.as_millis() / BUCKET_MILLIS], |row| row.get(0))?;
+    Ok(young.map(|low| low.saturating_sub(1)))
+}
+
+fn used_bytes(connection: &Connection) -> rusqlite::Result<u64> {
+    let get = |name: &str| connection.pragma_query_value(None, name, |row| row.get::<_, u64>(0));
+    Ok((get("page_count")?.saturating_sub(get("freelist_count")?)) * get("page_size")?)
+}
+
+/// The last record of each chain among those up to `last`.
+fn heads(transaction: &Transaction<'_>, last: u64) -> rusqlite::Result<BTreeMap<i64, Head>> {
+    let sql = "SELECT a.chain, c.chain_id, a.n, a.hash FROM activity a JOIN chain c ON c.id = a.chain WHERE a.seq <= ?1 ORDER BY a.seq";
+    let mut statement = transaction.prepare_cached(sql)?;
+    let mut rows = statement.query([last])?;
+    let mut heads = BTreeMap::new();
+    while let Some(row) = rows.next()? {
+        let (chain_id, hash): (String, [u8; 32]) = (row.get(1)?, row.get(3)?);
+        if let Ok(chain_id) = chain_id.parse() {
+            heads.insert(
+                row.get(0)?,
+                Head {
+                    chain_id,
+                    n: row.get(2)?,
+                    hash: Digest::from(hash),
+                },
+            );
+        }
+    }
+    Ok(heads)
+}
+
+/// What the chain says it lost, carried on in its floor.
+fn lost(transaction: &Transaction<'_>, chain: i64) -> rusqlite::Result<u64> {
+    let sql = "SELECT max(ifnull((SELECT max(lost) FROM checkpoint WHERE chain = ?1), 0), ifnull((SELECT lost FROM floor WHERE chain = ?1), 0))";
+    transaction.query_row(sql, [chain], |row| row.get(0))
+}
+
+fn write_floor(
+    transaction: &Transaction<'_>,
+    chain: i64,
+    floor: &Checkpoint,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO floor(chain, n, hash, at, lost, key, signature) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let (head, at) = (&floor.head, floor.at.as_millis());
+    transaction.execute(
+        sql,
+        params![
+            chain,
+            head.n,
+            head.hash.as_bytes(),
+            at,
+            floor.lost,
+            floor.key,
+            floor.signature
+        ],
+    )?;
+    transaction.execute(
+        "DELETE FROM checkpoint WHERE chain = ?1 AND n <= ?2",
+        params![chain, head.n],
+    )?;
+    Ok(())
+}
+
+/// Removes what the index knows of records up to `last`, in steps as short as the others.
+fn forget(index: &Connection, last: u64, limits: Retention) -> Result<(), StoreError> {
+    let oldest = "SELECT min(seq) FROM entry";
+    while let Some(first) = index
+        .query_row(oldest, [], |row| row.get::<_, Option<u64>>(0))
+        .map_err(StoreError::Read)?
+        && first <= last
+    {
+        let to = last.min(first.saturating_add(STEP - 1));
+        let transaction = immediate(index)?;
+        let delete = || -> rusqlite::Result<()> {
+            transaction.execute("DELETE FROM entry WHERE seq <= ?1", [to])?;
+            transaction.execute("DELETE FROM found WHERE (term, seq) IN (SELECT term, seq FROM found INDEXED BY found_seq WHERE seq <= ?1)", [to])?;
+            transaction.execute("DELETE FROM span WHERE high <= ?1", [to])?;
+            Ok(())
+        };
+        delete().map_err(StoreError::Write)?;
+        transaction.commit().map_err(StoreError::Write)?;
+    }
+    let Some(age) = limits.max_age else {
+        return Ok(());
+    };
+    let hours =
+        (u64::try_from(age.as_millis()).unwrap_or(u64::MAX) / HOUR_MILLIS).max(ROLLUP_HOURS);
+    let oldest_hour = (Timestamp::now().as_millis() / HOUR_MILLIS).saturating_sub(hours);
+    for table in ["rollup", "rollup_rule"] {
+        index
+            .execute(
+                &format!("DELETE FROM {table} WHERE hour < ?1"),
+                [oldest_hour],
+            )
+            .map_err(StoreError::Write)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::chain::TrustedKeys;
+use crate::query::{Filter, Query};
+use crate::record::{Decision, Kind, Outcome, Record};
+use crate::store::sqlite::{Files, open_indexer};
+use crate::store::{Reader, Store, Verification};
+
+const HOUR: Duration = Duration::from_hours(1);
+
+struct Home {
+    dir: TempDir,
+}
+
+impl Home {
+    /// `chains` process starts of `each` records, the oldest `hours` old.
+    fn new(chains: u64, each: u64, hours: u64) -> Self {
+        let home = Self {
+            dir: tempfile::tempdir().expect("temp dir"),
+        };
+        let now = Timestamp::now();
+        let total = chains * each;
+        for chain in 0..chains {
+            let store = Store::open(&home.options(Retention::FOR_EVER)).expect("opens");
+            let records = (0..each).map(|i| {
+                let mut record = if i % 10 == 0 {
+                    Record::decided(store.next_id(), Decision::Flagged)
+                } else {
+                    Record::new(store.next_id(), Kind::ToolCall, Outcome::Success)
+                };
+                let age = HOUR
+                    .mul_f64(f64::from(
+                        u32::try_from(hours * (total - chain * each - i)).expect("small"),
+                    ))
+                    .div_f64(f64::from(u32::try_from(total).expect("small")));
+                record.timestamp = now.before(age);
+                record
+            });
+            store
+                .commit_blocking((), records.collect::<Vec<_>>())
+                .into_value();
+        }
+        home
+    }
+
+    fn options(&self, retention: Retention) -> Options {
+        let mut options = Options::new(self.dir.path());
+        options.retention = retention;
+        options.checkpoint_records = 100;
+        options
+    }
+
+    /// Applies the limits once; gives how many records went.
+    fn apply(&self, retention: Retention) -> u64 {
+        let options = self.options(retention);
+        let mut indexer = open_indexer(&Files::new(&options)).expect("indexer");
+        while indexer.batch().expect("indexed").0 > 0 {}
+        let shared = Shared::new();
+        let signer = Arc::new(Signer::load_or_create(self.dir.path()).expect("key"));
+        Retain::new(&options, signer)
+            .run(&indexer, &shared)
+            .expect("retention runs");
+        shared.counters.read().removed
+    }
+
+    fn reader(&self) -> Reader {
+        Reader::open(&self.options(Retention::FOR_EVER)).expect("reader")
+    }
+
+    fn verify(&self) -> Verification {
+        self.reader()
+            .verify(&TrustedKeys::of_data_dir(self.dir.path()).expect("keys"))
+            .expect("verify runs")
+    }
+}
+
+#[test]
+fn by_count_the_newest_stay_and_the_rest_verifies() {
+    let home = Home::new(3, 1500, 1);
+    let before = home.verify();
+    assert_eq!((before.records, before.chains), (4506, 3));
+    let removed = home.apply(Retention {
+        max_records: Some(2000),
+        ..Retention::FOR_EVER
+    });
+    assert_eq!(removed, 2506);
+    let after = home.verify();
+    assert!(after.is_intact(), "{after:?}");
+    assert_eq!((after.records, after.chains), (2000, 3));
+    let page = home
+        .reader()
+        .list(&Query {
+            limit: 1000,
+            total: true,
+            ..Query::default()
+        })
+        .expect("list");
+    assert_eq!((page.activities.len(), page.total), (1000, Some(2000)));
+    assert_eq!(
+        home.apply(Retention {
+            max_records: Some(2000),
+            ..Retention::FOR_EVER
+        }),
+        0
+    );
+}
+
+#[test]
+fn by_age_whole_stretches_go() {
+    let home = Home::new(2, 2000, 100);
+    let removed = home.apply(Retention {
+        max_age: Some(HOUR * 50),
+        ..Retention::FOR_EVER
+    });
+    // system_start and system_stop are young but stand in the way of nothing: they go with the prefix they belong to.
+    assert!(removed <= 2010, "{removed}");
+    let verification = home.verify();
+    assert!(verification.is_intact(), "{verification:?}");
+}
+
+#[test]
+fn by_size_until_it_fits() {
+    let home = Home::new(1, 20_000, 1);
+    let used = |home: &Home| {
+        let files = Files::new(&home.options(Retention::FOR_EVER));
+        let indexer = open_indexer(&files).expect("indexer");
+        used_bytes(indexer.main()).expect("used") + used_bytes(indexer.index()).expect("used")
+    };
+    home.apply(Retention::FOR_EVER);
+    let limit = used(&home) / 2;
+    assert!(
+        home.apply(Retention {
+            max_bytes: Some(limit),
+            ..Retention::FOR_EVER
+        }) > 5000
+    );
+    assert!(used(&home) < limit + limit / 5, "{} {limit}", used(&home));
+    assert!(home.verify().is_intact());
+}
+
+#[test]
+fn nothing_younger_than_the_floor_goes() {
+    let home = Home::new(1, 1000, 10);
+    let limits = Retention {
+        max_records: Some(1),
+        floor: HOUR * 24,
+        ..Retention::FOR_EVER
+    };
+    assert_eq!(home.apply(limits), 0);
+    let limits = Retention {
+        max_records: Some(1),
+        floor: HOUR * 5,
+        ..Retention::FOR_EVER
+    };
+    let removed = home.apply(limits);
+    assert!(
+        removed == 0,
+        "system_start is young and comes first: {removed}"
+    );
+}
+
+#[test]
+fn the_newest_record_always_stays() {
+    let home = Home::new(2, 50, 1);
+    home.apply(Retention {
+        max_records: Some(0),
+        ..Retention::FOR_EVER
+    });
+    let verification = home.verify();
+    assert!(verification.is_intact(), "{verification:?}");
+    assert_eq!((verification.records, verification.chains), (1, 2));
+    // A new chain still finds its predecessor.
+    drop(Store::open(&home.options(Retention::FOR_EVER)).expect("opens"));
+    assert!(home.verify().is_intact());
+    let tail = home
+        .reader()
+        .after(0, &Filter::default(), 10)
+        .expect("tail");
+    assert_eq!(tail.records.len(), 3);
+}
+
+#[test]
+fn removing_by_hand_is_not_retention() {
+    let home = Home::new(1, 500, 1);
+    home.apply(Retention {
+        max_records: Some(300),
+        ..Retention::FOR_EVER
+    });
+    assert!(home.verify().is_intact());
+    let connection = Files::new(&home.options(Retention::FOR_EVER))
+        .open_main(false)
+        .expect("opens");
+    connection
+        .execute(
+            "DELETE FROM activity WHERE seq = (SELECT min(seq) FROM activity)",
+            [],
+        )
+        .expect("deleted");
+    assert!(!home.verify().is_intact());
+}
