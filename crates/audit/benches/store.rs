@@ -12,8 +12,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use countersign_audit::{
-    Decision, Durability, Evidence, Finding, Kind, Mode, Options, Outcome, Record, Retention,
-    Severity, Stage, Store,
+    Decision, Durability, Evidence, ExportFormat, Filter, Finding, GroupBy, Kind, Mode, Options,
+    Outcome, Query, Record, Retention, Severity, Stage, Store, Timestamp, TrustedKeys,
 };
 
 const CALLERS: usize = 64;
@@ -48,6 +48,17 @@ fn main() {
             "  {callers:>2} caller(s), commit              {:>9.0} records/s            {:>5.1} µs CPU/record  {:>5.1} records/transaction",
             figure.per_second, figure.cpu_micros, figure.group
         );
+    }
+    println!("reading");
+    let small = reading(&dir.path().join("small"), 10_000);
+    if std::env::var_os("AUDIT_BENCH_MILLION").is_some() {
+        let large = reading(&dir.path().join("large"), 1_000_000);
+        for ((name, before), (_, after)) in small.iter().zip(&large) {
+            println!(
+                "  {name:<28} 1 M against 10 k records: {:>6.2}x",
+                after / before
+            );
+        }
     }
 }
 
@@ -166,6 +177,154 @@ fn record(store: &Store, i: usize) -> Record {
         Some("sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08".into());
     record.schema_generation = Some(1);
     record
+}
+
+/// Microseconds of each kind of question at `count` records: the least of many runs.
+fn reading(dir: &Path, count: usize) -> Vec<(&'static str, f64)> {
+    let mut options = Options::new(dir);
+    options.retention = Retention::FOR_EVER;
+    let store = Store::open(&options).expect("opens");
+    let (cpu, start) = (cpu_time(), Instant::now());
+    let mut ids = Vec::new();
+    for chunk in 0..count / 500 {
+        let records: Vec<Record> = (0..500).map(|i| record(&store, chunk * 500 + i)).collect();
+        ids.extend(records.iter().step_by(499).map(Record::id));
+        assert_eq!(
+            store.commit_blocking((), records).evidence(),
+            Evidence::Committed
+        );
+    }
+    while store.stats().indexed < *store.latest().borrow() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let used = (cpu_time().saturating_sub(cpu)).as_secs_f64() * 1e6 / count_f64(count as u64);
+    println!(
+        "  {count} records written and indexed in {:.1} s, {used:.1} µs CPU/record, {:.1} MB",
+        start.elapsed().as_secs_f64(),
+        megabytes(dir)
+    );
+    let now = Timestamp::now();
+    let list = |pairs: &[(&str, &str)]| {
+        let query = Query::from_pairs(pairs.iter().copied(), now).expect("query");
+        least(200, || store.reader().list(&query).expect("list"))
+    };
+    let mut figures = vec![
+        ("list", list(&[])),
+        ("list --status blocked", list(&[("status", "blocked")])),
+        (
+            "list --server --tool",
+            list(&[("server", "server3"), ("tool", "tool8")]),
+        ),
+        (
+            "list --type,rule",
+            list(&[("type", "policy_decision"), ("rule", "schema.type")]),
+        ),
+        ("list --since 1h", list(&[("since", "1h")])),
+        ("list --request-id", list(&[("request_id", "77")])),
+    ];
+    let mut turn = ids.iter().cycle();
+    let show = least(500, || {
+        turn.next()
+            .map(|id| store.reader().show(*id).expect("show"))
+    });
+    figures.push(("show", show));
+    let day = Duration::from_hours(24);
+    let summary = least(50, || {
+        store
+            .reader()
+            .summary(GroupBy::Server, day, now)
+            .expect("summary")
+    });
+    figures.push(("summary --period 24h", summary));
+    for (name, micros) in &figures {
+        println!("  {count:>8} records, {name:<28} {micros:>8.0} µs");
+    }
+    export(&store);
+    verify(&store, dir);
+    figures
+}
+
+fn export(store: &Store) {
+    let (before, start) = (resident(), Instant::now());
+    for format in [ExportFormat::Jsonl, ExportFormat::Csv] {
+        let mut out = Counted { bytes: 0, peak: 0 };
+        let count = store
+            .reader()
+            .export(&Filter::default(), format, &mut out)
+            .expect("export");
+        println!(
+            "  export {format:?}: {count} records, {:.1} MB, {:.1} s so far, resident {before:.1} MB before, {:.1} MB at most",
+            count_f64(out.bytes) / 1e6,
+            start.elapsed().as_secs_f64(),
+            count_f64(out.peak) / 1e6
+        );
+    }
+}
+
+fn verify(store: &Store, dir: &Path) {
+    let start = Instant::now();
+    let trusted = TrustedKeys::of_data_dir(dir).expect("keys");
+    let verification = store.reader().verify(&trusted).expect("verify");
+    assert!(verification.is_intact(), "{verification:?}");
+    println!(
+        "  verify: {} records in {:.1} s",
+        verification.records,
+        start.elapsed().as_secs_f64()
+    );
+}
+
+/// Counts what it is given and looks at the process's memory now and then.
+struct Counted {
+    bytes: u64,
+    peak: u64,
+}
+
+impl Write for Counted {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.bytes >> 20 != (self.bytes + bytes.len() as u64) >> 20 {
+            self.peak = self.peak.max(resident_bytes());
+        }
+        self.bytes += bytes.len() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn resident_bytes() -> u64 {
+    let statm = fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    statm
+        .split_whitespace()
+        .nth(1)
+        .and_then(|pages| pages.parse::<u64>().ok())
+        .unwrap_or_default()
+        * 4096
+}
+
+fn resident() -> f64 {
+    count_f64(resident_bytes()) / 1e6
+}
+
+fn megabytes(dir: &Path) -> f64 {
+    let files = fs::read_dir(dir).expect("dir");
+    count_f64(
+        files
+            .filter_map(|file| file.ok()?.metadata().ok())
+            .map(|metadata| metadata.len())
+            .sum(),
+    ) / 1e6
+}
+
+fn least<T>(runs: usize, mut run: impl FnMut() -> T) -> f64 {
+    let mut best = Duration::MAX;
+    for _ in 0..runs {
+        let start = Instant::now();
+        std::hint::black_box(run());
+        best = best.min(start.elapsed());
+    }
+    best.as_secs_f64() * 1e6
 }
 
 /// User and system time of this process, from the kernel's account of it.

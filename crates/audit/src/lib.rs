@@ -1,4 +1,36 @@
 //! A durable, queryable, tamper-evident record of every decision.
+//!
+//! A reply leaves only after its records are committed: [`Store::commit`] is the only maker of [`Recorded`], and whatever
+//! demands a `Recorded` cannot be reached around the log. Records are kept as exact bytes in a hash chain whose head is
+//! signed now and then; [`Reader::verify`] names the first byte that does not hold.
+//!
+//! ```
+//! use countersign_audit::{Decision, Evidence, Kind, Mode, Options, Outcome, Query, Record, Store, Timestamp, TrustedKeys};
+//!
+//! let dir = tempfile::tempdir()?;
+//! let store = Store::open(&Options::new(dir.path()))?;
+//!
+//! let mut call = Record::new(store.next_id(), Kind::ToolCall, Outcome::Success);
+//! call.server = Some("stub".into());
+//! call.tool = Some("bad_output".into());
+//! let mut decision = Record::decided(store.next_id(), Decision::Blocked);
+//! decision.parent_id = Some(call.id());
+//! decision.mode = Some(Mode::Strict);
+//! decision.reason = Some("output schema validation failed: type at /id: expected integer, got string".into());
+//!
+//! // In a runtime: `store.commit(reply, records).await`.
+//! let recorded = store.commit_blocking("the reply", [call, decision]);
+//! assert_eq!(recorded.evidence(), Evidence::Committed);
+//! assert_eq!(recorded.into_value(), "the reply");
+//!
+//! let query = Query::from_pairs([("status", "blocked"), ("since", "1h")], Timestamp::now())?;
+//! let page = store.reader().list(&query)?;
+//! assert_eq!(page.activities.len(), 1);
+//!
+//! let trusted = TrustedKeys::of_data_dir(dir.path())?;
+//! assert!(store.reader().verify(&trusted)?.is_intact());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod chain;
 mod digest;

@@ -315,7 +315,7 @@ mod tests {
             ),
             (
                 ("decision", "block"),
-                "unknown decision `block`; allowed: allowed, flagged, rewritten, blocked",
+                "unknown decision `block`; allowed: allowed, flagged, rewritten, blocked; did you mean `blocked`?",
             ),
             (("limit", "0"), "limit must be a number from 1 to 1000"),
             (("limit", "1001"), "limit must be a number from 1 to 1000"),

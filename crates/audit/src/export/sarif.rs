@@ -62,7 +62,6 @@ struct Properties<'a> {
     timestamp: String,
     decision: Option<&'static str>,
     mode: Option<&'static str>,
-    stage: &'static str,
     #[serde(flatten)]
     finding: &'a Finding,
 }
@@ -134,7 +133,6 @@ fn outcome<'a>(stored: &'a Stored, finding: &'a Finding) -> Outcome<'a> {
                 .decision()
                 .map(super::super::record::verdict::Decision::as_str),
             mode: record.mode.map(super::super::record::verdict::Mode::as_str),
-            stage: finding.stage.as_str(),
             finding,
         },
     }

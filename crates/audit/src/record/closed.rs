@@ -9,7 +9,7 @@ use thiserror::Error;
 
 /// A word that is not in its closed set. The message lists the allowed ones.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("unknown {set} `{given}`; allowed: {}", allowed.join(", "))]
+#[error("unknown {set} `{given}`; allowed: {}{}", allowed.join(", "), self.hint())]
 pub struct UnknownValue {
     set: &'static str,
     given: String,
@@ -30,10 +30,48 @@ impl UnknownValue {
         self.set
     }
 
+    /// The accepted word that was probably meant: one or two letters away.
+    pub fn nearest(&self) -> Option<&'static str> {
+        let given = self.given.to_lowercase();
+        let distances = self
+            .allowed
+            .iter()
+            .map(|word| (distance(&given, word), *word));
+        distances
+            .min()
+            .filter(|(far, word)| *far <= 2 && *far * 2 < word.len())
+            .map(|(_, word)| word)
+    }
+
+    fn hint(&self) -> String {
+        self.nearest()
+            .map(|word| format!("; did you mean `{word}`?"))
+            .unwrap_or_default()
+    }
+
     /// The words that would have been accepted.
     pub fn allowed(&self) -> &[&'static str] {
         &self.allowed
     }
+}
+
+/// Letters to insert, remove or change to get from one word to the other. Both are short.
+fn distance(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut above: Vec<usize> = (0..=to.len()).collect();
+    for (row, a) in from.chars().enumerate() {
+        let mut corner = row;
+        let mut left = row + 1;
+        for (cell, b) in above.iter_mut().skip(1).zip(&to) {
+            let best = (corner + usize::from(a != *b)).min(*cell + 1).min(left + 1);
+            (corner, left) = (*cell, best);
+            *cell = best;
+        }
+        if let Some(first) = above.first_mut() {
+            *first = row + 1;
+        }
+    }
+    above.last().copied().unwrap_or_default()
 }
 
 macro_rules! closed_set {
@@ -175,5 +213,15 @@ mod tests {
         );
         assert_eq!(error.set(), "status");
         assert!(Source::parse("MCP").is_err());
+        let close = |word| Status::parse(word).expect_err("not a status").nearest();
+        assert_eq!(
+            (
+                close("block"),
+                close("blokced"),
+                close("Succes"),
+                close("x")
+            ),
+            (Some("blocked"), Some("blocked"), Some("success"), None)
+        );
     }
 }

@@ -52,7 +52,7 @@ fn body_is_versioned_ordered_and_reads_back() {
         concat!(
             r#"{"v":1,"id":"01KYNJQH010C1G60R30C1G60R3","type":"policy_decision","timestamp":"2026-07-29T00:00:00.001Z","duration_ms":12.345,"#,
             r#""source":"mcp","server":"stub","tool":"bad_output","status":"blocked","decision":"blocked","reason":"type at /id","mode":"strict","#,
-            r#""findings":[{"stage":"contract","rule":"schema.type","severity":"violation","instance_pointer":"/id","expected":"integer","actual":"string"}]}"#
+            r#""findings":[{"stage":"contract","rule":"schema.type","severity":"violation","instance_pointer":"/id","schema_pointer":null,"expected":"integer","actual":"string","detail":null}]}"#
         )
     );
     assert_eq!(body::decode(body.as_bytes()).expect("decodes"), record);

@@ -99,7 +99,7 @@ fn each_durability_level_writes() {
         assert_eq!(verification.records, 12, "{level:?}");
     }
     assert!(
-        Durability::parse("fsync")
+        Durability::parse("always")
             .expect_err("unknown")
             .to_string()
             .ends_with("allowed: commit, sync, async")

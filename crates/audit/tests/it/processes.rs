@@ -67,13 +67,20 @@ fn spawn(dir: &Path, count: usize) -> Child {
         .expect("spawned")
 }
 
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the lines are written by this very file"
+)]
+fn lines(stdout: impl std::io::Read) -> impl Iterator<Item = String> {
+    BufReader::new(stdout).lines().map_while(Result::ok)
+}
+
 /// Ids the process said it committed: the first `limit` lines before `enough`, and all that was still in the pipe.
 fn committed(child: &mut Child, limit: usize, mut enough: impl FnMut(&mut Child)) -> Vec<String> {
     let stdout = child.stdout.take().expect("piped");
     let mut ids = Vec::new();
     let mut told = false;
-    for line in BufReader::new(stdout).lines() {
-        let line = line.expect("a line");
+    for line in lines(stdout) {
         ids.extend(
             line.split_once("committed ")
                 .map(|(_, id)| id.to_owned())
@@ -127,13 +134,7 @@ fn three_processes_share_one_file() {
         .iter_mut()
         .map(|child| {
             let stdout = child.stdout.take().expect("piped");
-            std::thread::spawn(move || {
-                BufReader::new(stdout)
-                    .lines()
-                    .map_while(Result::ok)
-                    .filter(|l| l.contains("committed "))
-                    .count()
-            })
+            std::thread::spawn(move || lines(stdout).filter(|l| l.contains("committed ")).count())
         })
         .collect();
     let told: usize = readers

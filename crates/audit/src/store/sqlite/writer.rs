@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
 use super::Shared;
@@ -16,6 +17,8 @@ use crate::store::{Evidence, StoreError};
 
 /// Calls taken into one transaction.
 const GROUP: usize = 512;
+/// Groups that may wait to be told; beyond that the writer tells them itself.
+const GROUPS: usize = 16;
 
 /// What the writer is asked.
 #[derive(Debug)]
@@ -34,13 +37,13 @@ pub(crate) type Completion = (oneshot::Sender<Evidence>, Evidence);
 /// Who tells the callers: one task of the runtime if there is one, so that a group wakes the runtime once; else the writer.
 #[derive(Debug, Default)]
 pub(crate) struct Completions {
-    task: std::sync::OnceLock<mpsc::UnboundedSender<Vec<Completion>>>,
+    task: std::sync::OnceLock<mpsc::Sender<Vec<Completion>>>,
 }
 
 impl Completions {
     fn hand_over(&self, group: Vec<Completion>) {
         let left = match self.task.get() {
-            Some(task) => task.send(group).err().map(|error| error.0),
+            Some(task) => task.try_send(group).err().map(TrySendError::into_inner),
             None => Some(group),
         };
         left.into_iter().flatten().for_each(tell);
@@ -48,7 +51,7 @@ impl Completions {
 
     /// Runs in the runtime until the store is dropped. Only the first one works; another returns at once.
     pub(crate) async fn deliver(shared: std::sync::Weak<Shared>) {
-        let (sender, mut receiver) = mpsc::unbounded_channel();
+        let (sender, mut receiver) = mpsc::channel(GROUPS);
         match shared.upgrade() {
             Some(shared) if shared.completions.task.set(sender).is_ok() => {}
             _ => return,
