@@ -22,20 +22,17 @@ fn main() {
     let dir = tempfile::tempdir().expect("temp dir");
     println!("commit, {CALLERS} callers");
     let naive = baseline(dir.path());
-    println!("  fsync per record, plain file      {naive:>9.0} records/s");
+    println!(
+        "  {:<30} {naive:>9.0} records/s",
+        "fsync per record, plain file"
+    );
     for (name, durability) in [
         ("commit", Durability::Commit),
         ("sync", Durability::Sync),
         ("async", Durability::Async),
     ] {
-        let figure = committed(&dir.path().join(name), durability, CALLERS, 2000);
-        println!(
-            "  durability {name:<8}               {:>9.0} records/s   {:>5.1}x   {:>5.1} µs CPU/record  {:>5.1} records/transaction",
-            figure.per_second,
-            figure.per_second / naive,
-            figure.cpu_micros,
-            figure.group
-        );
+        committed(&dir.path().join(name), durability, CALLERS, 2000)
+            .print(&format!("durability {name}"), naive);
     }
     for callers in [1, 16] {
         let figure = committed(
@@ -44,10 +41,7 @@ fn main() {
             callers,
             20_000 / callers,
         );
-        println!(
-            "  {callers:>2} caller(s), commit              {:>9.0} records/s            {:>5.1} µs CPU/record  {:>5.1} records/transaction",
-            figure.per_second, figure.cpu_micros, figure.group
-        );
+        figure.print(&format!("commit, {callers} caller(s)"), naive);
     }
     println!("reading");
     let small = reading(&dir.path().join("small"), 10_000);
@@ -66,6 +60,33 @@ struct Figure {
     per_second: f64,
     cpu_micros: f64,
     group: f64,
+    /// Microseconds that half, and 99 in a hundred, of the commits took at most.
+    half: u64,
+    most: u64,
+}
+
+impl Figure {
+    fn print(&self, name: &str, naive: f64) {
+        let Self {
+            per_second,
+            cpu_micros,
+            group,
+            half,
+            most,
+        } = self;
+        println!(
+            "  {name:<30} {per_second:>9.0} records/s {:>6.1}x {cpu_micros:>5.1} µs CPU/record {group:>6.1} records/transaction, p50 {half} µs, p99 {most} µs",
+            per_second / naive
+        );
+    }
+}
+
+fn percentile(values: &mut [u64], percent: usize) -> u64 {
+    values.sort_unstable();
+    values
+        .get(values.len() * percent / 100)
+        .copied()
+        .unwrap_or_default()
 }
 
 /// What a simple program does: one file, one lock, one flush per record.
@@ -101,6 +122,8 @@ fn committed(dir: &Path, durability: Durability, callers: usize, each: usize) ->
     let mut options = Options::new(dir);
     options.durability = durability;
     options.retention = Retention::FOR_EVER;
+    // Room for everything: what is dropped is not a figure.
+    options.queue = (callers * each).max(4096);
     let store = Store::open(&options).expect("opens");
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
@@ -108,20 +131,25 @@ fn committed(dir: &Path, durability: Durability, callers: usize, each: usize) ->
         .expect("runtime");
     runtime.spawn(store.deliver());
     let (cpu, start) = (cpu_time(), Instant::now());
+    let mut waits: Vec<u64> = Vec::with_capacity(callers * each);
     runtime.block_on(async {
         let tasks: Vec<_> = (0..callers)
             .map(|_| {
                 let store = store.clone();
                 tokio::spawn(async move {
+                    let mut waits = Vec::with_capacity(each);
                     for i in 0..each {
-                        let evidence = store.commit((), [record(&store, i)]).await.evidence();
+                        let (record, asked) = (record(&store, i), Instant::now());
+                        let evidence = store.commit((), [record]).await.evidence();
                         assert_ne!(evidence, Evidence::StoreDown);
+                        waits.push(u64::try_from(asked.elapsed().as_micros()).unwrap_or(u64::MAX));
                     }
+                    waits
                 })
             })
             .collect();
         for task in tasks {
-            task.await.expect("task");
+            waits.extend(task.await.expect("task"));
         }
         store.close().await;
     });
@@ -134,6 +162,8 @@ fn committed(dir: &Path, durability: Durability, callers: usize, each: usize) ->
         per_second: records / elapsed.as_secs_f64(),
         cpu_micros: used.as_secs_f64() * 1e6 / records,
         group: records / count_f64(stats.transactions),
+        half: percentile(&mut waits, 50),
+        most: percentile(&mut waits, 99),
     }
 }
 

@@ -3,9 +3,7 @@
 //! Fields that must agree (type, status, decision) are private and set together. Refuses to be unbounded: every text is cut
 //! to a limit before it is stored, because servers choose names and the number of findings. Serves the record stage.
 
-use std::time::Duration;
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::id::Ulid;
@@ -13,12 +11,14 @@ use crate::time::Timestamp;
 
 pub(crate) mod body;
 mod closed;
+mod millis;
 mod payload;
 mod redact;
 pub(crate) mod verdict;
 
 pub use body::Undecodable;
 pub use closed::{Kind, Source, Status, UnknownValue};
+pub use millis::Millis;
 pub use payload::{Payload, PayloadPolicy, Payloads};
 pub use redact::Redactor;
 pub use verdict::{
@@ -317,46 +317,6 @@ pub(crate) fn stored_name(text: &str) -> String {
     let mut text = text.to_owned();
     cut(&mut text, MAX_NAME);
     text
-}
-
-/// A duration, written as milliseconds with three decimals.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Millis(Duration);
-
-impl From<Duration> for Millis {
-    fn from(duration: Duration) -> Self {
-        let micros = u64::try_from(duration.as_micros())
-            .unwrap_or(u64::MAX)
-            .min(1 << 52);
-        Self(Duration::from_micros(micros))
-    }
-}
-
-impl Millis {
-    /// Milliseconds, to the microsecond.
-    pub fn as_f64(self) -> f64 {
-        self.0.as_secs_f64() * 1000.0
-    }
-}
-
-impl Serialize for Millis {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let micros = u64::try_from(self.0.as_micros()).unwrap_or(u64::MAX);
-        if micros.is_multiple_of(1000) {
-            return serializer.serialize_u64(micros / 1000);
-        }
-        #[expect(clippy::cast_precision_loss, reason = "held under 2^52 when made")]
-        serializer.serialize_f64(micros as f64 / 1000.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for Millis {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let millis = f64::deserialize(deserializer)?;
-        let rounded =
-            Duration::try_from_secs_f64((millis * 1000.0).round() / 1e6).unwrap_or_default();
-        Ok(Self::from(rounded + Duration::from_nanos(500)))
-    }
 }
 
 #[cfg(test)]

@@ -26,6 +26,7 @@ mod derived;
 mod files;
 mod index;
 mod indexer;
+mod lookup;
 mod maintenance;
 mod plan;
 mod read;
@@ -164,11 +165,21 @@ pub(super) fn open_reader(options: &Options) -> Result<Sqlite, StoreError> {
     })
 }
 
-/// Call it under the store's lock.
+/// Call it under the store's lock. An index that cannot be used is thrown away and built anew: nothing in it is lost.
 fn open_indexer(files: &Files) -> Result<Indexer, StoreError> {
-    let (main, index) = (files.open_main(false)?, files.open_index()?);
-    index::ensure(&index, &main)?;
-    Ok(Indexer::new(main, index))
+    let open = || -> Result<Indexer, StoreError> {
+        let (main, index) = (files.open_main(false)?, files.open_index()?);
+        index::ensure(&index, &main)?;
+        Ok(Indexer::new(main, index))
+    };
+    match open() {
+        Err(error) if !error.is_busy() && !error.is_full() => {
+            tracing::warn!(%error, "the activity index cannot be used; building it anew");
+            files.remove_index();
+            open()
+        }
+        result => result,
+    }
 }
 
 fn start(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {

@@ -112,6 +112,7 @@ fn a_full_asynchronous_queue_drops_counts_and_confesses() {
     let mut options = home.options();
     options.durability = Durability::Async;
     options.queue = 4;
+    options.busy_timeout = Duration::from_mins(2);
     let store = Store::open(&options).expect("opens");
     let raw = home.sqlite();
     // While another process holds the write lock the writer waits and its queue fills.

@@ -363,6 +363,24 @@ fn a_reader_without_a_writer_finds_everything_even_without_an_index() {
 }
 
 #[test]
+fn a_ruined_index_is_built_anew() {
+    let home = Home::new();
+    let store = home.open();
+    fill(&store, 300);
+    drop(store);
+    let path = home.path().join("activity-index.db");
+    let ruined = vec![0x5a; 8192];
+    std::fs::write(&path, ruined).expect("ruined");
+    std::fs::remove_file(home.path().join("activity-index.db-wal")).ok();
+    let query = Query::from_pairs([("tool", "tool3")], Timestamp::now()).expect("query");
+    assert_eq!(
+        home.reader().list(&query).expect("list").activities.len(),
+        42
+    );
+    assert!(home.verify().is_intact());
+}
+
+#[test]
 fn a_record_that_cannot_be_decoded_is_counted_not_hidden() {
     let home = Home::new();
     let store = home.open();

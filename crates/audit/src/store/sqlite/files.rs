@@ -81,6 +81,15 @@ impl Files {
         Ok(connection)
     }
 
+    /// Removes the index. What is missing then is missed when it is opened again.
+    pub(crate) fn remove_index(&self) {
+        for suffix in ["", "-wal", "-shm"] {
+            let mut path = self.index.clone().into_os_string();
+            path.push(suffix);
+            std::fs::remove_file(path).ok();
+        }
+    }
+
     pub(crate) fn open_index(&self) -> Result<Connection, StoreError> {
         open(&self.index, self.busy_timeout, true)
     }

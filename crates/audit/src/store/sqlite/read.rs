@@ -6,7 +6,8 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::indexer;
-use super::plan::{Plan, first_place};
+use super::lookup::first_place;
+use super::plan::Plan;
 use crate::digest::Digest;
 use crate::id::Ulid;
 use crate::query::{Cursor, Filter, Query};

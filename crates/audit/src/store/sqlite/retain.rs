@@ -48,22 +48,19 @@ impl Retain {
             .cut(main, index, Timestamp::now())
             .map_err(StoreError::Read)?;
         let mut floors = BTreeMap::new();
-        let mut removed_to = None;
         while !shared.stop.load(Ordering::Relaxed)
-            && let Some((last, removed)) = self.step(main, cut, &mut floors)?
+            && let Some(removed) = self.step(main, cut, &mut floors)?
         {
             Counters::add(&shared.counters.removed, removed);
-            removed_to = Some(last);
         }
         for floor in floors.values() {
             if let Err(error) = append_to_log(&self.data_dir, floor, false) {
                 tracing::error!(%error, "cannot append to checkpoints.log");
             }
         }
-        if let Some(last) = removed_to {
-            forget(index, last, self.limits)?;
-        }
-        Ok(())
+        // Whatever an earlier run that was cut short has left goes as well.
+        let oldest = first(main).map_err(StoreError::Read)?;
+        forget(index, oldest.saturating_sub(1), self.limits)
     }
 
     /// The last place that may go; 0 for none.
@@ -100,7 +97,7 @@ impl Retain {
         main: &Connection,
         cut: u64,
         floors: &mut BTreeMap<i64, Checkpoint>,
-    ) -> Result<Option<(u64, u64)>, StoreError> {
+    ) -> Result<Option<u64>, StoreError> {
         let oldest = first(main).map_err(StoreError::Read)?;
         if oldest == 0 || oldest > cut {
             return Ok(None);
@@ -117,7 +114,7 @@ impl Retain {
             .execute("DELETE FROM activity WHERE seq <= ?1", [last])
             .map_err(StoreError::Write)?;
         transaction.commit().map_err(StoreError::Write)?;
-        Ok(Some((last, removed as u64)))
+        Ok(Some(removed as u64))
     }
 }
 

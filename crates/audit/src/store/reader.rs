@@ -1,0 +1,117 @@
+//! `Reader`: where questions go, and the catalogue. Cheap to clone; every method blocks its thread.
+//!
+//! The only thing it ever writes is the catalogue; it starts no chain.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::{
+    Backend, CapturedTool, Generation, Options, Page, StoreError, Stored, Tail, Verification,
+    sqlite,
+};
+use crate::chain::TrustedKeys;
+use crate::export::{ExportFormat, Exporter};
+use crate::id::Ulid;
+use crate::query::{Filter, Query};
+use crate::summary::{GroupBy, Summary};
+use crate::time::Timestamp;
+
+/// Records read at a time while exporting.
+const EXPORT_STEP: usize = 500;
+
+/// The reading side of a store, and its catalogue. Cheap to clone. Every method blocks.
+#[derive(Debug, Clone)]
+pub struct Reader {
+    pub(super) backend: Arc<dyn Backend>,
+}
+
+impl Reader {
+    /// Opens an existing store to read it: no chain is started. Another process may be writing it.
+    pub fn open(options: &Options) -> Result<Self, StoreError> {
+        Ok(Self {
+            backend: Arc::new(sqlite::open_reader(options)?),
+        })
+    }
+
+    /// A page of matching records, newest first. Stable while records arrive.
+    pub fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        self.backend.list(query)
+    }
+
+    /// One record by its id.
+    pub fn show(&self, id: Ulid) -> Result<Option<Stored>, StoreError> {
+        self.backend.show(id)
+    }
+
+    /// Matching records after the place `seq`, oldest first, up to `limit`. Ask again from [`Tail::next`]. A follower resumes with
+    /// the place of the last record it saw.
+    pub fn after(&self, seq: u64, filter: &Filter, limit: usize) -> Result<Tail, StoreError> {
+        self.backend.after(seq, filter, limit)
+    }
+
+    /// Counts over the hours that `period` before `now` touches.
+    pub fn summary(
+        &self,
+        by: GroupBy,
+        period: Duration,
+        now: Timestamp,
+    ) -> Result<Summary, StoreError> {
+        self.backend.summary(by, period, now)
+    }
+
+    /// Writes every matching record there is now, oldest first. Memory does not depend on how many there are. Gives their number.
+    pub fn export(
+        &self,
+        filter: &Filter,
+        format: ExportFormat,
+        out: &mut dyn Write,
+    ) -> Result<u64, StoreError> {
+        let (mut place, last) = self.backend.bounds(filter)?;
+        let mut exporter = Exporter::start(format, out).map_err(StoreError::Output)?;
+        while place < last {
+            let tail = self.backend.after(place, filter, EXPORT_STEP)?;
+            for record in tail.records.iter().take_while(|record| record.seq <= last) {
+                exporter.write(record).map_err(StoreError::Output)?;
+            }
+            place = if tail.more { tail.next } else { last };
+        }
+        exporter.finish().map_err(StoreError::Output)
+    }
+
+    /// Walks every chain, link and checkpoint, and names the first break.
+    pub fn verify(&self, trusted: &TrustedKeys) -> Result<Verification, StoreError> {
+        self.backend.verify(trusted)
+    }
+
+    /// Remembers a tool as its server declared it. A new digest makes a new generation.
+    pub fn put_tool(
+        &self,
+        server: &str,
+        tool: &str,
+        digest: &str,
+        raw: &[u8],
+    ) -> Result<Generation, StoreError> {
+        self.backend.put_tool(server, tool, digest, raw)
+    }
+
+    /// A remembered tool: its newest generation, or the one asked for.
+    pub fn tool(
+        &self,
+        server: &str,
+        tool: &str,
+        generation: Option<u64>,
+    ) -> Result<Option<CapturedTool>, StoreError> {
+        self.backend.tool(server, tool, generation)
+    }
+
+    /// The newest generation of every tool of a server.
+    pub fn tools(&self, server: &str) -> Result<Vec<CapturedTool>, StoreError> {
+        self.backend.tools(server)
+    }
+
+    /// Forgets a server's tools; says how many rows went.
+    pub fn remove_tools(&self, server: &str) -> Result<u64, StoreError> {
+        self.backend.remove_tools(server)
+    }
+}

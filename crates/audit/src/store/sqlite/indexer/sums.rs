@@ -1,0 +1,126 @@
+//! `Sums`: what a batch of records adds to the roll-up, the signals, the spans of time and the tallies.
+//!
+//! Added up in memory first, so that a batch writes one row per distinct key instead of one per record.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+
+use rusqlite::{Transaction, params};
+
+use super::Codes;
+use crate::record::Record;
+use crate::record::verdict::decision_code;
+use crate::store::sqlite::index::{BUCKET_MILLIS, Dimension, HOUR_MILLIS, MINUTE_MILLIS};
+
+/// Minutes of `recent` kept: the last hour and some.
+const RECENT_MINUTES: u64 = 90;
+
+/// What a batch adds up before it is written.
+#[derive(Default)]
+pub(super) struct Sums {
+    tally: HashMap<(Dimension, i64), u64>,
+    rollup: HashMap<(u64, i64, i64, i64), [u64; 3]>,
+    rules: HashMap<(u64, i64, i64), u64>,
+    recent: HashMap<(u64, i64), [u64; 2]>,
+    spans: HashMap<u64, (u64, u64)>,
+}
+
+fn bump<K: Eq + Hash, const N: usize>(map: &mut HashMap<K, [u64; N]>, key: K, add: [u64; N]) {
+    let sums = map.entry(key).or_insert([0; N]);
+    sums.iter_mut().zip(add).for_each(|(sum, add)| *sum += add);
+}
+
+impl Sums {
+    pub(super) fn add(&mut self, seq: u64, record: &Record, codes: &Codes) {
+        let at = record.timestamp.as_millis();
+        let (kind, status) = (record.kind().code(), record.status().code());
+        let (validated, rejected) = (
+            u64::from(record.validated),
+            u64::from(record.is_contract_rejection()),
+        );
+        bump(
+            &mut self.rollup,
+            (at / HOUR_MILLIS, codes.place, kind, status),
+            [1, validated, rejected],
+        );
+        if validated + rejected > 0 {
+            bump(
+                &mut self.recent,
+                (at / MINUTE_MILLIS, codes.server),
+                [validated, rejected],
+            );
+        }
+        for rule in codes.terms.iter().filter(|term| **term > 0) {
+            *self
+                .rules
+                .entry((at / HOUR_MILLIS, *rule, codes.place))
+                .or_default() += 1;
+        }
+        let span = self.spans.entry(at / BUCKET_MILLIS).or_insert((seq, seq));
+        *span = (span.0.min(seq), span.1.max(seq));
+        let mut count = |dimension, value| *self.tally.entry((dimension, value)).or_default() += 1;
+        count(Dimension::Kind, kind);
+        count(Dimension::Status, status);
+        count(Dimension::Server, codes.server);
+        count(Dimension::Place, codes.place);
+        record
+            .decision()
+            .map(decision_code)
+            .into_iter()
+            .for_each(|d| count(Dimension::Decision, d));
+        codes
+            .terms
+            .iter()
+            .for_each(|term| count(Dimension::Term, *term));
+    }
+
+    pub(super) fn write(self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+        let add = |sql: &str| transaction.prepare_cached(sql);
+        let mut tally = add(
+            "INSERT INTO tally VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET count = count + excluded.count",
+        )?;
+        for ((dimension, value), count) in self.tally {
+            tally.execute(params![dimension as i64, value, count])?;
+        }
+        let mut rollup = add("INSERT INTO rollup VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET count = count + excluded.count,
+             validated = validated + excluded.validated, rejected = rejected + excluded.rejected")?;
+        for ((hour, place, kind, status), [count, validated, rejected]) in self.rollup {
+            rollup.execute(params![
+                hour, place, kind, status, count, validated, rejected
+            ])?;
+        }
+        let mut rules = add(
+            "INSERT INTO rollup_rule VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET count = count + excluded.count",
+        )?;
+        for ((hour, rule, place), count) in self.rules {
+            rules.execute(params![hour, rule, place, count])?;
+        }
+        let mut spans = add(
+            "INSERT INTO span VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET
+             low = min(low, excluded.low), high = max(high, excluded.high)",
+        )?;
+        for (bucket, (low, high)) in self.spans {
+            spans.execute(params![bucket, low, high])?;
+        }
+        write_recent(transaction, self.recent)
+    }
+}
+
+fn write_recent(
+    transaction: &Transaction<'_>,
+    recent: HashMap<(u64, i64), [u64; 2]>,
+) -> rusqlite::Result<()> {
+    let Some(newest) = recent.keys().map(|(minute, _)| *minute).max() else {
+        return Ok(());
+    };
+    let sql = "INSERT INTO recent VALUES (?1, ?2, ?3, ?4) ON CONFLICT DO UPDATE SET
+               validated = validated + excluded.validated, rejected = rejected + excluded.rejected";
+    let mut insert = transaction.prepare_cached(sql)?;
+    for ((minute, server), [validated, rejected]) in recent {
+        insert.execute(params![minute, server, validated, rejected])?;
+    }
+    transaction
+        .prepare_cached("DELETE FROM recent WHERE minute < ?1")?
+        .execute([newest.saturating_sub(RECENT_MINUTES)])?;
+    Ok(())
+}
