@@ -11,6 +11,9 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::store::{Options, StoreError};
 
+/// Negative, as `SQLite` counts pages otherwise.
+const INDEX_CACHE_KIB: i64 = -8192;
+
 /// The paths of one store.
 #[derive(Debug, Clone)]
 pub(crate) struct Files {
@@ -90,8 +93,15 @@ impl Files {
         }
     }
 
+    /// For the indexer: it inserts all over the index, so it keeps more of it in memory than the others.
     pub(crate) fn open_index(&self) -> Result<Connection, StoreError> {
-        open(&self.index, self.busy_timeout, true)
+        let connection = open(&self.index, self.busy_timeout, true)?;
+        let cached = connection.pragma_update(None, "cache_size", INDEX_CACHE_KIB);
+        cached.map_err(|source| StoreError::Open {
+            path: self.index.clone(),
+            source,
+        })?;
+        Ok(connection)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{CachedStatement, Connection, Transaction, params};
 
 use super::append::immediate;
 use super::index::stage_term;
@@ -116,6 +116,7 @@ fn copy(main: &Connection, dictionary: &mut Dictionary<'_>) -> rusqlite::Result<
     let mut rows =
         main.prepare_cached("SELECT seq, body FROM activity WHERE seq > ?1 ORDER BY seq LIMIT ?2")?;
     let mut rows = rows.query(params![reached, BATCH])?;
+    let mut inserts = Inserts::new(transaction)?;
     let mut sums = Sums::default();
     let mut count = 0;
     while let Some(row) = rows.next()? {
@@ -129,7 +130,7 @@ fn copy(main: &Connection, dictionary: &mut Dictionary<'_>) -> rusqlite::Result<
             continue;
         };
         let codes = dictionary.codes(&record)?;
-        insert(transaction, reached, &record, &codes)?;
+        inserts.add(reached, &record, &codes)?;
         sums.add(reached, &record, &codes);
     }
     sums.write(transaction)?;
@@ -139,35 +140,42 @@ fn copy(main: &Connection, dictionary: &mut Dictionary<'_>) -> rusqlite::Result<
     Ok((count, reached))
 }
 
-fn insert(
-    transaction: &Transaction<'_>,
-    seq: u64,
-    record: &Record,
-    codes: &Codes,
-) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO entry(seq, id, at, kind, status, decision, server, place, client, request_id, parent)
-               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
-    transaction.prepare_cached(sql)?.execute(params![
-        seq,
-        record.id().to_bytes(),
-        record.timestamp.as_millis(),
-        record.kind().code(),
-        record.status().code(),
-        record.decision().map(decision_code),
-        codes.server,
-        codes.place,
-        codes.client,
-        record.request_id,
-        record.parent_id.map(crate::id::Ulid::to_bytes),
-    ])?;
-    if !codes.terms.is_empty() {
-        let mut insert =
-            transaction.prepare_cached("INSERT INTO found(term, seq) VALUES (?1, ?2)")?;
-        for term in &codes.terms {
-            insert.execute(params![term, seq])?;
-        }
+/// The statements of a batch, looked up once.
+struct Inserts<'t> {
+    entry: CachedStatement<'t>,
+    found: CachedStatement<'t>,
+}
+
+impl<'t> Inserts<'t> {
+    fn new(transaction: &'t Transaction<'_>) -> rusqlite::Result<Self> {
+        let entry = "INSERT INTO entry(seq, id, at, kind, status, decision, server, place, client, request_id, parent)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+        let found = "INSERT INTO found(term, seq) VALUES (?1, ?2)";
+        Ok(Self {
+            entry: transaction.prepare_cached(entry)?,
+            found: transaction.prepare_cached(found)?,
+        })
     }
-    Ok(())
+
+    fn add(&mut self, seq: u64, record: &Record, codes: &Codes) -> rusqlite::Result<()> {
+        self.entry.execute(params![
+            seq,
+            record.id().to_bytes(),
+            record.timestamp.as_millis(),
+            record.kind().code(),
+            record.status().code(),
+            record.decision().map(decision_code),
+            codes.server,
+            codes.place,
+            codes.client,
+            record.request_id,
+            record.parent_id.map(crate::id::Ulid::to_bytes),
+        ])?;
+        for term in &codes.terms {
+            self.found.execute(params![term, seq])?;
+        }
+        Ok(())
+    }
 }
 
 /// Gives names their integers, making new ones as they come.
