@@ -1,0 +1,2 @@
+//! Placeholder until the corpus builders exist.
+fn main() {}
