@@ -96,7 +96,7 @@ impl Hidden {
     /// Class of a character, by code point alone.
     fn of(point: u32) -> Option<Self> {
         Some(match point {
-            0x85 | 0x2028 | 0x2029 => Self::LineEnding,
+            0xD | 0x85 | 0x2028 | 0x2029 => Self::LineEnding,
             0..=8 | 0xB | 0xC | 0xE..=0x1F | 0x7F..=0x9F => Self::Control,
             0x200B | 0x2060 | 0xFEFF | 0x180E => Self::ZeroWidth,
             0x200C | 0x200D => Self::Joiner,

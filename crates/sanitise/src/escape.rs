@@ -144,45 +144,41 @@ fn percent(bytes: &[u8]) -> Option<(usize, char)> {
     None
 }
 
-/// Names of the characters tokens are made of.
+/// Names of the characters tokens are made of. Browsers take the oldest names without their semicolon.
 fn named(bytes: &[u8]) -> Option<(usize, char)> {
-    const NAMES: [(&[u8], char); 22] = [
-        (b"lt", '<'),
-        (b"gt", '>'),
-        (b"amp", '&'),
-        (b"LT", '<'),
-        (b"GT", '>'),
-        (b"AMP", '&'),
-        (b"quot", '"'),
-        (b"vert", '|'),
-        (b"verbar", '|'),
-        (b"VerticalLine", '|'),
-        (b"lsqb", '['),
-        (b"lbrack", '['),
-        (b"rsqb", ']'),
-        (b"rbrack", ']'),
-        (b"sol", '/'),
-        (b"lowbar", '_'),
-        (b"UnderBar", '_'),
-        (b"colon", ':'),
-        (b"excl", '!'),
-        (b"num", '#'),
-        (b"commat", '@'),
-        (b"equals", '='),
-    ];
     let letters = bytes
         .iter()
         .take(13)
         .take_while(|byte| byte.is_ascii_alphabetic())
         .count();
-    let closed = bytes.get(letters) == Some(&b';');
-    NAMES.iter().find_map(|(name, c)| {
-        if closed && bytes.get(..letters) == Some(name) {
-            return Some((letters + 2, *c));
+    let name = bytes
+        .get(..letters)
+        .filter(|_| bytes.get(letters) == Some(&b';'));
+    let c = match (name, bytes) {
+        (Some(b"quot"), _) => '"',
+        (Some(b"vert" | b"verbar" | b"VerticalLine"), _) => '|',
+        (Some(b"lsqb" | b"lbrack"), _) => '[',
+        (Some(b"rsqb" | b"rbrack"), _) => ']',
+        (Some(b"sol"), _) => '/',
+        (Some(b"lowbar" | b"UnderBar"), _) => '_',
+        (Some(b"colon"), _) => ':',
+        (Some(b"excl"), _) => '!',
+        (Some(b"num"), _) => '#',
+        (Some(b"commat"), _) => '@',
+        (Some(b"equals"), _) => '=',
+        (_, [b'l', b't', ..] | [b'L', b'T', ..]) => return Some((3 + closed(bytes, 2), '<')),
+        (_, [b'g', b't', ..] | [b'G', b'T', ..]) => return Some((3 + closed(bytes, 2), '>')),
+        (_, [b'a', b'm', b'p', ..] | [b'A', b'M', b'P', ..]) => {
+            return Some((4 + closed(bytes, 3), '&'));
         }
-        // Browsers take the oldest names without their semicolon.
-        (matches!(c, '<' | '>' | '&') && bytes.starts_with(name)).then_some((name.len() + 1, *c))
-    })
+        _ => return None,
+    };
+    Some((letters + 2, c))
+}
+
+/// 1 if the name of `length` letters has its semicolon.
+fn closed(bytes: &[u8], length: usize) -> usize {
+    usize::from(bytes.get(length) == Some(&b';'))
 }
 
 #[cfg(test)]

@@ -5,18 +5,22 @@ use std::fmt;
 
 use memchr::memmem::Finder;
 
-use crate::chars::Chars;
-use crate::edit::{BOUNDARY_PLACEHOLDER, TOKEN_PLACEHOLDER};
-use crate::error::{Error, Kind};
+use crate::error::Error;
 use crate::finding::Severity;
-use crate::settings::{Mode, OnToken, Settings, Wrap};
+use crate::settings::{Settings, Wrap};
 use crate::shape;
 use crate::tokens::{Class, Token, Tokens};
 use crate::triage::Triage;
 use crate::trie::Trie;
+use crate::view::View;
 
-const MAX_EXTRA: usize = 256;
-const MAX_EXTRA_BYTES: usize = 256;
+mod label;
+mod places;
+
+use label::{extra_tokens, named_families};
+use places::{Anchors, Seconds, is_opened};
+
+pub(crate) use label::Label;
 
 /// A hit in a view.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,41 +37,27 @@ pub(crate) enum What {
     Boundary,
 }
 
-/// What a token is and what is to be done about it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Label {
-    /// Index into the family names.
-    pub(crate) family: u16,
-    pub(crate) class: &'static str,
-    pub(crate) severity: Severity,
-    /// The settings want it out of the text (or the whole text refused).
-    pub(crate) acted_on: bool,
-    /// A case variant of a literal: tokenizers do not take it for the token.
-    pub(crate) lookalike: bool,
-}
-
 /// A compiled token table under given settings.
 pub(crate) struct Matcher {
     names: Vec<String>,
     literals: Vec<(String, Label)>,
+    seconds: Seconds,
     /// Literals that begin with one of the openers.
     opened: Trie,
+    anchors: Anchors,
     /// Role markers, tried at anchors only.
     anchored: Trie,
     /// Literals that begin otherwise, and configured ones.
     anywhere: Vec<Anywhere>,
     generic: Label,
-    blank_line: Finder<'static>,
-    blank_line_crlf: Finder<'static>,
     pub(crate) replaces_boundaries: bool,
 }
 
-#[derive(Debug)]
 struct Anywhere {
     finder: Finder<'static>,
     label: Label,
     length: usize,
-    /// May occur in plain ASCII text.
+    /// May occur in a text of which nothing was folded.
     ascii: bool,
 }
 
@@ -83,77 +73,48 @@ impl Matcher {
     pub(crate) fn new(tokens: &Tokens, settings: &Settings) -> Result<Self, Error> {
         let named = named_families(tokens, settings)?;
         let mut names: Vec<String> = tokens.families().map(str::to_owned).collect();
-        let special = |names: &mut Vec<String>, name: &str| {
-            names.push(name.to_owned());
-            u16::try_from(names.len() - 1).unwrap_or(u16::MAX)
-        };
-        let label = |family, class, severity| Label {
-            family,
-            class,
-            severity,
-            acted_on: settings.on_token != OnToken::Report,
-            lookalike: false,
-        };
-        let generic = label(special(&mut names, "generic"), "A", Severity::Violation);
-        let extra = label(special(&mut names, "extra"), "extra", Severity::Attack);
+        let listed = u16::try_from(names.len()).unwrap_or(u16::MAX);
+        names.extend(["generic".to_owned(), "extra".to_owned()]);
+        let generic = Label::special(listed, "A", Severity::Violation, settings);
+        let extra = Label::special(listed + 1, "extra", Severity::Attack, settings);
 
         let literals: Vec<(String, Label)> = tokens
             .iter()
-            .map(|token| (token.text.clone(), token_label(token, named, settings)))
+            .map(|token| (token.text.clone(), Label::literal(token, named, settings)))
             .collect();
-        let numbered = |test: fn(&Token) -> bool| {
-            Trie::new(
-                (0..)
-                    .zip(tokens.iter())
-                    .filter(move |(_, token)| test(token))
-                    .map(|(index, token)| (token.text.as_str(), index)),
-            )
-        };
-        let mut anywhere: Vec<Anywhere> = tokens
+        let mut anywhere: Vec<Anywhere> = literals
             .iter()
-            .filter(|token| token.class != Class::E && !is_opened(token))
-            .map(|token| {
-                Anywhere::new(
-                    &token.text,
-                    token_label(token, named, settings),
-                    token.ascii,
-                )
-            })
+            .zip(tokens.iter())
+            .filter(|(_, token)| token.class != Class::E && !is_opened(token))
+            .map(|((text, label), token)| Anywhere::new(text, *label, token.ascii))
             .collect();
-        if settings.extra_tokens.len() > MAX_EXTRA {
-            let why = "is one too many: 256 are allowed";
-            let token = settings.extra_tokens.last().cloned().unwrap_or_default();
-            return Err(Error::new(Kind::ExtraToken { token, why }));
-        }
-        for text in &settings.extra_tokens {
-            anywhere.push(Anywhere::new(&extra_token(text)?, extra, true));
+        for text in extra_tokens(settings)? {
+            anywhere.push(Anywhere::new(&text, extra, true));
         }
         Ok(Self {
             names,
-            opened: numbered(|token| token.class != Class::E && is_opened(token)),
-            anchored: numbered(|token| token.class == Class::E),
             literals,
+            seconds: Seconds::new(tokens),
+            opened: trie(tokens, is_opened),
+            anchors: Anchors::new(tokens),
+            anchored: trie(tokens, |token| token.class == Class::E),
             anywhere,
             generic,
-            blank_line: Finder::new("\n\n"),
-            blank_line_crlf: Finder::new("\n\r\n"),
             replaces_boundaries: settings.wrap == Wrap::Delimit,
         })
     }
 
     /// Name of a family by its number.
     pub(crate) fn family(&self, index: u16) -> String {
-        self.names
-            .get(usize::from(index))
-            .cloned()
-            .unwrap_or_default()
+        let name = self.names.get(usize::from(index));
+        name.cloned().unwrap_or_default()
     }
 
     /// Whether an ASCII text without openers has anything to find.
     pub(crate) fn may_hit_plain(&self, text: &str) -> bool {
         let bytes = text.as_bytes();
         let mut hit = false;
-        self.anchors(bytes, |_| hit = true);
+        self.role_markers(bytes, &mut |_| hit = true);
         hit || self
             .anywhere
             .iter()
@@ -167,22 +128,25 @@ impl Matcher {
     }
 
     /// All hits, by kind and not in order. They may overlap. Returns the steps made.
-    pub(crate) fn find(&self, view: &str, mut sink: impl FnMut(Hit)) -> u64 {
-        let bytes = view.as_bytes();
+    pub(crate) fn find(&self, view: &View<'_>, mut sink: impl FnMut(Hit)) -> u64 {
+        let bytes = view.text().as_bytes();
         let mut steps = bytes.len() as u64;
         for start in memchr::memchr3_iter(b'<', b'[', b']', bytes) {
             let rest = bytes.get(start..).unwrap_or_default();
-            steps += self.opener(start, rest, &mut sink);
+            if self.seconds.has(rest) {
+                steps += self.opener(start, rest, &mut sink);
+            }
         }
-        steps += self.anchors(bytes, &mut sink);
-        for literal in &self.anywhere {
+        steps += self.role_markers(bytes, &mut sink);
+        let folded = view.is_folded();
+        let searched = self
+            .anywhere
+            .iter()
+            .filter(|literal| literal.ascii || folded);
+        for literal in searched {
             steps += bytes.len() as u64;
             for start in literal.finder.find_iter(bytes) {
-                sink(Hit {
-                    start,
-                    end: start + literal.length,
-                    what: What::Token(literal.label),
-                });
+                sink(Hit::token(start, literal.length, literal.label));
             }
         }
         steps
@@ -198,31 +162,40 @@ impl Matcher {
         });
         if rest.first() == Some(&b'<') {
             if let Some(length) = shape::boundary_len(rest, &mut steps) {
+                let what = What::Boundary;
                 sink(Hit {
                     start,
                     end: start + length,
-                    what: What::Boundary,
+                    what,
                 });
             }
-            let shaped =
-                shape::bar_token_len(rest, &mut steps).map(|length| (length, self.generic));
-            best = match (best, shaped) {
-                (Some((length, label)), Some((shaped_length, _)))
-                    if !label.lookalike && length >= shaped_length =>
-                {
-                    Some((length, label))
-                }
-                (_, Some(shaped)) => Some(shaped),
-                (best, None) => best,
-            };
+            if let Some(length) = shape::bar_token_len(rest, &mut steps) {
+                // A listed token of that length has a better name than the shape.
+                best = best
+                    .filter(|(listed, label)| !label.lookalike && *listed >= length)
+                    .or(Some((length, self.generic)));
+            }
         }
         if let Some((length, label)) = best {
-            sink(Hit {
-                start,
-                end: start + length,
-                what: What::Token(label),
-            });
+            sink(Hit::token(start, length, label));
         }
+        steps
+    }
+
+    /// Role markers at block start and after blank lines.
+    fn role_markers(&self, bytes: &[u8], sink: &mut impl FnMut(Hit)) -> u64 {
+        let mut steps = bytes.len() as u64;
+        self.anchors.each(bytes, |start| {
+            let rest = bytes.get(start..).unwrap_or_default();
+            let mut best = None;
+            steps += self.anchored.at(rest, |length, values| {
+                let found = self.literal(rest, length, values);
+                best = found.map(|label| (length, label)).or(best);
+            });
+            if let Some((length, label)) = best {
+                sink(Hit::token(start, length, label));
+            }
+        });
         steps
     }
 
@@ -230,66 +203,24 @@ impl Matcher {
     fn literal(&self, rest: &[u8], length: usize, values: &[u32]) -> Option<Label> {
         let seen = rest.get(..length)?;
         let of = |value: &u32| self.literals.get(*value as usize);
-        if let Some((_, label)) = values
+        let exact = values
             .iter()
             .filter_map(of)
-            .find(|(text, _)| text.as_bytes() == seen)
-        {
-            return Some(*label);
+            .find(|(text, _)| text.as_bytes() == seen);
+        match exact {
+            Some((_, label)) => Some(*label),
+            None => values.iter().find_map(of)?.1.lookalike(),
         }
-        let (_, label) = values.iter().find_map(of)?;
-        matches!(label.class, "A" | "B" | "C").then_some(Label {
-            severity: Severity::Info,
-            acted_on: false,
-            lookalike: true,
-            ..*label
-        })
     }
+}
 
-    /// Role markers at block start and after blank lines.
-    fn anchors(&self, bytes: &[u8], mut sink: impl FnMut(Hit)) -> u64 {
-        let mut steps = self.anchor(0, bytes, &mut sink);
-        for finder in [&self.blank_line, &self.blank_line_crlf] {
-            let mut at = 0;
-            while let Some(found) = bytes.get(at..).and_then(|rest| finder.find(rest)) {
-                let line_ends = bytes.get(at + found..).unwrap_or_default();
-                let length = line_ends
-                    .iter()
-                    .take_while(|byte| matches!(byte, b'\n' | b'\r'))
-                    .count();
-                at += found + length;
-                steps += length as u64;
-                // Mixed line ends are found by both finders.
-                let mixed = finder.needle() == b"\n\r\n"
-                    && self
-                        .blank_line
-                        .find(line_ends.get(..length).unwrap_or_default())
-                        .is_some();
-                if !mixed {
-                    steps += self.anchor(at, bytes, &mut sink);
-                }
-            }
+impl Hit {
+    fn token(start: usize, length: usize, label: Label) -> Self {
+        Self {
+            start,
+            end: start + length,
+            what: What::Token(label),
         }
-        steps
-    }
-
-    fn anchor(&self, start: usize, bytes: &[u8], sink: &mut impl FnMut(Hit)) -> u64 {
-        let rest = bytes.get(start..).unwrap_or_default();
-        let mut best = None;
-        let steps = self.anchored.at(rest, |length, values| {
-            best = self
-                .literal(rest, length, values)
-                .map(|label| (length, label))
-                .or(best);
-        });
-        if let Some((length, label)) = best {
-            sink(Hit {
-                start,
-                end: start + length,
-                what: What::Token(label),
-            });
-        }
-        steps
     }
 }
 
@@ -304,8 +235,14 @@ impl Anywhere {
     }
 }
 
-fn is_opened(token: &Token) -> bool {
-    token.text.starts_with(['<', '[', ']'])
+/// The tokens that pass a test, under their number in the table.
+fn trie(tokens: &Tokens, test: impl Fn(&Token) -> bool) -> Trie {
+    let numbered = (0..).zip(tokens.iter());
+    Trie::new(
+        numbered
+            .filter(|(_, token)| test(token))
+            .map(|(index, token)| (token.text.as_str(), index)),
+    )
 }
 
 /// The longest literal that is acted on, else the longest exact one, else the longest.
@@ -315,71 +252,6 @@ fn prefer(best: Option<(usize, Label)>, new: (usize, Label)) -> (usize, Label) {
         Some(best) if rank(best) > rank(new) => best,
         _ => new,
     }
-}
-
-fn token_label(token: &Token, named: u128, settings: &Settings) -> Label {
-    let is_named = token.families & named != 0;
-    let counts = match token.class {
-        Class::A | Class::B | Class::C => true,
-        Class::AmbiguousC => is_named,
-        Class::D | Class::E => is_named && settings.mode == Mode::Full,
-    };
-    let families = if is_named {
-        token.families & named
-    } else {
-        token.families
-    };
-    Label {
-        family: u16::try_from(families.trailing_zeros()).unwrap_or_default(),
-        class: token.class.name(),
-        severity: if counts {
-            Severity::Attack
-        } else {
-            Severity::Info
-        },
-        acted_on: counts && settings.on_token != OnToken::Report,
-        lookalike: false,
-    }
-}
-
-fn named_families(tokens: &Tokens, settings: &Settings) -> Result<u128, Error> {
-    let mut named = 0;
-    for family in settings.families.iter().filter(|family| *family != "all") {
-        match tokens.bits([family.as_str()]) {
-            0 => {
-                return Err(Error::new(Kind::UnknownFamily {
-                    family: family.chars().take(64).collect(),
-                    allowed: tokens.families().collect::<Vec<_>>().join(", "),
-                }));
-            }
-            bit => named |= bit,
-        }
-    }
-    Ok(named)
-}
-
-/// A configured marker in its match-view form.
-fn extra_token(text: &str) -> Result<String, Error> {
-    let refuse = |why| {
-        let token = text.chars().take(64).collect();
-        Error::new(Kind::ExtraToken { token, why })
-    };
-    let folded = Chars::shared().fold_text(text);
-    if folded.trim().chars().count() < 2 {
-        return Err(refuse("has fewer than two visible characters"));
-    }
-    if folded.len() > MAX_EXTRA_BYTES {
-        return Err(refuse("is longer than 256 bytes"));
-    }
-    let placeholders = [TOKEN_PLACEHOLDER, BOUNDARY_PLACEHOLDER];
-    if folded.contains("(removed:")
-        || placeholders
-            .iter()
-            .any(|placeholder| placeholder.contains(&folded))
-    {
-        return Err(refuse("would match the placeholder"));
-    }
-    Ok(folded)
 }
 
 #[cfg(test)]

@@ -79,7 +79,7 @@ fn count(decoded: &Decoded, offset: usize, matcher: &Matcher, notes: &mut Notes)
     let text = decoded.text.as_str();
     let view = View::of(text);
     let mut found = false;
-    matcher.find(view.text(), |hit| {
+    matcher.find(&view, |hit| {
         let What::Token(label) = hit.what else { return };
         // What would only be flagged in plain sight is not worth a flag in disguise.
         if label.severity > Severity::Info

@@ -121,7 +121,7 @@ impl Sanitiser {
     pub(crate) fn without_boundaries<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut edits = Edits::default();
         let view = View::of(text);
-        self.matcher.find(view.text(), |hit| {
+        self.matcher.find(&view, |hit| {
             if hit.what == What::Boundary {
                 let (start, end) = (view.start(hit.start), view.end(hit.end));
                 edits.push(Edit {
@@ -195,7 +195,7 @@ impl Sanitiser {
         } else {
             View::identity(text)
         };
-        let work = self.matcher.find(view.text(), |hit| {
+        let work = self.matcher.find(&view, |hit| {
             if let Some(edit) = self.judge(hit, &view, purpose, notes) {
                 edits.push(edit);
             }

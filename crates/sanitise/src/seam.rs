@@ -67,7 +67,7 @@ impl Sanitiser {
     fn across(&self, window: &Window) -> Option<(Hit, Range<usize>)> {
         let view = View::of(&window.text);
         let mut best: Option<(bool, Hit, Range<usize>)> = None;
-        self.matcher.find(view.text(), |hit| {
+        self.matcher.find(&view, |hit| {
             let range = view.start(hit.start)..view.end(hit.end);
             if range.start >= window.seam || range.end <= window.seam {
                 return;

@@ -78,8 +78,11 @@ impl Trie {
     fn next(&self, node: &Node, byte: u8) -> Option<&Node> {
         let first = node.first_edge as usize;
         let edges = self.edges.get(first..first + node.edges as usize)?;
-        let index = edges.binary_search_by_key(&byte, |(edge, _)| *edge).ok()?;
-        let (_, next) = edges.get(index)?;
+        let (_, next) = match edges {
+            // Behind the first letters nearly every node has one way on.
+            [only] => (only.0 == byte).then_some(only)?,
+            _ => edges.get(edges.binary_search_by_key(&byte, |(edge, _)| *edge).ok()?)?,
+        };
         self.nodes.get(*next as usize)
     }
 }

@@ -64,6 +64,11 @@ impl<'t> View<'t> {
         &self.text
     }
 
+    /// Whether any character was folded or dropped.
+    pub(crate) fn is_folded(&self) -> bool {
+        !self.pieces.is_empty()
+    }
+
     /// Source offset where the view byte `at` begins.
     pub(crate) fn start(&self, at: usize) -> usize {
         match self.piece(at) {

@@ -15,6 +15,9 @@ const MARKS: u32 = 4;
 /// A run of characters that look blank this long hides something.
 const BLANKS: u32 = 4;
 
+/// ASCII characters in a row after which skipping is faster than walking.
+const WIDE: usize = 32;
+
 /// What a pass writes down besides its edits.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
@@ -94,38 +97,42 @@ struct Paragraph {
 }
 
 impl Walk<'_, '_> {
-    /// Passes over characters that need nothing and deals with the first one that does.
+    /// Walks from `at` up to a stretch of plain ASCII, or to the end of something longer than a character.
     fn step(&mut self, at: usize) -> usize {
         let rest = self.text.get(at..).unwrap_or_default();
+        let mut ascii = 0;
         for (offset, c) in rest.char_indices() {
             let start = at + offset;
-            if c.is_ascii() && !is_special(c as u8) {
-                return start;
-            }
-            if c == '\r' {
-                return self.carriage_return(start);
-            }
             match self.chars.sort(c) {
-                Sort::Inert => {}
-                Sort::Mark => return self.mark(start, c),
-                Sort::Fold(fold) => {
-                    let end = start + c.len_utf8();
-                    self.view.fold(start, end, self.chars.folded(fold));
-                    return end;
+                Sort::Inert if c.is_ascii() => {
+                    ascii += 1;
+                    if ascii == WIDE {
+                        return start + 1;
+                    }
+                    continue;
                 }
-                Sort::Hidden(hidden) => return self.hidden(start, c, hidden),
+                Sort::Inert => {}
+                Sort::Mark => self.mark(start, c),
+                Sort::Fold(fold) => {
+                    let folded = self.chars.folded(fold);
+                    self.view.fold(start, start + c.len_utf8(), folded);
+                }
+                Sort::Hidden(hidden) => {
+                    let end = self.hidden(start, c, hidden);
+                    if end != start + c.len_utf8() {
+                        return end;
+                    }
+                }
             }
+            ascii = 0;
         }
         self.text.len()
     }
 
-    fn carriage_return(&mut self, start: usize) -> usize {
-        let end = start + 1;
-        if self.text.as_bytes().get(end) == Some(&b'\n') {
-            return end;
+    fn line_ending(&mut self, start: usize, end: usize, c: char) {
+        if c != '\r' || self.text.as_bytes().get(end) != Some(&b'\n') {
+            self.line_feed(start, end);
         }
-        self.line_feed(start, end);
-        end
     }
 
     fn line_feed(&mut self, start: usize, end: usize) {
@@ -134,7 +141,7 @@ impl Walk<'_, '_> {
         self.tally(Hidden::LineEnding.name(), Severity::Info, action, start, 1);
     }
 
-    fn mark(&mut self, start: usize, c: char) -> usize {
+    fn mark(&mut self, start: usize, c: char) {
         let end = start + c.len_utf8();
         let length = self.marks.extend(start, end);
         if self.view.ends_in_ascii(start) {
@@ -149,13 +156,12 @@ impl Walk<'_, '_> {
                 self.tally("combining", Severity::Info, action, start, 1);
             }
         }
-        end
     }
 
     fn hidden(&mut self, start: usize, c: char, hidden: Hidden) -> usize {
         let end = start + c.len_utf8();
         match hidden {
-            Hidden::LineEnding => self.line_feed(start, end),
+            Hidden::LineEnding => self.line_ending(start, end, c),
             Hidden::Blank => self.blank(start, end, c),
             Hidden::PrivateUse => {
                 self.view.drop(start, end);
@@ -351,7 +357,6 @@ fn is_special(byte: u8) -> bool {
 
 /// Offset of the next byte the walk must stop at.
 fn skip_plain(bytes: &[u8], mut at: usize) -> usize {
-    const WIDE: usize = 32;
     while let Some(chunk) = bytes.get(at..at + WIDE) {
         if chunk
             .iter()

@@ -1,11 +1,12 @@
 //! What the matcher finds in a view, and under which settings it acts.
 
 use super::*;
+use crate::settings::Mode;
 
 fn found(settings: &Settings, view: &str) -> Vec<(usize, usize, &'static str, bool, String)> {
     let matcher = Matcher::new(&Tokens::builtin(), settings).unwrap();
     let mut hits = Vec::new();
-    matcher.find(view, |hit| {
+    matcher.find(&View::of(view), |hit| {
         if let What::Token(label) = hit.what {
             hits.push((
                 hit.start,

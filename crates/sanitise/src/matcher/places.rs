@@ -1,0 +1,121 @@
+//! Places where a hit may begin: pairs of an opener and the byte behind it, and anchors of role markers. Cheap tests
+//! that reject nearly all of ordinary text before a trie is asked.
+
+use memchr::memmem::Finder;
+
+use crate::tokens::{Class, Token, Tokens};
+
+/// Whether a literal begins with a byte that the matcher stops at anyway.
+pub(crate) fn is_opened(token: &Token) -> bool {
+    token.class != Class::E && token.text.starts_with(['<', '[', ']'])
+}
+
+/// Bytes that may follow an opener, as a set of openers for each byte.
+pub(crate) struct Seconds(Box<[u8; 256]>);
+
+impl Seconds {
+    pub(crate) fn new(tokens: &Tokens) -> Self {
+        let mut seconds = Self(Box::new([0; 256]));
+        for token in tokens.iter().filter(|token| is_opened(token)) {
+            if let [opener, second, ..] = token.text.as_bytes() {
+                seconds.allow(*opener, second.to_ascii_lowercase());
+                seconds.allow(*opener, second.to_ascii_uppercase());
+            }
+        }
+        // The shapes: bar tokens, and boundary tags in sloppy forms.
+        for second in *b"|/uU \t\n\r\x0C" {
+            seconds.allow(b'<', second);
+        }
+        seconds
+    }
+
+    fn allow(&mut self, opener: u8, second: u8) {
+        if let Some(openers) = self.0.get_mut(usize::from(second)) {
+            *openers |= Self::bit(opener);
+        }
+    }
+
+    /// Whether a hit may begin with the first two bytes of `rest`.
+    pub(crate) fn has(&self, rest: &[u8]) -> bool {
+        let [opener, second, ..] = rest else {
+            return false;
+        };
+        self.0
+            .get(usize::from(*second))
+            .is_some_and(|openers| openers & Self::bit(*opener) != 0)
+    }
+
+    fn bit(opener: u8) -> u8 {
+        match opener {
+            b'<' => 1,
+            b'[' => 2,
+            _ => 4,
+        }
+    }
+}
+
+/// Block start and the places behind blank lines, if a role marker may begin there.
+pub(crate) struct Anchors {
+    firsts: Box<[bool; 256]>,
+    blank_line: Finder<'static>,
+    blank_line_crlf: Finder<'static>,
+}
+
+impl Anchors {
+    pub(crate) fn new(tokens: &Tokens) -> Self {
+        let mut firsts = Box::new([false; 256]);
+        let markers = tokens.iter().filter(|token| token.class == Class::E);
+        for byte in markers.filter_map(|token| token.text.bytes().next()) {
+            if let Some(first) = firsts.get_mut(usize::from(byte)) {
+                *first = true;
+            }
+        }
+        Self {
+            firsts,
+            blank_line: Finder::new("\n\n"),
+            blank_line_crlf: Finder::new("\n\r\n"),
+        }
+    }
+
+    /// Calls `visit` for every promising anchor, once.
+    pub(crate) fn each(&self, bytes: &[u8], mut visit: impl FnMut(usize)) {
+        self.offer(bytes, 0, &mut visit);
+        let mut at = 0;
+        while let Some(found) = find(&self.blank_line, bytes, at) {
+            at = behind_line_ends(bytes, found + 2);
+            self.offer(bytes, at, &mut visit);
+        }
+        if memchr::memchr(b'\r', bytes).is_none() {
+            return;
+        }
+        at = 0;
+        while let Some(found) = find(&self.blank_line_crlf, bytes, at) {
+            at = behind_line_ends(bytes, found + 3);
+            // Mixed line ends were seen above.
+            let run = bytes.get(found..at).unwrap_or_default();
+            if !run.windows(2).any(|pair| pair == b"\n\n") {
+                self.offer(bytes, at, &mut visit);
+            }
+        }
+    }
+
+    fn offer(&self, bytes: &[u8], at: usize, visit: &mut impl FnMut(usize)) {
+        let first = bytes
+            .get(at)
+            .and_then(|byte| self.firsts.get(usize::from(*byte)));
+        if first == Some(&true) {
+            visit(at);
+        }
+    }
+}
+
+fn find(finder: &Finder<'_>, bytes: &[u8], at: usize) -> Option<usize> {
+    Some(at + finder.find(bytes.get(at..)?)?)
+}
+
+fn behind_line_ends(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(b'\n' | b'\r') = bytes.get(at) {
+        at += 1;
+    }
+    at
+}
