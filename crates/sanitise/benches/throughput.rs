@@ -75,6 +75,10 @@ fn corpus() -> Vec<(&'static str, String)> {
         ("JSON", fill(json)),
         ("dense multilingual", fill(dense)),
         ("dense multilingual, hits", fill(&hits)),
+        (
+            "Russian",
+            fill("Все люди рождаются свободными и равными в своём достоинстве и правах. "),
+        ),
         ("Chinese", fill(chinese)),
         ("Vietnamese", fill(vietnamese)),
         ("Persian with ZWNJ", fill(persian)),

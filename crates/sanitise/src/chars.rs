@@ -124,7 +124,7 @@ impl Hidden {
 }
 
 /// Characters below this are looked up, the few classes above it are ranges.
-const TABLE: u32 = 0x2_0000;
+const TABLE: usize = 0x2_0000;
 const INERT: u16 = 0;
 const MARK: u16 = 1;
 const HIDDEN: u16 = 2;
@@ -133,7 +133,8 @@ const FOLD: u16 = 64;
 /// The lookup table and the texts that folding characters become.
 #[derive(Debug)]
 pub(crate) struct Chars {
-    codes: Box<[u16]>,
+    /// In place and of fixed size, so that a lookup is one comparison with a constant and one load.
+    codes: [u16; TABLE],
     folds: Vec<Box<str>>,
 }
 
@@ -144,36 +145,33 @@ const OWN_FOLDS: [(char, &str); 3] = [('\u{2581}', "_"), ('\u{226E}', "<"), ('\u
 impl Chars {
     /// The table of this process.
     pub(crate) fn shared() -> &'static Self {
-        static SHARED: LazyLock<Chars> = LazyLock::new(Chars::build);
+        static SHARED: LazyLock<Box<Chars>> = LazyLock::new(Chars::build);
         &SHARED
     }
 
-    fn build() -> Self {
+    fn build() -> Box<Self> {
         let nfkc = ComposingNormalizerBorrowed::new_nfkc();
         let categories = CodePointMapData::<GeneralCategory>::new();
         let marks = GeneralCategoryGroup::NonspacingMark.union(GeneralCategoryGroup::EnclosingMark);
-        let mut folds = Vec::new();
-        let codes = (0..TABLE)
-            .map(|point| {
-                let Some(c) = char::from_u32(point).filter(|_| !is_bulk(point)) else {
-                    return INERT;
-                };
-                if let Some(hidden) = Hidden::of(point) {
-                    return HIDDEN + u16::from(hidden as u8);
-                }
-                if marks.contains(categories.get(c)) {
-                    return MARK;
-                }
-                match fold(c, &nfkc) {
-                    Some(text) => {
-                        folds.push(text);
-                        u16::try_from(folds.len() - 1).map_or(INERT, |index| FOLD + index)
-                    }
-                    None => INERT,
-                }
-            })
-            .collect();
-        Self { codes, folds }
+        let mut chars = Box::new(Self {
+            codes: [INERT; TABLE],
+            folds: Vec::new(),
+        });
+        let Self { codes, folds } = &mut *chars;
+        for (point, code) in (0..).zip(codes.iter_mut()) {
+            let Some(c) = char::from_u32(point).filter(|_| !is_bulk(point)) else {
+                continue;
+            };
+            if let Some(hidden) = Hidden::of(point) {
+                *code = HIDDEN + u16::from(hidden as u8);
+            } else if marks.contains(categories.get(c)) {
+                *code = MARK;
+            } else if let Some(text) = fold(c, &nfkc) {
+                *code = u16::try_from(folds.len()).map_or(INERT, |index| FOLD + index);
+                folds.push(text);
+            }
+        }
+        chars
     }
 
     /// What a character is.
@@ -186,7 +184,7 @@ impl Chars {
             Some(&code) => Hidden::ALL
                 .get(usize::from(code - HIDDEN))
                 .map_or(Sort::Inert, |hidden| Sort::Hidden(*hidden)),
-            None => Hidden::of(c as u32).map_or(Sort::Inert, Sort::Hidden),
+            None => above_table(c),
         }
     }
 
@@ -211,6 +209,11 @@ impl Chars {
     }
 }
 
+#[cold]
+fn above_table(c: char) -> Sort {
+    Hidden::of(c as u32).map_or(Sort::Inert, Sort::Hidden)
+}
+
 /// A mark on an ASCII base is ignored in the match view: no token has one, and accents get stripped downstream.
 pub(crate) fn ends_in_ascii(text: &str) -> bool {
     text.as_bytes().last().is_some_and(u8::is_ascii)
@@ -228,13 +231,10 @@ fn fold(c: char, nfkc: &ComposingNormalizerBorrowed<'static>) -> Option<Box<str>
     }
     let mut bytes = [0; 4];
     let single: &str = c.encode_utf8(&mut bytes);
-    let normal = nfkc.normalize(single);
-    (normal != single).then(|| {
-        normal
-            .chars()
-            .filter(|c| Hidden::of(*c as u32).is_none())
-            .collect::<String>()
-            .into()
+    (!nfkc.is_normalized(single)).then(|| {
+        let normal = nfkc.normalize(single);
+        let visible = normal.chars().filter(|c| Hidden::of(*c as u32).is_none());
+        visible.collect::<String>().into()
     })
 }
 
@@ -262,7 +262,7 @@ mod tests {
         let nfkc = ComposingNormalizerBorrowed::new_nfkc();
         let categories = CodePointMapData::<GeneralCategory>::new();
         let marks = GeneralCategoryGroup::NonspacingMark.union(GeneralCategoryGroup::EnclosingMark);
-        for c in (0..TABLE)
+        for c in (0..0x2_0000)
             .filter(|point| is_bulk(*point))
             .filter_map(char::from_u32)
         {

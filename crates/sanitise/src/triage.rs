@@ -1,5 +1,6 @@
-//! The fast path: one pass over the bytes that says which of the slow stages a text needs, if any. Most text needs
-//! none and is handed back as it came. Written so that the compiler turns it into vector instructions.
+//! The fast path: a look at the bytes that says which of the slow stages a text needs, if any. Most text needs
+//! none and is handed back as it came.
+//! Written so that the compiler turns it into vector instructions.
 
 /// What a text contains that some stage must look at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -18,21 +19,11 @@ const BLOCK: usize = 4096;
 impl Triage {
     pub(crate) fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
-        let mut triage = Self::default();
-        for block in bytes.chunks(BLOCK) {
-            if is_plain(block) {
-                continue;
-            }
-            let (exotic, openers, escapes) = block_flags(block);
-            triage.exotic |= exotic;
-            triage.openers |= openers;
-            triage.escapes |= escapes;
-            if triage.exotic && triage.openers && triage.escapes {
-                return triage;
-            }
+        Self {
+            exotic: bytes.chunks(BLOCK).any(has_exotic) || has_lone_carriage_return(bytes),
+            openers: memchr::memchr3(b'<', b'[', b']', bytes).is_some(),
+            escapes: memchr::memchr3(b'&', b'%', b'\\', bytes).is_some(),
         }
-        triage.exotic = triage.exotic || has_lone_carriage_return(bytes);
-        triage
     }
 
     /// Nothing for any stage but the role markers.
@@ -41,31 +32,16 @@ impl Triage {
     }
 }
 
-/// Most blocks have nothing at all; asking only that takes half the instructions. Tabs and carriage returns are left
-/// to the second look.
-fn is_plain(block: &[u8]) -> bool {
+/// Whether a block has a byte that is not ASCII or a control character. Reduces it to one bit without a branch.
+fn has_exotic(block: &[u8]) -> bool {
     let mut found = 0_u8;
     for &byte in block {
         // One signed comparison covers C0, DEL and everything that is not ASCII.
-        let outside = byte.wrapping_add(1).cast_signed() < 0x21 && byte != b'\n';
-        let opener = byte == b'<' || byte == b'[' || byte == b']';
-        let escape = byte == b'&' || byte == b'%' || byte == b'\\';
-        found |= u8::from(outside || opener || escape);
-    }
-    found == 0
-}
-
-/// Reduces a block to flags without a branch.
-fn block_flags(block: &[u8]) -> (bool, bool, bool) {
-    let (mut exotic, mut openers, mut escapes) = (0_u8, 0_u8, 0_u8);
-    for &byte in block {
         let outside = byte.wrapping_add(1).cast_signed() < 0x21;
         let layout = byte == b'\n' || byte == b'\t' || byte == b'\r';
-        exotic |= u8::from(outside && !layout);
-        openers |= u8::from(byte == b'<' || byte == b'[' || byte == b']');
-        escapes |= u8::from(byte == b'&' || byte == b'%' || byte == b'\\');
+        found |= u8::from(outside && !layout);
     }
-    (exotic != 0, openers != 0, escapes != 0)
+    found != 0
 }
 
 fn has_lone_carriage_return(bytes: &[u8]) -> bool {

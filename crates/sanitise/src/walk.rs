@@ -15,8 +15,8 @@ const MARKS: u32 = 4;
 /// A run of characters that look blank this long hides something.
 const BLANKS: u32 = 4;
 
-/// ASCII characters in a row after which skipping is faster than walking.
-const WIDE: usize = 32;
+/// Bytes walked before the walk looks again for something to skip.
+const BLOCK: usize = 64;
 
 /// What a pass writes down besides its edits.
 #[derive(Debug, Default)]
@@ -49,7 +49,8 @@ pub(crate) fn walk<'t>(
     };
     let mut at = 0;
     while at < text.len() {
-        at = walk.step(skip_plain(text.as_bytes(), at));
+        at = skip_inert(text, at);
+        at = walk.step(at);
     }
     walk.notes.work += text.len() as u64;
     walk.view.finish()
@@ -79,11 +80,8 @@ struct Run {
 
 impl Run {
     fn extend(&mut self, start: usize, end: usize) -> u32 {
-        self.length = if self.end == start && self.length > 0 {
-            self.length.saturating_add(1)
-        } else {
-            1
-        };
+        let before = if self.end == start { self.length } else { 0 };
+        self.length = before.saturating_add(1);
         self.end = end;
         self.length
     }
@@ -97,26 +95,19 @@ struct Paragraph {
 }
 
 impl Walk<'_, '_> {
-    /// Walks from `at` up to a stretch of plain ASCII, or to the end of something longer than a character.
+    /// Walks a block of text from `at` on; returns where to go on, which may be behind a longer sequence.
     fn step(&mut self, at: usize) -> usize {
-        let rest = self.text.get(at..).unwrap_or_default();
-        let mut ascii = 0;
-        for (offset, c) in rest.char_indices() {
+        let (text, chars) = (self.text, self.chars);
+        let until = text.ceil_char_boundary((at + BLOCK).min(text.len()));
+        let block = text.get(at..until).unwrap_or_default();
+        for (offset, c) in block.char_indices() {
             let start = at + offset;
-            match self.chars.sort(c) {
-                Sort::Inert if c.is_ascii() => {
-                    ascii += 1;
-                    if ascii == WIDE {
-                        return start + 1;
-                    }
-                    continue;
-                }
+            match chars.sort(c) {
                 Sort::Inert => {}
-                Sort::Mark => self.mark(start, c),
-                Sort::Fold(fold) => {
-                    let folded = self.chars.folded(fold);
-                    self.view.fold(start, start + c.len_utf8(), folded);
-                }
+                Sort::Mark => self.mark(start, start + c.len_utf8()),
+                Sort::Fold(fold) => self
+                    .view
+                    .fold(start, start + c.len_utf8(), chars.folded(fold)),
                 Sort::Hidden(hidden) => {
                     let end = self.hidden(start, c, hidden);
                     if end != start + c.len_utf8() {
@@ -124,9 +115,8 @@ impl Walk<'_, '_> {
                     }
                 }
             }
-            ascii = 0;
         }
-        self.text.len()
+        until
     }
 
     fn line_ending(&mut self, start: usize, end: usize, c: char) {
@@ -141,9 +131,17 @@ impl Walk<'_, '_> {
         self.tally(Hidden::LineEnding.name(), Severity::Info, action, start, 1);
     }
 
-    fn mark(&mut self, start: usize, c: char) {
-        let end = start + c.len_utf8();
+    /// Inlined, because some scripts have a mark on every other letter.
+    #[inline]
+    fn mark(&mut self, start: usize, end: usize) {
         let length = self.marks.extend(start, end);
+        if length > MARKS || self.view.ends_in_ascii(start) {
+            self.odd_mark(start, end, length);
+        }
+    }
+
+    /// A mark too many, or one on an ASCII character.
+    fn odd_mark(&mut self, start: usize, end: usize, length: u32) {
         if self.view.ends_in_ascii(start) {
             self.view.drop(start, end);
         }
@@ -350,25 +348,46 @@ impl Walk<'_, '_> {
     }
 }
 
-/// A byte the walk must stop at: not ASCII, or a control character other than tab and line feed.
-fn is_special(byte: u8) -> bool {
-    !matches!(byte, b' '..=b'~' | b'\t' | b'\n')
-}
-
-/// Offset of the next byte the walk must stop at.
-fn skip_plain(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(chunk) = bytes.get(at..at + WIDE) {
-        if chunk
-            .iter()
-            .fold(false, |found, byte| found | is_special(*byte))
-        {
+/// Offset of the next stretch that may have something to stop at.
+fn skip_inert(text: &str, mut at: usize) -> usize {
+    const WIDE: usize = 32;
+    while let Some(chunk) = text.as_bytes().get(at..at + WIDE) {
+        if has_noteworthy(chunk) {
             break;
         }
         at += WIDE;
     }
-    let rest = bytes.get(at..).unwrap_or_default();
-    at + rest
-        .iter()
-        .position(|byte| is_special(*byte))
-        .unwrap_or(rest.len())
+    // The last character of an inert chunk may end in the next one; it is inert all the same.
+    text.ceil_char_boundary(at)
+}
+
+/// Whether a chunk has more than plain ASCII and the letters of blocks that are inert throughout: Cyrillic to U+047F,
+/// ideographs from U+4000, Hangul from U+B000. Reduces it to one bit without a branch.
+fn has_noteworthy(chunk: &[u8]) -> bool {
+    let mut found = 0_u8;
+    for &byte in chunk {
+        let outside = byte.wrapping_add(1).cast_signed() < 0x21;
+        let layout = byte == b'\n' || byte == b'\t';
+        let inert_lead =
+            byte | 1 == 0xD1 || byte.wrapping_sub(0xE4) < 6 || byte.wrapping_sub(0xEB) < 2;
+        let continuation = byte.cast_signed() < -64;
+        found |= u8::from(outside && !layout && !inert_lead && !continuation);
+    }
+    found != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn skipped_letters_are_inert() {
+        let skipped = ('\u{80}'..=char::MAX).filter(|c| !has_noteworthy(c.to_string().as_bytes()));
+        let mut count = 0;
+        for c in skipped {
+            assert_eq!(Chars::shared().sort(c), Sort::Inert, "{c:?}");
+            count += 1;
+        }
+        assert_eq!(count, 128 + 6 * 4096 + 2 * 4096);
+    }
 }
