@@ -8,15 +8,17 @@ const ESC: u8 = 0x1B;
 
 /// Length of the sequence at the start of `bytes`, 0 if there is none. Looks at no byte behind the next
 /// introducer, so measuring every sequence of a text is linear.
-pub(crate) fn sequence_len(bytes: &[u8]) -> usize {
-    match bytes {
+pub(crate) fn sequence_len(bytes: &[u8], steps: &mut u64) -> usize {
+    let length = match bytes {
         [ESC, b'[', rest @ ..] => 2 + csi_len(rest),
-        [ESC, b']' | b'P' | b'X' | b'^' | b'_', rest @ ..] => 2 + string_len(rest),
+        [ESC, b']' | b'P' | b'X' | b'^' | b'_', rest @ ..] => 2 + string_len(rest, steps),
         [ESC, rest @ ..] => 1 + escape_len(rest),
         [0xC2, 0x9B, rest @ ..] => 2 + csi_len(rest),
-        [0xC2, 0x90 | 0x98 | 0x9D | 0x9E | 0x9F, rest @ ..] => 2 + string_len(rest),
+        [0xC2, 0x90 | 0x98 | 0x9D | 0x9E | 0x9F, rest @ ..] => 2 + string_len(rest, steps),
         _ => 0,
-    }
+    };
+    *steps += length as u64;
+    length
 }
 
 /// Parameters, intermediates and the final byte; as much of them as is there.
@@ -53,9 +55,10 @@ fn escape_len(bytes: &[u8]) -> usize {
 
 /// Everything up to and with the terminator. An abort (another escape, CAN, SUB, a C1 introducer) ends it before
 /// that byte; a line end or the end of the text means that it was no control string.
-fn string_len(bytes: &[u8]) -> usize {
+fn string_len(bytes: &[u8], steps: &mut u64) -> usize {
     let mut previous = 0;
     for (at, &byte) in bytes.iter().take(MAX_STRING).enumerate() {
+        *steps += 1;
         match byte {
             0x07 => return at + 1,
             ESC if bytes.get(at + 1) == Some(&b'\\') => return at + 2,
@@ -71,7 +74,9 @@ fn string_len(bytes: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::sequence_len;
+    fn sequence_len(bytes: &[u8]) -> usize {
+        super::sequence_len(bytes, &mut 0)
+    }
 
     #[test]
     fn whole_sequences_are_measured() {

@@ -4,8 +4,10 @@
 use std::sync::LazyLock;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
-use icu_properties::CodePointMapData;
 use icu_properties::props::{GeneralCategory, GeneralCategoryGroup};
+use icu_properties::{CodePointMapData, CodePointMapDataBorrowed};
+
+use crate::hidden::Hidden;
 
 /// What a character is to this crate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,109 +20,6 @@ pub(crate) enum Sort {
     Fold(u16),
     /// Hidden, blank or otherwise suspicious.
     Hidden(Hidden),
-}
-
-/// Classes of hidden characters; the name is the rule suffix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Hidden {
-    Control,
-    LineEnding,
-    ZeroWidth,
-    Joiner,
-    BidiMark,
-    BidiControl,
-    BidiIsolate,
-    DeprecatedFormat,
-    InvisibleMath,
-    Tag,
-    VariationSelector,
-    Filler,
-    SoftHyphen,
-    Interlinear,
-    Format,
-    Ignorable,
-    Blank,
-    Noncharacter,
-    PrivateUse,
-}
-
-impl Hidden {
-    const ALL: [Self; 19] = [
-        Self::Control,
-        Self::LineEnding,
-        Self::ZeroWidth,
-        Self::Joiner,
-        Self::BidiMark,
-        Self::BidiControl,
-        Self::BidiIsolate,
-        Self::DeprecatedFormat,
-        Self::InvisibleMath,
-        Self::Tag,
-        Self::VariationSelector,
-        Self::Filler,
-        Self::SoftHyphen,
-        Self::Interlinear,
-        Self::Format,
-        Self::Ignorable,
-        Self::Blank,
-        Self::Noncharacter,
-        Self::PrivateUse,
-    ];
-
-    /// Suffix of the rule id.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Control => "control",
-            Self::LineEnding => "line_ending",
-            Self::ZeroWidth => "zero_width",
-            Self::Joiner => "joiner",
-            Self::BidiMark => "bidi_mark",
-            Self::BidiControl => "bidi_control",
-            Self::BidiIsolate => "bidi_isolate",
-            Self::DeprecatedFormat => "deprecated_format",
-            Self::InvisibleMath => "invisible_math",
-            Self::Tag => "tag",
-            Self::VariationSelector => "variation_selector",
-            Self::Filler => "filler",
-            Self::SoftHyphen => "soft_hyphen",
-            Self::Interlinear => "interlinear",
-            Self::Format => "format",
-            Self::Ignorable => "ignorable",
-            Self::Blank => "blank",
-            Self::Noncharacter => "noncharacter",
-            Self::PrivateUse => "private_use",
-        }
-    }
-
-    /// Class of a character, by code point alone.
-    fn of(point: u32) -> Option<Self> {
-        Some(match point {
-            0xD | 0x85 | 0x2028 | 0x2029 => Self::LineEnding,
-            0..=8 | 0xB | 0xC | 0xE..=0x1F | 0x7F..=0x9F => Self::Control,
-            0x200B | 0x2060 | 0xFEFF | 0x180E => Self::ZeroWidth,
-            0x200C | 0x200D => Self::Joiner,
-            0x200E | 0x200F | 0x061C => Self::BidiMark,
-            0x202A..=0x202E => Self::BidiControl,
-            0x2066..=0x2069 => Self::BidiIsolate,
-            0x206A..=0x206F => Self::DeprecatedFormat,
-            0x2061..=0x2064 => Self::InvisibleMath,
-            0xE0000..=0xE007F => Self::Tag,
-            0xFE00..=0xFE0F | 0xE0100..=0xE01EF | 0x180B..=0x180D | 0x180F => {
-                Self::VariationSelector
-            }
-            0x115F | 0x1160 | 0x3164 | 0xFFA0 | 0x17B4 | 0x17B5 => Self::Filler,
-            0xAD | 0x34F => Self::SoftHyphen,
-            0xFFF9..=0xFFFC => Self::Interlinear,
-            0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A => Self::Format,
-            0x2065 | 0xFFF0..=0xFFF8 | 0xE0080..=0xE0FFF => Self::Ignorable,
-            0xA0 | 0x1680 | 0x2000..=0x200A | 0x202F | 0x205F | 0x2800 | 0x3000 => Self::Blank,
-            0xFDD0..=0xFDEF => Self::Noncharacter,
-            _ if point & 0xFFFE == 0xFFFE => Self::Noncharacter,
-            0xE000..=0xF8FF | 0xF_0000.. => Self::PrivateUse,
-            _ => return None,
-        })
-    }
 }
 
 /// Characters below this are looked up, the few classes above it are ranges.
@@ -149,10 +48,9 @@ impl Chars {
         &SHARED
     }
 
+    #[expect(clippy::large_stack_arrays, reason = "built once, into its box")]
     fn build() -> Box<Self> {
-        let nfkc = ComposingNormalizerBorrowed::new_nfkc();
-        let categories = CodePointMapData::<GeneralCategory>::new();
-        let marks = GeneralCategoryGroup::NonspacingMark.union(GeneralCategoryGroup::EnclosingMark);
+        let unicode = Unicode::new();
         let mut chars = Box::new(Self {
             codes: [INERT; TABLE],
             folds: Vec::new(),
@@ -164,9 +62,9 @@ impl Chars {
             };
             if let Some(hidden) = Hidden::of(point) {
                 *code = HIDDEN + u16::from(hidden as u8);
-            } else if marks.contains(categories.get(c)) {
+            } else if unicode.is_mark(c) {
                 *code = MARK;
-            } else if let Some(text) = fold(c, &nfkc) {
+            } else if let Some(text) = unicode.fold(c) {
                 *code = u16::try_from(folds.len()).map_or(INERT, |index| FOLD + index);
                 folds.push(text);
             }
@@ -224,18 +122,48 @@ fn is_bulk(point: u32) -> bool {
     matches!(point, 0x20..=0x7E | 0x3400..=0x9FFF | 0xAC00..=0xD7A3 | 0x1_2000..=0x1_2FFF | 0x1_7000..=0x1_8CFF)
 }
 
-/// What NFKC makes of a letter with an accent stays a letter with an accent, so only real changes fold.
-fn fold(c: char, nfkc: &ComposingNormalizerBorrowed<'static>) -> Option<Box<str>> {
-    if let Some((_, text)) = OWN_FOLDS.iter().find(|(own, _)| *own == c) {
-        return Some((*text).into());
+/// The Unicode data the table is built from.
+struct Unicode {
+    nfkc: ComposingNormalizerBorrowed<'static>,
+    categories: CodePointMapDataBorrowed<'static, GeneralCategory>,
+}
+
+impl Unicode {
+    fn new() -> Self {
+        Self {
+            nfkc: ComposingNormalizerBorrowed::new_nfkc(),
+            categories: CodePointMapData::new(),
+        }
     }
-    let mut bytes = [0; 4];
-    let single: &str = c.encode_utf8(&mut bytes);
-    (!nfkc.is_normalized(single)).then(|| {
-        let normal = nfkc.normalize(single);
-        let visible = normal.chars().filter(|c| Hidden::of(*c as u32).is_none());
-        visible.collect::<String>().into()
-    })
+
+    fn is_mark(&self, c: char) -> bool {
+        let marks = GeneralCategoryGroup::NonspacingMark.union(GeneralCategoryGroup::EnclosingMark);
+        marks.contains(self.categories.get(c))
+    }
+
+    /// What NFKC makes of a letter with an accent stays a letter with an accent, so only real changes fold. Format
+    /// characters with a shape of their own stay in the text, but no token has one and cleaners strip them.
+    fn fold(&self, c: char) -> Option<Box<str>> {
+        if let Some((_, text)) = OWN_FOLDS.iter().find(|(own, _)| *own == c) {
+            return Some((*text).into());
+        }
+        if self.categories.get(c) == GeneralCategory::Format {
+            return Some("".into());
+        }
+        let mut bytes = [0; 4];
+        let single: &str = c.encode_utf8(&mut bytes);
+        if self.nfkc.is_normalized(single) {
+            return None;
+        }
+        let mut folded = String::new();
+        for c in self.nfkc.normalize(single).chars() {
+            let ignored = self.is_mark(c) && ends_in_ascii(&folded);
+            if !ignored && Hidden::of(c as u32).is_none() {
+                folded.push(c);
+            }
+        }
+        Some(folded.into())
+    }
 }
 
 #[cfg(test)]
@@ -259,16 +187,30 @@ mod tests {
 
     #[test]
     fn skipped_ranges_hold_nothing_of_interest() {
-        let nfkc = ComposingNormalizerBorrowed::new_nfkc();
-        let categories = CodePointMapData::<GeneralCategory>::new();
-        let marks = GeneralCategoryGroup::NonspacingMark.union(GeneralCategoryGroup::EnclosingMark);
+        let unicode = Unicode::new();
         for c in (0..0x2_0000)
             .filter(|point| is_bulk(*point))
             .filter_map(char::from_u32)
         {
             assert_eq!(Hidden::of(c as u32), None, "{c:?}");
-            assert_eq!(fold(c, &nfkc), None, "{c:?}");
-            assert!(!marks.contains(categories.get(c)), "{c:?}");
+            assert_eq!(unicode.fold(c), None, "{c:?}");
+            assert!(!unicode.is_mark(c), "{c:?}");
+        }
+    }
+
+    #[test]
+    fn everything_that_normalises_to_ascii_folds_to_it() {
+        use unicode_normalization::UnicodeNormalization;
+        let chars = Chars::shared();
+        for c in ('\u{80}'..=char::MAX).filter(|c| Hidden::of(*c as u32).is_none()) {
+            let normal: String = std::iter::once(c).nfkc().collect();
+            if normal.bytes().any(|byte| byte.is_ascii()) {
+                assert_eq!(
+                    chars.fold_text(&c.to_string()),
+                    chars.fold_text(&normal),
+                    "{c:?}"
+                );
+            }
         }
     }
 

@@ -24,9 +24,17 @@ pub(crate) fn keeps_joiner(joiner: char, before: Option<char>, after: Option<cha
             || (is_emoji_part(before) && after.is_some_and(is_pictographic)))
 }
 
-/// A bidi mark stays beside a right-to-left letter.
-pub(crate) fn keeps_bidi_mark(before: Option<char>, after: Option<char>) -> bool {
-    before.is_some_and(is_rtl) || after.is_some_and(is_rtl)
+/// A bidi mark stays beside a right-to-left letter, where blanks and punctuation do not count: keeping these in order
+/// is what the marks are for.
+pub(crate) fn keeps_bidi_mark(before: &str, after: &str) -> bool {
+    fn near(mut chars: impl Iterator<Item = char>) -> bool {
+        let letter = chars
+            .by_ref()
+            .take(4)
+            .find(|c| *c != ' ' && !c.is_ascii_punctuation());
+        letter.is_some_and(is_rtl)
+    }
+    near(before.chars().rev()) || near(after.chars())
 }
 
 /// A paragraph keeps its isolates if they are balanced and it has right-to-left text.
@@ -183,6 +191,14 @@ mod tests {
         assert!(!keeps_joiner('\u{200C}', Some('a'), Some('b')));
         assert!(!keeps_joiner('\u{200C}', Some('ی'), Some('b')));
         assert!(!keeps_joiner('\u{200D}', None, Some('🔬')));
+    }
+
+    #[test]
+    fn bidi_marks_stay_near_right_to_left_letters() {
+        assert!(keeps_bidi_mark("שלום ", "(C++)"));
+        assert!(keeps_bidi_mark("C++)", " שלום"));
+        assert!(!keeps_bidi_mark("plain ", "text"));
+        assert!(!keeps_bidi_mark("שלום abc ", ""));
     }
 
     #[test]

@@ -41,6 +41,7 @@ mod edit;
 mod error;
 mod escape;
 mod finding;
+mod hidden;
 mod matcher;
 mod payload;
 mod probe;

@@ -2,10 +2,11 @@
 //! sequences with what is to become of them. Looks at each character once; never looks for tokens.
 
 use crate::ansi;
-use crate::chars::{Chars, Hidden, Sort};
+use crate::chars::{Chars, Sort};
 use crate::context;
 use crate::edit::{Edit, Edits, To};
 use crate::finding::{Action, Key, Rule, Severity, Tally};
+use crate::hidden::Hidden;
 use crate::payload::Payloads;
 use crate::settings::Invisibles;
 use crate::view::{Builder, View};
@@ -195,7 +196,10 @@ impl Walk<'_, '_> {
         let after = self.after(end);
         match hidden {
             Hidden::Joiner => context::keeps_joiner(c, before, after),
-            Hidden::BidiMark => context::keeps_bidi_mark(before, after),
+            Hidden::BidiMark => context::keeps_bidi_mark(
+                self.text.get(..start).unwrap_or_default(),
+                self.text.get(end..).unwrap_or_default(),
+            ),
             Hidden::BidiIsolate => self.keeps_isolate(start),
             Hidden::Filler => context::keeps_filler(c, before, after),
             _ => false,
@@ -222,7 +226,7 @@ impl Walk<'_, '_> {
     /// A terminal sequence goes as a whole, any other control character alone.
     fn control(&mut self, start: usize, c: char) -> usize {
         let bytes = self.text.as_bytes().get(start..).unwrap_or_default();
-        let (length, rule, severity) = match ansi::sequence_len(bytes) {
+        let (length, rule, severity) = match ansi::sequence_len(bytes, &mut self.notes.work) {
             0 => (
                 c.len_utf8(),
                 Rule::Invisible(Hidden::Control.name()),

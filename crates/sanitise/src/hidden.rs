@@ -1,0 +1,106 @@
+//! Classes of characters a reader does not see, or sees as something else. By code point alone: whether one of them stays
+//! is decided where it stands.
+
+/// Classes of hidden characters; the name is the rule suffix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Hidden {
+    Control,
+    LineEnding,
+    ZeroWidth,
+    Joiner,
+    BidiMark,
+    BidiControl,
+    BidiIsolate,
+    DeprecatedFormat,
+    InvisibleMath,
+    Tag,
+    VariationSelector,
+    Filler,
+    SoftHyphen,
+    Interlinear,
+    Format,
+    Ignorable,
+    Blank,
+    Noncharacter,
+    PrivateUse,
+}
+
+impl Hidden {
+    /// Every class, in the order of the discriminants.
+    pub(crate) const ALL: [Self; 19] = [
+        Self::Control,
+        Self::LineEnding,
+        Self::ZeroWidth,
+        Self::Joiner,
+        Self::BidiMark,
+        Self::BidiControl,
+        Self::BidiIsolate,
+        Self::DeprecatedFormat,
+        Self::InvisibleMath,
+        Self::Tag,
+        Self::VariationSelector,
+        Self::Filler,
+        Self::SoftHyphen,
+        Self::Interlinear,
+        Self::Format,
+        Self::Ignorable,
+        Self::Blank,
+        Self::Noncharacter,
+        Self::PrivateUse,
+    ];
+
+    /// Suffix of the rule id.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Control => "control",
+            Self::LineEnding => "line_ending",
+            Self::ZeroWidth => "zero_width",
+            Self::Joiner => "joiner",
+            Self::BidiMark => "bidi_mark",
+            Self::BidiControl => "bidi_control",
+            Self::BidiIsolate => "bidi_isolate",
+            Self::DeprecatedFormat => "deprecated_format",
+            Self::InvisibleMath => "invisible_math",
+            Self::Tag => "tag",
+            Self::VariationSelector => "variation_selector",
+            Self::Filler => "filler",
+            Self::SoftHyphen => "soft_hyphen",
+            Self::Interlinear => "interlinear",
+            Self::Format => "format",
+            Self::Ignorable => "ignorable",
+            Self::Blank => "blank",
+            Self::Noncharacter => "noncharacter",
+            Self::PrivateUse => "private_use",
+        }
+    }
+
+    /// Class of a character, by code point alone.
+    pub(crate) fn of(point: u32) -> Option<Self> {
+        Some(match point {
+            0xD | 0x85 | 0x2028 | 0x2029 => Self::LineEnding,
+            0..=8 | 0xB | 0xC | 0xE..=0x1F | 0x7F..=0x9F => Self::Control,
+            0x200B | 0x2060 | 0xFEFF | 0x180E => Self::ZeroWidth,
+            0x200C | 0x200D => Self::Joiner,
+            0x200E | 0x200F | 0x061C => Self::BidiMark,
+            0x202A..=0x202E => Self::BidiControl,
+            0x2066..=0x2069 => Self::BidiIsolate,
+            0x206A..=0x206F => Self::DeprecatedFormat,
+            0x2061..=0x2064 => Self::InvisibleMath,
+            0xE0000..=0xE007F => Self::Tag,
+            0xFE00..=0xFE0F | 0xE0100..=0xE01EF | 0x180B..=0x180D | 0x180F => {
+                Self::VariationSelector
+            }
+            0x115F | 0x1160 | 0x3164 | 0xFFA0 | 0x17B4 | 0x17B5 => Self::Filler,
+            0xAD | 0x34F => Self::SoftHyphen,
+            0xFFF9..=0xFFFC => Self::Interlinear,
+            0x1BCA0..=0x1BCA3 | 0x1D173..=0x1D17A => Self::Format,
+            0x2065 | 0xFFF0..=0xFFF8 | 0xE0080..=0xE0FFF => Self::Ignorable,
+            0xA0 | 0x1680 | 0x2000..=0x200A | 0x202F | 0x205F | 0x2800 | 0x3000 => Self::Blank,
+            0xFDD0..=0xFDEF => Self::Noncharacter,
+            _ if point & 0xFFFE == 0xFFFE => Self::Noncharacter,
+            0xE000..=0xF8FF | 0xF_0000.. => Self::PrivateUse,
+            _ => return None,
+        })
+    }
+}
