@@ -7,12 +7,14 @@ use crate::{Console, Exit};
 
 mod completions;
 mod config;
+mod inspect;
 mod man;
 mod schema;
 
 /// What `countersign` can be told to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Inspect(inspect::Arguments),
     Config(config::Arguments),
     Schema(schema::Arguments),
     Completions(completions::Arguments),
@@ -21,6 +23,7 @@ pub(crate) enum Command {
 
 pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
     match command {
+        Command::Inspect(arguments) => inspect::run(&arguments, console),
         Command::Config(arguments) => config::run(&arguments, console),
         Command::Schema(arguments) => schema::run(&arguments, console),
         Command::Completions(arguments) => completions::run(&arguments, console),

@@ -31,6 +31,7 @@ pub use exit::Exit;
 const EXAMPLES: &str = "\
 Examples:
   countersign config init
+  countersign inspect --tool tool.json --mode strict result.json
   countersign schema validate weather.schema.json result.json
   countersign completions bash > countersign.bash
   countersign man | man -l -

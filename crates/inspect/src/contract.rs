@@ -93,6 +93,11 @@ impl Declaration {
         })
     }
 
+    /// The tool it is about.
+    pub fn tool(&self) -> &ToolName {
+        &self.tool
+    }
+
     /// Names the server, where there are several.
     #[must_use]
     pub fn server(mut self, server: &str) -> Self {

@@ -4,6 +4,7 @@ mod support;
 
 mod config;
 mod generators;
+mod inspect;
 mod readme;
 mod schema;
 mod usage;

@@ -27,6 +27,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
     Usage: countersign <COMMAND>
 
     Commands:
+      inspect      Say what would happen to a tool result, and why
       config       Write, check and show the configuration file
       schema       Check JSON Schemas, and validate JSON against them
       completions  Print a completion script for a shell
@@ -39,6 +40,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
 
     Examples:
       countersign config init
+      countersign inspect --tool tool.json --mode strict result.json
       countersign schema validate weather.schema.json result.json
       countersign completions bash > countersign.bash
       countersign man | man -l -

@@ -1,0 +1,237 @@
+//! `countersign inspect`: the gateway's verdict on one result, offline. The verdict is the inspect crate's; nothing is
+//! decided here.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use clap::{Args, ValueEnum};
+use countersign_gateway::config::Overrides;
+use countersign_inspect::{
+    Contract, Decision, Declaration, Era, Finding, Inspected, Mode, Policy, RawReply,
+    Report as Verdict, Screening, Skipped, Source as Origin, ToolName, examine,
+};
+use serde::Serialize;
+
+use super::config::ConfigOption;
+use crate::format::{FormatOption, Report};
+use crate::report::{Failure, printable};
+use crate::source::Source;
+use crate::{Console, Exit};
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign inspect --tool tool.json --mode strict result.json
+  countersign inspect --output-schema weather.schema.json -o json result.json
+  countersign inspect --tool tool.json --era legacy --emit - result.json
+
+Exit codes: 0 allowed, flagged or rewritten, 1 blocked, 2 bad usage, configuration or input.";
+
+/// Say what would happen to a tool result, and why
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// A tool result, or a whole JSON-RPC response; '-' reads it from stdin
+    result: Source,
+    /// The tool as its server lists it: an object with name and outputSchema
+    #[arg(long, value_name = "FILE", conflicts_with = "output_schema")]
+    tool: Option<Source>,
+    /// The output schema alone
+    #[arg(long, value_name = "FILE")]
+    output_schema: Option<Source>,
+    /// The server's name, for its own part of the configuration
+    #[arg(long, value_name = "NAME")]
+    server: Option<String>,
+    #[command(flatten)]
+    config: ConfigOption,
+    /// The mode, instead of the configuration's
+    #[arg(long, value_enum)]
+    mode: Option<ModeChoice>,
+    /// The era of the client that would read the result
+    #[arg(long, value_enum, default_value = "modern")]
+    era: EraChoice,
+    /// The era of the server that sent it; the client's unless given
+    #[arg(long, value_enum)]
+    upstream_era: Option<EraChoice>,
+    /// Write exactly the bytes the agent would receive; '-' writes them to stdout, in place of the report
+    #[arg(long, value_name = "FILE")]
+    emit: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatOption,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum ModeChoice {
+    Off,
+    Warn,
+    Strict,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum EraChoice {
+    Legacy,
+    Modern,
+}
+
+impl From<ModeChoice> for Mode {
+    fn from(choice: ModeChoice) -> Self {
+        match choice {
+            ModeChoice::Off => Self::Off,
+            ModeChoice::Warn => Self::Warn,
+            ModeChoice::Strict => Self::Strict,
+        }
+    }
+}
+
+impl From<EraChoice> for Era {
+    fn from(choice: EraChoice) -> Self {
+        match choice {
+            EraChoice::Legacy => Self::Legacy,
+            EraChoice::Modern => Self::Modern,
+        }
+    }
+}
+
+/// The report as it is printed.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+struct Printed {
+    verdict: Verdict,
+    #[serde(skip)]
+    reason: Option<String>,
+}
+
+impl Report for Printed {
+    fn text(&self) -> String {
+        let mut text = self.verdict.decision.as_str().to_owned();
+        if let Some(reason) = &self.reason {
+            text.push_str(": ");
+            text.push_str(&printable(reason));
+        }
+        text.push('\n');
+        for finding in &self.verdict.findings {
+            text.push_str(&line(finding));
+        }
+        text
+    }
+}
+
+fn line(finding: &Finding) -> String {
+    let mut line = format!("  {} {}", finding.stage.as_str(), finding.rule);
+    if let Some(pointer) = finding.instance_pointer.as_deref() {
+        line.push_str(" at ");
+        line.push_str(if pointer.is_empty() {
+            "the root"
+        } else {
+            pointer
+        });
+    }
+    for (word, part) in [("expected", &finding.expected), ("got", &finding.actual)] {
+        if let Some(part) = part {
+            line.push_str(&format!(", {word} {part}"));
+        }
+    }
+    if let Some(detail) = &finding.detail {
+        line.push_str(&format!(" ({detail})"));
+    }
+    printable(&line) + "\n"
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let inputs = [
+        Some(&arguments.result),
+        arguments.tool.as_ref(),
+        arguments.output_schema.as_ref(),
+    ];
+    Source::stdin_at_most_once(inputs.into_iter().flatten())?;
+    let declaration = declaration(arguments, console)?;
+    let Some(policy) = policy(arguments, declaration.as_ref(), console) else {
+        return Ok(Exit::Usage);
+    };
+    let contract = match declaration {
+        Some(declaration) => declaration.capture(&policy.output),
+        None => Contract::undeclared(ToolName::new("tool")),
+    };
+    let bytes = arguments.result.read(console)?;
+    let upstream = arguments.upstream_era.unwrap_or(arguments.era).into();
+    let raw = RawReply::new(bytes, Origin::new(upstream));
+    let inspected =
+        examine(raw, &contract, &policy).conclude(Screening::skipped(Skipped::NotConfigured));
+    emit(arguments, &inspected, console)?;
+    Ok(if inspected.decision() == Decision::Blocked {
+        Exit::No
+    } else {
+        Exit::Ok
+    })
+}
+
+/// What the tool declared, when something was said about it.
+fn declaration(
+    arguments: &Arguments,
+    console: &mut Console<'_>,
+) -> Result<Option<Declaration>, Failure> {
+    let declaration = if let Some(tool) = &arguments.tool {
+        let bytes = tool.read(console)?;
+        Declaration::read(&bytes).map_err(|error| {
+            let error =
+                anyhow!(error).context(format!("{} is not a tool", printable(&tool.name())));
+            Failure::usage(error).hint(
+                "give one element of a tools/list result: an object with name and outputSchema",
+            )
+        })?
+    } else if let Some(schema) = &arguments.output_schema {
+        Declaration::new(ToolName::new("tool")).output_schema(schema.read(console)?)
+    } else {
+        return Ok(None);
+    };
+    Ok(Some(match &arguments.server {
+        Some(server) => declaration.server(server),
+        None => declaration,
+    }))
+}
+
+/// The policy the configuration gives this tool. `None`: what is wrong with it has been said.
+fn policy(
+    arguments: &Arguments,
+    declaration: Option<&Declaration>,
+    console: &mut Console<'_>,
+) -> Option<Policy> {
+    let (config, _) = arguments.config.open(&Overrides::default(), console).ok()?;
+    let server = arguments.server.as_deref().unwrap_or_default();
+    let tool = declaration.map(|declaration| declaration.tool().tool().to_owned());
+    let mut policy = config.policy(server, tool.as_deref().unwrap_or_default());
+    policy.client = Era::from(arguments.era).into();
+    if let Some(mode) = arguments.mode {
+        policy.output.mode = mode.into();
+    }
+    Some(policy)
+}
+
+fn emit(
+    arguments: &Arguments,
+    inspected: &Inspected,
+    console: &mut Console<'_>,
+) -> Result<(), Failure> {
+    let report = Printed {
+        verdict: Verdict::from(inspected),
+        reason: inspected.reason().map(str::to_owned),
+    };
+    match &arguments.emit {
+        Some(target) if target == Path::new("-") => console.data(inspected.emitted().into_bytes()),
+        Some(target) => {
+            write(target, &inspected.emitted().into_bytes())?;
+            arguments.format.output.print(&report, console)
+        }
+        None => arguments.format.output.print(&report, console),
+    }
+}
+
+fn write(target: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    File::create(target)
+        .and_then(|mut file| file.write_all(bytes))
+        .with_context(|| format!("cannot write {}", printable(&target.to_string_lossy())))
+        .map_err(|error| {
+            Failure::usage(error).hint("check the path of --emit; '-' writes to stdout")
+        })
+}
