@@ -27,6 +27,8 @@ pub struct Limits {
     pub max_pattern_bytes: usize,
     /// Bytes one compiled regular expression may occupy.
     pub max_compiled_pattern: usize,
+    /// Bytes all compiled regular expressions may occupy together, their caches included at their largest.
+    pub max_compiled_patterns: usize,
 }
 
 impl Default for Limits {
@@ -42,6 +44,7 @@ impl Default for Limits {
             max_patterns: 64,
             max_pattern_bytes: 1024,
             max_compiled_pattern: 1024 * 1024,
+            max_compiled_patterns: 4 * 1024 * 1024,
         }
     }
 }
@@ -62,6 +65,7 @@ impl Limits {
             max_patterns: 100_000,
             max_pattern_bytes: 64 * 1024,
             max_compiled_pattern: 1024 * 1024,
+            max_compiled_patterns: 8 * 1024 * 1024,
         }
     }
 }

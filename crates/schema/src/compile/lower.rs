@@ -39,6 +39,7 @@ pub(super) fn lower(index: &mut Index<'_>, program: &mut Program) -> Result<(), 
 #[derive(Debug, Default)]
 struct Shared {
     patterns: BTreeMap<String, u32>,
+    pattern_bytes: usize,
     anchors: Vec<String>,
     enum_values: usize,
 }
@@ -249,6 +250,12 @@ impl<'l, 'a> Lowering<'l, 'a> {
             }),
             reason: error.to_string(),
         })?;
+        self.shared.pattern_bytes += pattern.memory_usage();
+        if self.shared.pattern_bytes > limits.max_compiled_patterns {
+            return Err(Unenforceable::Limit {
+                bound: "compiled patterns",
+            });
+        }
         let number = position(self.program.patterns.len());
         self.program.patterns.push(pattern);
         self.shared.patterns.insert(text.to_owned(), number);
