@@ -2,9 +2,18 @@
 //!
 //! Suites that need data read the directory that `COUNTERSIGN_TEST_DATA` names, and say so when it is not set.
 
+mod allocations;
 mod attacks;
 mod dialects;
+mod explanations;
+mod fuel;
 mod keywords;
 mod peers;
 mod suite;
 mod support;
+mod tool_schemas;
+
+#[path = "../support/conform.rs"]
+mod conform;
+#[path = "../support/entropy.rs"]
+mod entropy;
