@@ -5,6 +5,7 @@
 mod allocations;
 mod attacks;
 mod dialects;
+mod differential;
 mod explanations;
 mod fuel;
 mod keywords;
@@ -15,5 +16,9 @@ mod tool_schemas;
 
 #[path = "../support/conform.rs"]
 mod conform;
+#[path = "../support/engines.rs"]
+mod engines;
 #[path = "../support/entropy.rs"]
 mod entropy;
+#[path = "../support/generate/schema.rs"]
+mod generate;

@@ -1,0 +1,36 @@
+//! Schemas and instances grown from the fuzzer's choices, judged by three engines that must agree.
+
+#![no_main]
+
+#[path = "../../crates/schema/tests/support/conform.rs"]
+mod conform;
+#[path = "../../crates/schema/tests/support/engines.rs"]
+mod engines;
+#[path = "../../crates/schema/tests/support/entropy.rs"]
+mod entropy;
+#[path = "../../crates/schema/tests/support/generate/schema.rs"]
+mod generate;
+
+use libfuzzer_sys::fuzz_target;
+
+use engines::{Engines, documented};
+use entropy::Entropy;
+
+fuzz_target!(|data: &[u8]| {
+    // One half chooses the schema, the other the instances, so that a mutation changes one of them.
+    let (first, second) = data.split_at(data.len() / 2);
+    let mut coverage = generate::Coverage::new();
+    let schema = generate::schema(&mut Entropy::Bytes(first), &mut coverage);
+    let text = schema.to_string();
+    let engines = Engines::compile(&text);
+    let mut entropy = Entropy::Bytes(second);
+    for _ in 0..3 {
+        let value = generate::instance(&schema, &mut entropy);
+        let instance = generate::text(&value, &mut entropy);
+        let said = engines.judge(&instance);
+        assert!(
+            said.iter().all(|one| *one == said[0]) || documented(&schema, &value, said).is_some(),
+            "ours, jsonschema, boon: {said:?}\nschema {text}\ninstance {instance}"
+        );
+    }
+});
