@@ -106,11 +106,8 @@ impl Walk<'_, '_> {
             match chars.sort(c) {
                 Sort::Inert => {}
                 Sort::Mark => self.mark(start, start + c.len_utf8()),
-                Sort::Fold(fold) => self
-                    .view
-                    .fold(start, start + c.len_utf8(), chars.folded(fold)),
-                Sort::Hidden(hidden) => {
-                    let end = self.hidden(start, c, hidden);
+                sort => {
+                    let end = self.special(start, c, sort);
                     if end != start + c.len_utf8() {
                         return end;
                     }
@@ -118,6 +115,18 @@ impl Walk<'_, '_> {
             }
         }
         until
+    }
+
+    /// Kept out of the loop, which is the hottest of the crate.
+    #[inline(never)]
+    fn special(&mut self, start: usize, c: char, sort: Sort) -> usize {
+        let end = start + c.len_utf8();
+        match sort {
+            Sort::Inert | Sort::Mark => {}
+            Sort::Fold(fold) => self.view.fold(start, end, self.chars.folded(fold)),
+            Sort::Hidden(hidden) => return self.hidden(start, c, hidden),
+        }
+        end
     }
 
     fn line_ending(&mut self, start: usize, end: usize, c: char) {
@@ -142,6 +151,7 @@ impl Walk<'_, '_> {
     }
 
     /// A mark too many, or one on an ASCII character.
+    #[inline(never)]
     fn odd_mark(&mut self, start: usize, end: usize, length: u32) {
         if self.view.ends_in_ascii(start) {
             self.view.drop(start, end);
