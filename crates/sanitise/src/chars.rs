@@ -119,7 +119,8 @@ pub(crate) fn ends_in_ascii(text: &str) -> bool {
 
 /// Large ranges without a folding, marking or hidden character, skipped to keep the build short.
 fn is_bulk(point: u32) -> bool {
-    matches!(point, 0x20..=0x7E | 0x3400..=0x9FFF | 0xAC00..=0xD7A3 | 0x1_2000..=0x1_2FFF | 0x1_7000..=0x1_8CFF)
+    matches!(point, 0x20..=0x7E | 0x1200..=0x135C | 0x13A0..=0x167F | 0x3400..=0xA66E | 0xAC00..=0xDFFF
+        | 0x1_2000..=0x1_342F | 0x1_3460..=0x1_60FF | 0x1_7000..=0x1_AFEF | 0x1_F300..=0x1_FBEF)
 }
 
 /// The Unicode data the table is built from.
@@ -147,8 +148,10 @@ impl Unicode {
         if let Some((_, text)) = OWN_FOLDS.iter().find(|(own, _)| *own == c) {
             return Some((*text).into());
         }
-        if self.categories.get(c) == GeneralCategory::Format {
-            return Some("".into());
+        match self.categories.get(c) {
+            GeneralCategory::Format => return Some("".into()),
+            GeneralCategory::Unassigned => return None,
+            _ => {}
         }
         let mut bytes = [0; 4];
         let single: &str = c.encode_utf8(&mut bytes);
