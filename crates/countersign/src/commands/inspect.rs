@@ -129,11 +129,11 @@ fn line(finding: &Finding) -> String {
     }
     for (word, part) in [("expected", &finding.expected), ("got", &finding.actual)] {
         if let Some(part) = part {
-            line.push_str(&format!(", {word} {part}"));
+            line.extend([", ", word, " ", part]);
         }
     }
     if let Some(detail) = &finding.detail {
-        line.push_str(&format!(" ({detail})"));
+        line.extend([" (", detail, ")"]);
     }
     printable(&line) + "\n"
 }
