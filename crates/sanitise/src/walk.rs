@@ -13,10 +13,8 @@ use crate::view::{Builder, View};
 
 mod skip;
 
-use skip::skip_inert;
+use skip::{MARKS, skip_inert};
 
-/// More nonspacing marks than this on one base are not spelling.
-const MARKS: u32 = 4;
 /// A run of characters that look blank this long hides something.
 const BLANKS: u32 = 4;
 
@@ -101,32 +99,31 @@ struct Paragraph {
 
 impl Walk<'_, '_> {
     /// Walks a block of text from `at` on; returns where to go on, which may be behind a longer sequence.
-    fn step(&mut self, at: usize) -> usize {
-        let (text, chars) = (self.text, self.chars);
+    fn step(&mut self, mut at: usize) -> usize {
+        let text = self.text;
         let until = text.ceil_char_boundary((at + BLOCK).min(text.len()));
-        let block = text.get(at..until).unwrap_or_default();
-        for (offset, c) in block.char_indices() {
-            let start = at + offset;
-            match chars.sort(c) {
-                Sort::Inert => {}
-                Sort::Mark => self.mark(start, start + c.len_utf8()),
-                sort => {
-                    let end = self.special(start, c, sort);
-                    if end != start + c.len_utf8() {
-                        return end;
-                    }
-                }
+        while let Some(block) = text.get(at..until).filter(|block| !block.is_empty()) {
+            let stop = skip::quiet(block, self.chars);
+            at += stop.length;
+            if stop.marks > 0 {
+                self.marks = Run {
+                    end: at,
+                    length: stop.marks,
+                };
+            }
+            if let Some((c, sort)) = stop.found {
+                at = self.special(at, c, sort);
             }
         }
-        until
+        at
     }
 
-    /// Kept out of the loop, which is the hottest of the crate.
-    #[inline(never)]
+    /// Deals with a character that is folded, hidden, or a mark in a suspicious place.
     fn special(&mut self, start: usize, c: char, sort: Sort) -> usize {
         let end = start + c.len_utf8();
         match sort {
-            Sort::Inert | Sort::Mark => {}
+            Sort::Inert => {}
+            Sort::Mark => self.mark(start, end),
             Sort::Fold(fold) => self.view.fold(start, end, self.chars.folded(fold)),
             Sort::Hidden(hidden) => return self.hidden(start, c, hidden),
         }
@@ -145,18 +142,9 @@ impl Walk<'_, '_> {
         self.tally(Hidden::LineEnding.name(), Severity::Info, action, start, 1);
     }
 
-    /// Inlined, because some scripts have a mark on every other letter.
-    #[inline]
+    /// A mark too many, or one that may be on an ASCII character.
     fn mark(&mut self, start: usize, end: usize) {
         let length = self.marks.extend(start, end);
-        if length > MARKS || self.view.ends_in_ascii(start) {
-            self.odd_mark(start, end, length);
-        }
-    }
-
-    /// A mark too many, or one on an ASCII character.
-    #[inline(never)]
-    fn odd_mark(&mut self, start: usize, end: usize, length: u32) {
         if self.view.ends_in_ascii(start) {
             self.view.drop(start, end);
         }
