@@ -16,7 +16,21 @@ use countersign_inspect::{
 use countersign_tape::{Hard, scan};
 use serde_json::Value;
 
-const SCHEMA: &str = r#"{"type":"object","properties":{
+const ISSUES: &str = r##"{"$defs":{
+    "User":{"type":"object","properties":{"login":{"type":"string"},"id":{"type":"integer"},
+        "type":{"enum":["User","Bot"]},"html_url":{"type":"string","format":"uri"}},
+        "required":["login","id"]},
+    "Issue":{"type":"object","properties":{"number":{"type":"integer","minimum":1},
+        "title":{"type":"string","maxLength":512},"state":{"enum":["open","closed"]},
+        "body":{"anyOf":[{"type":"string"},{"type":"null"}]},"user":{"$ref":"#/$defs/User"},
+        "labels":{"type":"array","items":{"type":"string"}},
+        "comments":{"type":"integer","minimum":0},
+        "created_at":{"type":"string","format":"date-time"},"locked":{"type":"boolean"}},
+        "required":["number","title","state","user"],"additionalProperties":false}},
+    "type":"object","properties":{"total_count":{"type":"integer"},
+        "items":{"type":"array","items":{"$ref":"#/$defs/Issue"}}},"required":["items"]}"##;
+
+const RECORDS: &str = r#"{"type":"object","properties":{
     "items":{"type":"array","items":{"type":"object","properties":{
         "id":{"type":"integer","minimum":0},"name":{"type":"string","maxLength":200},
         "price":{"type":"number"},"tags":{"type":"array","items":{"type":"string"}},
@@ -29,8 +43,8 @@ const SCHEMA: &str = r#"{"type":"object","properties":{
 
 fn main() {
     println!(
-        "{:<8} {:>9} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8}",
-        "size",
+        "{:<24} {:>8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>11}",
+        "result",
         "bytes",
         "scan µs",
         "off µs",
@@ -40,16 +54,35 @@ fn main() {
         "off/scan",
         "peer/strict"
     );
-    for (name, records) in [("1 KB", 6), ("15 KB", 95), ("1 MB", 6450)] {
-        row(name, &message(records));
+    for (size, count) in [("1 KB", 1), ("15 KB", 17), ("1 MB", 1170)] {
+        let (issues, twin) = (issues(count), issues(count));
+        row(
+            &format!("issues and twin, {size}"),
+            ISSUES,
+            &message(&issues, Some(&twin)),
+        );
+    }
+    for (size, count) in [("1 KB", 2), ("15 KB", 33), ("1 MB", 2250)] {
+        row(
+            &format!("issues, {size}"),
+            ISSUES,
+            &message(&issues(count), None),
+        );
+    }
+    for (size, count) in [("1 KB", 6), ("15 KB", 95), ("1 MB", 6450)] {
+        row(
+            &format!("dense records, {size}"),
+            RECORDS,
+            &message(&records(count), None),
+        );
     }
 }
 
-fn row(name: &str, message: &Bytes) {
-    let declared = Declaration::new(ToolName::new("list")).output_schema(SCHEMA);
+fn row(name: &str, schema: &str, message: &Bytes) {
+    let declared = Declaration::new(ToolName::new("list")).output_schema(schema.to_owned());
     let declared = declared.capture(&OutputValidation::default());
     let undeclared = Contract::undeclared(ToolName::new("list"));
-    let schema: Value = serde_json::from_str(SCHEMA).expect("a schema");
+    let schema: Value = serde_json::from_str(schema).expect("a schema");
     let peer = jsonschema::validator_for(&schema).expect("it compiles");
     let [scanned, off, none, strict, decoded] = minima(
         message.len(),
@@ -64,7 +97,7 @@ fn row(name: &str, message: &Bytes) {
         ],
     );
     println!(
-        "{name:<8} {:>9} {:>10.2} {:>10.2} {:>10.2} {:>10.2} {:>10.2} {:>10.2} {:>8.2}",
+        "{name:<24} {:>8} {:>9.2} {:>9.2} {:>9.2} {:>9.2} {:>9.2} {:>9.2} {:>11.2}",
         message.len(),
         micros(scanned),
         micros(off),
@@ -134,14 +167,33 @@ fn minima<const N: usize>(bytes: usize, mut runs: [&mut dyn FnMut(); N]) -> [Dur
     best
 }
 
-fn message(records: usize) -> Bytes {
+/// A response; servers that follow the specification's advice repeat the value as text.
+fn message(structured: &str, twin: Option<&str>) -> Bytes {
+    let text = Value::from(twin.unwrap_or("as structured content"));
+    format!(r#"{{"jsonrpc":"2.0","id":7,"result":{{"content":[{{"type":"text","text":{text}}}],"structuredContent":{structured}}}}}"#)
+        .into()
+}
+
+/// What an issue tracker's tool returns.
+fn issues(count: usize) -> String {
+    let body = "The build fails after the last change, but only when the cache is cold. ";
+    let issue = |n: usize| {
+        let body = body.repeat(n % 3 + 1);
+        format!(
+            r#"{{"number":{n},"title":"Build fails on a cold cache","state":"open","body":"{body}","user":{{"login":"user{n}","id":{n},"type":"User","html_url":"https://tracker.example/user{n}"}},"labels":["bug","ci"],"comments":3,"created_at":"2026-01-02T03:04:05Z","locked":false}}"#
+        )
+    };
+    let all: Vec<String> = (1..=count).map(issue).collect();
+    format!(r#"{{"total_count":{count},"items":[{}]}}"#, all.join(","))
+}
+
+/// Short members and numbers only: the most work per byte.
+fn records(count: usize) -> String {
     let record = |n: usize| {
         format!(
             r#"{{"id":{n},"name":"item number {n}","price":{n}.25,"tags":["new","sale"],"active":true,"seller":{{"id":"s-{n}","rating":4.5,"country":"NO"}},"note":null}}"#
         )
     };
-    let all: Vec<String> = (0..records).map(record).collect();
-    let structured = format!(r#"{{"items":[{}],"total":{records}}}"#, all.join(","));
-    format!(r#"{{"jsonrpc":"2.0","id":7,"result":{{"content":[{{"type":"text","text":"{records} items"}}],"structuredContent":{structured}}}}}"#)
-        .into()
+    let all: Vec<String> = (0..count).map(record).collect();
+    format!(r#"{{"items":[{}],"total":{count}}}"#, all.join(","))
 }
