@@ -42,10 +42,10 @@ fn main() -> ExitCode {
         "bare" => repeat(calls, || bare(&message)),
         "off" => repeat(calls, || inspected(&message, &declared, &policy(Mode::Off))),
         "undeclared" => repeat(calls, || {
-            inspected(&message, &undeclared, &policy(Mode::Warn))
+            inspected(&message, &undeclared, &policy(Mode::Warn));
         }),
         "strict" => repeat(calls, || {
-            inspected(&message, &declared, &policy(Mode::Strict))
+            inspected(&message, &declared, &policy(Mode::Strict));
         }),
         other => {
             eprintln!("unknown way: {other}");
