@@ -21,18 +21,27 @@ fuzz_target!(|data: &[u8]| {
         return;
     };
     let marker = b"\n---\n";
-    let cut = rest.windows(marker.len()).position(|window| window == marker);
+    let cut = rest
+        .windows(marker.len())
+        .position(|window| window == marker);
     let (schema, instance) = match cut {
         Some(at) => (&rest[..at], Some(&rest[at + marker.len()..])),
         None => (rest, None),
     };
-    let limits = if options & 1 == 0 { Limits::default() } else { Limits::lifted() };
+    let limits = if options & 1 == 0 {
+        Limits::default()
+    } else {
+        Limits::lifted()
+    };
     let dialect = match options & 6 {
         2 => Dialect::Draft7,
         4 => Dialect::Draft201909,
         _ => Dialect::Draft202012,
     };
-    let compiler = Compiler::new().limits(limits).default_dialect(dialect).assert_formats(options & 8 != 0);
+    let compiler = Compiler::new()
+        .limits(limits)
+        .default_dialect(dialect)
+        .assert_formats(options & 8 != 0);
     let Ok(schema) = compiler.compile(schema) else {
         return;
     };

@@ -7,6 +7,7 @@ mod conform;
 #[path = "../../crates/schema/tests/support/engines.rs"]
 mod engines;
 #[path = "../../crates/schema/tests/support/entropy.rs"]
+#[expect(dead_code, reason = "a fuzzer has bytes and no seed")]
 mod entropy;
 #[path = "../../crates/schema/tests/support/generate/schema.rs"]
 mod generate;
