@@ -8,7 +8,7 @@ mod words;
 
 use countersign_tape::{Kind, Tape};
 
-use crate::fuel::Fuel;
+use crate::fuel::{Exhausted, Fuel};
 use crate::keyword::Keyword;
 use crate::outcome::{Segment, Violation, Violations};
 use crate::program::{Flags, NodeId, Operation, Program};
@@ -80,18 +80,11 @@ fn refine(
         let Some(branches) = unmatched(program, &failure) else {
             break;
         };
-        let base = path(tape, failure.instance).len();
         let mut best: Option<(Score, Failure)> = None;
         for branch in branches {
-            let Some((score, found)) = closeness(
-                program,
-                tape,
-                fuel,
-                buffers,
-                *branch,
-                failure.instance,
-                base,
-            ) else {
+            let Some((score, found)) =
+                closeness(program, tape, fuel, buffers, *branch, failure.instance)
+            else {
                 return failure;
             };
             if best.is_none_or(|(known, _)| score > known) {
@@ -125,20 +118,20 @@ fn closeness(
     buffers: &mut Buffers,
     branch: NodeId,
     instance: u32,
-    base: usize,
 ) -> Option<(Score, Failure)> {
     let mut machine = Machine::new(program, tape, fuel, buffers, Purpose::Collect(1));
     if machine.run(branch, instance) == Err(Halt::Exhausted) {
         return None;
     }
     let found = *machine.failures.first()?;
-    let depth = path(tape, found.instance).len().saturating_sub(base);
+    let progress = machine.progress;
+    let depth = depth_between(tape, instance, found.instance, fuel).ok()?;
     let is_discriminator = depth == 1 && matches!(found.keyword, Keyword::Const | Keyword::Enum);
     Some((
         Score {
             is_meant: !is_discriminator,
             depth,
-            progress: machine.progress,
+            progress,
         },
         found,
     ))
@@ -178,6 +171,30 @@ fn describe(schema: &Schema, tape: &Tape<'_>, failure: Failure) -> Violation {
         expected: words::expected(schema.program(), &failure),
         actual: types::name_of(tape.node(failure.instance).kind()),
     }
+}
+
+/// How many steps lead from a value to one inside it. There may be many siblings on the way, so it is paid for.
+fn depth_between(
+    tape: &Tape<'_>,
+    from: u32,
+    target: u32,
+    fuel: &mut Fuel,
+) -> Result<usize, Exhausted> {
+    let mut depth = 0;
+    let mut at = from;
+    while at < target {
+        // A key is as deep as its member, and both stand after the container.
+        let mut child = at + 1;
+        let mut siblings: u64 = 0;
+        while child < target && tape.node(child).next() <= target {
+            child = tape.node(child).next();
+            siblings += 1;
+        }
+        fuel.spend(siblings / 16 + 1)?;
+        depth += 1;
+        at = child;
+    }
+    Ok(depth)
 }
 
 /// The way from the root to a node. A key leads to its member.

@@ -9,6 +9,7 @@ mod numbers;
 mod wide;
 
 use std::sync::mpsc;
+use std::time::Instant;
 
 use countersign_schema::{Fuel, Limits, Unenforceable, Verdict};
 use countersign_tape::Tape;
@@ -72,6 +73,7 @@ impl Attack {
 
     fn run_with(&self, limits: &Limits) -> Answer {
         let (sender, receiver) = mpsc::channel();
+        let start = Instant::now();
         let memory = allocation_counter::measure(|| {
             let answer = self.judge(limits);
             allocation_counter::opt_out(|| sender.send(answer).expect("the receiver is below"));
@@ -79,8 +81,12 @@ impl Attack {
         let (answer, fuel) = receiver.recv().expect("an answer was sent");
         let input = (self.schema.len() + self.instance.len()) as u64;
         say(format_args!(
-            "{:<58} {:>9} B input {:>10} B peak {:>9} fuel  {answer:?}",
-            self.name, input, memory.bytes_max, fuel
+            "{:<58} {:>9} B input {:>10} B peak {:>9} fuel {:>6} ms  {answer:?}",
+            self.name,
+            input,
+            memory.bytes_max,
+            fuel,
+            start.elapsed().as_millis()
         ));
         assert!(
             memory.bytes_max <= BYTES_PER_BYTE * input + FIXED_BYTES,

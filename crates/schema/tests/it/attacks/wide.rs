@@ -300,6 +300,21 @@ fn error_flood() {
     .for_each(|answer| assert!(matches!(answer, Judged(Invalid | Exhausted)), "{answer:?}"));
 }
 
+#[test]
+fn explaining_failures_far_into_a_long_array_is_paid_for() {
+    // The closest of a hundred branches is looked for at every level, for each failure, past half a million siblings.
+    let branches = list(100, "[", r#",{"type":"string"}]"#, |_| {
+        r##"{"type":"object","properties":{"a":{"$ref":"#/$defs/n"}}}"##.to_owned()
+    });
+    let schema = format!(
+        r##"{{"items":{{"anyOf":[{{"type":"integer"}},{{"$ref":"#/$defs/n"}}]}},"$defs":{{"n":{{"anyOf":{branches}}}}}}}"##
+    );
+    let end = list(20, "", "]", |_| super::deep::objects(7, "1"));
+    let instance = format!("[{}{end}", "1,".repeat(500_000));
+    Attack::new("explaining far into an array", schema, instance, Invalid)
+        .gives(Judged(Invalid), Judged(Invalid));
+}
+
 /// Names that the tape's fingerprint cannot tell apart: it sees the length and both ends.
 fn colliding(number: usize) -> String {
     format!("prefix__{number:06}__suffix")
