@@ -1,6 +1,9 @@
 //! The MCP gateway: an agent's call goes in, a server answers, and what comes back has been
 //! inspected and recorded before anyone reads it.
 //!
+//! The life of a call is one page: `call.rs`. [`Gateway::start`] takes a [`config::Config`] and
+//! serves until it is stopped.
+//!
 //! ```
 //! use countersign_gateway::config::{self, Environment};
 //!
@@ -11,4 +14,25 @@
 //! # Ok::<(), config::ConfigError>(())
 //! ```
 
+mod budget;
+mod call;
+mod catalogue;
 pub mod config;
+mod downstream;
+mod drain;
+mod events;
+mod gateway;
+mod json;
+mod key;
+mod names;
+mod noise;
+mod pause;
+mod reply;
+mod route;
+mod router;
+mod shared;
+mod snapshot;
+mod upstream;
+
+pub use gateway::{Gateway, StartError, store_options};
+pub use key::{Key, KeyError, stored as stored_key};

@@ -1,0 +1,140 @@
+//! The life of a tool call, top to bottom: route, examine the arguments, forward, inspect, record,
+//! reply. Every entrance ends here and there is no way around it: a reply is made of a `Recorded`,
+//! which only the store makes, around an `Inspected`, which only inspection makes.
+//!
+//! A call runs in a task of its own. A client that goes away cancels it, and it is recorded like
+//! any other.
+
+mod ledger;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use countersign_inspect::{
+    InputVerdict, Inspected, RawReply, Refusal, Screening, Skipped, examine, examine_arguments,
+};
+use tokio::sync::oneshot;
+
+use crate::budget::FREE;
+use crate::downstream::Client;
+use crate::drain::Phase;
+use crate::reply::{self, Reply};
+use crate::route::{Endpoint, Route, Unroutable, route};
+use crate::shared::Shared;
+use crate::upstream::request::call_params;
+use ledger::Ledger;
+
+/// A tool call as a client made it. Stage 1 makes it.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    /// The client's own id token.
+    pub(crate) id: Bytes,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) client: Client,
+    pub(crate) name: String,
+    pub(crate) params: Bytes,
+    pub(crate) arguments: Option<Bytes>,
+    pub(crate) meta: Option<Bytes>,
+}
+
+/// What a call came to.
+#[derive(Debug)]
+pub(crate) enum Conclusion {
+    Result(Box<Inspected>),
+    /// The client named a tool that is not there.
+    UnknownTool,
+}
+
+impl From<Inspected> for Conclusion {
+    fn from(inspected: Inspected) -> Self {
+        Self::Result(Box::new(inspected))
+    }
+}
+
+/// Resolves when the client is gone, which its end of the channel says by being dropped.
+pub(crate) type Gone = oneshot::Receiver<()>;
+
+/// Makes a call in a task of its own and waits for the reply.
+pub(crate) async fn make(shared: Arc<Shared>, call: Call, gone: Gone) -> Reply {
+    let id = call.id.clone();
+    let task = tokio::spawn(run(shared, call, gone));
+    task.await.unwrap_or_else(|_| reply::broken(&id))
+}
+
+async fn run(shared: Arc<Shared>, call: Call, gone: Gone) -> Reply {
+    let _work = shared.drain.work();
+    let mut ledger = Ledger::open(&shared, &call);
+    let conclusion = match route(&shared, &call).await {
+        Ok(route) => Conclusion::from(answer(&shared, route, gone, &mut ledger).await),
+        Err(Unroutable::UnknownTool) => Conclusion::UnknownTool,
+        Err(Unroutable::Refused(refusal)) => ledger.refused(refusal),
+    };
+    let recorded = ledger.commit(conclusion).await;
+    reply::call(recorded, &call.id)
+}
+
+/// Stages 3 and 4, and the arguments before them.
+async fn answer(shared: &Shared, route: Route, gone: Gone, ledger: &mut Ledger) -> Inspected {
+    let route = Arc::new(route);
+    ledger.routed(&route);
+    let verdict = arguments(&route).await;
+    let refused = verdict.refusal();
+    ledger.examined(verdict);
+    if let Some(refused) = refused {
+        return refused;
+    }
+    match forward(shared, &route, gone).await {
+        Ok(raw) => inspect(raw, &route).await,
+        Err(refusal) => ledger.unanswered(refusal),
+    }
+}
+
+/// Once this has sent the request, the call is recorded whatever happens.
+async fn forward(shared: &Shared, route: &Route, gone: Gone) -> Result<RawReply, Refusal> {
+    let params = |era, id| call_params(&route.params, route.tool.name(), era, id);
+    tokio::select! {
+        biased;
+        reply = route.upstream.call("tools/call", params) => reply,
+        _ = gone => Err(Refusal::Cancelled),
+        () = shared.drain.reached(Phase::Cancelling) => Err(Refusal::ShuttingDown),
+    }
+}
+
+async fn arguments(route: &Arc<Route>) -> InputVerdict {
+    let size = route.arguments.as_ref().map_or(0, Bytes::len);
+    let examine = |route: &Route| {
+        examine_arguments(
+            route.arguments.as_deref(),
+            route.tool.contract(),
+            &route.policy,
+        )
+    };
+    aside(size, route, examine).await
+}
+
+async fn inspect(raw: RawReply, route: &Arc<Route>) -> Inspected {
+    let size = raw.len();
+    // Classifiers will stand between the two halves.
+    let inspect = |route: &Route| {
+        let examined = examine(raw, route.tool.contract(), &route.policy);
+        examined.conclude(Screening::skipped(Skipped::NotConfigured))
+    };
+    aside(size, route, inspect).await
+}
+
+/// Runs work on large values where it does not hold up other calls.
+async fn aside<T: Send + 'static>(
+    size: usize,
+    route: &Arc<Route>,
+    work: impl FnOnce(&Route) -> T + Send + 'static,
+) -> T {
+    if size <= FREE {
+        return work(route);
+    }
+    let route = Arc::clone(route);
+    match tokio::task::spawn_blocking(move || work(&route)).await {
+        Ok(done) => done,
+        // A bug; it ends this call and no other.
+        Err(failed) => std::panic::resume_unwind(failed.into_panic()),
+    }
+}

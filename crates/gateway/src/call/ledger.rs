@@ -1,0 +1,260 @@
+//! What is written down about one call: the call itself, and each decision about it. Opened when
+//! the call begins, committed before the reply leaves. Stage 5.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use countersign_audit as audit;
+use countersign_audit::{Kind, Outcome, Record, Recorded, Source, Ulid};
+use countersign_inspect::{ClientEra, Decision, Finding, InputVerdict, Inspected, Mode, Refusal};
+
+use super::{Call, Conclusion};
+use crate::events;
+use crate::route::Route;
+use crate::shared::Shared;
+use crate::snapshot::Snapshot;
+
+/// The records of one call, under way.
+pub(super) struct Ledger {
+    shared: Arc<Shared>,
+    id: Ulid,
+    started: Instant,
+    client: ClientEra,
+    /// What every record of the call says.
+    common: Common,
+    route: Option<Arc<Route>>,
+    input: Option<InputVerdict>,
+    /// Why there is no result, if there is none.
+    refusal: Option<Refusal>,
+    request: bytes::Bytes,
+}
+
+#[derive(Clone)]
+struct Common {
+    server: Option<String>,
+    tool: Option<String>,
+    client: Option<String>,
+    session: Option<String>,
+    request: String,
+}
+
+impl Ledger {
+    pub(super) fn open(shared: &Arc<Shared>, call: &Call) -> Self {
+        Self {
+            id: shared.store.next_id(),
+            started: Instant::now(),
+            client: call.client.era,
+            common: Common {
+                server: None,
+                tool: Some(call.name.clone()),
+                client: call.client.name.as_deref().map(str::to_owned),
+                session: call
+                    .client
+                    .session
+                    .as_ref()
+                    .map(|session| session.public().to_owned()),
+                request: String::from_utf8_lossy(&call.id).into_owned(),
+            },
+            route: None,
+            input: None,
+            refusal: None,
+            request: call.params.clone(),
+            shared: Arc::clone(shared),
+        }
+    }
+
+    /// The call goes to this tool.
+    pub(super) fn routed(&mut self, route: &Arc<Route>) {
+        self.common.server = Some(route.upstream.name().to_string());
+        self.common.tool = Some(route.tool.name().to_owned());
+        self.route = Some(Arc::clone(route));
+    }
+
+    /// The arguments were looked at.
+    pub(super) fn examined(&mut self, verdict: InputVerdict) {
+        self.input = Some(verdict);
+    }
+
+    /// There is no result for this reason.
+    pub(super) fn unanswered(&mut self, refusal: Refusal) -> Inspected {
+        self.refusal = Some(refusal);
+        Inspected::authored(refusal, self.client)
+    }
+
+    /// The call never got as far as a tool.
+    pub(super) fn refused(&mut self, refusal: Refusal) -> Conclusion {
+        self.unanswered(refusal).into()
+    }
+
+    /// Writes everything down, and only then gives the conclusion back.
+    pub(super) async fn commit(self, conclusion: Conclusion) -> Recorded<Conclusion> {
+        let records = self.records(&conclusion);
+        let snapshot = self.snapshot();
+        let setting = snapshot.config.activity.on_store_error;
+        let mode = self.mode(&conclusion);
+        self.announce(&conclusion);
+        let recorded = self.shared.store.commit(conclusion, records).await;
+        if recorded.evidence() == audit::Evidence::StoreDown {
+            self.complain(setting.refuses(mode));
+        }
+        recorded.or_refuse(setting, mode, |_| {
+            Inspected::authored(Refusal::Unrecorded, self.client).into()
+        })
+    }
+
+    fn snapshot(&self) -> Arc<Snapshot> {
+        match &self.route {
+            Some(route) => Arc::clone(&route.snapshot),
+            None => self.shared.snapshot(),
+        }
+    }
+
+    fn mode(&self, conclusion: &Conclusion) -> Mode {
+        match (&self.route, conclusion) {
+            (Some(route), _) => route.policy.output.mode,
+            (None, Conclusion::Result(inspected)) => inspected.mode(),
+            (None, Conclusion::UnknownTool) => Mode::Off,
+        }
+    }
+
+    fn records(&self, conclusion: &Conclusion) -> Vec<Record> {
+        let mut records = vec![self.call(conclusion)];
+        if let Some(verdict) = &self.input
+            && verdict.decision != Decision::Allowed
+        {
+            let mut record = self.decision(verdict.decision, verdict.mode, &verdict.findings);
+            record.reason.clone_from(&verdict.reason);
+            records.push(record);
+        }
+        // Refused arguments are a decision of their own; there was no result to decide about.
+        if let Conclusion::Result(inspected) = conclusion
+            && inspected.decision() != Decision::Allowed
+            && !self.is_refused_input()
+        {
+            records.push(self.verdict(inspected));
+        }
+        records
+    }
+
+    fn is_refused_input(&self) -> bool {
+        let blocked = |verdict: &InputVerdict| verdict.decision == Decision::Blocked;
+        self.input.as_ref().is_some_and(blocked)
+    }
+
+    fn call(&self, conclusion: &Conclusion) -> Record {
+        let mut record = Record::new(self.id, Kind::ToolCall, self.outcome(conclusion));
+        self.fill(&mut record);
+        record.duration_ms = Some(self.started.elapsed().into());
+        record.request_bytes = Some(self.request.len() as u64);
+        record.mode = Some(self.mode(conclusion));
+        match conclusion {
+            Conclusion::UnknownTool => record.reason = Some(Refusal::UnknownTool.to_string()),
+            Conclusion::Result(inspected) => self.describe(inspected, &mut record),
+        }
+        let passed = !self.is_refused_input();
+        record.request = self.snapshot().payloads.capture(&self.request, passed);
+        record
+    }
+
+    fn describe(&self, inspected: &Inspected, record: &mut Record) {
+        if self.refusal.is_some() || self.is_refused_input() {
+            record.reason = inspected.reason().map(str::to_owned);
+            return;
+        }
+        record.response_bytes = Some(inspected.received_bytes() as u64);
+        if let Some(judged) = inspected.judged_by() {
+            record.validated = inspected.mode() != Mode::Off && inspected.fuel_used() > 0;
+            record.schema_digest = Some(judged.digest.to_string());
+            record.schema_generation = Some(judged.generation);
+        }
+        let digest = inspected.structured_digest().map(|(_, digest)| digest);
+        let digest = digest.unwrap_or_else(|| inspected.received_digest());
+        record.payload_digest = Some(digest.to_string());
+        if self.snapshot().config.activity.payloads != audit::Payloads::None {
+            let emitted = inspected.emitted().into_bytes();
+            let passed = inspected.decision() == Decision::Allowed;
+            record.response = self.snapshot().payloads.capture(&emitted, passed);
+        }
+    }
+
+    fn outcome(&self, conclusion: &Conclusion) -> Outcome {
+        let inspected = match conclusion {
+            Conclusion::UnknownTool => return Outcome::Rejected,
+            Conclusion::Result(inspected) => inspected,
+        };
+        let before_upstream = self.route.is_none()
+            || self.is_refused_input()
+            || matches!(self.refusal, Some(Refusal::QueueFull));
+        if before_upstream {
+            Outcome::Rejected
+        } else if self.refusal.is_some() || inspected.decision() == Decision::Blocked {
+            Outcome::Error
+        } else if inspected.result().is_none() {
+            // The upstream's own error.
+            Outcome::Error
+        } else {
+            Outcome::Success
+        }
+    }
+
+    /// The one decision about the result, whatever the number of its findings.
+    fn verdict(&self, inspected: &Inspected) -> Record {
+        let mut record =
+            self.decision(inspected.decision(), inspected.mode(), inspected.findings());
+        record.reason = inspected.reason().map(str::to_owned);
+        if let Some(judged) = inspected.judged_by() {
+            record.schema_digest = Some(judged.digest.to_string());
+            record.schema_generation = Some(judged.generation);
+        }
+        record.response_bytes = Some(inspected.received_bytes() as u64);
+        record
+    }
+
+    fn decision(&self, decision: Decision, mode: Mode, findings: &[Finding]) -> Record {
+        let id = self.shared.store.next_id();
+        let mut record = Record::decided(id, decision);
+        self.fill(&mut record);
+        record.parent_id = Some(self.id);
+        record.mode = Some(mode);
+        record.findings = findings.to_vec();
+        record
+    }
+
+    fn fill(&self, record: &mut Record) {
+        let Common {
+            server,
+            tool,
+            client,
+            session,
+            request,
+        } = self.common.clone();
+        record.source = Source::Mcp;
+        record.server = server;
+        record.tool = tool;
+        record.client = client;
+        record.session_id = session;
+        record.request_id = Some(request);
+    }
+
+    fn announce(&self, conclusion: &Conclusion) {
+        events::CallAnswered {
+            server: self.common.server.as_deref().unwrap_or_default(),
+            tool: self.common.tool.as_deref().unwrap_or_default(),
+            decision: match conclusion {
+                Conclusion::Result(inspected) => inspected.decision().as_str(),
+                Conclusion::UnknownTool => "unknown_tool",
+            },
+            micros: u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX),
+        }
+        .emit(&self.shared.events);
+    }
+
+    fn complain(&self, refused: bool) {
+        events::Unrecorded {
+            server: self.common.server.as_deref().unwrap_or_default(),
+            tool: self.common.tool.as_deref().unwrap_or_default(),
+            refused,
+        }
+        .emit(&self.shared.events);
+    }
+}

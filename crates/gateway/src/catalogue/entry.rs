@@ -1,0 +1,141 @@
+//! One element of a tool list, read just far enough to be listed and called: where its name and
+//! its schemas stand. Whatever else it says is kept and passed on. What is not a tool is refused
+//! by itself, so it never takes its neighbours with it.
+
+use bytes::Bytes;
+use countersign_inspect::Router;
+use countersign_tape::{Kind, Span, members};
+
+use crate::json::member;
+
+/// The longest name a tool may have.
+const LONGEST_NAME: usize = 256;
+
+/// A tool as its server listed it.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(super) raw: Bytes,
+    pub(super) name: String,
+    pub(super) name_at: Span,
+    /// Key and value of `inputSchema`.
+    pub(super) input: Option<(Span, Span)>,
+    /// Key and value of `outputSchema`.
+    pub(super) output: Option<(Span, Span)>,
+    pub(super) access: Router,
+}
+
+impl Entry {
+    /// Reads a checked JSON value; `Err` says why it is not a tool.
+    pub(crate) fn read(raw: Bytes) -> Result<Self, &'static str> {
+        let whole = Span::whole(&raw);
+        if whole.kind(&raw) != Some(Kind::Object) {
+            return Err("not an object");
+        }
+        let (mut name, mut input, mut output, mut annotations) = (None, None, None, None);
+        for (key, value) in members(&raw, whole) {
+            let slot = match key.string(&raw).as_deref() {
+                Some("name") => &mut name,
+                Some("inputSchema") => &mut input,
+                Some("outputSchema") => &mut output,
+                Some("annotations") => &mut annotations,
+                _ => continue,
+            };
+            // Two readers would see two different tools.
+            if slot.replace((key, value)).is_some() {
+                return Err("a member is written twice");
+            }
+        }
+        let (_, name_at) = name.ok_or("no name")?;
+        let text = name_at
+            .string(&raw)
+            .ok_or("the name is not a string")?
+            .into_owned();
+        if text.is_empty() || text.len() > LONGEST_NAME {
+            return Err("the name is empty or too long");
+        }
+        let access = annotations.map_or(Router::Destructive, |(_, value)| access(&raw, value));
+        Ok(Self {
+            name: text,
+            name_at,
+            input,
+            output,
+            access,
+            raw,
+        })
+    }
+
+    /// The tool's own name.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The tool's bytes as received.
+    pub(crate) fn raw(&self) -> &Bytes {
+        &self.raw
+    }
+}
+
+/// What the hints make of a tool. Where they are silent the protocol's defaults hold: not
+/// read-only, and destructive.
+fn access(raw: &[u8], annotations: Span) -> Router {
+    let hint = |name| match member(raw, annotations, name)?.kind(raw)? {
+        Kind::True => Some(true),
+        Kind::False => Some(false),
+        _ => None,
+    };
+    if hint("readOnlyHint").unwrap_or(false) {
+        Router::Read
+    } else if hint("destructiveHint").unwrap_or(true) {
+        Router::Destructive
+    } else {
+        Router::Write
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &'static str) -> Result<Entry, &'static str> {
+        Entry::read(Bytes::from_static(text.as_bytes()))
+    }
+
+    #[test]
+    fn a_tool_needs_a_name_and_nothing_else() {
+        let entry = read(r#"{"x":1,"name":"a b"}"#).expect("a tool");
+        assert_eq!(entry.name(), "a b");
+        assert_eq!(entry.name_at.bytes(&entry.raw), b"\"a b\"");
+        for bad in [
+            "null",
+            "\"s\"",
+            "[]",
+            "{}",
+            r#"{"name":5}"#,
+            r#"{"name":""}"#,
+        ] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+        assert!(read(r#"{"name":"a","name":"b"}"#).is_err());
+    }
+
+    #[test]
+    fn hints_decide_who_may_call() {
+        let access = |hints: &str| {
+            let text = format!(r#"{{"name":"t","annotations":{hints}}}"#);
+            Entry::read(Bytes::from(text)).expect("a tool").access
+        };
+        assert_eq!(access(r#"{"readOnlyHint":true}"#), Router::Read);
+        assert_eq!(
+            access(r#"{"readOnlyHint":true,"destructiveHint":true}"#),
+            Router::Read
+        );
+        assert_eq!(access(r#"{"destructiveHint":false}"#), Router::Write);
+        assert_eq!(access(r#"{"readOnlyHint":false}"#), Router::Destructive);
+        assert_eq!(access(r#"{"readOnlyHint":"yes"}"#), Router::Destructive);
+        assert_eq!(access("[]"), Router::Destructive);
+        assert_eq!(
+            read(r#"{"name":"t"}"#).expect("a tool").access,
+            Router::Destructive
+        );
+    }
+}

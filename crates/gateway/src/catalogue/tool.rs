@@ -1,0 +1,145 @@
+//! A tool that can be called: its declaration, its contract, and the policy that holds for it.
+//! What clients see of it is the declaration with as few bytes changed as possible: the name where
+//! servers meet, and a schema that would make some client reject the whole list. Decision D8.
+
+use countersign_inspect::{ClientEra, Contract, Declaration, Policy, Router};
+use countersign_tape::{Edits, Place, Span};
+
+use super::entry::Entry;
+use crate::names::wire_name;
+
+/// What stands in for an `inputSchema` that clients would reject.
+const OBJECT: &[u8] = br#"{"type":"object"}"#;
+
+/// How tools are named in a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Naming {
+    /// As their server names them.
+    Original,
+    /// `server__tool`.
+    Prefixed,
+}
+
+/// A tool of one server.
+#[derive(Debug)]
+pub(crate) struct Tool {
+    entry: Entry,
+    wire_name: String,
+    contract: Contract,
+    policy: Policy,
+}
+
+impl Tool {
+    /// Captures a declaration: compiles its schemas under the policy that holds for it.
+    pub(crate) fn capture(entry: Entry, server: &str, generation: u64, policy: Policy) -> Self {
+        let contract = Declaration::read(&entry.raw)
+            // Unreachable: an entry has a name and each schema at most once.
+            .unwrap_or_else(|_| Declaration::new(countersign_inspect::ToolName::new(entry.name())))
+            .server(server)
+            .generation(generation)
+            .capture(&policy.output);
+        Self {
+            wire_name: wire_name(server, entry.name()),
+            entry,
+            contract,
+            policy,
+        }
+    }
+
+    /// The tool's own name.
+    pub(crate) fn name(&self) -> &str {
+        &self.entry.name
+    }
+
+    /// Its name where servers meet.
+    pub(crate) fn wire_name(&self) -> &str {
+        &self.wire_name
+    }
+
+    /// Which router tool may call it.
+    pub(crate) fn access(&self) -> Router {
+        self.entry.access
+    }
+
+    /// What it declared.
+    pub(crate) fn contract(&self) -> &Contract {
+        &self.contract
+    }
+
+    /// What holds for its results, for this client.
+    pub(crate) fn policy(&self, client: ClientEra) -> Policy {
+        Policy {
+            client,
+            ..self.policy
+        }
+    }
+
+    /// The tool as a client sees it.
+    pub(crate) fn listed(&self, naming: Naming, client: ClientEra) -> Vec<u8> {
+        let entry = &self.entry;
+        let whole = Span::whole(&entry.raw);
+        let mut edits = Edits::new(&entry.raw);
+        if naming == Naming::Prefixed {
+            edits.replace(entry.name_at, countersign_tape::quote(&self.wire_name));
+        }
+        let how = self.policy.output.advertise_output_schema;
+        if let Some((key, _)) = entry.output
+            && !self.contract.advertises_output(client, how, false)
+        {
+            edits.remove_member(whole, key);
+        }
+        if !self.contract.advertises_input() {
+            match entry.input {
+                Some((_, value)) => edits.replace(value, OBJECT),
+                None => {
+                    edits.insert_member(whole, Place::Last, "inputSchema", OBJECT);
+                }
+            }
+        }
+        // The spans are of distinct members, so the edits cannot collide.
+        edits
+            .apply()
+            .map_or_else(|_| entry.raw.to_vec(), |edited| edited.to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    fn tool(text: &'static str) -> Tool {
+        let entry = Entry::read(Bytes::from_static(text.as_bytes())).expect("a tool");
+        Tool::capture(entry, "s", 1, Policy::default())
+    }
+
+    fn listed(text: &'static str, naming: Naming, client: ClientEra) -> String {
+        String::from_utf8(tool(text).listed(naming, client)).expect("UTF-8")
+    }
+
+    #[test]
+    fn an_ordinary_tool_is_listed_as_received() {
+        let text = r#"{ "x-y": 1.0,"inputSchema":{"type":"object"}, "name":"\u0061", "outputSchema":{"type":"object","maxProperties":1.0} }"#;
+        assert_eq!(listed(text, Naming::Original, ClientEra::Legacy), text);
+        let renamed = text.replace(r#""\u0061""#, r#""s__a""#);
+        assert_eq!(listed(text, Naming::Prefixed, ClientEra::Modern), renamed);
+    }
+
+    #[test]
+    fn schemas_that_break_clients_are_withheld() {
+        let array =
+            r#"{"name":"a","outputSchema":{"type":"array"},"inputSchema":{"type":"object"}}"#;
+        let without = r#"{"name":"a","inputSchema":{"type":"object"}}"#;
+        assert_eq!(listed(array, Naming::Original, ClientEra::Modern), array);
+        assert_eq!(listed(array, Naming::Original, ClientEra::Legacy), without);
+        let broken = r#"{"name":"a","inputSchema":{"type":"object"},"outputSchema":{"type":5}}"#;
+        assert_eq!(listed(broken, Naming::Original, ClientEra::Modern), without);
+        let odd = r#"{"name":"a","inputSchema":[]}"#;
+        assert_eq!(listed(odd, Naming::Original, ClientEra::Modern), without);
+        assert_eq!(
+            listed(r#"{"name":"a"}"#, Naming::Original, ClientEra::Modern),
+            without
+        );
+    }
+}

@@ -1,0 +1,16 @@
+//! Clients: who they are, what they may, and what they ask. Turns HTTP requests into calls and
+//! other questions, and knows nothing of servers. Stage 1.
+
+mod api;
+mod client;
+mod guard;
+mod http;
+mod intake;
+mod mcp;
+mod message;
+mod session;
+
+pub(crate) use client::Client;
+pub(crate) use guard::Guard;
+pub(crate) use http::serve;
+pub(crate) use session::Sessions;

@@ -1,0 +1,132 @@
+//! Which era a request belongs to and who sent it. A modern request says so in itself and is held
+//! to it, headers included; a legacy one has a session or at least a version header; one that says
+//! nothing at all, like a bare `curl`, has negotiated nothing and is served all the same.
+
+use std::sync::Arc;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use countersign_inspect::ClientEra;
+use countersign_tape::{Kind, Span};
+use hyper::HeaderMap;
+
+use super::message::{Message, text};
+use super::session::{Session, Sessions};
+use crate::json::member;
+use crate::reply::{LEGACY, Problem};
+use crate::upstream::request::MODERN;
+
+const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+const INFO_KEY: &str = "io.modelcontextprotocol/clientInfo";
+const VERSION: &str = "mcp-protocol-version";
+/// Clients choose their names; records are not the place for essays.
+const LONGEST_NAME: usize = 128;
+
+/// Who sent a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    pub(crate) era: ClientEra,
+    /// What it calls itself.
+    pub(crate) name: Option<Arc<str>>,
+    pub(crate) session: Option<Arc<Session>>,
+}
+
+impl Client {
+    /// Identifies the sender of a message.
+    pub(crate) fn of(
+        message: &Message,
+        method: &str,
+        headers: &HeaderMap,
+        sessions: &Sessions,
+    ) -> Result<Self, Problem> {
+        let said = message.meta_member(VERSION_KEY);
+        let header = value(headers, VERSION);
+        if said.is_some() || header.as_deref() == Some(MODERN) {
+            return Self::modern(message, method, headers, said.as_ref());
+        }
+        if method == "initialize" {
+            return Ok(Self::legacy(ClientEra::Legacy, None));
+        }
+        if let Some(token) = value(headers, "mcp-session-id") {
+            let session = sessions.find(&token).ok_or(Problem::Session)?;
+            return Ok(Self::legacy(ClientEra::Legacy, Some(session)));
+        }
+        match header {
+            None => Ok(Self::legacy(ClientEra::Unnegotiated, None)),
+            Some(version) if LEGACY.contains(&version.as_str()) => {
+                Ok(Self::legacy(ClientEra::Legacy, None))
+            }
+            Some(version) => Err(Problem::Version(version)),
+        }
+    }
+
+    fn legacy(era: ClientEra, session: Option<Arc<Session>>) -> Self {
+        Self {
+            era,
+            name: session.as_ref().and_then(|session| session.client.clone()),
+            session,
+        }
+    }
+
+    fn modern(
+        message: &Message,
+        method: &str,
+        headers: &HeaderMap,
+        said: Option<&Bytes>,
+    ) -> Result<Self, Problem> {
+        let version = said.and_then(text).ok_or(Problem::Meta)?;
+        if version != MODERN {
+            return Err(Problem::Version(version));
+        }
+        let capabilities = message.meta_member(CAPABILITIES_KEY);
+        if !capabilities.is_some_and(|value| Span::whole(&value).kind(&value) == Some(Kind::Object))
+        {
+            return Err(Problem::Meta);
+        }
+        agree(headers, "MCP-Protocol-Version", Some(&version))?;
+        agree(headers, "Mcp-Method", Some(method))?;
+        if matches!(method, "tools/call" | "prompts/get") {
+            agree(headers, "Mcp-Name", message.name().as_deref())?;
+        }
+        Ok(Self {
+            era: ClientEra::Modern,
+            name: message.meta_member(INFO_KEY).as_ref().and_then(client_name),
+            session: None,
+        })
+    }
+}
+
+/// The `name` of a client's description of itself.
+pub(super) fn client_name(info: &Bytes) -> Option<Arc<str>> {
+    let name = member(info, Span::whole(info), "name")?.string(info)?;
+    let shown: String = name
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(LONGEST_NAME)
+        .collect();
+    Some(shown.into())
+}
+
+/// A header and the body have to say the same.
+fn agree(headers: &HeaderMap, name: &'static str, body: Option<&str>) -> Result<(), Problem> {
+    let header = value(headers, name);
+    match (header, body) {
+        (Some(header), Some(body)) if header == body => Ok(()),
+        (None, None) => Ok(()),
+        _ => Err(Problem::Header(name)),
+    }
+}
+
+/// A header's value; decoded if it is wrapped, as values beyond ASCII have to be.
+fn value(headers: &HeaderMap, name: &str) -> Option<String> {
+    let value = headers.get(name)?.to_str().ok()?;
+    match value
+        .strip_prefix("=?base64?")
+        .and_then(|rest| rest.strip_suffix("?="))
+    {
+        None => Some(value.to_owned()),
+        Some(wrapped) => String::from_utf8(STANDARD.decode(wrapped).ok()?).ok(),
+    }
+}

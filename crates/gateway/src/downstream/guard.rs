@@ -1,0 +1,217 @@
+//! Who may talk to the gateway at all: the right key, and a `Host` and `Origin` that are ours. The
+//! latter holds even without a key, because a page in somebody's browser can reach a loopback port
+//! too, under a name of its own choosing.
+
+use std::net::IpAddr;
+
+use hyper::HeaderMap;
+use hyper::header::{AUTHORIZATION, HOST, ORIGIN};
+use sha2::{Digest as _, Sha256};
+
+use crate::config::Config;
+
+/// What is checked on every request.
+#[derive(Debug)]
+pub(crate) struct Guard {
+    /// Hashed, so that comparing takes as long whatever was sent.
+    key: [u8; 32],
+    /// Whether `/mcp` needs the key.
+    mcp_needs_key: bool,
+    hosts: Vec<String>,
+}
+
+/// Why a request is turned away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// No key, or a wrong one.
+    Key,
+    /// This header names a foreign host.
+    Foreign(&'static str),
+}
+
+impl Guard {
+    pub(crate) fn new(config: &Config, key: &str) -> Self {
+        let mut hosts = vec![
+            "localhost".to_owned(),
+            "127.0.0.1".to_owned(),
+            "[::1]".to_owned(),
+        ];
+        if !config.listen.ip().is_unspecified() {
+            hosts.push(match config.listen.ip() {
+                IpAddr::V4(ip) => ip.to_string(),
+                IpAddr::V6(ip) => format!("[{ip}]"),
+            });
+        }
+        hosts.extend(config.trusted_hosts.iter().cloned());
+        Self {
+            key: Sha256::digest(key).into(),
+            mcp_needs_key: config.require_mcp_auth,
+            hosts,
+        }
+    }
+
+    /// Checks where a request claims to go and to come from.
+    pub(crate) fn check_hosts(&self, headers: &HeaderMap) -> Result<(), Refused> {
+        let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+        if !host.is_some_and(|host| self.is_ours(host)) {
+            return Err(Refused::Foreign("Host"));
+        }
+        for origin in headers.get_all(ORIGIN) {
+            let host = origin.to_str().ok().and_then(|origin| {
+                let (scheme, host) = origin.split_once("://")?;
+                matches!(scheme, "http" | "https").then_some(host)
+            });
+            if !host.is_some_and(|host| self.is_ours(host)) {
+                return Err(Refused::Foreign("Origin"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks the key of a request for `/mcp`.
+    pub(crate) fn check_mcp(&self, headers: &HeaderMap) -> Result<(), Refused> {
+        if self.mcp_needs_key {
+            self.check_key(headers)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Checks the key.
+    pub(crate) fn check_key(&self, headers: &HeaderMap) -> Result<(), Refused> {
+        let given = headers
+            .get("x-api-key")
+            .map(hyper::header::HeaderValue::as_bytes);
+        let bearer = || {
+            let value = headers.get(AUTHORIZATION)?.as_bytes();
+            let (scheme, token) = value.split_at_checked(7)?;
+            scheme
+                .eq_ignore_ascii_case(b"bearer ")
+                .then(|| token.trim_ascii())
+        };
+        match given.or_else(bearer) {
+            Some(given) if self.is_key(given) => Ok(()),
+            _ => Err(Refused::Key),
+        }
+    }
+
+    fn is_key(&self, given: &[u8]) -> bool {
+        let given: [u8; 32] = Sha256::digest(given).into();
+        let different = self
+            .key
+            .iter()
+            .zip(given)
+            .fold(0, |bits, (one, other)| bits | (one ^ other));
+        std::hint::black_box(different) == 0
+    }
+
+    /// A trusted host may be given with or without a port; without one, any port will do.
+    fn is_ours(&self, host: &str) -> bool {
+        let host = host.to_ascii_lowercase();
+        let name = match host.rsplit_once(':') {
+            Some((name, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => {
+                name
+            }
+            _ => &host,
+        };
+        self.hosts.iter().any(|ours| *ours == host || ours == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hyper::header::{HeaderName, HeaderValue};
+
+    use super::*;
+
+    fn headers(pairs: &[(&str, &str)]) -> HeaderMap {
+        let pair = |(name, value): &(&str, &str)| {
+            let name: HeaderName = name.parse().expect("a header name");
+            (name, HeaderValue::from_str(value).expect("a header value"))
+        };
+        pairs.iter().map(pair).collect()
+    }
+
+    fn guard() -> Guard {
+        let mut config = Config::embedded(&crate::config::Environment::empty());
+        config.trusted_hosts = vec![
+            "gateway.example".to_owned(),
+            "other.example:8443".to_owned(),
+        ];
+        Guard::new(&config, "the key")
+    }
+
+    #[test]
+    fn hosts_and_origins_must_be_ours() {
+        let guard = guard();
+        for host in [
+            "localhost",
+            "LOCALHOST:1",
+            "127.0.0.1:8080",
+            "[::1]:80",
+            "gateway.example:9",
+            "other.example:8443",
+        ] {
+            assert_eq!(
+                guard.check_hosts(&headers(&[("host", host)])),
+                Ok(()),
+                "{host}"
+            );
+        }
+        for host in [
+            "",
+            "evil.example",
+            "127.0.0.1.evil.example",
+            "other.example",
+            "localhost:x",
+            "0.0.0.0",
+        ] {
+            let refused = Err(Refused::Foreign("Host"));
+            assert_eq!(
+                guard.check_hosts(&headers(&[("host", host)])),
+                refused,
+                "{host}"
+            );
+        }
+        assert!(guard.check_hosts(&headers(&[])).is_err());
+        let origin =
+            |origin| guard.check_hosts(&headers(&[("host", "localhost"), ("origin", origin)]));
+        assert_eq!(origin("http://localhost:3000"), Ok(()));
+        assert_eq!(origin("https://gateway.example"), Ok(()));
+        for foreign in [
+            "null",
+            "https://evil.example",
+            "file://localhost",
+            "localhost",
+            "http://localhost/",
+        ] {
+            assert_eq!(
+                origin(foreign),
+                Err(Refused::Foreign("Origin")),
+                "{foreign}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_key_comes_in_either_header() {
+        let guard = guard();
+        assert_eq!(
+            guard.check_key(&headers(&[("x-api-key", "the key")])),
+            Ok(())
+        );
+        assert_eq!(
+            guard.check_key(&headers(&[("authorization", "bearer the key")])),
+            Ok(())
+        );
+        for wrong in [
+            ("x-api-key", "the"),
+            ("x-api-key", ""),
+            ("authorization", "Basic dGhl"),
+            ("authorization", "Bearer"),
+        ] {
+            assert_eq!(guard.check_key(&headers(&[wrong])), Err(Refused::Key));
+        }
+        assert_eq!(guard.check_mcp(&headers(&[])), Err(Refused::Key));
+    }
+}

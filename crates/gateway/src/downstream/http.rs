@@ -1,0 +1,228 @@
+//! HTTP, once: one listener, one service, a match on the path. Whatever a client does to a
+//! connection ends that connection and no other; whatever it sends is read with a limit on size
+//! and time.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use hyper::body::Incoming;
+use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
+
+use super::guard;
+use super::intake;
+use super::{api, mcp};
+use crate::config::RoutingMode;
+use crate::drain::Phase;
+use crate::events;
+use crate::reply::{self, Body, Problem};
+use crate::route::Endpoint;
+use crate::shared::Shared;
+
+/// How long a client may take to send a request's head.
+const HEAD: Duration = Duration::from_secs(10);
+/// Connections at once; more wait to be accepted.
+const CONNECTIONS: usize = 4096;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// Accepts connections until the gateway drains.
+pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener) {
+    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = shared.drain.reached(Phase::Draining) => return,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let Ok(place) = Arc::clone(&places).acquire_owned().await else {
+                    return;
+                };
+                let shared = Arc::clone(&shared);
+                tokio::spawn(async move {
+                    connection(shared, stream).await;
+                    drop(place);
+                });
+            }
+            // Out of file descriptors, most likely: others must end first.
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+async fn connection(shared: Arc<Shared>, stream: TcpStream) {
+    let _work = shared.drain.work();
+    drop(stream.set_nodelay(true));
+    let service = service_fn(|request| {
+        let shared = Arc::clone(&shared);
+        async move { Ok::<_, Infallible>(respond(&shared, request).await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(connection);
+    let draining = shared.drain.reached(Phase::Draining);
+    tokio::pin!(draining);
+    tokio::select! {
+        ended = connection.as_mut() => return drop(ended),
+        () = draining => connection.as_mut().graceful_shutdown(),
+    }
+    drop(connection.await);
+}
+
+async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
+    if let Err(refused) = shared.guard.check_hosts(request.headers()) {
+        return turned_away(shared, refused);
+    }
+    let path = request.uri().path();
+    if let Some(endpoint) = endpoint(shared, path) {
+        return match shared.guard.check_mcp(request.headers()) {
+            Ok(()) => mcp(shared, endpoint, request).await,
+            Err(refused) => turned_away(shared, refused),
+        };
+    }
+    match path {
+        "/healthz" => plain(StatusCode::OK, "ok\n"),
+        "/readyz" if shared.drain.phase() == Phase::Serving => plain(StatusCode::OK, "ready\n"),
+        "/readyz" => plain(StatusCode::SERVICE_UNAVAILABLE, "stopping\n"),
+        _ if path.starts_with("/api/v1/") => match shared.guard.check_key(request.headers()) {
+            Ok(()) => api::respond(shared, &request).await,
+            Err(refused) => turned_away(shared, refused),
+        },
+        _ => plain(StatusCode::NOT_FOUND, "not found\n"),
+    }
+}
+
+/// Which tools a path offers; nothing if it is not one of the protocol's.
+fn endpoint(shared: &Shared, path: &str) -> Option<Endpoint> {
+    let rest = path.strip_prefix("/mcp")?;
+    match rest {
+        "" | "/" => Some(match shared.config().routing_mode {
+            RoutingMode::RetrieveTools => Endpoint::Router,
+            RoutingMode::Direct => Endpoint::Direct,
+        }),
+        "/call" => Some(Endpoint::Router),
+        "/all" => Some(Endpoint::Direct),
+        _ => {
+            let name = rest.strip_prefix("/s/")?;
+            let snapshot = shared.snapshot();
+            let server = snapshot.server(name)?;
+            Some(Endpoint::Server(Arc::clone(server.upstream.name())))
+        }
+    }
+}
+
+async fn mcp(
+    shared: &Arc<Shared>,
+    endpoint: Endpoint,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    match *request.method() {
+        Method::POST => post(shared, endpoint, request).await,
+        Method::DELETE => delete(shared, &request),
+        _ => {
+            let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "use POST\n");
+            response
+                .headers_mut()
+                .insert(ALLOW, HeaderValue::from_static("POST, DELETE"));
+            response
+        }
+    }
+}
+
+async fn post(
+    shared: &Arc<Shared>,
+    endpoint: Endpoint,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    let (head, body) = request.into_parts();
+    let limit = shared.config().max_message_bytes;
+    let body = match intake::body(body, limit, &shared.budget).await {
+        Ok(body) => body,
+        Err(refused) => return unread(refused),
+    };
+    let answer = mcp::answer(shared, endpoint, &head.headers, body).await;
+    let mut response = json(answer.reply.status, answer.reply.body);
+    if let Some(session) = answer.session
+        && let Ok(session) = HeaderValue::from_str(&session)
+    {
+        response.headers_mut().insert("mcp-session-id", session);
+    }
+    response
+}
+
+fn delete(shared: &Shared, request: &Request<Incoming>) -> Response<Body> {
+    let token = request.headers().get("mcp-session-id");
+    match token.and_then(|token| token.to_str().ok()) {
+        None => plain(StatusCode::BAD_REQUEST, "Mcp-Session-Id is missing\n"),
+        Some(token) if shared.sessions.end(token) => plain(StatusCode::OK, ""),
+        Some(_) => plain(StatusCode::NOT_FOUND, "no such session\n"),
+    }
+}
+
+fn unread(refused: intake::Refused) -> Response<Body> {
+    match refused {
+        intake::Refused::TooLarge => {
+            plain(StatusCode::PAYLOAD_TOO_LARGE, "the message is too large\n")
+        }
+        intake::Refused::TooSlow => {
+            plain(StatusCode::REQUEST_TIMEOUT, "the message took too long\n")
+        }
+        intake::Refused::Broken => plain(StatusCode::BAD_REQUEST, "the message is incomplete\n"),
+        intake::Refused::Busy => {
+            let era = countersign_inspect::ClientEra::Unnegotiated;
+            let reply = reply::problem(None, &Problem::Busy, era);
+            json(reply.status, reply.body)
+        }
+    }
+}
+
+fn turned_away(shared: &Shared, refused: guard::Refused) -> Response<Body> {
+    match refused {
+        guard::Refused::Key => {
+            events::Unauthorised {
+                header: "X-API-Key",
+            }
+            .emit(&shared.events);
+            let mut response = plain(StatusCode::UNAUTHORIZED, "a valid API key is required\n");
+            let challenge = HeaderValue::from_static("Bearer realm=\"countersign\"");
+            response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+            response
+        }
+        guard::Refused::Foreign(header) => {
+            events::Foreign { header }.emit(&shared.events);
+            plain(
+                StatusCode::FORBIDDEN,
+                "this host or origin is not allowed\n",
+            )
+        }
+    }
+}
+
+pub(super) fn json(status: StatusCode, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response
+}
+
+fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(Body::from(Bytes::from_static(text.as_bytes())));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}

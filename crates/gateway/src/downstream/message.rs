@@ -1,0 +1,175 @@
+//! One message of a client: scanned once, its interpreted members known by their spans. What could
+//! be read in two ways is refused, because two readers would then decide about two messages.
+
+use bytes::Bytes;
+use countersign_tape::{Envelope, Hard, Kind, Member, Span, scan};
+
+use crate::json::member;
+use crate::reply::Problem;
+
+/// A message that can be read one way only.
+#[derive(Debug)]
+pub(crate) struct Message {
+    bytes: Bytes,
+    envelope: Envelope,
+}
+
+/// What a message wants.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Sort {
+    /// An answer, under this id token.
+    Request { id: Bytes, method: String },
+    /// Nothing.
+    Notification { method: String },
+    /// It is an answer itself.
+    Response,
+}
+
+impl Message {
+    /// Reads a message.
+    pub(crate) fn read(bytes: Bytes) -> Result<Self, Problem> {
+        let hard = Hard {
+            max_bytes: usize::MAX,
+            ..Hard::default()
+        };
+        let envelope = scan(&bytes, &hard).map_err(|_| Problem::Parse)?;
+        if envelope.kind() != Kind::Object {
+            return Err(Problem::Invalid("not a single message"));
+        }
+        if envelope.duplicates().next().is_some() {
+            return Err(Problem::Invalid("a member is written twice"));
+        }
+        let version = envelope
+            .get(Member::JsonRpc)
+            .map(|value| value.bytes(&bytes));
+        if version != Some(b"\"2.0\"") {
+            return Err(Problem::Invalid("jsonrpc must be \"2.0\""));
+        }
+        Ok(Self { bytes, envelope })
+    }
+
+    /// What it wants.
+    pub(crate) fn sort(&self) -> Result<Sort, Problem> {
+        let Some(method) = self.envelope.method() else {
+            let answers = self.envelope.result().is_some() || self.envelope.error().is_some();
+            return answers
+                .then_some(Sort::Response)
+                .ok_or(Problem::Invalid("no method"));
+        };
+        let method = method
+            .string(&self.bytes)
+            .ok_or(Problem::Invalid("method is not a string"))?;
+        let method = method.into_owned();
+        let Some(id) = self.envelope.id() else {
+            return Ok(Sort::Notification { method });
+        };
+        match id.kind(&self.bytes) {
+            Some(Kind::String | Kind::Number) => Ok(Sort::Request {
+                id: self.slice(id),
+                method,
+            }),
+            _ => Err(Problem::Invalid("id is neither a string nor a number")),
+        }
+    }
+
+    /// The `params`, which are an object if they are there at all.
+    pub(crate) fn params(&self) -> Result<Option<Bytes>, Problem> {
+        match self.envelope.params() {
+            None => Ok(None),
+            Some(params) if params.kind(&self.bytes) == Some(Kind::Object) => {
+                Ok(Some(self.slice(params)))
+            }
+            Some(_) => Err(Problem::Params("not an object")),
+        }
+    }
+
+    /// A member of `params`, as a raw token.
+    pub(crate) fn param(&self, name: &str) -> Option<Bytes> {
+        let value = member(&self.bytes, self.envelope.params()?, name)?;
+        Some(self.slice(value))
+    }
+
+    /// `params.name`, decoded.
+    pub(crate) fn name(&self) -> Option<String> {
+        let name = self.envelope.get(Member::ParamsName)?;
+        Some(name.string(&self.bytes)?.into_owned())
+    }
+
+    /// `params.arguments`.
+    pub(crate) fn arguments(&self) -> Option<Bytes> {
+        self.envelope
+            .get(Member::ParamsArguments)
+            .map(|value| self.slice(value))
+    }
+
+    /// `params._meta`.
+    pub(crate) fn meta(&self) -> Option<Bytes> {
+        self.envelope
+            .get(Member::ParamsMeta)
+            .map(|value| self.slice(value))
+    }
+
+    /// A member of `params._meta`.
+    pub(crate) fn meta_member(&self, name: &str) -> Option<Bytes> {
+        let value = member(&self.bytes, self.envelope.get(Member::ParamsMeta)?, name)?;
+        Some(self.slice(value))
+    }
+
+    fn slice(&self, span: Span) -> Bytes {
+        self.bytes.slice_ref(span.bytes(&self.bytes))
+    }
+}
+
+/// The text of a raw string token.
+pub(crate) fn text(token: &Bytes) -> Option<String> {
+    Some(Span::whole(token).string(token)?.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sort(text: &'static str) -> Result<Sort, Problem> {
+        Message::read(Bytes::from_static(text.as_bytes()))?.sort()
+    }
+
+    #[test]
+    fn requests_notifications_and_responses_are_told_apart() {
+        let request = sort(r#"{"id":1.0,"method":"a\u002fb","jsonrpc":"2.0"}"#);
+        let id = Bytes::from_static(b"1.0");
+        assert_eq!(
+            request,
+            Ok(Sort::Request {
+                id,
+                method: "a/b".to_owned()
+            })
+        );
+        let method = "n".to_owned();
+        assert_eq!(
+            sort(r#"{"jsonrpc":"2.0","method":"n"}"#),
+            Ok(Sort::Notification { method })
+        );
+        assert_eq!(
+            sort(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+            Ok(Sort::Response)
+        );
+    }
+
+    #[test]
+    fn what_can_be_read_two_ways_is_refused() {
+        assert_eq!(sort("{"), Err(Problem::Parse));
+        for bad in [
+            "[]",
+            "{}",
+            r#"{"jsonrpc":"1.0","method":"m","id":1}"#,
+            r#"{"jsonrpc":"2.0","id":1}"#,
+            r#"{"jsonrpc":"2.0","method":"m","id":null}"#,
+            r#"{"jsonrpc":"2.0","method":"m","id":{}}"#,
+            r#"{"jsonrpc":"2.0","method":5,"id":1}"#,
+            r#"{"jsonrpc":"2.0","method":"m","id":1,"id":2}"#,
+            r#"{"jsonrpc":"2.0","method":"m","id":1,"params":{"name":"a","n\u0061me":"b"}}"#,
+        ] {
+            assert!(matches!(sort(bad), Err(Problem::Invalid(_))), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Sessions of the legacy era: which version was agreed on, what the client calls itself, and
+//! which of its requests are under way, so that it can cancel them. A session is no credential:
+//! the key is checked on every request. They live here only; another gateway answers 404.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use tokio::sync::oneshot;
+
+use crate::noise::token;
+
+/// More sessions than this, and the one that has been idle longest goes.
+const MOST: usize = 10_000;
+/// A session nobody uses goes after this long.
+const IDLE: Duration = Duration::from_hours(4);
+
+/// The sessions of this process.
+#[derive(Debug)]
+pub(crate) struct Sessions {
+    instance: String,
+    open: Mutex<HashMap<String, Arc<Session>>>,
+}
+
+/// One client's session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    public: String,
+    pub(crate) client: Option<Arc<str>>,
+    used: Mutex<Instant>,
+    /// Requests under way by their id token; dropping the sender cancels.
+    under_way: Mutex<HashMap<Bytes, oneshot::Sender<()>>>,
+}
+
+impl Sessions {
+    pub(crate) fn new() -> Self {
+        Self {
+            instance: token(4).unwrap_or_default(),
+            open: Mutex::new(HashMap::new()),
+        }
+    }
+
+    /// Opens a session; gives the token the client names it by. Nothing without randomness.
+    pub(crate) fn open(&self, client: Option<Arc<str>>) -> Option<String> {
+        let name = format!("{}-{}", self.instance, token(16)?);
+        let session = Session {
+            public: token(6)?,
+            client,
+            used: Mutex::new(Instant::now()),
+            under_way: Mutex::new(HashMap::new()),
+        };
+        let mut open = self.table();
+        if open.len() >= MOST {
+            make_room(&mut open);
+        }
+        open.insert(name.clone(), Arc::new(session));
+        Some(name)
+    }
+
+    /// The session of this token, if it is still open.
+    pub(crate) fn find(&self, token: &str) -> Option<Arc<Session>> {
+        let session = self.table().get(token).cloned()?;
+        *lock(&session.used) = Instant::now();
+        Some(session)
+    }
+
+    /// Ends a session and what is under way in it; false if there is none.
+    pub(crate) fn end(&self, token: &str) -> bool {
+        let session = self.table().remove(token);
+        session.is_some_and(|session| {
+            lock(&session.under_way).clear();
+            true
+        })
+    }
+
+    fn table(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
+        lock(&self.open)
+    }
+}
+
+/// Ends what has been idle too long, and if that is nothing, what has been idle longest.
+fn make_room(open: &mut HashMap<String, Arc<Session>>) {
+    let used = |session: &Session| *lock(&session.used);
+    open.retain(|_, session| used(session).elapsed() < IDLE);
+    if open.len() >= MOST
+        && let Some(oldest) = open.iter().min_by_key(|(_, session)| used(session))
+    {
+        let oldest = oldest.0.clone();
+        open.remove(&oldest);
+    }
+}
+
+impl Session {
+    /// A name for records, which opens nothing.
+    pub(crate) fn public(&self) -> &str {
+        &self.public
+    }
+
+    /// Notes a request as under way; nothing if another one of this id is.
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        id: Bytes,
+        keep: oneshot::Sender<()>,
+    ) -> Option<UnderWay> {
+        let mut under_way = lock(&self.under_way);
+        if under_way.contains_key(&id) {
+            return None;
+        }
+        under_way.insert(id.clone(), keep);
+        Some(UnderWay {
+            session: Arc::clone(self),
+            id,
+        })
+    }
+
+    /// Cancels the request of this id token.
+    pub(crate) fn cancel(&self, id: &[u8]) {
+        drop(lock(&self.under_way).remove(id));
+    }
+}
+
+/// A request under way in a session; dropping it ends it.
+#[derive(Debug)]
+pub(crate) struct UnderWay {
+    session: Arc<Session>,
+    id: Bytes,
+}
+
+impl Drop for UnderWay {
+    fn drop(&mut self) {
+        self.session.cancel(&self.id);
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_request_can_be_cancelled_and_ids_do_not_collide() {
+        let sessions = Sessions::new();
+        let token = sessions.open(None).expect("randomness");
+        let session = sessions.find(&token).expect("open");
+        assert!(!token.contains(session.public()));
+        let id = Bytes::from_static(b"\"a\"");
+        let (keep, gone) = oneshot::channel();
+        let under_way = session.begin(id.clone(), keep).expect("the only one");
+        let (again, _) = oneshot::channel();
+        assert!(session.begin(id.clone(), again).is_none());
+        session.cancel(b"\"b\"");
+        session.cancel(&id);
+        assert!(gone.await.is_err());
+        drop(under_way);
+        let (again, _) = oneshot::channel();
+        assert!(session.begin(id, again).is_some());
+    }
+
+    #[tokio::test]
+    async fn the_end_of_a_session_cancels_what_is_under_way() {
+        let sessions = Sessions::new();
+        let token = sessions.open(None).expect("randomness");
+        let session = sessions.find(&token).expect("open");
+        let (keep, gone) = oneshot::channel();
+        let _under_way = session.begin(Bytes::from_static(b"1"), keep);
+        assert!(sessions.end(&token) && !sessions.end(&token));
+        assert!(gone.await.is_err());
+        assert!(sessions.find(&token).is_none());
+    }
+
+    #[test]
+    fn sessions_are_bounded() {
+        let sessions = Sessions::new();
+        let first = sessions.open(None).expect("randomness");
+        for _ in 0..MOST {
+            sessions.open(None).expect("randomness");
+        }
+        assert_eq!(sessions.table().len(), MOST);
+        assert!(sessions.find(&first).is_none());
+    }
+}

@@ -1,0 +1,67 @@
+//! Tool names where several servers meet: `server__tool`, fit for every model API
+//! (`^[A-Za-z0-9_-]{1,64}$`). A name that does not fit is shortened and marked with a hash of what
+//! it stands for, so it stays the same from start to start. Nobody takes a name apart again: a map
+//! leads back. Decision D9.
+
+use sha2::{Digest as _, Sha256};
+
+use crate::noise::hex;
+
+const LONGEST: usize = 64;
+const MARK: usize = 8;
+
+/// The name of a server's tool among those of other servers.
+pub(crate) fn wire_name(server: &str, tool: &str) -> String {
+    let name = format!("{server}__{tool}");
+    let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    if name.len() <= LONGEST && name.chars().all(fits) {
+        return name;
+    }
+    let kept = name.chars().map(|c| if fits(c) { c } else { '_' });
+    let mut short: String = kept.take(LONGEST - MARK - 1).collect();
+    short.push('_');
+    let digest = Sha256::new()
+        .chain_update(server)
+        .chain_update([0])
+        .chain_update(tool)
+        .finalize();
+    short.push_str(&hex(digest.get(..MARK / 2).unwrap_or_default()));
+    short
+}
+
+/// The two halves of `server:tool`, as people and arguments write it.
+pub(crate) fn split(name: &str) -> Option<(&str, &str)> {
+    name.split_once(':')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_fits_stays_readable() {
+        assert_eq!(wire_name("stub", "bad_output"), "stub__bad_output");
+        assert_eq!(wire_name("a-b", "x__y"), "a-b__x__y");
+    }
+
+    #[test]
+    fn a_name_that_does_not_fit_is_marked() {
+        let odd = wire_name("stub", "dotted.name");
+        assert!(
+            odd.starts_with("stub__dotted_name_") && odd.len() == 26,
+            "{odd}"
+        );
+        assert_ne!(odd, wire_name("stub", "dotted/name"));
+        let long = wire_name("stub", &"x".repeat(100));
+        assert_eq!(long.len(), LONGEST);
+        assert_ne!(long, wire_name("stub", &"x".repeat(101)));
+        assert_eq!(long, wire_name("stub", &"x".repeat(100)));
+        assert_eq!(wire_name("s", "é").len(), "s___".len() + 1 + MARK);
+    }
+
+    #[test]
+    fn the_human_form_splits_at_the_first_colon() {
+        assert_eq!(split("stub:a:b"), Some(("stub", "a:b")));
+        assert_eq!(split("stub"), None);
+    }
+}

@@ -1,0 +1,298 @@
+//! Everything the gateway says to an MCP client, and the only file that writes JSON-RPC to one. A
+//! tool's result is accepted as a `Recorded`, text of a server about itself as a `Listing`, and
+//! the rest is our own words from closed sets. Stage 6.
+
+mod body;
+
+use bytes::Bytes;
+use countersign_audit::Recorded;
+use countersign_inspect::{ClientEra, Listing, Refusal, Segments};
+use countersign_tape::quote;
+use hyper::StatusCode;
+
+pub(crate) use body::Body;
+
+use crate::call::Conclusion;
+use crate::upstream::request::MODERN;
+
+/// The versions we speak to clients of the legacy era, newest first.
+pub(crate) const LEGACY: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
+const IDENTITY: &str = concat!(
+    r#"{"name":"countersign","version":""#,
+    env!("CARGO_PKG_VERSION"),
+    r#""}"#
+);
+
+/// An answer on its way out.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: StatusCode,
+    pub(crate) body: Body,
+}
+
+impl Reply {
+    fn ok(segments: Segments) -> Self {
+        Self {
+            status: StatusCode::OK,
+            body: Body::from(segments),
+        }
+    }
+
+    fn text(status: StatusCode, text: Vec<u8>) -> Self {
+        Self {
+            status,
+            body: Body::from(Bytes::from(text)),
+        }
+    }
+}
+
+/// Why a request is refused before it is a call: the client's fault, in the words of the protocol.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    /// Not JSON.
+    Parse,
+    /// JSON, but not a request we can read one way only.
+    Invalid(&'static str),
+    /// A method we do not have.
+    Method,
+    /// Parameters we cannot use.
+    Params(&'static str),
+    /// A modern request without the members it must carry.
+    Meta,
+    /// A header that is missing or contradicts the body.
+    Header(&'static str),
+    /// A version we do not speak.
+    Version(String),
+    /// A session that is not, or no longer, ours.
+    Session,
+    /// There was no memory to read the request.
+    Busy,
+}
+
+impl Problem {
+    fn code(&self) -> i32 {
+        match self {
+            Self::Parse => -32700,
+            Self::Invalid(_) | Self::Session => -32600,
+            Self::Method => -32601,
+            Self::Params(_) | Self::Meta => -32602,
+            Self::Header(_) => -32020,
+            Self::Version(_) => -32022,
+            Self::Busy => -32603,
+        }
+    }
+
+    fn status(&self, client: ClientEra) -> StatusCode {
+        match self {
+            Self::Parse | Self::Invalid(_) | Self::Meta | Self::Header(_) | Self::Version(_) => {
+                StatusCode::BAD_REQUEST
+            }
+            Self::Method if client == ClientEra::Modern => StatusCode::NOT_FOUND,
+            Self::Method | Self::Params(_) => StatusCode::OK,
+            Self::Session => StatusCode::NOT_FOUND,
+            Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            Self::Parse => "Parse error".to_owned(),
+            Self::Invalid(why) => format!("Invalid request: {why}"),
+            Self::Method => "Method not found".to_owned(),
+            Self::Params(why) => format!("Invalid params: {why}"),
+            Self::Meta => "Invalid params: _meta lacks a required member".to_owned(),
+            Self::Header(name) => format!("Header mismatch: {name}"),
+            Self::Version(_) => "Unsupported protocol version".to_owned(),
+            Self::Session => "Session not found".to_owned(),
+            Self::Busy => "The gateway is busy; try again later".to_owned(),
+        }
+    }
+
+    fn data(&self) -> Option<String> {
+        match self {
+            Self::Version(requested) => {
+                let requested = String::from_utf8_lossy(&quote(requested)).into_owned();
+                Some(format!(
+                    r#"{{"supported":{},"requested":{requested}}}"#,
+                    versions()
+                ))
+            }
+            Self::Busy => Some(r#"{"kind":"busy"}"#.to_owned()),
+            _ => None,
+        }
+    }
+}
+
+/// The reply to a tool call, once its records are where they belong.
+pub(crate) fn call(recorded: Recorded<Conclusion>, id: &[u8]) -> Reply {
+    match recorded.into_value() {
+        Conclusion::Result(inspected) => Reply::ok(inspected.message(id)),
+        Conclusion::UnknownTool => problem(
+            Some(id),
+            &Problem::Params("unknown tool"),
+            ClientEra::Unnegotiated,
+        ),
+    }
+}
+
+/// The reply to a call that ended in a bug of ours.
+pub(crate) fn broken(id: &[u8]) -> Reply {
+    let kind = Refusal::Internal.kind();
+    let error =
+        format!(r#"{{"code":-32603,"message":"Internal error","data":{{"kind":"{kind}"}}}}"#);
+    Reply::text(StatusCode::OK, envelope(id, "error", error.as_bytes()))
+}
+
+/// A refusal in the words of the protocol.
+pub(crate) fn problem(id: Option<&[u8]>, problem: &Problem, client: ClientEra) -> Reply {
+    let data = problem
+        .data()
+        .map(|data| format!(r#","data":{data}"#))
+        .unwrap_or_default();
+    let message = quote(&problem.message());
+    let error = format!(
+        r#"{{"code":{},"message":{}{data}}}"#,
+        problem.code(),
+        String::from_utf8_lossy(&message)
+    );
+    let bytes = envelope(id.unwrap_or(b"null"), "error", error.as_bytes());
+    Reply::text(problem.status(client), bytes)
+}
+
+/// The answer to `initialize`.
+pub(crate) fn initialized(id: &[u8], version: &str, instructions: Option<&Listing>) -> Reply {
+    let result = format!(
+        r#"{{"protocolVersion":"{version}","capabilities":{{"tools":{{}}}},"serverInfo":{IDENTITY}"#
+    );
+    Reply::text(
+        StatusCode::OK,
+        envelope(id, "result", &with_instructions(result, instructions)),
+    )
+}
+
+/// The answer to `server/discover`.
+pub(crate) fn discovered(id: &[u8], instructions: Option<&Listing>) -> Reply {
+    let result = format!(
+        r#"{{"resultType":"complete","supportedVersions":{},"capabilities":{{"tools":{{}}}},"ttlMs":0,"cacheScope":"private","_meta":{{"io.modelcontextprotocol/serverInfo":{IDENTITY}}}"#,
+        versions()
+    );
+    Reply::text(
+        StatusCode::OK,
+        envelope(id, "result", &with_instructions(result, instructions)),
+    )
+}
+
+/// The answer to `tools/list`: an array of tools as it was captured.
+pub(crate) fn tools(id: &[u8], tools: &Listing, client: ClientEra) -> Reply {
+    let (before, after): (&[u8], &[u8]) = match client {
+        ClientEra::Modern => (
+            br#"{"resultType":"complete","tools":"#,
+            br#","ttlMs":0,"cacheScope":"private"}"#,
+        ),
+        ClientEra::Legacy | ClientEra::Unnegotiated => (br#"{"tools":"#, b"}"),
+    };
+    let result = [before, tools.bytes(), after].concat();
+    Reply::text(StatusCode::OK, envelope(id, "result", &result))
+}
+
+/// The answer to `ping`.
+pub(crate) fn pong(id: &[u8]) -> Reply {
+    Reply::text(StatusCode::OK, envelope(id, "result", b"{}"))
+}
+
+/// Taken note of; there is nothing to say.
+pub(crate) fn accepted() -> Reply {
+    Reply {
+        status: StatusCode::ACCEPTED,
+        body: Body::default(),
+    }
+}
+
+fn with_instructions(mut object: String, instructions: Option<&Listing>) -> Vec<u8> {
+    let text = instructions.map(|text| String::from_utf8_lossy(text.bytes()));
+    if let Some(text) = text {
+        object.push_str(r#","instructions":"#);
+        object.push_str(&text);
+    }
+    object.push('}');
+    object.into_bytes()
+}
+
+fn versions() -> String {
+    let all: Vec<String> = std::iter::once(MODERN)
+        .chain(LEGACY)
+        .map(|version| format!("\"{version}\""))
+        .collect();
+    format!("[{}]", all.join(","))
+}
+
+fn envelope(id: &[u8], kind: &str, body: &[u8]) -> Vec<u8> {
+    let parts: [&[u8]; 7] = [
+        br#"{"jsonrpc":"2.0","id":"#,
+        id,
+        b",\"",
+        kind.as_bytes(),
+        b"\":",
+        body,
+        b"}",
+    ];
+    parts.concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(reply: Reply) -> (u16, String) {
+        let bytes = reply.body.into_bytes();
+        (
+            reply.status.as_u16(),
+            String::from_utf8(bytes.to_vec()).expect("UTF-8"),
+        )
+    }
+
+    #[test]
+    fn problems_have_the_codes_and_statuses_of_their_era() {
+        let shown = |kind: Problem, client| {
+            let (status, body) = text(problem(Some(b"\"a\""), &kind, client));
+            format!("{status} {body}")
+        };
+        let lines = [
+            shown(Problem::Parse, ClientEra::Unnegotiated),
+            shown(Problem::Method, ClientEra::Legacy),
+            shown(Problem::Method, ClientEra::Modern),
+            shown(Problem::Params("unknown tool"), ClientEra::Legacy),
+            shown(Problem::Header("Mcp-Name"), ClientEra::Modern),
+            shown(Problem::Version("1\"".to_owned()), ClientEra::Modern),
+            shown(Problem::Session, ClientEra::Legacy),
+        ];
+        insta::assert_snapshot!(lines.join("\n"), @r#"
+        400 {"jsonrpc":"2.0","id":"a","error":{"code":-32700,"message":"Parse error"}}
+        200 {"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"Method not found"}}
+        404 {"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"Method not found"}}
+        200 {"jsonrpc":"2.0","id":"a","error":{"code":-32602,"message":"Invalid params: unknown tool"}}
+        400 {"jsonrpc":"2.0","id":"a","error":{"code":-32020,"message":"Header mismatch: Mcp-Name"}}
+        400 {"jsonrpc":"2.0","id":"a","error":{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"],"requested":"1\""}}}
+        404 {"jsonrpc":"2.0","id":"a","error":{"code":-32600,"message":"Session not found"}}
+        "#);
+    }
+
+    #[test]
+    fn our_own_results_are_json() {
+        let instructions = Listing::admit(&br#""Be \"kind\".""#[..]);
+        let tools_list = Listing::admit(&b"[]"[..]);
+        for reply in [
+            initialized(b"1", LEGACY[0], Some(&instructions)),
+            initialized(b"1", LEGACY[0], None),
+            discovered(b"1", Some(&instructions)),
+            tools(b"1", &tools_list, ClientEra::Modern),
+            tools(b"1", &tools_list, ClientEra::Legacy),
+            pong(b"1"),
+            broken(b"1"),
+        ] {
+            let (status, body) = text(reply);
+            let value: serde_json::Value = serde_json::from_str(&body).expect(&body);
+            assert_eq!((status, &value["id"]), (200, &serde_json::json!(1)));
+        }
+    }
+}

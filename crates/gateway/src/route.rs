@@ -1,0 +1,182 @@
+//! Which tool a call means, and what holds for it. A call names a tool in one of three ways,
+//! depending on the endpoint it came in by; from here on all of them are the same. Stage 2.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use countersign_inspect::{ClientEra, Policy, Refusal, Router};
+use countersign_tape::{Hard, Kind, Span, quote, scan};
+
+use crate::call::Call;
+use crate::catalogue::Tool;
+use crate::json::member;
+use crate::names;
+use crate::shared::Shared;
+use crate::snapshot::{Server, Snapshot};
+use crate::upstream::Upstream;
+
+/// Which set of tools a client sees.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Endpoint {
+    /// Tools that call the others.
+    Router,
+    /// Every tool of every server.
+    Direct,
+    /// One server's tools.
+    Server(Arc<str>),
+}
+
+/// Where a call goes, and what it is held to. Nothing later in the call looks at a newer state.
+#[derive(Debug)]
+pub(crate) struct Route {
+    pub(crate) upstream: Arc<Upstream>,
+    pub(crate) tool: Arc<Tool>,
+    pub(crate) policy: Policy,
+    pub(crate) snapshot: Arc<Snapshot>,
+    /// The `params` to send, before they are fitted to the upstream.
+    pub(crate) params: Bytes,
+    pub(crate) arguments: Option<Bytes>,
+}
+
+/// Why a call goes nowhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unroutable {
+    /// The endpoint has no such tool: a mistake of the client's.
+    UnknownTool,
+    /// A router tool was used in a way the model can correct.
+    Refused(Refusal),
+}
+
+/// Finds the tool a call means. A server that has not been heard yet is waited for.
+pub(crate) async fn route(shared: &Shared, call: &Call) -> Result<Route, Unroutable> {
+    let snapshot = shared.snapshot();
+    let found = resolve(&snapshot, call);
+    let unknown = matches!(
+        found,
+        Err(Unroutable::UnknownTool | Unroutable::Refused(Refusal::UnknownTool))
+    );
+    if !unknown {
+        return found;
+    }
+    let snapshot = shared.settled(&call.endpoint).await;
+    resolve(&snapshot, call)
+}
+
+fn resolve(snapshot: &Arc<Snapshot>, call: &Call) -> Result<Route, Unroutable> {
+    let client = call.client.era;
+    match &call.endpoint {
+        Endpoint::Server(name) => {
+            let server = snapshot.server(name).ok_or(Unroutable::UnknownTool)?;
+            let tool = server
+                .tools
+                .get(&call.name)
+                .ok_or(Unroutable::UnknownTool)?;
+            Ok(Route::as_called(snapshot, server, tool, call))
+        }
+        Endpoint::Direct => {
+            let found = snapshot.by_wire_name(&call.name);
+            let (server, tool) = found.ok_or(Unroutable::UnknownTool)?;
+            Ok(Route::as_called(snapshot, server, tool, call))
+        }
+        Endpoint::Router => {
+            let router = router(&call.name).ok_or(Unroutable::UnknownTool)?;
+            let asked = Asked::read(call).ok_or(Unroutable::Refused(Refusal::BadArguments))?;
+            let (server, tool) = asked.find(snapshot).map_err(Unroutable::Refused)?;
+            if tool.access() != router {
+                let instead = tool.access();
+                return Err(Unroutable::Refused(Refusal::WrongRouter { instead }));
+            }
+            Ok(asked.route(snapshot, server, tool, client, call))
+        }
+    }
+}
+
+fn router(name: &str) -> Option<Router> {
+    [Router::Read, Router::Write, Router::Destructive]
+        .into_iter()
+        .find(|router| router.as_str() == name)
+}
+
+impl Route {
+    /// A route whose `params` are the client's own.
+    fn as_called(snapshot: &Arc<Snapshot>, server: &Server, tool: &Arc<Tool>, call: &Call) -> Self {
+        Self {
+            upstream: Arc::clone(&server.upstream),
+            tool: Arc::clone(tool),
+            policy: tool.policy(call.client.era),
+            snapshot: Arc::clone(snapshot),
+            params: call.params.clone(),
+            arguments: call.arguments.clone(),
+        }
+    }
+}
+
+/// What a router tool was asked to call.
+struct Asked {
+    name: String,
+    /// The arguments, as JSON text.
+    arguments: Bytes,
+}
+
+impl Asked {
+    fn read(call: &Call) -> Option<Self> {
+        let given = call.arguments.as_ref()?;
+        let whole = Span::whole(given);
+        let name = member(given, whole, "name")?.string(given)?.into_owned();
+        let arguments = match member(given, whole, "args") {
+            Some(args) => given.slice_ref(args.bytes(given)),
+            None => match member(given, whole, "args_json") {
+                Some(text) => Bytes::from(text.string(given)?.into_owned()),
+                None => Bytes::from_static(b"{}"),
+            },
+        };
+        let checked = scan(&arguments, &Hard::default()).ok()?;
+        if checked.kind() == Kind::Null {
+            let arguments = Bytes::from_static(b"{}");
+            return Some(Self { name, arguments });
+        }
+        (checked.kind() == Kind::Object).then_some(Self { name, arguments })
+    }
+
+    fn find<'a>(&self, snapshot: &'a Snapshot) -> Result<(&'a Server, &'a Arc<Tool>), Refusal> {
+        let (server, tool) = names::split(&self.name).ok_or(Refusal::UnknownTool)?;
+        let Some(server) = snapshot.server(server) else {
+            let configured = snapshot.config.server(server);
+            let disabled = configured.is_some_and(|server| !server.enabled);
+            return Err(if disabled {
+                Refusal::Disabled
+            } else {
+                Refusal::UnknownTool
+            });
+        };
+        let tool = server.tools.get(tool).ok_or(Refusal::UnknownTool)?;
+        Ok((server, tool))
+    }
+
+    fn route(
+        self,
+        snapshot: &Arc<Snapshot>,
+        server: &Server,
+        tool: &Arc<Tool>,
+        client: ClientEra,
+        call: &Call,
+    ) -> Route {
+        let meta = call.meta.as_deref();
+        let parts: [&[u8]; 6] = [
+            br#"{"name":"#,
+            &quote(tool.name()),
+            br#","arguments":"#,
+            &self.arguments,
+            if meta.is_some() { br#","_meta":"# } else { b"" },
+            meta.unwrap_or_default(),
+        ];
+        Route {
+            upstream: Arc::clone(&server.upstream),
+            tool: Arc::clone(tool),
+            policy: tool.policy(client),
+            snapshot: Arc::clone(snapshot),
+            params: Bytes::from([&parts.concat()[..], b"}"].concat()),
+            arguments: Some(self.arguments),
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Everything a call is decided by, at one moment: the configuration, the servers and their tools.
+//! Immutable. A call loads one and sees nothing newer; whoever changes something makes a new one.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use bytes::Bytes;
+use countersign_audit::{PayloadPolicy, Redactor};
+use countersign_inspect::{ClientEra, Listing};
+
+use crate::catalogue::{Naming, Tool, Tools};
+use crate::config::Config;
+use crate::upstream::Upstream;
+
+/// The state of the gateway at one moment.
+#[derive(Debug)]
+pub(crate) struct Snapshot {
+    pub(crate) config: Arc<Config>,
+    pub(crate) payloads: Arc<PayloadPolicy>,
+    servers: Vec<Server>,
+    by_name: HashMap<Arc<str>, usize>,
+    /// Tools by their names where servers meet.
+    by_wire_name: HashMap<String, (usize, Arc<Tool>)>,
+    lists: Lists,
+}
+
+/// A server at one moment.
+#[derive(Clone, Debug)]
+pub(crate) struct Server {
+    pub(crate) upstream: Arc<Upstream>,
+    pub(crate) tools: Arc<Tools>,
+    /// What it says about itself, as a JSON string.
+    pub(crate) instructions: Option<Bytes>,
+    /// Whether its list has been asked for in this run, with or without success.
+    pub(crate) settled: bool,
+    lists: Arc<Lists>,
+}
+
+impl Server {
+    pub(crate) fn new(upstream: Arc<Upstream>, tools: Tools) -> Self {
+        Self {
+            upstream,
+            tools: Arc::new(tools),
+            instructions: None,
+            settled: false,
+            lists: Arc::default(),
+        }
+    }
+
+    /// The same server with other tools.
+    pub(crate) fn with(&self, tools: Tools, instructions: Option<Bytes>) -> Self {
+        Self {
+            upstream: Arc::clone(&self.upstream),
+            tools: Arc::new(tools),
+            instructions,
+            settled: true,
+            lists: Arc::default(),
+        }
+    }
+
+    /// The server's tools under their own names.
+    pub(crate) fn list(&self, client: ClientEra) -> &Listing {
+        self.lists.get(client, || {
+            joined(
+                self.tools
+                    .all()
+                    .iter()
+                    .map(|tool| tool.listed(Naming::Original, client)),
+            )
+        })
+    }
+}
+
+impl Snapshot {
+    pub(crate) fn new(config: Arc<Config>, servers: Vec<Server>) -> Self {
+        let activity = &config.activity;
+        let payloads = PayloadPolicy::new(
+            activity.payloads,
+            activity.payload_max_bytes,
+            Redactor::default(),
+        );
+        Self::assemble(config, Arc::new(payloads), servers)
+    }
+
+    fn assemble(config: Arc<Config>, payloads: Arc<PayloadPolicy>, servers: Vec<Server>) -> Self {
+        let by_name = servers.iter().enumerate();
+        let by_name = by_name.map(|(index, server)| (Arc::clone(server.upstream.name()), index));
+        let mut by_wire_name = HashMap::new();
+        for (index, server) in servers.iter().enumerate() {
+            for tool in server.tools.all() {
+                let name = tool.wire_name().to_owned();
+                by_wire_name
+                    .entry(name)
+                    .or_insert((index, Arc::clone(tool)));
+            }
+        }
+        Self {
+            by_name: by_name.collect(),
+            by_wire_name,
+            config,
+            payloads,
+            servers,
+            lists: Lists::default(),
+        }
+    }
+
+    /// The same state with one server changed.
+    pub(crate) fn replacing(&self, name: &str, change: impl FnOnce(&Server) -> Server) -> Self {
+        let mut servers = self.servers.clone();
+        if let Some(server) = self
+            .by_name
+            .get(name)
+            .and_then(|index| servers.get_mut(*index))
+        {
+            *server = change(server);
+        }
+        Self::assemble(
+            Arc::clone(&self.config),
+            Arc::clone(&self.payloads),
+            servers,
+        )
+    }
+
+    /// Every server, in the order of the configuration.
+    pub(crate) fn servers(&self) -> &[Server] {
+        &self.servers
+    }
+
+    /// The server of this name.
+    pub(crate) fn server(&self, name: &str) -> Option<&Server> {
+        self.servers.get(*self.by_name.get(name)?)
+    }
+
+    /// The tool of this name where servers meet, and its server.
+    pub(crate) fn by_wire_name(&self, name: &str) -> Option<(&Server, &Arc<Tool>)> {
+        let (index, tool) = self.by_wire_name.get(name)?;
+        Some((self.servers.get(*index)?, tool))
+    }
+
+    /// Every tool of every server, under names that tell them apart.
+    pub(crate) fn list(&self, client: ClientEra) -> &Listing {
+        self.lists.get(client, || {
+            let tools = self.servers.iter().flat_map(|server| server.tools.all());
+            let ours = tools.filter(|tool| {
+                let winner = self.by_wire_name.get(tool.wire_name());
+                winner.is_some_and(|(_, winner)| Arc::ptr_eq(winner, tool))
+            });
+            joined(ours.map(|tool| tool.listed(Naming::Prefixed, client)))
+        })
+    }
+}
+
+/// Lists as they were last written, one per kind of client.
+#[derive(Debug, Default)]
+struct Lists {
+    legacy: OnceLock<Listing>,
+    modern: OnceLock<Listing>,
+    unnegotiated: OnceLock<Listing>,
+}
+
+impl Lists {
+    fn get(&self, client: ClientEra, write: impl FnOnce() -> Vec<u8>) -> &Listing {
+        let list = match client {
+            ClientEra::Legacy => &self.legacy,
+            ClientEra::Modern => &self.modern,
+            ClientEra::Unnegotiated => &self.unnegotiated,
+        };
+        list.get_or_init(|| Listing::admit(write()))
+    }
+}
+
+/// A JSON array of these values.
+fn joined(values: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
+    let mut array = vec![b'['];
+    for (index, value) in values.enumerate() {
+        if index > 0 {
+            array.push(b',');
+        }
+        array.extend(value);
+    }
+    array.push(b']');
+    array
+}

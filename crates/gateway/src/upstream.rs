@@ -1,0 +1,109 @@
+//! A server behind the gateway, as the rest of the gateway sees it: something that can be called,
+//! is sometimes away, and takes only so many calls at once. Every call ends within its time-out,
+//! whatever the server does. Stage 3.
+
+mod gate;
+pub(crate) mod request;
+pub(crate) mod stdio;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_inspect::{Era, RawReply, Refusal};
+use tokio::sync::watch;
+
+use gate::Gate;
+pub(crate) use stdio::Connection;
+
+/// Whether a server can be called.
+#[derive(Clone, Debug)]
+pub(crate) enum State {
+    /// It is about to be there: calls wait.
+    Starting,
+    /// It is there.
+    Ready(Arc<Connection>),
+    /// It keeps failing: calls do not wait for the next try.
+    Down,
+    /// It is not to come back.
+    Stopped,
+}
+
+/// One server.
+#[derive(Debug)]
+pub(crate) struct Upstream {
+    name: Arc<str>,
+    state: watch::Receiver<State>,
+    gate: Gate,
+    timeout: Duration,
+}
+
+impl Upstream {
+    pub(crate) fn new(name: Arc<str>, state: watch::Receiver<State>, limits: Limits) -> Self {
+        Self {
+            name,
+            state,
+            gate: Gate::new(limits.max_concurrent_requests, limits.queue_size),
+            timeout: limits.timeout,
+        }
+    }
+
+    /// The server's name.
+    pub(crate) fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// How the server is, now and from now on.
+    pub(crate) fn state(&self) -> watch::Receiver<State> {
+        self.state.clone()
+    }
+
+    /// Sends a request and waits for the reply. Dropping the future cancels the request.
+    pub(crate) async fn call(
+        &self,
+        method: &str,
+        params: impl Fn(Era, u64) -> Result<Vec<u8>, Refusal>,
+    ) -> Result<RawReply, Refusal> {
+        let call = async {
+            let _place = self.gate.enter().await?;
+            let mut state = self.state.clone();
+            loop {
+                let connection = ready(&mut state).await?;
+                match connection.ask(method, &params) {
+                    // Nothing was sent: the next life of the server may have it.
+                    Err(Refusal::Lost) => next(&mut state).await?,
+                    Err(refusal) => return Err(refusal),
+                    Ok(asked) => return asked.reply().await,
+                }
+            }
+        };
+        let after_ms = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
+        tokio::time::timeout(self.timeout, call)
+            .await
+            .unwrap_or(Err(Refusal::TimedOut { after_ms }))
+    }
+}
+
+/// What a server is allowed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    pub(crate) timeout: Duration,
+    pub(crate) max_concurrent_requests: usize,
+    pub(crate) queue_size: usize,
+}
+
+/// The connection, waiting for it if it is about to be there.
+pub(crate) async fn ready(state: &mut watch::Receiver<State>) -> Result<Arc<Connection>, Refusal> {
+    loop {
+        match &*state.borrow_and_update() {
+            State::Ready(connection) => return Ok(Arc::clone(connection)),
+            State::Starting => {}
+            State::Down => return Err(Refusal::Unreachable),
+            State::Stopped => return Err(Refusal::ShuttingDown),
+        }
+        next(state).await?;
+    }
+}
+
+async fn next(state: &mut watch::Receiver<State>) -> Result<(), Refusal> {
+    state.changed().await.map_err(|_| Refusal::ShuttingDown)
+}

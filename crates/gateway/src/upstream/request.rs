@@ -1,0 +1,231 @@
+//! The lines we write to an upstream: our own envelope around the client's `params`, which keep
+//! every byte but those that are ours to set: the tool's name, and in `_meta` the members that
+//! belong to one hop. Stage 3.
+
+use countersign_inspect::{Era, Refusal};
+use countersign_tape::{Edits, Kind, Place, Span, compact, members, quote};
+use memchr::memchr2;
+
+/// The protocol version we speak to modern upstreams.
+pub(crate) const MODERN: &str = "2026-07-28";
+/// The versions we speak to legacy upstreams, newest first.
+pub(crate) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// What a modern request must say about the hop it is made on.
+const HOP: [(&str, &str); 3] = [
+    ("io.modelcontextprotocol/protocolVersion", "\"2026-07-28\""),
+    ("io.modelcontextprotocol/clientCapabilities", "{}"),
+    (
+        "io.modelcontextprotocol/clientInfo",
+        concat!(
+            r#"{"name":"countersign","version":""#,
+            env!("CARGO_PKG_VERSION"),
+            r#""}"#
+        ),
+    ),
+];
+/// Asks for log messages, which need a stream to go to.
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+/// A request line.
+pub(crate) fn line(id: u64, method: &str, params: &[u8]) -> Vec<u8> {
+    let id = id.to_string();
+    framed(&[
+        br#"{"jsonrpc":"2.0","id":"#,
+        id.as_bytes(),
+        br#","method":""#,
+        method.as_bytes(),
+        br#"","params":"#,
+        &one_line(params),
+        b"}\n",
+    ])
+}
+
+/// A notification line.
+pub(crate) fn notification(method: &str) -> Vec<u8> {
+    framed(&[
+        br#"{"jsonrpc":"2.0","method":""#,
+        method.as_bytes(),
+        b"\"}\n",
+    ])
+}
+
+/// Tells the server that nobody waits for an answer any more.
+pub(crate) fn cancelled(id: u64) -> Vec<u8> {
+    let id = id.to_string();
+    framed(&[
+        br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"#,
+        id.as_bytes(),
+        b"}}\n",
+    ])
+}
+
+/// Answers a request of the server's.
+pub(crate) fn answer(id: &[u8], result: &[u8]) -> Vec<u8> {
+    framed(&[
+        br#"{"jsonrpc":"2.0","id":"#,
+        id,
+        br#","result":"#,
+        result,
+        b"}\n",
+    ])
+}
+
+/// Refuses a request of the server's.
+pub(crate) fn refuse(id: &[u8], code: i32, message: &str) -> Vec<u8> {
+    let code = code.to_string();
+    framed(&[
+        br#"{"jsonrpc":"2.0","id":"#,
+        id,
+        br#","error":{"code":"#,
+        code.as_bytes(),
+        br#","message":"#,
+        &quote(message),
+        b"}}\n",
+    ])
+}
+
+/// The `params` of a request of our own: `members` is what is inside the braces.
+pub(crate) fn own_params(era: Era, members: &str) -> String {
+    let meta = match era {
+        Era::Modern => format!(r#""_meta":{}"#, hop_meta()),
+        Era::Legacy => String::new(),
+    };
+    let comma = if meta.is_empty() || members.is_empty() {
+        ""
+    } else {
+        ","
+    };
+    format!("{{{members}{comma}{meta}}}")
+}
+
+/// The client's `params` for the next hop: the tool under its own name, and `_meta` as the
+/// upstream's era wants it. Progress is asked for under our own id.
+pub(crate) fn call_params(
+    params: &[u8],
+    tool: &str,
+    era: Era,
+    id: u64,
+) -> Result<Vec<u8>, Refusal> {
+    let whole = Span::whole(params);
+    let mut edits = Edits::new(params);
+    let mut meta = None;
+    for (key, value) in members(params, whole) {
+        match key.string(params).as_deref() {
+            Some("name") => rename(&mut edits, params, value, tool),
+            Some("_meta") => meta = Some(value),
+            _ => {}
+        }
+    }
+    match meta {
+        Some(meta) if meta.kind(params) == Some(Kind::Object) => {
+            edit_meta(&mut edits, params, meta, era, id);
+        }
+        Some(_) => return Err(Refusal::BadArguments),
+        None if era == Era::Modern => {
+            edits.insert_member(whole, Place::Last, "_meta", hop_meta().as_bytes());
+        }
+        None => {}
+    }
+    let edited = edits.apply().map_err(|_| Refusal::BadArguments)?;
+    Ok(edited.to_vec())
+}
+
+fn rename(edits: &mut Edits<'_>, params: &[u8], value: Span, tool: &str) {
+    if value.string(params).is_none_or(|name| name != tool) {
+        edits.replace(value, quote(tool));
+    }
+}
+
+fn edit_meta(edits: &mut Edits<'_>, params: &[u8], meta: Span, era: Era, id: u64) {
+    for (key, value) in members(params, meta) {
+        let Some(name) = key.string(params) else {
+            continue;
+        };
+        if HOP.iter().any(|(hop, _)| *hop == name) || name == LOG_LEVEL {
+            edits.remove_member(meta, key);
+        } else if name == "progressToken" {
+            edits.replace(value, id.to_string());
+        }
+    }
+    if era == Era::Modern {
+        for (name, value) in HOP {
+            edits.insert_member(meta, Place::Last, name, value.as_bytes());
+        }
+    }
+}
+
+fn hop_meta() -> String {
+    let members = HOP.map(|(name, value)| format!(r#""{name}":{value}"#));
+    format!("{{{}}}", members.join(","))
+}
+
+/// The text without line breaks, which would end the line early.
+fn one_line(json: &[u8]) -> std::borrow::Cow<'_, [u8]> {
+    match memchr2(b'\n', b'\r', json) {
+        None => json.into(),
+        Some(_) => compact(json),
+    }
+}
+
+fn framed(parts: &[&[u8]]) -> Vec<u8> {
+    parts.concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn params(params: &str, era: Era) -> String {
+        let params = call_params(params.as_bytes(), "tool", era, 7).expect("usable");
+        String::from_utf8(params).expect("UTF-8")
+    }
+
+    #[test]
+    fn only_the_name_changes_on_the_way_to_a_legacy_upstream() {
+        let given = r#"{ "x": 1.0, "arguments": {"n":12345678901234567890},"name" : "s__tool" }"#;
+        let expected = r#"{ "x": 1.0, "arguments": {"n":12345678901234567890},"name" : "tool" }"#;
+        assert_eq!(params(given, Era::Legacy), expected);
+        let same = r#"{"name":"tool","_meta":{"a":1}}"#;
+        assert_eq!(params(same, Era::Legacy), same);
+    }
+
+    #[test]
+    fn a_hop_says_what_it_is_and_nothing_of_the_one_before() {
+        let given = r#"{"name":"t","_meta":{"io.modelcontextprotocol/clientInfo":{"name":"x"},"a":1,"progressToken":"p","io.modelcontextprotocol/logLevel":"debug"}}"#;
+        assert_eq!(
+            params(given, Era::Legacy),
+            r#"{"name":"tool","_meta":{"a":1,"progressToken":7}}"#
+        );
+        let modern = params(given, Era::Modern);
+        assert!(modern.starts_with(r#"{"name":"tool","_meta":{"a":1,"progressToken":7,"io.model"#));
+        assert!(
+            modern.contains(r#"clientInfo":{"name":"countersign","#),
+            "{modern}"
+        );
+        assert!(
+            modern.contains(r#"protocolVersion":"2026-07-28""#),
+            "{modern}"
+        );
+        let added = params(r#"{"name":"t"}"#, Era::Modern);
+        assert!(
+            added.starts_with(r#"{"name":"tool","_meta":{"io.model"#),
+            "{added}"
+        );
+        assert!(call_params(br#"{"name":"t","_meta":5}"#, "t", Era::Legacy, 1).is_err());
+    }
+
+    #[test]
+    fn a_line_has_one_end() {
+        let line = line(3, "tools/call", b"{\n \"a\":\r\n\"b c\" }");
+        let expected = concat!(
+            r#"{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"a":"b c"}}"#,
+            "\n"
+        );
+        assert_eq!(String::from_utf8_lossy(&line), expected);
+        assert_eq!(own_params(Era::Legacy, ""), "{}");
+        assert!(
+            own_params(Era::Modern, "\"cursor\":\"a\"").starts_with(r#"{"cursor":"a","_meta":{"#)
+        );
+    }
+}

@@ -1,0 +1,266 @@
+//! A server that is a child process, kept alive: started, greeted, watched, and started again when
+//! it goes away, with growing pauses. It answers for the process; who calls which tool is decided
+//! elsewhere. Stage 3.
+
+mod handshake;
+mod head;
+mod lines;
+mod outbox;
+mod oversized;
+mod pending;
+mod process;
+mod wire;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use countersign_inspect::{Era, Listing, RawReply, Refusal, Source};
+use thiserror::Error;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, timeout};
+
+use handshake::{HandshakeError, Hello, greet};
+use lines::Lines;
+use outbox::Outbox;
+pub(crate) use process::Program;
+use process::{Pipes, Process};
+use wire::{Slot, Wire};
+
+use super::State;
+use super::request;
+use crate::budget::Budget;
+use crate::events::{self, Events};
+use crate::pause;
+
+/// How long a server may take to come up: package runners download first.
+const START: Duration = Duration::from_mins(1);
+/// A server that has been up this long is not failing to start.
+const SETTLED: Duration = Duration::from_secs(10);
+/// After this many failures in a row calls no longer wait for the next try.
+const PATIENT_TRIES: u32 = 3;
+
+/// A connection to a child that has been greeted.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    wire: Arc<Wire>,
+    era: Era,
+    instructions: Option<Listing>,
+}
+
+impl Connection {
+    /// The server's instructions, as a JSON string.
+    pub(crate) fn instructions(&self) -> Option<&Listing> {
+        self.instructions.as_ref()
+    }
+
+    /// Sends a request; `params` are written for the id it goes out under.
+    pub(crate) fn ask(
+        &self,
+        method: &str,
+        params: impl FnOnce(Era, u64) -> Result<Vec<u8>, Refusal>,
+    ) -> Result<Asked, Refusal> {
+        let era = self.era;
+        let slot = self
+            .wire
+            .ask(|id| Ok(request::line(id, method, &params(era, id)?)))?;
+        Ok(Asked { slot, era })
+    }
+
+    /// Waits until the server says that its tools have changed.
+    pub(crate) async fn list_changed(&self) {
+        self.wire.list_changed.notified().await;
+    }
+}
+
+/// A request under way; dropping it cancels it.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    slot: Slot,
+    era: Era,
+}
+
+impl Asked {
+    /// Waits for the reply, as something only inspection can open.
+    pub(crate) async fn reply(self) -> Result<RawReply, Refusal> {
+        let (id, era) = (self.slot.id(), self.era);
+        let bytes = self.slot.answer().await?;
+        let source = Source::new(era).answering(id.to_string());
+        Ok(RawReply::new(bytes, source))
+    }
+
+    /// Waits for the answer to a request of our own, which no client sees as it is.
+    pub(crate) async fn answer(self) -> Result<Bytes, Refusal> {
+        self.slot.answer().await
+    }
+}
+
+/// Everything needed to keep one child alive.
+#[derive(Debug)]
+pub(crate) struct Supervisor {
+    pub(crate) server: Arc<str>,
+    pub(crate) program: Program,
+    pub(crate) max_message_bytes: usize,
+    pub(crate) budget: Budget,
+    pub(crate) events: Arc<Events>,
+    pub(crate) state: watch::Sender<State>,
+}
+
+/// Why a child is not running.
+#[derive(Debug, Error)]
+enum StartError {
+    #[error("the command could not be run")]
+    Spawn(#[source] io::Error),
+    #[error("the server did not complete the handshake")]
+    Handshake(#[source] HandshakeError),
+    #[error("the server did not complete the handshake in time")]
+    TimedOut,
+}
+
+impl Supervisor {
+    /// Keeps the child alive until told to stop, then ends it.
+    pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
+        let mut failures = 0;
+        let mut era = None;
+        while !*stop.borrow() {
+            let started = Instant::now();
+            let outcome = self.live(&mut era, &mut stop).await;
+            if *stop.borrow() {
+                break;
+            }
+            failures = if started.elapsed() > SETTLED {
+                1
+            } else {
+                failures + 1
+            };
+            let wait = pause::growing(failures);
+            self.report(&outcome, wait);
+            if failures > PATIENT_TRIES {
+                self.state.send_replace(State::Down);
+            }
+            tokio::select! {
+                () = sleep(wait) => {}
+                _ = stop.wait_for(|stop| *stop) => {}
+            }
+        }
+        self.state.send_replace(State::Stopped);
+    }
+
+    /// One life of the child, from its start to its end.
+    async fn live(&self, era: &mut Option<Era>, stop: &mut watch::Receiver<bool>) -> Life {
+        let (mut process, pipes) = match Process::start(&self.program) {
+            Ok(started) => started,
+            Err(error) => return Life::failed(StartError::Spawn(error)),
+        };
+        let (wire, reader) = self.connect(pipes);
+        let failed = tokio::select! {
+            failed = self.serve(&wire, era) => Some(failed),
+            _ = process.ended() => None,
+            _ = reader => None,
+            _ = stop.wait_for(|stop| *stop) => None,
+        };
+        // Whoever waits learns it now; whoever comes waits for the next life.
+        if !*stop.borrow() {
+            self.state.send_replace(State::Starting);
+        }
+        wire.close();
+        let stderr = process.stderr.clone();
+        let status = process.end().await;
+        Life {
+            failed,
+            status: status.map_or_else(|| "unknown".to_owned(), |status| status.to_string()),
+            stderr: stderr.tail(),
+        }
+    }
+
+    fn connect(&self, pipes: Pipes) -> (Arc<Wire>, tokio::task::JoinHandle<()>) {
+        let limit = self.max_message_bytes.saturating_mul(2);
+        let outbox = Outbox::new(pipes.stdin, limit);
+        let (server, events) = (Arc::clone(&self.server), Arc::clone(&self.events));
+        let wire = Arc::new(Wire::new(outbox, self.max_message_bytes, server, events));
+        let lines = Lines::new(pipes.stdout, self.max_message_bytes, self.budget.clone());
+        let flusher = Arc::clone(&wire);
+        tokio::spawn(async move { flusher.flush().await });
+        let listener = Arc::clone(&wire);
+        let reader = tokio::spawn(async move { listener.listen(lines).await });
+        (wire, reader)
+    }
+
+    /// Greets the server and offers the connection; comes back only if there was no greeting.
+    async fn serve(&self, wire: &Arc<Wire>, era: &mut Option<Era>) -> StartError {
+        let hello = match timeout(START, greet(wire, *era)).await {
+            Ok(Ok(hello)) => hello,
+            Ok(Err(error)) => {
+                // Some legacy servers die of a request they do not know.
+                if matches!(error, HandshakeError::Lost) {
+                    *era = Some(Era::Legacy);
+                }
+                return StartError::Handshake(error);
+            }
+            Err(_) => return StartError::TimedOut,
+        };
+        *era = Some(hello.era);
+        events::ServerStarted {
+            server: &self.server,
+            version: &hello.version,
+        }
+        .emit(&self.events);
+        let _subscription = subscribe(wire, &hello);
+        self.state.send_replace(State::Ready(Arc::new(Connection {
+            wire: Arc::clone(wire),
+            era: hello.era,
+            instructions: hello.instructions,
+        })));
+        std::future::pending().await
+    }
+
+    fn report(&self, life: &Life, wait: Duration) {
+        let retry_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        let server = &self.server;
+        match &life.failed {
+            Some(error) => events::ServerStartFailed {
+                server,
+                error,
+                stderr: &life.stderr,
+                retry_ms,
+            }
+            .emit(&self.events),
+            None => events::ServerLost {
+                server,
+                status: &life.status,
+                retry_ms,
+            }
+            .emit(&self.events),
+        }
+    }
+}
+
+/// Asks a modern server to say when its tools change; a legacy one does so unasked.
+fn subscribe(wire: &Arc<Wire>, hello: &Hello) -> Option<Slot> {
+    if hello.era != Era::Modern || !hello.tells_changes {
+        return None;
+    }
+    let filter = r#""notifications":{"toolsListChanged":true}"#;
+    let params = request::own_params(Era::Modern, filter);
+    wire.ask(|id| Ok(request::line(id, "subscriptions/listen", params.as_bytes())))
+        .ok()
+}
+
+/// How one life of a child went.
+struct Life {
+    /// Why it never served.
+    failed: Option<StartError>,
+    status: String,
+    stderr: String,
+}
+
+impl Life {
+    fn failed(error: StartError) -> Self {
+        Self {
+            failed: Some(error),
+            status: String::new(),
+            stderr: String::new(),
+        }
+    }
+}

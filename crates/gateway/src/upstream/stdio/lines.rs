@@ -1,0 +1,200 @@
+//! A child's standard output as lines, each at most as long as a message may be. A longer one is
+//! thrown away as it arrives, so its length costs no memory, and reported as refused, with the id
+//! of the call it answers if it names one.
+
+use std::io;
+
+use bytes::{Buf, Bytes, BytesMut};
+use memchr::memchr;
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+use super::oversized::IdFinder;
+use crate::budget::{Budget, Held};
+
+const CHUNK: usize = 64 * 1024;
+
+/// What a child wrote.
+#[derive(Debug)]
+pub(super) enum Line {
+    /// One line, without its end.
+    Whole(Bytes),
+    /// A line that was not kept, and the id in it, if it was found.
+    Refused(Why, Option<u64>),
+    /// The output has ended; an unfinished line is no line.
+    End,
+}
+
+/// Why a line was not kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Why {
+    TooLarge,
+    /// No memory for it in time.
+    Starved,
+}
+
+/// Reads lines from a child.
+#[derive(Debug)]
+pub(super) struct Lines<R> {
+    source: R,
+    buffer: BytesMut,
+    /// How much of the buffer is known to hold no line end.
+    searched: usize,
+    limit: usize,
+    budget: Budget,
+    held: Held,
+    skipping: Option<Skipping>,
+}
+
+/// A line that is being thrown away.
+#[derive(Debug)]
+struct Skipping {
+    why: Why,
+    finder: IdFinder,
+    told: bool,
+}
+
+impl<R: AsyncRead + Unpin> Lines<R> {
+    pub(super) fn new(source: R, limit: usize, budget: Budget) -> Self {
+        Self {
+            source,
+            buffer: BytesMut::with_capacity(CHUNK),
+            searched: 0,
+            limit,
+            budget,
+            held: Held::default(),
+            skipping: None,
+        }
+    }
+
+    /// The next line. Not to be dropped half-way and called again if lines matter.
+    pub(super) async fn next(&mut self) -> io::Result<Line> {
+        loop {
+            if let Some(line) = self.take() {
+                return Ok(line);
+            }
+            if self.skipping.is_none() {
+                let wanted = self.buffer.len().saturating_add(CHUNK);
+                if self.budget.cover(&mut self.held, wanted).await.is_err() {
+                    self.skip(Why::Starved);
+                    continue;
+                }
+            }
+            self.buffer.reserve(CHUNK / 4);
+            if self.source.read_buf(&mut self.buffer).await? == 0 {
+                return Ok(Line::End);
+            }
+        }
+    }
+
+    /// What the buffer has to say by itself.
+    fn take(&mut self) -> Option<Line> {
+        loop {
+            if self.skipping.is_some() {
+                if let Some(line) = self.pass() {
+                    return Some(line);
+                }
+                if self.skipping.is_some() {
+                    return None;
+                }
+            }
+            let unseen = self.buffer.get(self.searched..).unwrap_or_default();
+            if let Some(end) = memchr(b'\n', unseen) {
+                let line = self.buffer.split_to(self.searched + end).freeze();
+                self.buffer.advance(1);
+                self.searched = 0;
+                if line.len() > self.limit {
+                    return Some(self.refuse_whole(&line));
+                }
+                return Some(Line::Whole(std::mem::take(&mut self.held).attach(line)));
+            }
+            self.searched = self.buffer.len();
+            if self.searched <= self.limit {
+                return None;
+            }
+            self.skip(Why::TooLarge);
+        }
+    }
+
+    fn refuse_whole(&mut self, line: &[u8]) -> Line {
+        self.held = Held::default();
+        let mut finder = IdFinder::default();
+        finder.feed(line);
+        Line::Refused(Why::TooLarge, finder.found())
+    }
+
+    /// Starts to throw the line in the buffer away.
+    fn skip(&mut self, why: Why) {
+        self.held = Held::default();
+        self.skipping = Some(Skipping {
+            why,
+            finder: IdFinder::default(),
+            told: false,
+        });
+    }
+
+    /// Throws away what the buffer holds of the line, and reports it as soon as its id is known.
+    fn pass(&mut self) -> Option<Line> {
+        let skipping = self.skipping.as_mut()?;
+        let end = memchr(b'\n', &self.buffer);
+        let part = self.buffer.split_to(end.unwrap_or(self.buffer.len()));
+        skipping.finder.feed(&part);
+        let (id, why) = (skipping.finder.found(), skipping.why);
+        let tell = !skipping.told && (id.is_some() || end.is_some());
+        skipping.told |= tell;
+        if end.is_some() {
+            self.buffer.advance(1);
+            self.skipping = None;
+        }
+        self.searched = 0;
+        drop(part);
+        if self.buffer.is_empty() && self.buffer.capacity() > 16 * CHUNK {
+            self.buffer = BytesMut::with_capacity(CHUNK);
+        }
+        tell.then_some(Line::Refused(why, id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    async fn all(input: &[u8], limit: usize) -> Vec<String> {
+        let mut lines = Lines::new(input, limit, Budget::new(1 << 20));
+        let mut seen = Vec::new();
+        loop {
+            match lines.next().await.expect("memory does not fail") {
+                Line::Whole(line) => seen.push(String::from_utf8_lossy(&line).into_owned()),
+                Line::Refused(why, id) => seen.push(format!("{why:?} {id:?}")),
+                Line::End => return seen,
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn lines_come_one_by_one_and_an_unfinished_one_is_none() {
+        assert_eq!(all(b"one\n\ntwo\r\nthree", 10).await, ["one", "", "two\r"]);
+    }
+
+    #[tokio::test]
+    async fn a_line_over_the_limit_is_refused_and_the_next_is_not() {
+        assert_eq!(
+            all(b"12345\n123456\n1\n", 5).await,
+            ["12345", "TooLarge None", "1"]
+        );
+        let mut input = br#"{"id":7,"result":""#.to_vec();
+        input.extend(vec![b'x'; 500_000]);
+        input.extend(b"\"}\nnext\n");
+        assert_eq!(all(&input, 100_000).await, ["TooLarge Some(7)", "next"]);
+        let mut input = br#"{"result":""#.to_vec();
+        input.extend(vec![b'x'; 500_000]);
+        input.extend(b"\",\"id\":8}\nnext\n");
+        assert_eq!(all(&input, 100_000).await, ["TooLarge Some(8)", "next"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_line_without_memory_is_refused() {
+        let mut input = vec![b'x'; 2 << 20];
+        input.extend(b"\nnext\n");
+        assert_eq!(all(&input, 4 << 20).await, ["Starved None", "next"]);
+    }
+}

@@ -1,0 +1,89 @@
+//! Who waits for which answer. The table owns the reply slots: an answer is handed over once, and
+//! whatever comes late, twice or for nobody is counted and dropped. Ids are never used again.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use countersign_inspect::Refusal;
+use tokio::sync::oneshot;
+
+/// What a waiting request gets: the line that answers it, or why there is none.
+pub(super) type Answer = Result<Bytes, Refusal>;
+
+/// The requests that have been sent and not been answered.
+#[derive(Debug)]
+pub(super) struct Pending {
+    next: AtomicU64,
+    /// `None` once the connection is lost.
+    slots: Mutex<Option<HashMap<u64, oneshot::Sender<Answer>>>>,
+}
+
+impl Pending {
+    pub(super) fn new() -> Self {
+        Self {
+            next: AtomicU64::new(1),
+            slots: Mutex::new(Some(HashMap::new())),
+        }
+    }
+
+    /// A slot under a new id; nothing if the connection is lost.
+    pub(super) fn open(&self) -> Option<(u64, oneshot::Receiver<Answer>)> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        let (sender, receiver) = oneshot::channel();
+        self.slots().as_mut()?.insert(id, sender);
+        Some((id, receiver))
+    }
+
+    /// Hands an answer over; false if nobody waits for it.
+    pub(super) fn settle(&self, id: u64, answer: Answer) -> bool {
+        let slot = self.slots().as_mut().and_then(|slots| slots.remove(&id));
+        slot.is_some_and(|slot| slot.send(answer).is_ok())
+    }
+
+    /// Takes a slot back; false if it was answered already.
+    pub(super) fn withdraw(&self, id: u64) -> bool {
+        let slot = self.slots().as_mut().and_then(|slots| slots.remove(&id));
+        slot.is_some()
+    }
+
+    /// Gives up every slot: whoever waits learns that the connection is lost.
+    pub(super) fn close(&self) {
+        let slots = self.slots().take();
+        drop(slots);
+    }
+
+    fn slots(&self) -> MutexGuard<'_, Option<HashMap<u64, oneshot::Sender<Answer>>>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_answer_is_handed_over_once() {
+        let pending = Pending::new();
+        let (first, one) = pending.open().expect("open");
+        let (second, other) = pending.open().expect("open");
+        assert_ne!(first, second);
+        assert!(pending.settle(second, Ok(Bytes::from_static(b"two"))));
+        assert!(!pending.settle(second, Ok(Bytes::from_static(b"again"))));
+        assert!(!pending.settle(99, Err(Refusal::Lost)));
+        assert_eq!(other.await, Ok(Ok(Bytes::from_static(b"two"))));
+        assert!(pending.withdraw(first));
+        assert!(!pending.withdraw(first));
+        assert!(one.await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_lost_connection_tells_everybody() {
+        let pending = Pending::new();
+        let (_, waiting) = pending.open().expect("open");
+        pending.close();
+        assert!(waiting.await.is_err());
+        assert!(pending.open().is_none());
+    }
+}

@@ -1,0 +1,196 @@
+//! JSON-RPC with one child: requests go out under ids of ours, lines come in and find whoever
+//! waits for them. It knows nothing of MCP beyond `ping`, cancellation and the news that a list
+//! has changed; what an answer says is nobody's business here.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use countersign_inspect::Refusal;
+use tokio::io::AsyncRead;
+use tokio::sync::{Notify, oneshot};
+
+use super::head::{self, Head};
+use super::lines::{Line, Lines, Why};
+use super::outbox::{Outbox, Refused};
+use super::pending::{Answer, Pending};
+use crate::events::{self, Events};
+use crate::upstream::request;
+
+/// The two pipes to a child, as a peer that can be asked.
+#[derive(Debug)]
+pub(super) struct Wire {
+    outbox: Outbox,
+    pending: Pending,
+    /// Told when the server says that its tools have changed.
+    pub(super) list_changed: Notify,
+    max_message_bytes: usize,
+    server: Arc<str>,
+    events: Arc<Events>,
+}
+
+impl Wire {
+    pub(super) fn new(
+        outbox: Outbox,
+        max_message_bytes: usize,
+        server: Arc<str>,
+        events: Arc<Events>,
+    ) -> Self {
+        Self {
+            outbox,
+            pending: Pending::new(),
+            list_changed: Notify::new(),
+            max_message_bytes,
+            server,
+            events,
+        }
+    }
+
+    /// Sends a request; `line` writes it for the id it is given.
+    pub(super) fn ask(
+        self: &Arc<Self>,
+        line: impl FnOnce(u64) -> Result<Vec<u8>, Refusal>,
+    ) -> Result<Slot, Refusal> {
+        let (id, answer) = self.pending.open().ok_or(Refusal::Lost)?;
+        // From here on the slot is withdrawn whatever happens.
+        let mut slot = Slot {
+            id,
+            answer,
+            wire: Arc::clone(self),
+            cancels: false,
+        };
+        let line = line(id)?;
+        self.outbox.send(&line).map_err(|refused| match refused {
+            Refused::Full => Refusal::QueueFull,
+            Refused::Closed => Refusal::Lost,
+        })?;
+        slot.cancels = true;
+        Ok(slot)
+    }
+
+    /// Sends a notification. One that the child does not take is lost: nobody waits for it.
+    pub(super) fn tell(&self, line: &[u8]) {
+        let _lost = self.outbox.send(line);
+    }
+
+    /// Writes what could not be written at once; ends when the pipe is closed.
+    pub(super) async fn flush(&self) {
+        self.outbox.flush().await;
+    }
+
+    /// Closes the child's standard input; whoever waits learns that the connection is lost.
+    pub(super) fn close(&self) {
+        self.outbox.close();
+        self.pending.close();
+    }
+
+    /// Reads the child's output to its end.
+    pub(super) async fn listen<R: AsyncRead + Unpin>(&self, mut lines: Lines<R>) {
+        loop {
+            match lines.next().await {
+                Ok(Line::Whole(line)) => self.receive(&line),
+                Ok(Line::Refused(why, id)) => self.refused(why, id),
+                Ok(Line::End) | Err(_) => return,
+            }
+        }
+    }
+
+    fn receive(&self, line: &Bytes) {
+        match head::read(line) {
+            Head::Answer(id) => self.settle(id, Ok(line.clone())),
+            Head::Stray => events::StrayAnswer {
+                server: &self.server,
+            }
+            .emit(&self.events),
+            Head::Request { id, method } => self.asked(id, &method),
+            Head::Notification { method } => self.told(&method),
+            Head::Batch(parts) => {
+                for part in parts {
+                    let part = line.slice_ref(part.bytes(line));
+                    if !part.trim_ascii_start().starts_with(b"[") {
+                        self.receive(&part);
+                    }
+                }
+            }
+            Head::Noise => events::LineSkipped {
+                server: &self.server,
+                bytes: line.len(),
+            }
+            .emit(&self.events),
+        }
+    }
+
+    fn settle(&self, id: u64, answer: Answer) {
+        if !self.pending.settle(id, answer) {
+            events::StrayAnswer {
+                server: &self.server,
+            }
+            .emit(&self.events);
+        }
+    }
+
+    fn refused(&self, why: Why, id: Option<u64>) {
+        events::LineRefused {
+            server: &self.server,
+            why: match why {
+                Why::TooLarge => "larger than max_message_bytes",
+                Why::Starved => "no memory to spare",
+            },
+        }
+        .emit(&self.events);
+        if let Some(id) = id {
+            let refusal = match why {
+                Why::TooLarge => Refusal::TooLarge {
+                    limit: self.max_message_bytes as u64,
+                },
+                Why::Starved => Refusal::Busy,
+            };
+            self.settle(id, Err(refusal));
+        }
+    }
+
+    /// A request of the server's own. Nothing but `ping` can be answered for a shared session.
+    fn asked(&self, id: &[u8], method: &str) {
+        let line = match method {
+            "ping" => request::answer(id, b"{}"),
+            _ => request::refuse(id, -32601, "Method not found"),
+        };
+        self.tell(&line);
+    }
+
+    fn told(&self, method: &str) {
+        if method == "notifications/tools/list_changed" {
+            self.list_changed.notify_one();
+        }
+        // Progress and log messages belong to streams, which there are none of yet.
+    }
+}
+
+/// A request under way. Dropping it before the answer came cancels it at the server.
+#[derive(Debug)]
+pub(super) struct Slot {
+    id: u64,
+    answer: oneshot::Receiver<Answer>,
+    wire: Arc<Wire>,
+    /// Whether the server knows of the request.
+    cancels: bool,
+}
+
+impl Slot {
+    /// The id the request went out under.
+    pub(super) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Waits for the answer.
+    pub(super) async fn answer(mut self) -> Answer {
+        (&mut self.answer).await.unwrap_or(Err(Refusal::Lost))
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if self.wire.pending.withdraw(self.id) && self.cancels {
+            self.wire.tell(&request::cancelled(self.id));
+        }
+    }
+}
