@@ -1,0 +1,200 @@
+//! Who may talk to the gateway, and how large a request may be.
+
+use countersign_fixture::client::request;
+
+use crate::support::{KEY, Rig, error_code, preset, text};
+
+const LIST: &[u8] = br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#;
+
+async fn rig() -> Rig {
+    Rig::over(vec![preset("x", "demo")]).await
+}
+
+#[tokio::test]
+async fn every_door_but_the_health_checks_needs_the_key() {
+    let rig = rig().await;
+    for path in ["/mcp", "/mcp/call", "/mcp/all", "/mcp/s/x"] {
+        let refused = rig.stranger(path).post(LIST).await.expect("an answer");
+        assert_eq!(refused.status, 401, "{path}");
+        assert!(refused.header("www-authenticate").is_some());
+        let wrong = rig
+            .stranger(path)
+            .with_header("X-API-Key", "wrong")
+            .post(LIST)
+            .await;
+        assert_eq!(wrong.expect("an answer").status, 401, "{path}");
+        let bearer = format!("Bearer {KEY}");
+        let right = rig
+            .stranger(path)
+            .with_header("Authorization", &bearer)
+            .post(LIST)
+            .await;
+        assert_eq!(right.expect("an answer").status, 200, "{path}");
+    }
+    for path in ["/api/v1/activity", "/api/v1/servers"] {
+        let refused = rig
+            .stranger(path)
+            .send("GET", b"")
+            .await
+            .expect("an answer");
+        assert_eq!(refused.status, 401, "{path}");
+    }
+    for path in ["/healthz", "/readyz"] {
+        let open = rig
+            .stranger(path)
+            .send("GET", b"")
+            .await
+            .expect("an answer");
+        assert_eq!(open.status, 200, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn the_key_can_be_waived_for_the_protocol_only() {
+    let rig = Rig::with(vec![preset("x", "demo")], |config| {
+        config.require_mcp_auth = false;
+    })
+    .await;
+    let open = rig.stranger("/mcp").post(LIST).await.expect("an answer");
+    assert_eq!(open.status, 200);
+    let closed = rig
+        .stranger("/api/v1/activity")
+        .send("GET", b"")
+        .await
+        .expect("an answer");
+    assert_eq!(closed.status, 401);
+}
+
+#[tokio::test]
+async fn foreign_hosts_and_origins_are_turned_away() {
+    let rig = rig().await;
+    let foreign = rig
+        .client("/mcp")
+        .with_header("Origin", "https://evil.example");
+    assert_eq!(foreign.post(LIST).await.expect("an answer").status, 403);
+    let own = rig
+        .client("/mcp")
+        .with_header("Origin", "http://localhost:3000");
+    assert_eq!(own.post(LIST).await.expect("an answer").status, 200);
+    let raw = format!(
+        "POST /mcp HTTP/1.1\r\nHost: evil.example\r\nX-API-Key: {KEY}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}",
+        LIST.len(),
+        text(LIST)
+    );
+    let answer = rig
+        .stranger("/mcp")
+        .raw(raw.as_bytes())
+        .await
+        .expect("an answer");
+    assert!(answer.starts_with(b"HTTP/1.1 403"), "{}", text(&answer));
+}
+
+#[tokio::test]
+async fn only_known_paths_and_methods_are_served() {
+    let rig = rig().await;
+    for path in [
+        "/",
+        "/mcp/s/unknown",
+        "/mcp/other",
+        "/mcpx",
+        "/api/v2/activity",
+    ] {
+        let answer = rig.client(path).post(LIST).await.expect("an answer");
+        assert_eq!(answer.status, 404, "{path}");
+    }
+    let get = rig
+        .client("/mcp")
+        .send("GET", b"")
+        .await
+        .expect("an answer");
+    assert_eq!(
+        (get.status, get.header("allow")),
+        (405, Some("POST, DELETE"))
+    );
+    let bad = rig
+        .client("/api/v1/activity?status=nope")
+        .send("GET", b"")
+        .await
+        .expect("an answer");
+    assert_eq!(bad.status, 400);
+    assert!(
+        text(&bad.body).contains("allowed: success"),
+        "{}",
+        text(&bad.body)
+    );
+    let none = rig
+        .client("/api/v1/activity/01ARZ3NDEKTSV4RRFFQ69G5FAV")
+        .send("GET", b"")
+        .await;
+    assert_eq!(none.expect("an answer").status, 404);
+}
+
+#[tokio::test]
+async fn bodies_are_bounded() {
+    let rig = Rig::with(vec![preset("x", "demo")], |config| {
+        config.max_message_bytes = 100_000;
+    })
+    .await;
+    let call = |size: usize| {
+        let params = format!(
+            r#"{{"name":"conforming","arguments":{{"a":"{}"}}}}"#,
+            "x".repeat(size)
+        );
+        request("1", "tools/call", &params)
+    };
+    let fits = rig
+        .client("/mcp/s/x")
+        .post(&call(90_000))
+        .await
+        .expect("an answer");
+    assert_eq!(fits.status, 200);
+    let large = rig
+        .client("/mcp/s/x")
+        .post(&call(200_000))
+        .await
+        .expect("an answer");
+    assert_eq!(large.status, 413);
+}
+
+#[tokio::test]
+async fn messages_that_are_none_are_refused() {
+    let rig = rig().await;
+    for (body, code) in [
+        ("", -32700),
+        ("{", -32700),
+        ("[]", -32600),
+        (
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","id":2}"#,
+            -32600,
+        ),
+        (
+            r#"{"jsonrpc":"2.0","id":null,"method":"tools/list"}"#,
+            -32600,
+        ),
+    ] {
+        let answer = rig
+            .client("/mcp")
+            .post(body.as_bytes())
+            .await
+            .expect("an answer");
+        assert_eq!((answer.status, error_code(&answer)), (400, code), "{body}");
+    }
+    let unknown = rig
+        .client("/mcp")
+        .request("resources/list", "{}")
+        .await
+        .expect("an answer");
+    assert_eq!((unknown.status, error_code(&unknown)), (200, -32601));
+    let nameless = rig
+        .client("/mcp")
+        .request("tools/call", "{}")
+        .await
+        .expect("an answer");
+    assert_eq!((nameless.status, error_code(&nameless)), (200, -32602));
+    let unknown = rig
+        .client("/mcp/s/x")
+        .call("nothing", "{}")
+        .await
+        .expect("an answer");
+    assert_eq!((unknown.status, error_code(&unknown)), (200, -32602));
+}

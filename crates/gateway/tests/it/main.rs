@@ -1,0 +1,11 @@
+//! The gateway from the outside: real HTTP in front, real child processes behind.
+
+mod access;
+mod faults;
+mod fidelity;
+mod lists;
+mod quickstart;
+mod records;
+mod sessions;
+mod stop;
+mod support;

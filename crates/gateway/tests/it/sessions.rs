@@ -1,0 +1,184 @@
+//! The two eras of clients: legacy sessions, modern requests that say everything themselves.
+
+use countersign_fixture::client::{call_params, notification, request};
+use serde_json::Value;
+
+use crate::support::{Rig, WAIT, error_code, fixture, preset, refusal, result};
+
+async fn rig() -> Rig {
+    Rig::over(vec![preset("x", "faults")]).await
+}
+
+#[tokio::test]
+async fn a_session_lives_from_initialize_to_delete() {
+    let rig = rig().await;
+    for version in ["2025-03-26", "2025-06-18", "2025-11-25"] {
+        let client = rig
+            .client("/mcp/s/x")
+            .handshake(version)
+            .await
+            .expect("a session");
+        let pong = client.request("ping", "{}").await.expect("an answer");
+        assert_eq!((pong.status, result(&pong).as_str()), (200, "{}"));
+        let answer = client.call("ok", "{}").await.expect("an answer");
+        assert_eq!(
+            result(&answer),
+            r#"{"content":[{"type":"text","text":"ok"}]}"#
+        );
+        assert_eq!(
+            client.send("DELETE", b"").await.expect("an answer").status,
+            200
+        );
+        let gone = client.call("ok", "{}").await.expect("an answer");
+        assert_eq!((gone.status, error_code(&gone)), (404, -32600));
+        assert_eq!(
+            client.send("DELETE", b"").await.expect("an answer").status,
+            404
+        );
+    }
+}
+
+#[tokio::test]
+async fn initialize_says_who_we_are_and_what_we_can() {
+    let rig = Rig::over(vec![preset("x", "demo")]).await;
+    let params = countersign_fixture::client::initialize_params("1999-01-01");
+    let answer = rig
+        .client("/mcp/s/x")
+        .request("initialize", &params)
+        .await
+        .expect("an answer");
+    let session = answer.header("mcp-session-id").expect("a session");
+    assert!(session.len() > 32 && session.bytes().all(|byte| byte.is_ascii_graphic()));
+    let value: Value = serde_json::from_str(&result(&answer)).expect("JSON");
+    assert_eq!(value["protocolVersion"], "2025-11-25");
+    assert_eq!(value["serverInfo"]["name"], "countersign");
+    assert_eq!(value["capabilities"]["tools"], serde_json::json!({}));
+    let instructions = value["instructions"]
+        .as_str()
+        .expect("the server's own words");
+    assert!(instructions.starts_with("A demonstration server."));
+}
+
+#[tokio::test]
+async fn a_call_can_be_cancelled_within_its_session() {
+    let mut log = countersign_fixture::LogListener::bind()
+        .await
+        .expect("a port");
+    let server = fixture(
+        "x",
+        &[
+            "--preset",
+            "faults",
+            "--log",
+            &log.target().expect("an address"),
+        ],
+    );
+    let rig = Rig::over(vec![server]).await;
+    let client = rig
+        .client("/mcp/s/x")
+        .handshake("2025-06-18")
+        .await
+        .expect("a session");
+    let call = request("\"c\"", "tools/call", &call_params("never", "{}"));
+    let cancel = async {
+        let sent = |entry: &countersign_fixture::Entry| {
+            String::from_utf8_lossy(entry.body()).contains("\"never\"")
+        };
+        log.find(WAIT, sent).await.expect("the log");
+        let twice = client.post(&call).await.expect("an answer");
+        assert_eq!((twice.status, error_code(&twice)), (400, -32600));
+        let note = notification("notifications/cancelled", r#"{"requestId":"c"}"#);
+        let accepted = client.post(&note).await.expect("an answer");
+        assert_eq!((accepted.status, accepted.body.len()), (202, 0));
+    };
+    let (answer, ()) = tokio::join!(client.post(&call), cancel);
+    assert_eq!(
+        refusal(&answer.expect("an answer")),
+        "the call was cancelled"
+    );
+}
+
+#[tokio::test]
+async fn a_modern_request_needs_no_session() {
+    let rig = rig().await;
+    let client = rig.client("/mcp/s/x");
+    let answer = client
+        .modern("tools/call", &call_params("ok", "{}"))
+        .await
+        .expect("an answer");
+    assert_eq!(
+        result(&answer),
+        r#"{"resultType":"complete","content":[{"type":"text","text":"ok"}]}"#
+    );
+    let found = client
+        .modern("server/discover", "{}")
+        .await
+        .expect("an answer");
+    let value: Value = serde_json::from_str(&result(&found)).expect("JSON");
+    assert_eq!(value["supportedVersions"][0], "2026-07-28");
+    assert_eq!(
+        (&value["ttlMs"], &value["cacheScope"]),
+        (&Value::from(0), &Value::from("private"))
+    );
+    let list = client.modern("tools/list", "{}").await.expect("an answer");
+    let value: Value = serde_json::from_str(&result(&list)).expect("JSON");
+    assert_eq!(
+        (&value["resultType"], &value["ttlMs"]),
+        (&Value::from("complete"), &Value::from(0))
+    );
+    for removed in ["ping", "initialize", "logging/setLevel"] {
+        let answer = client.modern(removed, "{}").await.expect("an answer");
+        assert_eq!(
+            (answer.status, error_code(&answer)),
+            (404, -32601),
+            "{removed}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_modern_request_is_held_to_its_headers() {
+    let rig = rig().await;
+    let params = call_params("ok", "{}");
+    let body = request(
+        "1",
+        "tools/call",
+        &countersign_fixture::client::modern_params(&params),
+    );
+    let client = rig.client("/mcp/s/x").modern_headers("tools/call", &params);
+    for (client, header) in [
+        (client.clone().without_header("Mcp-Name"), "Mcp-Name"),
+        (client.clone().with_header("Mcp-Name", "echo"), "Mcp-Name"),
+        (
+            client.clone().with_header("Mcp-Method", "tools/list"),
+            "Mcp-Method",
+        ),
+        (
+            client.clone().without_header("MCP-Protocol-Version"),
+            "MCP-Protocol-Version",
+        ),
+    ] {
+        let answer = client.post(&body).await.expect("an answer");
+        assert_eq!(
+            (answer.status, error_code(&answer)),
+            (400, -32020),
+            "{header}"
+        );
+    }
+    let wrapped = client.clone().with_header("Mcp-Name", "=?base64?b2s=?=");
+    assert_eq!(wrapped.post(&body).await.expect("an answer").status, 200);
+    let bare = request("1", "tools/call", &params);
+    let answer = client.post(&bare).await.expect("an answer");
+    assert_eq!((answer.status, error_code(&answer)), (400, -32602));
+    let future = body_with(&body, "2026-07-28", "2030-01-01");
+    let answer = client
+        .with_header("MCP-Protocol-Version", "2030-01-01")
+        .post(&future)
+        .await;
+    let answer = answer.expect("an answer");
+    assert_eq!((answer.status, error_code(&answer)), (400, -32022));
+}
+
+fn body_with(body: &[u8], old: &str, new: &str) -> Vec<u8> {
+    String::from_utf8_lossy(body).replace(old, new).into_bytes()
+}

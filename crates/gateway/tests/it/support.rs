@@ -1,0 +1,165 @@
+//! Starting gateways over scripted servers, and reading what they answer.
+
+use std::path::Path;
+use std::time::Duration;
+
+use countersign_fixture::client::{HttpClient, Response};
+use countersign_fixture::{Script, executable, span};
+use countersign_gateway::Gateway;
+use countersign_gateway::config::{ApiKey, Config, Environment, Server};
+use countersign_inspect::Mode;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// Far longer than anything takes; reached only when a test fails.
+pub(crate) const WAIT: Duration = Duration::from_mins(1);
+pub(crate) const KEY: &str = "test-key";
+
+/// A gateway and the folder it keeps its state in.
+pub(crate) struct Rig {
+    pub(crate) gateway: Gateway,
+    pub(crate) folder: TempDir,
+}
+
+/// A configuration for a gateway over these servers, on a free port.
+pub(crate) fn config(folder: &Path, servers: Vec<Server>) -> Config {
+    let mut config = Config::embedded(&Environment::empty());
+    config.listen = ([127, 0, 0, 1], 0).into();
+    config.api_key = Some(ApiKey::new(KEY));
+    folder.clone_into(&mut config.data_dir);
+    config.call_tool_timeout = WAIT;
+    config.servers = servers;
+    config
+}
+
+impl Rig {
+    /// A gateway over these servers, once all of them have been heard.
+    pub(crate) async fn over(servers: Vec<Server>) -> Self {
+        Self::with(servers, |_| {}).await
+    }
+
+    /// The same with a changed configuration.
+    pub(crate) async fn with(servers: Vec<Server>, change: impl FnOnce(&mut Config)) -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut config = config(folder.path(), servers);
+        change(&mut config);
+        let gateway = Gateway::start(config).await.expect("the gateway starts");
+        gateway.settled().await;
+        Self { gateway, folder }
+    }
+
+    /// A client of a path, with the key.
+    pub(crate) fn client(&self, path: &str) -> HttpClient {
+        self.stranger(path).with_header("X-API-Key", KEY)
+    }
+
+    /// A client of a path, without the key.
+    pub(crate) fn stranger(&self, path: &str) -> HttpClient {
+        let url = format!("http://{}{path}", self.gateway.address());
+        HttpClient::new(&url, WAIT).expect("a URL")
+    }
+
+    /// What the REST interface answers.
+    pub(crate) async fn get(&self, path: &str) -> Value {
+        let answer = self.client(path).send("GET", b"").await.expect("an answer");
+        assert_eq!(answer.status, 200, "{}", text(&answer.body));
+        serde_json::from_slice(&answer.body).expect("JSON")
+    }
+
+    /// The records a query finds, newest first.
+    pub(crate) async fn activities(&self, query: &str) -> Vec<Value> {
+        let page = self.get(&format!("/api/v1/activity?{query}")).await;
+        page["activities"].as_array().expect("a list").clone()
+    }
+
+    /// Waits until a query finds a record.
+    pub(crate) async fn activity(&self, query: &str) -> Value {
+        let found = async {
+            loop {
+                if let Some(found) = self.activities(query).await.into_iter().next() {
+                    return found;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(WAIT, found).await.expect("a record")
+    }
+
+    /// Waits until an operational event has been counted.
+    pub(crate) async fn counted(&self, name: &str, at_least: u64) {
+        let counted = async {
+            loop {
+                let counts = self.gateway.counts();
+                let count = counts
+                    .iter()
+                    .find(|(key, _)| *key == name)
+                    .expect("a counter")
+                    .1;
+                if count >= at_least {
+                    return;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(WAIT, counted).await.expect(name);
+    }
+}
+
+/// The fixture as a child process with these arguments.
+pub(crate) fn fixture(name: &str, arguments: &[&str]) -> Server {
+    let program = executable().expect("the fixture is built");
+    let arguments = ["stdio"]
+        .iter()
+        .chain(arguments)
+        .map(|text| (*text).to_owned());
+    Server::stdio(name, program.to_str().expect("a path in UTF-8"), arguments)
+}
+
+/// A preset of the fixture.
+pub(crate) fn preset(name: &str, preset: &str) -> Server {
+    fixture(name, &["--preset", preset])
+}
+
+/// A script of the test's own; its file lives as long as the folder.
+pub(crate) fn scripted(name: &str, script: &Script) -> (Server, TempDir) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("script.json");
+    std::fs::write(&file, script.to_json()).expect("the script is written");
+    let server = fixture(name, &["--script", file.to_str().expect("a path in UTF-8")]);
+    (server, folder)
+}
+
+/// A server in strict mode.
+pub(crate) fn strict(mut server: Server) -> Server {
+    server.output.mode = Some(Mode::Strict);
+    server
+}
+
+pub(crate) fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The `result` member of an answer, as text for readable failures.
+pub(crate) fn result(answer: &Response) -> String {
+    let result = span::member(&answer.body, "result");
+    text(result.unwrap_or_else(|| panic!("no result: {}", text(&answer.body))))
+}
+
+/// The text of the one block of an error result.
+pub(crate) fn refusal(answer: &Response) -> String {
+    let value: Value = serde_json::from_str(&result(answer)).expect("JSON");
+    assert_eq!(value["isError"], true, "{value}");
+    assert!(value.get("structuredContent").is_none(), "{value}");
+    value["content"][0]["text"]
+        .as_str()
+        .expect("a text")
+        .to_owned()
+}
+
+/// The code of an answer's error.
+pub(crate) fn error_code(answer: &Response) -> i64 {
+    let value: Value = serde_json::from_slice(&answer.body).expect("JSON");
+    value["error"]["code"]
+        .as_i64()
+        .unwrap_or_else(|| panic!("no error: {value}"))
+}
