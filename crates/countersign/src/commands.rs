@@ -5,28 +5,44 @@ use clap::Subcommand;
 use crate::report::Failure;
 use crate::{Console, Exit};
 
+mod activity;
 mod completions;
 mod config;
+mod demo_server;
 mod inspect;
 mod man;
 mod schema;
+mod serve;
+mod servers;
+mod tools;
+mod whose;
 
 /// What `countersign` can be told to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    Serve(serve::Arguments),
+    Activity(activity::Arguments),
+    Servers(servers::Arguments),
+    Tools(tools::Arguments),
     Inspect(inspect::Arguments),
     Config(config::Arguments),
     Schema(schema::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
+    DemoServer(demo_server::Arguments),
 }
 
 pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
     match command {
+        Command::Serve(arguments) => serve::run(&arguments, console),
+        Command::Activity(arguments) => activity::run(&arguments, console),
+        Command::Servers(arguments) => servers::run(&arguments, console),
+        Command::Tools(arguments) => tools::run(&arguments, console),
         Command::Inspect(arguments) => inspect::run(&arguments, console),
         Command::Config(arguments) => config::run(&arguments, console),
         Command::Schema(arguments) => schema::run(&arguments, console),
         Command::Completions(arguments) => completions::run(&arguments, console),
         Command::Man(arguments) => man::run(&arguments, console),
+        Command::DemoServer(arguments) => demo_server::run(&arguments),
     }
 }

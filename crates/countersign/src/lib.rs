@@ -18,8 +18,10 @@ mod commands;
 mod console;
 mod exit;
 mod format;
+mod remote;
 mod report;
 mod source;
+mod table;
 
 use std::ffi::OsString;
 
@@ -30,6 +32,8 @@ pub use exit::Exit;
 
 const EXAMPLES: &str = "\
 Examples:
+  countersign serve --demo
+  countersign activity list --status blocked
   countersign config init
   countersign inspect --tool tool.json --mode strict result.json
   countersign schema validate weather.schema.json result.json

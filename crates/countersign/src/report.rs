@@ -23,6 +23,15 @@ impl Failure {
         }
     }
 
+    /// Nobody is there to ask.
+    pub(crate) fn unreachable(error: impl Into<Error>) -> Self {
+        Self {
+            error: error.into(),
+            hint: None,
+            exit: Exit::Unreachable,
+        }
+    }
+
     /// The caller's fault: the question could not be asked.
     pub(crate) fn is_usage(&self) -> bool {
         self.exit == Exit::Usage

@@ -129,11 +129,16 @@ impl Gateway {
         self.shared.events.counts()
     }
 
-    /// Stops in good order: takes nothing new, lets calls finish, ends children, closes the store.
-    pub async fn stop(self) {
+    /// Stops in good order: takes nothing new, lets calls finish, ends children, closes the store. Calls under way
+    /// are told to end once `hurry` resolves, or after ten seconds.
+    pub async fn stop(self, hurry: impl Future<Output = ()>) {
         let drain = &self.shared.drain;
         drain.enter(Phase::Draining);
-        if !drain.idle(DRAIN).await {
+        let finished = tokio::select! {
+            finished = drain.idle(DRAIN) => finished,
+            () = hurry => false,
+        };
+        if !finished {
             drain.enter(Phase::Cancelling);
             drain.idle(CANCEL).await;
         }

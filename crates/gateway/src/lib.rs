@@ -34,5 +34,6 @@ mod shared;
 mod snapshot;
 mod upstream;
 
+pub use countersign_inspect as inspect;
 pub use gateway::{Gateway, StartError, store_options};
 pub use key::{Key, KeyError, stored as stored_key};

@@ -49,6 +49,7 @@ fn find(path: &[String]) -> Result<clap::Command, Failure> {
 fn known(command: &clap::Command) -> String {
     let names: Vec<_> = command
         .get_subcommands()
+        .filter(|command| !command.is_hide_set())
         .map(clap::Command::get_name)
         .collect();
     match names.as_slice() {

@@ -2,9 +2,11 @@
 
 mod support;
 
+mod activity;
 mod config;
 mod generators;
 mod inspect;
 mod readme;
 mod schema;
+mod serve;
 mod usage;

@@ -5,6 +5,8 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+pub(crate) mod gateway;
+
 /// What one invocation printed and how it ended.
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,

@@ -27,6 +27,10 @@ fn help_lists_the_commands_and_the_exit_codes() {
     Usage: countersign <COMMAND>
 
     Commands:
+      serve        Run the gateway
+      activity     Read what was called and what was decided
+      servers      See the servers behind the running gateway
+      tools        List and call the tools behind the running gateway
       inspect      Say what would happen to a tool result, and why
       config       Write, check and show the configuration file
       schema       Check JSON Schemas, and validate JSON against them
@@ -39,6 +43,8 @@ fn help_lists_the_commands_and_the_exit_codes() {
       -V, --version  Print version
 
     Examples:
+      countersign serve --demo
+      countersign activity list --status blocked
       countersign config init
       countersign inspect --tool tool.json --mode strict result.json
       countersign schema validate weather.schema.json result.json

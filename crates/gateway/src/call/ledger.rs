@@ -8,6 +8,8 @@ use countersign_audit as audit;
 use countersign_audit::{Kind, Outcome, Record, Recorded, Source, Ulid};
 use countersign_inspect::{ClientEra, Decision, Finding, InputVerdict, Inspected, Mode, Refusal};
 
+use countersign_tape::Span;
+
 use super::{Call, Conclusion};
 use crate::events;
 use crate::route::Route;
@@ -53,7 +55,7 @@ impl Ledger {
                     .session
                     .as_ref()
                     .map(|session| session.public().to_owned()),
-                request: String::from_utf8_lossy(&call.id).into_owned(),
+                request: plain(&call.id),
             },
             route: None,
             input: None,
@@ -257,4 +259,11 @@ impl Ledger {
         }
         .emit(&self.shared.events);
     }
+}
+
+/// A request id as people write it: a string without its quotes, a number as it is.
+fn plain(id: &[u8]) -> String {
+    let text = Span::whole(id).string(id);
+    text.unwrap_or_else(|| String::from_utf8_lossy(id))
+        .into_owned()
 }

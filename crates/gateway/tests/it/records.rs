@@ -92,7 +92,7 @@ async fn the_first_call_after_a_restart_is_held_to_the_remembered_contract() {
     let (server, folder) = scripted("x", &script);
     let rig = Rig::over(vec![strict(server.clone())]).await;
     let home = rig.folder;
-    rig.gateway.stop().await;
+    rig.gateway.stop(std::future::pending()).await;
 
     // This time the server does not list its tools.
     let mut silent = script;

@@ -36,7 +36,7 @@ async fn a_call_under_way_is_answered_before_the_stop() {
             String::from_utf8_lossy(entry.body()).contains("tools/call")
         };
         log.find(WAIT, sent).await.expect("the log");
-        gateway.stop().await;
+        gateway.stop(std::future::pending()).await;
     };
     let (answer, ()) = tokio::join!(call, stop);
     assert!(result(&answer.expect("an answer")).contains("content"));

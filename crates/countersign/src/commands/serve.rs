@@ -1,0 +1,152 @@
+//! `countersign serve`: the gateway, until Ctrl-C or TERM. Everything is checked before a port is bound; one line on
+//! stderr says where it serves.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use clap::Args;
+use countersign_gateway::config::{Config, Overrides};
+use countersign_gateway::{Gateway, StartError};
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::config::ConfigOption;
+use crate::remote::{Announcement, Remote};
+use crate::report::Failure;
+use crate::{Console, Exit};
+
+mod demo;
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign serve --demo
+  countersign serve --config ./mcp_config.json --listen 127.0.0.1:9000
+
+Environment: COUNTERSIGN_CONFIG, COUNTERSIGN_LISTEN, COUNTERSIGN_DATA_DIR, COUNTERSIGN_API_KEY,
+COUNTERSIGN_LOG (what to log on stderr: error, warn, info, debug; default warn).";
+
+/// Run the gateway
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    config: ConfigOption,
+    /// Where to listen, if not where the configuration says
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<SocketAddr>,
+    /// Where to keep state, if not where the configuration says
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Add a server named stub whose tools misbehave on purpose, and call each of them once
+    #[arg(long)]
+    demo: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let flags = Overrides {
+        listen: arguments.listen,
+        data_dir: arguments.data_dir.clone(),
+        ..Overrides::default()
+    };
+    let mut config = match arguments.config.open(&flags, console) {
+        Ok((config, _)) => config,
+        Err(exit) => return Ok(exit),
+    };
+    if arguments.demo {
+        demo::add(&mut config)?;
+    }
+    log_to_stderr();
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
+    runtime.block_on(serve(config, arguments.demo, console))
+}
+
+async fn serve(config: Config, demo: bool, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    // Before anything starts, so that no signal finds us unprepared.
+    let mut stop = Stop::listen().context("cannot listen for signals")?;
+    let data_dir = config.data_dir.clone();
+    if config.servers.iter().all(|server| !server.enabled) {
+        console.message("no server is configured; `serve --demo` shows what a gateway does\n");
+    }
+    let gateway = Gateway::start(config).await.map_err(refused)?;
+    let _announcement = Announcement::make(&data_dir, gateway.address());
+    show_key(&gateway, &data_dir, console);
+    console.message(format!(
+        "countersign is serving at http://{}/mcp\n",
+        gateway.address()
+    ));
+    if demo {
+        let shown = tokio::select! {
+            () = gateway.settled() => demo::show(&Remote::of(&gateway), console),
+            () = stop.asked() => Ok(()),
+        };
+        shown?;
+        console.flush()?;
+    }
+    stop.asked().await;
+    console.message("stopping: calls under way may finish; once more to stop at once\n");
+    gateway.stop(stop.asked()).await;
+    Ok(Exit::Ok)
+}
+
+impl Remote {
+    fn of(gateway: &Gateway) -> Self {
+        Self::new(gateway.address(), gateway.key().value.clone())
+    }
+}
+
+fn show_key(gateway: &Gateway, data_dir: &std::path::Path, console: &mut Console<'_>) {
+    let key = gateway.key();
+    if key.is_new {
+        let file = data_dir.join("api_key");
+        let (value, file) = (key.value.expose(), file.display());
+        console.message(format!(
+            "API key, shown only this once: {value}\nhint: it is kept in {file}\n"
+        ));
+    }
+}
+
+fn refused(error: StartError) -> Failure {
+    let hint = match &error {
+        StartError::Listen { .. } => "another gateway may be running; choose another --listen",
+        StartError::Store { .. } => {
+            "check that the data directory can be written, or choose another --data-dir"
+        }
+        StartError::Key(_) => "check the data directory, or set COUNTERSIGN_API_KEY",
+        _ => "see `countersign config check`",
+    };
+    Failure::usage(error).hint(hint)
+}
+
+fn log_to_stderr() {
+    let filter = tracing_subscriber::EnvFilter::try_from_env("COUNTERSIGN_LOG")
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(false);
+    // A second gateway in one process keeps the first one's log.
+    drop(log.try_init());
+}
+
+/// Ctrl-C and TERM.
+struct Stop {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+impl Stop {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    /// Waits for the next of them.
+    async fn asked(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}

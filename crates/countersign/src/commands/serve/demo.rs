@@ -1,0 +1,66 @@
+//! `serve --demo`: a real child process whose tools misbehave, in strict mode, each called once through the gateway's
+//! own front door. The first command a newcomer types already shows a blocked call.
+
+use anyhow::{Context, anyhow};
+use countersign_fixture::preset;
+use countersign_gateway::config::{Config, Server};
+use countersign_gateway::inspect::Mode;
+use serde_json::Value;
+
+use crate::Console;
+use crate::remote::Remote;
+use crate::report::Failure;
+use crate::table::table;
+
+const NAME: &str = "stub";
+
+/// Adds the server to the configuration.
+pub(super) fn add(config: &mut Config) -> Result<(), Failure> {
+    if config.server(NAME).is_some() {
+        let error = anyhow!("the configuration already has a server named '{NAME}'");
+        return Err(Failure::usage(error).hint("--demo adds one of that name; rename yours"));
+    }
+    let program = std::env::current_exe().context("cannot find this program")?;
+    let program = program
+        .into_os_string()
+        .into_string()
+        .map_err(|_| anyhow!("the path of this program is not UTF-8"))?;
+    let mut server = Server::stdio(NAME, program, ["demo-server".to_owned()]);
+    server.output.mode = Some(Mode::Strict);
+    config.servers.push(server);
+    Ok(())
+}
+
+/// Calls each tool once and says what became of it.
+pub(super) fn show(gateway: &Remote, console: &mut Console<'_>) -> Result<(), Failure> {
+    console.message(format!(
+        "demo: a server named '{NAME}' was added, and output_validation.mode is strict for it alone\n"
+    ));
+    let script = preset::demo();
+    let tools = script.tools.iter().map(|tool| tool.name.as_str());
+    let rows = tools
+        .map(|tool| row(gateway, tool))
+        .collect::<Result<Vec<_>, _>>()?;
+    console.data(table(["tool", "decision", "reason"], &rows))
+}
+
+fn row(gateway: &Remote, tool: &str) -> Result<[String; 3], Failure> {
+    let request = serde_json::json!({
+        "jsonrpc": "2.0",
+        "id": format!("demo-{tool}"),
+        "method": "tools/call",
+        "params": {"name": "call_tool_read", "arguments": {"name": format!("{NAME}:{tool}")}},
+    });
+    gateway
+        .post("/mcp", request.to_string().as_bytes())?
+        .json()?;
+    let query = format!("/api/v1/activity?type=policy_decision&limit=1&request_id=demo-{tool}");
+    let page = gateway.get(&query)?.json()?;
+    let decided = &page["activities"][0];
+    let text = |value: &Value, otherwise: &str| value.as_str().unwrap_or(otherwise).to_owned();
+    Ok([
+        tool.to_owned(),
+        text(&decided["decision"], "allowed"),
+        text(&decided["reason"], ""),
+    ])
+}

@@ -1,0 +1,83 @@
+//! `countersign servers`: how the servers behind a running gateway are, and how much of what they declare can be enforced.
+
+use clap::{Args, Subcommand};
+use serde_json::Value;
+
+use super::whose::Whose;
+use crate::format::{Format, FormatOption};
+use crate::remote::Remote;
+use crate::report::{Failure, printable};
+use crate::table::table;
+use crate::{Console, Exit};
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign servers list
+  countersign servers list -o json";
+
+/// See the servers behind the running gateway
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    List(List),
+}
+
+/// List the servers: health, tools, and how many of their schemas can be enforced
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+struct List {
+    #[command(flatten)]
+    whose: Whose,
+    #[command(flatten)]
+    format: FormatOption,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let Command::List(list) = &arguments.command;
+    let gateway = match list.whose.config(console) {
+        Ok(config) => Remote::require(&config)?,
+        Err(exit) => return Ok(exit),
+    };
+    let servers = gateway.get("/api/v1/servers")?.json()?;
+    let servers = servers["servers"].as_array().cloned().unwrap_or_default();
+    match list.format.output {
+        Format::Json => servers
+            .iter()
+            .try_for_each(|server| console.data(format!("{server}\n")))?,
+        Format::Text => console.data(rendered(&servers))?,
+    }
+    Ok(Exit::Ok)
+}
+
+fn rendered(servers: &[Value]) -> String {
+    let cell = |server: &Value, name: &str| match &server[name] {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    };
+    let rows: Vec<[String; 5]> = servers
+        .iter()
+        .map(|server| {
+            ["name", "health", "tools", "output_schemas", "enforceable"]
+                .map(|name| cell(server, name))
+        })
+        .collect();
+    let mut text = table(
+        ["server", "health", "tools", "output schemas", "enforceable"],
+        &rows,
+    );
+    for server in servers {
+        for odd in server["unenforceable"].as_array().into_iter().flatten() {
+            let (tool, reason) = (cell(odd, "tool"), cell(odd, "reason"));
+            let line = format!("{}:{tool}: unenforceable: {reason}", cell(server, "name"));
+            text.push_str(&printable(&line));
+            text.push('\n');
+        }
+    }
+    text
+}

@@ -1,0 +1,116 @@
+//! `activity`, `servers` and `tools` against a running gateway, and `activity` against the store it left.
+
+use rustix::process::Signal;
+
+use crate::support::Folder;
+use crate::support::gateway::Running;
+
+#[test]
+fn the_same_records_are_found_with_and_without_a_gateway() {
+    let folder = Folder::with(&[]);
+    let mut gateway = Running::start(&folder, "serve --demo");
+    gateway.table();
+    let listed =
+        folder.countersign("activity list --type policy_decision --data-dir data -o jsonl");
+    assert_eq!(listed.code, Some(0), "{}", listed.stderr);
+    assert_eq!(listed.stdout.lines().count(), 3);
+    let blocked = folder.countersign("activity list --status blocked --data-dir data -o jsonl");
+    assert_eq!(blocked.stdout, listed.stdout);
+    let oldest = listed.stdout.lines().last().expect("a record");
+    let id: serde_json::Value = serde_json::from_str(oldest).expect("JSON");
+    let id = id["id"].as_str().expect("an id").to_owned();
+    let shown = folder.countersign(&format!("activity show {id} --data-dir data"));
+    assert_eq!(shown.code, Some(0), "{}", shown.stderr);
+    for line in [
+        "tool               stub:bad_output",
+        "mode               strict",
+        "  expected         integer",
+    ] {
+        assert!(shown.stdout.contains(line), "{line} in {}", shown.stdout);
+    }
+    assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
+
+    let offline = folder.countersign("activity list --status blocked --data-dir data -o jsonl");
+    assert_eq!(offline.code, Some(0), "{}", offline.stderr);
+    assert_eq!(offline.stdout, listed.stdout);
+    let shown_offline = folder.countersign(&format!("activity show {id} --data-dir data"));
+    assert_eq!(shown_offline.stdout, shown.stdout);
+}
+
+#[test]
+fn servers_and_tools_are_asked_of_the_running_gateway() {
+    let folder = Folder::with(&[]);
+    let mut gateway = Running::start(&folder, "serve --demo");
+    gateway.table();
+    let servers = folder.countersign("servers list --data-dir data");
+    insta::assert_snapshot!(servers, @"
+    exit: 0
+    --- stdout
+    server  health  tools  output schemas  enforceable
+    stub    up      11     9               9
+    --- stderr
+    ");
+    let tools = folder.countersign("tools list --data-dir data");
+    assert!(
+        tools
+            .stdout
+            .contains("stub:conforming          call_tool_read  yes"),
+        "{}",
+        tools.stdout
+    );
+    let called = folder.countersign("tools call stub:conforming --data-dir data");
+    assert_eq!(called.code, Some(0), "{}", called.stderr);
+    assert!(
+        called.stdout.contains(r#""score":1.0"#),
+        "{}",
+        called.stdout
+    );
+    let blocked = folder.countersign("tools call stub:bad_output --data-dir data");
+    assert_eq!(blocked.code, Some(1));
+    let unknown = folder.countersign("tools call nobody:x --data-dir data");
+    assert_eq!(unknown.code, Some(2), "{}", unknown.stderr);
+    assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
+    let nobody = folder.countersign("servers list --data-dir data");
+    assert_eq!(nobody.code, Some(3));
+    assert!(
+        nobody
+            .stderr
+            .contains("hint: start one with `countersign serve`"),
+        "{}",
+        nobody.stderr
+    );
+}
+
+#[test]
+fn mistakes_are_named() {
+    let folder = Folder::with(&[]);
+    let ran = folder.countersign("activity list --status block --data-dir data");
+    insta::assert_snapshot!(ran, @"
+    exit: 2
+    --- stdout
+    --- stderr
+    error: unknown status `block`; allowed: success, error, rejected, flagged, rewritten, blocked; did you mean `blocked`?
+    ");
+    let ran = folder.countersign("activity list --data-dir data");
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.stderr.contains("hint: check the data directory"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn a_record_that_is_not_there_is_a_no() {
+    let folder = Folder::with(&[]);
+    let gateway = Running::start(&folder, "serve");
+    assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
+    let ran = folder.countersign("activity show 01ARZ3NDEKTSV4RRFFQ69G5FAV --data-dir data");
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("there is no record 01ARZ3NDEKTSV4RRFFQ69G5FAV"),
+        "{}",
+        ran.stderr
+    );
+}
