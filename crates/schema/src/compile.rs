@@ -5,6 +5,7 @@
 //! reference that leaves the documents at hand ends the compilation.
 
 mod analyse;
+mod directory;
 mod index;
 mod lower;
 mod resolve;

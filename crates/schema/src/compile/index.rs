@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use countersign_tape::{Kind, Tape};
 
+use super::directory::Directories;
 use super::{Place, Settings, Text};
 use crate::dialect::{Dialect, Holds, Rules};
 use crate::keyword::Keyword;
@@ -20,6 +21,7 @@ pub(super) struct Document<'a> {
     pub(super) tape: Tape<'a>,
     /// For each tape node, the subschema that starts there.
     subschemas: Vec<NodeId>,
+    pub(super) directories: Directories,
 }
 
 /// A subschema, before its keywords are read.
@@ -56,7 +58,11 @@ pub(super) struct Index<'a> {
     pub(super) anchors: BTreeMap<(String, u32), Anchor>,
     handed_in_walked: bool,
     pub(super) references: usize,
+    uri_bytes: usize,
 }
+
+/// URIs of a small schema may take this much, however short it is.
+const FREE_URI_BYTES: usize = 64 * 1024;
 
 impl<'a> Index<'a> {
     pub(super) fn new(settings: Settings<'a>) -> Self {
@@ -69,6 +75,7 @@ impl<'a> Index<'a> {
             anchors: BTreeMap::new(),
             handed_in_walked: false,
             references: 0,
+            uri_bytes: 0,
         }
     }
 
@@ -121,6 +128,7 @@ impl<'a> Index<'a> {
             uri,
             tape,
             subschemas,
+            directories: Directories::default(),
         });
         self.walk(Place { document, node: 0 }, resource)
     }
@@ -237,9 +245,26 @@ impl<'a> Index<'a> {
             return Err(self.invalid(place, "$id must not have a fragment"));
         }
         let base = uri::resolve(&self.resource(outer).base, reference);
+        self.pay_for_uri(base.len())?;
         self.resource_mut(resource).base.clone_from(&base);
         if *self.by_uri.entry(base).or_insert(resource) != resource {
             return Err(self.invalid(place, "two schemas have the same $id"));
+        }
+        Ok(())
+    }
+
+    /// A long base makes every URI under it long. All together stay in proportion to the texts they were made from.
+    fn pay_for_uri(&mut self, bytes: usize) -> Result<(), Unenforceable> {
+        self.uri_bytes += bytes;
+        let texts: usize = self
+            .documents
+            .iter()
+            .map(|document| document.tape.text().len())
+            .sum();
+        if self.uri_bytes > FREE_URI_BYTES + 8 * texts {
+            return Err(Unenforceable::Limit {
+                bound: "bytes of URIs",
+            });
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! References: from the text of `$ref` to a subschema's number.
 
-use countersign_tape::{Kind, Tape};
+use countersign_tape::Kind;
 
 use super::Place;
 use super::index::{Anchor, Index};
@@ -29,6 +29,12 @@ impl Index<'_> {
         resource: u32,
         keyword: Place,
     ) -> Result<NodeId, Unenforceable> {
+        self.references += 1;
+        if self.references > self.settings().limits.max_references {
+            return Err(Unenforceable::Limit {
+                bound: "references",
+            });
+        }
         let text = self.reference_text(keyword)?;
         let absolute = uri::resolve(&self.resource(resource).base, &text);
         let (document, fragment) = uri::split_fragment(&absolute);
@@ -130,13 +136,7 @@ impl Index<'_> {
             .collect()
     }
 
-    fn reference_text(&mut self, keyword: Place) -> Result<String, Unenforceable> {
-        self.references += 1;
-        if self.references > self.settings().limits.max_references {
-            return Err(Unenforceable::Limit {
-                bound: "references",
-            });
-        }
+    fn reference_text(&self, keyword: Place) -> Result<String, Unenforceable> {
         let tape = self.tape(keyword);
         if tape.node(keyword.node).kind() != Kind::String {
             return Err(self.invalid(keyword, "a reference must be a string"));
@@ -145,29 +145,19 @@ impl Index<'_> {
     }
 
     /// Follows a JSON pointer from a resource's root. Also gives the innermost resource on the way.
-    fn follow(&self, resource: u32, pointer: &str) -> Option<(Place, u32)> {
+    fn follow(&mut self, resource: u32, pointer: &str) -> Option<(Place, u32)> {
         let root = self.subschemas.get(self.resource(resource).root as usize)?;
         let mut place = root.place;
         let mut nearest = root.resource;
-        let tape = self.tape(place);
         for token in pointer.split('/') {
-            place.node = step(tape, place.node, token)?;
+            let document = self.documents.get_mut(place.document as usize)?;
+            place.node = document
+                .directories
+                .step(&document.tape, place.node, token)?;
             if let Some(id) = self.at(place) {
                 nearest = self.subschemas.get(id as usize)?.resource;
             }
         }
         Some((place, nearest))
-    }
-}
-
-fn step(tape: &Tape<'_>, node: u32, token: &str) -> Option<u32> {
-    match tape.node(node).kind() {
-        Kind::Object => tape.get(node, &token.replace("~1", "/").replace("~0", "~")),
-        Kind::Array => {
-            let canonical = token == "0" || !token.starts_with(['0', '+']);
-            let position = token.parse().ok().filter(|_| canonical)?;
-            tape.children(node).nth(position)
-        }
-        _ => None,
     }
 }
