@@ -5,16 +5,17 @@
 
 pub(crate) mod chains;
 pub(crate) mod deep;
+mod naming;
 mod numbers;
 mod wide;
 
 use std::sync::mpsc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use countersign_schema::{Fuel, Limits, Unenforceable, Verdict};
 use countersign_tape::Tape;
 
-use crate::support::{TAPE, on_small_stack, say};
+use crate::support::{TAPE, on_small_stack};
 
 /// Peak memory allowed for each byte of schema and instance together.
 const BYTES_PER_BYTE: u64 = 48;
@@ -80,14 +81,7 @@ impl Attack {
         });
         let (answer, fuel) = receiver.recv().expect("an answer was sent");
         let input = (self.schema.len() + self.instance.len()) as u64;
-        say(format_args!(
-            "{:<58} {:>9} B input {:>10} B peak {:>9} fuel {:>6} ms  {answer:?}",
-            self.name,
-            input,
-            memory.bytes_max,
-            fuel,
-            start.elapsed().as_millis()
-        ));
+        self.show(input, memory.bytes_max, fuel, start.elapsed(), answer);
         assert!(
             memory.bytes_max <= BYTES_PER_BYTE * input + FIXED_BYTES,
             "{}: {} bytes of memory at the peak for {input} bytes of input",
@@ -103,6 +97,16 @@ impl Attack {
             );
         }
         answer
+    }
+
+    /// What it took, for whoever runs the tests with `--nocapture`. The time is no part of any assertion.
+    #[expect(clippy::print_stdout, reason = "captured by the harness")]
+    fn show(&self, input: u64, memory: u64, fuel: u64, time: Duration, answer: Answer) {
+        println!(
+            "{:<58} {input:>9} B input {memory:>10} B peak {fuel:>9} fuel {:>6} ms  {answer:?}",
+            self.name,
+            time.as_millis()
+        );
     }
 
     /// The verdict, for attacks that compile.
