@@ -45,6 +45,8 @@ pub(crate) struct PatternLimits {
     pub(crate) max_compiled: usize,
     /// Groups inside groups; never more than 100, whatever is asked.
     pub(crate) max_nesting: usize,
+    /// Work spent on trying to build a table. Without one a pattern is matched the slower way.
+    pub(crate) max_table_work: usize,
 }
 
 impl Default for PatternLimits {
@@ -53,6 +55,7 @@ impl Default for PatternLimits {
             max_bytes: 1024,
             max_compiled: 1 << 20,
             max_nesting: 50,
+            max_table_work: 1 << 22,
         }
     }
 }
@@ -82,7 +85,7 @@ impl Pattern {
             Matcher::Run(Box::new(run))
         } else {
             let simulation = Simulation::new(&tree, limits.max_compiled)?;
-            match Table::new(&simulation) {
+            match Table::new(&simulation, limits.max_table_work) {
                 Some(table) => Matcher::Table(Box::new(table)),
                 None => Matcher::Simulation(Box::new(simulation)),
             }

@@ -241,6 +241,7 @@ impl<'l, 'a> Lowering<'l, 'a> {
         let bounds = PatternLimits {
             max_bytes: limits.max_pattern_bytes,
             max_compiled: limits.max_compiled_pattern,
+            max_table_work: table_work(self.program.patterns.len()),
             ..PatternLimits::default()
         };
         let pattern = Pattern::compile(text, &bounds).map_err(|error| Unenforceable::Pattern {
@@ -261,4 +262,10 @@ impl<'l, 'a> Lowering<'l, 'a> {
         self.shared.patterns.insert(text.to_owned(), number);
         Ok(number)
     }
+}
+
+/// What may be spent on a table for the next pattern: all that makes sense for the first few, then ever less, so that
+/// many large patterns cost a schema no more than eight do.
+fn table_work(patterns_before: usize) -> usize {
+    PatternLimits::default().max_table_work >> (patterns_before / 4).min(16)
 }

@@ -10,8 +10,6 @@ use super::simulation::{Alphabet, Simulation, State};
 
 /// The table may have this many entries.
 const MOST_ENTRIES: usize = 1 << 14;
-/// Building it may touch this many words of the simulation.
-const MOST_WORK: usize = 1 << 22;
 /// The row of no return.
 const DEAD: u16 = 0;
 
@@ -27,8 +25,8 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// The simulation as a table, if it stays small.
-    pub(super) fn new(simulation: &Simulation) -> Option<Self> {
+    /// The simulation as a table, if it stays small and building it touches no more words of the simulation than this.
+    pub(super) fn new(simulation: &Simulation, most_work: usize) -> Option<Self> {
         let width = u16::try_from(simulation.classes() + 1).ok()?;
         let mut builder = Builder {
             simulation,
@@ -44,7 +42,7 @@ impl Table {
         let mut built = 0;
         while let Some(state) = builder.states.get(built).cloned() {
             work += (simulation.work() + 2) * usize::from(width);
-            if work > MOST_WORK {
+            if work > most_work {
                 return None;
             }
             builder.fill(&state)?;

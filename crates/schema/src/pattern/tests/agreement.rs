@@ -82,7 +82,7 @@ proptest! {
             unreachable!("the case was rejected");
         };
         let pattern = Pattern::compile(&source, &limits).expect("what can be simulated compiles");
-        let table = Table::new(&simulation);
+        let table = Table::new(&simulation, limits.max_table_work);
         let verdicts = oracle::matches(&tree, &texts);
         for (text, verdict) in texts.iter().zip(verdicts) {
             let expected = reference::is_match(&tree, text);

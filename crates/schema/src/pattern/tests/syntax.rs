@@ -123,8 +123,8 @@ fn limits_are_named() {
 fn nesting_cannot_be_lifted_out_of_reach() {
     let limits = PatternLimits {
         max_bytes: usize::MAX,
-        max_compiled: 1 << 20,
         max_nesting: usize::MAX,
+        ..PatternLimits::default()
     };
     let nested = |depth: usize| format!("{}a{}", "(?:b|c".repeat(depth), ")+".repeat(depth));
     assert!(Pattern::compile(&nested(100), &limits).is_ok());
