@@ -1,4 +1,5 @@
-//! The demo in the README, run as written: what a newcomer reads is what the binary prints.
+//! The demos in the README, run as written: what a newcomer reads is what the binary prints. The gateway's own is
+//! checked where the gateway runs.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -7,7 +8,7 @@ use crate::support::{Folder, finish};
 
 #[test]
 fn the_demo_prints_what_the_readme_shows() {
-    let demo = demo();
+    let demo = console("countersign schema validate");
     let (commands, shown): (Vec<_>, Vec<_>) = demo.lines().partition(|line| line.starts_with("$ "));
     let script: Vec<_> = commands.iter().map(|line| &line[2..]).collect();
 
@@ -23,14 +24,16 @@ fn the_demo_prints_what_the_readme_shows() {
     assert_eq!(ran.stdout.lines().collect::<Vec<_>>(), shown);
 }
 
-fn demo() -> String {
+/// The console session of the README in which this is typed.
+pub(crate) fn console(typed: &str) -> String {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
     let readme = std::fs::read_to_string(readme).expect("the README is there");
-    let (_, rest) = readme
-        .split_once("```console\n")
-        .expect("the README has a demo");
-    let (demo, _) = rest.split_once("```").expect("the demo ends");
-    demo.to_owned()
+    let sessions = readme.split("```console\n").skip(1);
+    let mut sessions = sessions.filter_map(|rest| rest.split_once("```"));
+    let (session, _) = sessions
+        .find(|(session, _)| session.contains(typed))
+        .expect("the README shows it");
+    session.to_owned()
 }
 
 fn path_with_the_binary() -> std::ffi::OsString {

@@ -50,6 +50,14 @@ fn the_demo_shows_a_blocked_call_and_goes_on_serving() {
     hidden_text         allowed
     hostile_structured  allowed
     ");
+    let shown = crate::readme::console("serve --demo");
+    for line in table.lines() {
+        let line = line.trim_end();
+        assert!(
+            shown.lines().any(|shown| shown == line),
+            "not in the README: {line}"
+        );
+    }
     let key = std::fs::read_to_string(folder.path().join("data/api_key")).expect("a key");
     assert!(gateway.said().contains(key.trim()), "{}", gateway.said());
 
