@@ -226,7 +226,9 @@ impl<'m, 'a> Machine<'m, 'a> {
         keyword: Keyword,
     ) -> Result<Applied, Halt> {
         let flags = self.program.nodes[child as usize].flags;
+        // Schemas that need no look at the value still cost their visit: there may be thousands of them.
         if flags.has(Flags::TRUE) {
+            self.fuel.spend(1)?;
             return Ok(Applied::Pass);
         }
         if self.only_decides(link) && !link.merges_into(frame) {
@@ -241,6 +243,7 @@ impl<'m, 'a> Machine<'m, 'a> {
             };
         }
         if flags.has(Flags::FALSE) {
+            self.fuel.spend(1)?;
             return self.refuse(frame, child, instance, link, keyword);
         }
         Ok(Applied::Call)

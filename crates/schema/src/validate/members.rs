@@ -170,6 +170,7 @@ impl Machine<'_, '_> {
                 }
             }
         }
+        self.fuel.spend(plan.dependent_required.len() as u64 / 16)?;
         for rule in &plan.dependent_required {
             if !self.was_seen(frame, plan, rule.when) {
                 continue;

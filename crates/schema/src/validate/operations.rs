@@ -53,6 +53,9 @@ impl Machine<'_, '_> {
             .operations
             .of(&program.operations);
         while let Some(operation) = operations.get(frame.step as usize) {
+            if let Operation::Dependent { .. } = operation {
+                self.fuel.spend(1)?;
+            }
             match self.wish(frame, *operation, answer.take()) {
                 Wish::Judge(child, link) => {
                     let instance = frame.instance;

@@ -177,3 +177,42 @@ fn too_little_fuel_is_exhausted_and_never_a_verdict() {
         Verdict::Valid
     );
 }
+
+#[test]
+fn schemas_that_assert_nothing_are_paid_for_too() {
+    const UNITS: u64 = 1_000;
+    const VALUES: u64 = 100;
+    let many = |unit: &str| vec![unit; 1_000].join(",");
+    let named = |value: &str| {
+        let members: Vec<String> = (0..1_000).map(|n| format!(r#""k{n}":{value}"#)).collect();
+        members.join(",")
+    };
+    let instance = format!("[{}]", vec!["{}"; 100].join(","));
+    for items in [
+        format!(r#"{{"allOf":[{}]}}"#, many("true")),
+        format!(r#"{{"allOf":[{}]}}"#, many("{}")),
+        format!(r#"{{"anyOf":[{},true]}}"#, many("false")),
+        format!(
+            r#"{{"anyOf":[{},true],"unevaluatedProperties":false}}"#,
+            many("false")
+        ),
+        format!(r#"{{"oneOf":[{},true]}}"#, many(r#"{"type":"null"}"#)),
+        format!(r#"{{"dependentSchemas":{{{}}}}}"#, named("false")),
+        format!(r#"{{"dependentRequired":{{{}}}}}"#, named("[]")),
+    ] {
+        let schema = compile(&format!(r#"{{"items":{items}}}"#));
+        let units = used(&schema, &instance, Verdict::Valid);
+        // A unit may pay for sixteen of the cheapest steps.
+        assert!(
+            units >= UNITS * VALUES / 16,
+            "{units} units for {items:.60}"
+        );
+    }
+    let tuple = compile(&format!(
+        r#"{{"items":{{"prefixItems":[{}]}}}}"#,
+        many("true")
+    ));
+    let instance = format!("[{}]", vec![format!("[{}]", many("0")); 10].join(","));
+    let units = used(&tuple, &instance, Verdict::Valid);
+    assert!(units >= UNITS * 10 / 16, "{units} units for prefixItems");
+}
