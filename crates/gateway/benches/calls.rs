@@ -106,7 +106,7 @@ async fn measure((_, durability, mode, request): Case, calls: usize) -> (Duratio
     for _ in 0..ROUNDS {
         let (before, start) = (cpu_time(), Instant::now());
         run_load(gateway.address(), request, calls).await;
-        best = best.min((cpu_time() - before, start.elapsed()));
+        best = best.min((cpu_time().saturating_sub(before), start.elapsed()));
     }
     gateway.stop(std::future::pending()).await;
     best
