@@ -46,11 +46,17 @@ pub(crate) struct Original {
     pub(crate) structured: Option<Span>,
     /// Set if the bytes are a whole response.
     pub(crate) id: Option<Span>,
+    /// A JSON-RPC error, or a result that says `isError`.
+    pub(crate) is_error: bool,
 }
 
 impl Original {
     pub(crate) fn new(bytes: Bytes, envelope: Option<&Envelope>) -> Self {
+        let failed = |envelope: &Envelope| {
+            envelope.error().is_some() || envelope.is_error(&bytes) == Some(true)
+        };
         Self {
+            is_error: envelope.is_some_and(failed),
             bytes,
             root: envelope.map(Envelope::root),
             result: envelope.and_then(Envelope::result),
@@ -119,4 +125,25 @@ pub(crate) fn respond(id: &[u8], result: Segments) -> Segments {
     }
     segments.push_static("}");
     segments
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_tape::{Hard, scan};
+
+    use super::*;
+
+    #[test]
+    fn an_upstreams_failure_is_known_in_both_forms() {
+        let failed = |text: &'static str| {
+            let envelope = scan(text.as_bytes(), &Hard::default()).unwrap();
+            Original::new(Bytes::from_static(text.as_bytes()), Some(&envelope)).is_error
+        };
+        assert!(failed(r#"{"id":1,"error":{"code":1,"message":"x"}}"#));
+        assert!(failed(r#"{"id":1,"result":{"isError":true}}"#));
+        assert!(!failed(r#"{"id":1,"result":{"isError":false}}"#));
+        assert!(!failed(r#"{"id":1,"result":{"isError":"true"}}"#));
+        assert!(!failed(r#"{"id":1,"result":{}}"#));
+        assert!(!Original::default().is_error);
+    }
 }

@@ -93,6 +93,11 @@ impl Inspected {
         self.judged_by
     }
 
+    /// Whether the upstream reported a failure: a JSON-RPC error, or a result that says `isError`.
+    pub fn is_error(&self) -> bool {
+        self.original.is_error
+    }
+
     /// How many bytes arrived.
     pub fn received_bytes(&self) -> usize {
         self.original.bytes.len()
