@@ -3,7 +3,7 @@
 //! The load comes from another process (this binary again), and the child's time is its own, so the time of this
 //! process is the gateway's cost and nothing else. Where it goes is seen by leaving parts of the work out.
 //!
-//! `cargo bench -p countersign-gateway --bench calls [-- CALLS]`
+//! `cargo bench -p countersign-gateway --bench calls [-- CALLS [CASE]]`
 #![expect(
     clippy::print_stdout,
     clippy::cast_precision_loss,
@@ -58,12 +58,17 @@ fn main() {
     {
         return load(address, calls, request);
     }
-    let calls = arguments.iter().find_map(|text| text.parse().ok());
+    let given: Vec<&String> = arguments
+        .iter()
+        .filter(|text| !text.starts_with('-'))
+        .collect();
+    let calls = given.first().and_then(|text| text.parse().ok());
+    let only = given.get(1).map_or("", |text| text.as_str());
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
-    runtime.block_on(bench(calls.unwrap_or(20_000)));
+    runtime.block_on(bench(calls.unwrap_or(20_000), only));
 }
 
-async fn bench(calls: usize) {
+async fn bench(calls: usize, only: &str) {
     println!(
         "{calls} calls over {CONNECTIONS} connections, the least CPU time of {ROUNDS} rounds\n"
     );
@@ -71,7 +76,7 @@ async fn bench(calls: usize) {
         "{:<26} {:>12} {:>14} {:>10}",
         "", "CPU µs/call", "calls/CPU-s", "calls/s"
     );
-    for case in CASES {
+    for case in CASES.into_iter().filter(|case| case.0.contains(only)) {
         let (cpu, wall) = measure(case, calls).await;
         let each = cpu.as_secs_f64() * 1e6 / calls as f64;
         let rate = calls as f64 / wall.as_secs_f64();

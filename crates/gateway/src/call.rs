@@ -5,6 +5,7 @@
 //! A call runs in a task of its own. A client that goes away cancels it, and it is recorded like
 //! any other.
 
+mod caught;
 mod ledger;
 
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use crate::reply::{self, Reply};
 use crate::route::{Endpoint, Route, Unroutable, route};
 use crate::shared::Shared;
 use crate::upstream::request::call_params;
+use caught::caught;
 use ledger::Ledger;
 
 /// A tool call as a client made it. Stage 1 makes it.
@@ -57,15 +59,23 @@ pub(crate) type Gone = oneshot::Receiver<()>;
 /// Makes a call in a task of its own and waits for the reply.
 pub(crate) async fn make(shared: Arc<Shared>, call: Call, gone: Gone) -> Reply {
     let id = call.id.clone();
-    let task = tokio::spawn(run(shared, call, gone));
+    let task = tokio::spawn(async move {
+        let _work = shared.drain.work();
+        if let Ok(reply) = caught(run(&shared, &call, gone)).await {
+            return reply;
+        }
+        // A bug of ours ends this call and no other, and it is recorded too.
+        let mut ledger = Ledger::open(&shared, &call);
+        let conclusion = ledger.refused(Refusal::Internal);
+        reply::call(ledger.commit(conclusion).await, &call.id)
+    });
     task.await.unwrap_or_else(|_| reply::broken(&id))
 }
 
-async fn run(shared: Arc<Shared>, call: Call, gone: Gone) -> Reply {
-    let _work = shared.drain.work();
-    let mut ledger = Ledger::open(&shared, &call);
-    let conclusion = match route(&shared, &call).await {
-        Ok(route) => Conclusion::from(answer(&shared, route, gone, &mut ledger).await),
+async fn run(shared: &Arc<Shared>, call: &Call, gone: Gone) -> Reply {
+    let mut ledger = Ledger::open(shared, call);
+    let conclusion = match route(shared, call).await {
+        Ok(route) => Conclusion::from(answer(shared, route, gone, &mut ledger).await),
         Err(Unroutable::UnknownTool) => Conclusion::UnknownTool,
         Err(Unroutable::Refused(refusal)) => ledger.refused(refusal),
     };
@@ -134,7 +144,6 @@ async fn aside<T: Send + 'static>(
     let route = Arc::clone(route);
     match tokio::task::spawn_blocking(move || work(&route)).await {
         Ok(done) => done,
-        // A bug; it ends this call and no other.
         Err(failed) => std::panic::resume_unwind(failed.into_panic()),
     }
 }

@@ -1,7 +1,5 @@
 //! Randomness, and bytes as hexadecimal digits: for names nobody can guess and pauses nobody shares.
 
-use std::fmt::Write as _;
-
 /// So many random bytes, as digits; nothing where there is no randomness to be had.
 pub(crate) fn token(bytes: usize) -> Option<String> {
     let mut noise = vec![0; bytes];
@@ -14,13 +12,19 @@ pub(crate) fn fraction() -> f64 {
     getrandom::u32().map_or(0.5, |bits| f64::from(bits) / f64::from(u32::MAX))
 }
 
-/// Bytes as hexadecimal digits.
+/// Bytes as hexadecimal digits. On the path of every call, so without the machinery of `format!`.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _written = write!(text, "{byte:02x}");
-        text
-    })
+    let digit = |nibble: u8| {
+        char::from(if nibble < 10 {
+            b'0' + nibble
+        } else {
+            b'a' + nibble - 10
+        })
+    };
+    bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ use countersign_tape::Span;
 
 use super::{Call, Conclusion};
 use crate::events;
+use crate::noise::hex;
 use crate::route::Route;
 use crate::shared::Shared;
 use crate::snapshot::Snapshot;
@@ -164,18 +165,23 @@ impl Ledger {
             return;
         }
         record.response_bytes = Some(inspected.received_bytes() as u64);
-        if let Some(judged) = inspected.judged_by() {
-            record.validated = inspected.mode() != Mode::Off && inspected.fuel_used() > 0;
-            record.schema_digest = Some(judged.digest.to_string());
-            record.schema_generation = Some(judged.generation);
-        }
+        record.validated = inspected.fuel_used() > 0;
+        self.judged(inspected, record);
         let digest = inspected.structured_digest().map(|(_, digest)| digest);
         let digest = digest.unwrap_or_else(|| inspected.received_digest());
-        record.payload_digest = Some(digest.to_string());
+        record.payload_digest = Some(hex(digest.as_bytes()));
         if self.snapshot().config.activity.payloads != audit::Payloads::None {
             let emitted = inspected.emitted().into_bytes();
             let passed = inspected.decision() == Decision::Allowed;
             record.response = self.snapshot().payloads.capture(&emitted, passed);
+        }
+    }
+
+    /// Which schema judged the result.
+    fn judged(&self, inspected: &Inspected, record: &mut Record) {
+        if let (Some(judged), Some(route)) = (inspected.judged_by(), &self.route) {
+            record.schema_digest = route.tool.schema_digest().map(str::to_owned);
+            record.schema_generation = Some(judged.generation);
         }
     }
 
@@ -184,15 +190,17 @@ impl Ledger {
             Conclusion::UnknownTool => return Outcome::Rejected,
             Conclusion::Result(inspected) => inspected,
         };
-        let before_upstream = self.route.is_none()
-            || self.is_refused_input()
-            || matches!(self.refusal, Some(Refusal::QueueFull));
+        let before_upstream = match self.refusal {
+            Some(Refusal::Internal) => false,
+            Some(Refusal::QueueFull) => true,
+            _ => self.route.is_none() || self.is_refused_input(),
+        };
         if before_upstream {
             Outcome::Rejected
-        } else if self.refusal.is_some() || inspected.decision() == Decision::Blocked {
-            Outcome::Error
-        } else if inspected.result().is_none() {
-            // The upstream's own error.
+        } else if self.refusal.is_some()
+            || inspected.decision() == Decision::Blocked
+            || inspected.is_error()
+        {
             Outcome::Error
         } else {
             Outcome::Success
@@ -204,10 +212,7 @@ impl Ledger {
         let mut record =
             self.decision(inspected.decision(), inspected.mode(), inspected.findings());
         record.reason = inspected.reason().map(str::to_owned);
-        if let Some(judged) = inspected.judged_by() {
-            record.schema_digest = Some(judged.digest.to_string());
-            record.schema_generation = Some(judged.generation);
-        }
+        self.judged(inspected, &mut record);
         record.response_bytes = Some(inspected.received_bytes() as u64);
         record
     }

@@ -7,6 +7,7 @@ use countersign_tape::{Edits, Place, Span};
 
 use super::entry::Entry;
 use crate::names::wire_name;
+use crate::noise::hex;
 
 /// What stands in for an `inputSchema` that clients would reject.
 const OBJECT: &[u8] = br#"{"type":"object"}"#;
@@ -27,6 +28,8 @@ pub(crate) struct Tool {
     wire_name: String,
     contract: Contract,
     policy: Policy,
+    /// The digest of the `outputSchema`, as records write it.
+    schema_digest: Option<String>,
 }
 
 impl Tool {
@@ -38,7 +41,11 @@ impl Tool {
             .server(server)
             .generation(generation)
             .capture(&policy.output);
+        let digest = contract
+            .output()
+            .map(|schema| hex(schema.digest().as_bytes()));
         Self {
+            schema_digest: digest,
             wire_name: wire_name(server, entry.name()),
             entry,
             contract,
@@ -64,6 +71,11 @@ impl Tool {
     /// What it declared.
     pub(crate) fn contract(&self) -> &Contract {
         &self.contract
+    }
+
+    /// The digest of its `outputSchema`, as records write it.
+    pub(crate) fn schema_digest(&self) -> Option<&str> {
+        self.schema_digest.as_deref()
     }
 
     /// What holds for its results, for this client.

@@ -170,6 +170,16 @@ async fn an_error_of_the_server_is_passed_on() {
 }
 
 #[tokio::test]
+async fn an_error_result_is_passed_on_and_recorded_as_one() {
+    let rig = Rig::over(vec![preset("x", "demo")]).await;
+    let answer = call(&rig, "error").await;
+    assert_eq!(refusal(&answer), "The record is locked by another user.");
+    let record = rig.activity("type=tool_call&tool=error").await;
+    assert_eq!(record["status"], "error");
+    assert!(rig.activities("type=policy_decision").await.is_empty());
+}
+
+#[tokio::test]
 async fn slow_calls_do_not_hold_up_others() {
     let rig = Rig::over(vec![preset("x", "faults")]).await;
     let client = rig.client("/mcp/s/x");

@@ -1,0 +1,38 @@
+//! A future whose panic is an outcome. One call's bug must not take its record with it.
+
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::Poll;
+
+/// The future panicked. What it said is on stderr already.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Panicked;
+
+/// Runs a future to its end or to its panic, after which it is not touched again.
+pub(super) async fn caught<F: Future>(future: F) -> Result<F::Output, Panicked> {
+    let mut future = pin!(future);
+    poll_fn(|context| {
+        let poll = AssertUnwindSafe(|| future.as_mut().poll(context));
+        match catch_unwind(poll) {
+            Ok(poll) => poll.map(Ok),
+            Err(_) => Poll::Ready(Err(Panicked)),
+        }
+    })
+    .await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_an_outcome() {
+        assert_eq!(caught(async { 5 }).await, Ok(5));
+        let late = async {
+            tokio::task::yield_now().await;
+            assert_eq!(1, 2, "on purpose");
+        };
+        assert_eq!(caught(late).await, Err(Panicked));
+    }
+}
