@@ -10,6 +10,8 @@ use crate::entropy::Entropy;
 const DEEP: usize = 6;
 /// References and alternatives followed in a row.
 const HOPS: usize = 24;
+/// Values of one instance.
+const MOST_VALUES: usize = 400;
 
 /// Strings among which one matches most patterns and formats that real schemas use.
 const SAMPLES: [&str; 24] = [
@@ -41,39 +43,123 @@ const SAMPLES: [&str; 24] = [
 
 /// An instance for a schema, within the document that its references point into.
 pub(crate) fn conforming(document: &Value, schema: &Value, entropy: &mut Entropy<'_>) -> Value {
-    fill(document, schema, entropy, 0, HOPS)
+    let mut maker = Maker {
+        document,
+        entropy,
+        left: MOST_VALUES,
+    };
+    maker.fill(schema, 0)
 }
 
-fn fill(
-    document: &Value,
-    schema: &Value,
-    entropy: &mut Entropy<'_>,
-    depth: usize,
-    hops: usize,
-) -> Value {
-    let Value::Object(schema) = schema else {
-        return json!(entropy.below(3));
-    };
-    if depth > 2 * DEEP {
-        return Value::Null;
+struct Maker<'m, 'e> {
+    document: &'m Value,
+    entropy: &'m mut Entropy<'e>,
+    /// Values still to be made. What a schema requires may double at every level.
+    left: usize,
+}
+
+impl Maker<'_, '_> {
+    fn fill(&mut self, schema: &Value, depth: usize) -> Value {
+        let Value::Object(schema) = schema else {
+            return json!(self.entropy.below(3));
+        };
+        self.left = self.left.saturating_sub(1);
+        if depth > 2 * DEEP || self.left == 0 {
+            return Value::Null;
+        }
+        let schema = flatten(self.document, schema, self.entropy, HOPS);
+        if let Some(value) = schema.get("const") {
+            return value.clone();
+        }
+        if let Some(Value::Array(values)) = schema.get("enum")
+            && !values.is_empty()
+        {
+            return self.entropy.pick(values);
+        }
+        match type_of(&schema, self.entropy).as_str() {
+            "object" => self.object(&schema, depth),
+            "array" => self.array(&schema, depth),
+            "string" => Value::String(string(&schema, self.entropy)),
+            "integer" => number(&schema, self.entropy, true),
+            "number" => number(&schema, self.entropy, false),
+            "boolean" => Value::Bool(self.entropy.chance(50)),
+            _ => Value::Null,
+        }
     }
-    let schema = flatten(document, schema, entropy, hops);
-    if let Some(value) = schema.get("const") {
-        return value.clone();
+
+    fn object(&mut self, schema: &Map<String, Value>, depth: usize) -> Value {
+        let empty = Map::new();
+        let properties = schema
+            .get("properties")
+            .and_then(Value::as_object)
+            .unwrap_or(&empty);
+        let required: Vec<&str> = schema
+            .get("required")
+            .and_then(Value::as_array)
+            .map(|names| names.iter().filter_map(Value::as_str).collect())
+            .unwrap_or_default();
+        let mut made = Map::new();
+        for (name, schema) in properties {
+            let wanted =
+                required.contains(&name.as_str()) || (depth < DEEP && self.entropy.chance(60));
+            if wanted && *schema != Value::Bool(false) {
+                made.insert(name.clone(), self.fill(schema, depth + 1));
+            }
+        }
+        let additional = schema.get("additionalProperties").unwrap_or(&Value::Null);
+        for name in required {
+            if !made.contains_key(name) {
+                made.insert(name.to_owned(), self.fill(additional, depth + 1));
+            }
+        }
+        if additional.is_object() && depth < DEEP && self.entropy.chance(50) {
+            made.insert("extra".to_owned(), self.fill(additional, depth + 1));
+        }
+        let least = bound(schema, "minProperties").min(8);
+        while made.len() < least {
+            made.insert(format!("p{}", made.len()), self.fill(additional, depth + 1));
+        }
+        Value::Object(made)
     }
-    if let Some(Value::Array(values)) = schema.get("enum")
-        && !values.is_empty()
-    {
-        return entropy.pick(values);
-    }
-    match type_of(&schema, entropy).as_str() {
-        "object" => object(document, &schema, entropy, depth),
-        "array" => array(document, &schema, entropy, depth),
-        "string" => Value::String(string(&schema, entropy)),
-        "integer" => number(&schema, entropy, true),
-        "number" => number(&schema, entropy, false),
-        "boolean" => Value::Bool(entropy.chance(50)),
-        _ => Value::Null,
+
+    fn array(&mut self, schema: &Map<String, Value>, depth: usize) -> Value {
+        let mut made: Vec<Value> = Vec::new();
+        let tuple = match (schema.get("prefixItems"), schema.get("items")) {
+            (Some(Value::Array(tuple)), _) | (None, Some(Value::Array(tuple))) => tuple.as_slice(),
+            _ => &[],
+        };
+        for schema in tuple {
+            if *schema != Value::Bool(false) && depth < DEEP {
+                made.push(self.fill(schema, depth + 1));
+            }
+        }
+        let least = bound(schema, "minItems").min(12);
+        let most = schema
+            .get("maxItems")
+            .and_then(Value::as_u64)
+            .map_or(usize::MAX, |most| {
+                usize::try_from(most).unwrap_or(usize::MAX)
+            });
+        let extra = if depth < DEEP {
+            self.entropy.below(4)
+        } else {
+            0
+        };
+        let items = schema.get("items").unwrap_or(&Value::Null);
+        let wanted = if *items == Value::Bool(false) {
+            made.len()
+        } else {
+            (made.len() + extra).max(least).min(most)
+        };
+        while made.len() < wanted {
+            made.push(self.fill(items, depth + 1));
+        }
+        if let Some(contains) = schema.get("contains")
+            && depth < DEEP
+        {
+            made.push(self.fill(contains, depth + 1));
+        }
+        Value::Array(made)
     }
 }
 
@@ -192,98 +278,6 @@ fn type_of(schema: &Map<String, Value>, entropy: &mut Entropy<'_>) -> String {
         entropy.pick(&fitting)
     }
     .to_owned()
-}
-
-fn object(
-    document: &Value,
-    schema: &Map<String, Value>,
-    entropy: &mut Entropy<'_>,
-    depth: usize,
-) -> Value {
-    let empty = Map::new();
-    let properties = schema
-        .get("properties")
-        .and_then(Value::as_object)
-        .unwrap_or(&empty);
-    let required: Vec<&str> = schema
-        .get("required")
-        .and_then(Value::as_array)
-        .map(|names| names.iter().filter_map(Value::as_str).collect())
-        .unwrap_or_default();
-    let mut made = Map::new();
-    for (name, schema) in properties {
-        let wanted = required.contains(&name.as_str()) || (depth < DEEP && entropy.chance(60));
-        if wanted && *schema != Value::Bool(false) {
-            made.insert(
-                name.clone(),
-                fill(document, schema, entropy, depth + 1, HOPS),
-            );
-        }
-    }
-    let additional = schema.get("additionalProperties").unwrap_or(&Value::Null);
-    for name in required {
-        if !made.contains_key(name) {
-            made.insert(
-                name.to_owned(),
-                fill(document, additional, entropy, depth + 1, HOPS),
-            );
-        }
-    }
-    if additional.is_object() && depth < DEEP && entropy.chance(50) {
-        made.insert(
-            "extra".to_owned(),
-            fill(document, additional, entropy, depth + 1, HOPS),
-        );
-    }
-    let least = bound(schema, "minProperties").min(8);
-    while made.len() < least {
-        made.insert(
-            format!("p{}", made.len()),
-            fill(document, additional, entropy, depth + 1, HOPS),
-        );
-    }
-    Value::Object(made)
-}
-
-fn array(
-    document: &Value,
-    schema: &Map<String, Value>,
-    entropy: &mut Entropy<'_>,
-    depth: usize,
-) -> Value {
-    let mut made: Vec<Value> = Vec::new();
-    let tuple = match (schema.get("prefixItems"), schema.get("items")) {
-        (Some(Value::Array(tuple)), _) | (None, Some(Value::Array(tuple))) => tuple.as_slice(),
-        _ => &[],
-    };
-    for schema in tuple {
-        if *schema != Value::Bool(false) && depth < DEEP {
-            made.push(fill(document, schema, entropy, depth + 1, HOPS));
-        }
-    }
-    let least = bound(schema, "minItems").min(12);
-    let most = schema
-        .get("maxItems")
-        .and_then(Value::as_u64)
-        .map_or(usize::MAX, |most| {
-            usize::try_from(most).unwrap_or(usize::MAX)
-        });
-    let extra = if depth < DEEP { entropy.below(4) } else { 0 };
-    let items = schema.get("items").unwrap_or(&Value::Null);
-    let wanted = if *items == Value::Bool(false) {
-        made.len()
-    } else {
-        (made.len() + extra).max(least).min(most)
-    };
-    while made.len() < wanted {
-        made.push(fill(document, items, entropy, depth + 1, HOPS));
-    }
-    if let Some(contains) = schema.get("contains")
-        && depth < DEEP
-    {
-        made.push(fill(document, contains, entropy, depth + 1, HOPS));
-    }
-    Value::Array(made)
 }
 
 fn string(schema: &Map<String, Value>, entropy: &mut Entropy<'_>) -> String {
