@@ -64,6 +64,21 @@ impl Fuel {
         }
     }
 
+    /// For a loop that counts for itself: so much less of what it has left.
+    #[inline]
+    pub(crate) fn less(&mut self, left: u64, units: u64) -> Result<u64, Exhausted> {
+        left.checked_sub(units).ok_or_else(|| {
+            self.remaining = 0;
+            Exhausted
+        })
+    }
+
+    /// Takes over what a loop that counted for itself has left.
+    #[inline]
+    pub(crate) fn settle(&mut self, left: u64) {
+        self.remaining = left.min(self.remaining);
+    }
+
     /// Pays for work on so many bytes.
     #[inline]
     pub(crate) fn spend_bytes(&mut self, bytes: usize) -> Result<(), Exhausted> {

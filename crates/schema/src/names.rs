@@ -5,71 +5,115 @@
 
 use countersign_tape::{Tape, fingerprint};
 
+use crate::program::Target;
+
 /// Longest probe sequence accepted before the table is given up.
 const MAX_PROBES: u32 = 8;
 
 /// An immutable set of strings, each with its index in insertion order.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    texts: Vec<Box<str>>,
-    prints: Vec<u32>,
-    /// Open addressing over `texts`; empty when `sorted` serves instead.
+    entries: Vec<Entry>,
+    /// The texts one after another.
+    texts: String,
+    /// Open addressing over `entries`; empty when `sorted` serves instead.
     slots: Vec<u32>,
     /// Indexes ordered by text, used when the table would probe too long.
     sorted: Vec<u32>,
 }
 
+/// One text. Most are short enough to be compared without leaving the entry.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    /// The first bytes as a little-endian number, zeros where the text is shorter.
+    head: u128,
+    print: u32,
+    length: u32,
+    /// Where the text starts in `texts`.
+    start: u32,
+    /// What a member of this name meets, once that is known.
+    target: Target,
+}
+
 const EMPTY: u32 = u32::MAX;
+const HEAD: usize = 16;
+/// Up to so many strings are looked through one by one.
+const FEW: usize = 16;
+
+/// For each length the bits of a head that a text of that length fills.
+const MASKS: [u128; HEAD + 1] = {
+    let mut masks = [0; HEAD + 1];
+    let mut length = 1;
+    while length <= HEAD {
+        masks[length] = u128::MAX >> (8 * (HEAD - length));
+        length += 1;
+    }
+    masks
+};
 
 impl Names {
     /// Builds the set. Repeated texts keep their first index.
-    pub(crate) fn new(texts: Vec<Box<str>>) -> Self {
-        let prints: Vec<u32> = texts
-            .iter()
-            .map(|text| fingerprint(text.as_bytes()))
-            .collect();
-        let mut names = Self {
-            texts,
-            prints,
-            slots: Vec::new(),
-            sorted: Vec::new(),
-        };
+    pub(crate) fn new(texts: &[Box<str>]) -> Self {
+        let mut names = Self::default();
+        for text in texts {
+            let entry = Entry {
+                head: head(text.as_bytes()),
+                print: fingerprint(text.as_bytes()),
+                length: u32::try_from(text.len()).unwrap_or(EMPTY),
+                start: u32::try_from(names.texts.len()).unwrap_or(EMPTY),
+                target: Target::NONE,
+            };
+            names.entries.push(entry);
+            names.texts.push_str(text);
+        }
         if !names.build_slots() {
             names.slots = Vec::new();
-            let mut sorted: Vec<u32> = (0..).take(names.texts.len()).collect();
+            let mut sorted: Vec<u32> = (0..).take(names.entries.len()).collect();
             sorted.sort_by(|a, b| names.text(*a).cmp(names.text(*b)));
             names.sorted = sorted;
         }
         names
     }
 
+    /// Says what the members of these names meet, in their order.
+    pub(crate) fn aim(&mut self, targets: impl Iterator<Item = Target>) {
+        for (entry, target) in self.entries.iter_mut().zip(targets) {
+            entry.target = target;
+        }
+    }
+
     pub(crate) fn len(&self) -> usize {
-        self.texts.len()
+        self.entries.len()
     }
 
     pub(crate) fn text(&self, index: u32) -> &str {
-        self.texts.get(index as usize).map_or("", |text| text)
+        let entry = self.entries.get(index as usize);
+        entry.map_or("", |entry| self.text_of(entry))
+    }
+
+    fn text_of(&self, entry: &Entry) -> &str {
+        let start = entry.start as usize;
+        let text = self.texts.get(start..start + entry.length as usize);
+        text.unwrap_or_default()
     }
 
     /// Bytes held, roughly.
     pub(crate) fn memory_usage(&self) -> usize {
-        let texts: usize = self
-            .texts
-            .iter()
-            .map(|text| text.len() + size_of_val(text))
-            .sum();
-        texts + (self.prints.len() + self.slots.len() + self.sorted.len()) * size_of::<u32>()
+        self.texts.len()
+            + size_of_val(self.entries.as_slice())
+            + (self.slots.len() + self.sorted.len()) * size_of::<u32>()
     }
 
     fn build_slots(&mut self) -> bool {
-        let size = (self.texts.len() * 2).next_power_of_two().max(4);
+        let size = (self.entries.len() * 2).next_power_of_two().max(4);
         self.slots = vec![EMPTY; size];
         let mask = size - 1;
-        for (index, print) in (0u32..).zip(&self.prints) {
-            let mut slot = *print as usize & mask;
+        for (index, entry) in (0u32..).zip(&self.entries) {
+            let mut slot = entry.print as usize & mask;
             let mut probes = 0;
             while let Some(taken) = self.slots.get(slot).filter(|taken| **taken != EMPTY) {
-                if self.prints.get(*taken as usize) == Some(print) || probes == MAX_PROBES {
+                let known = self.entries.get(*taken as usize).map(|known| known.print);
+                if known == Some(entry.print) || probes == MAX_PROBES {
                     return false;
                 }
                 probes += 1;
@@ -82,42 +126,53 @@ impl Names {
         true
     }
 
-    /// Whether the name at `index` is the text of this key. The cheap guess before a lookup.
-    #[inline]
-    pub(crate) fn is_key(&self, index: u32, tape: &Tape<'_>, key: u32) -> bool {
-        let known = self.prints.get(index as usize);
-        known == Some(&tape.node(key).fingerprint()) && self.is(index, tape, key)
+    /// Which name a key is, and what its member meets. Objects of one kind usually spell their members in the same
+    /// order, so the caller's guess is looked at first.
+    #[expect(clippy::inline_always, reason = "the innermost step of validation")]
+    #[inline(always)]
+    pub(crate) fn locate(&self, guess: u32, tape: &Tape<'_>, key: u32) -> Option<(u32, Target)> {
+        let mut index = guess;
+        let mut entry = self.entries.get(guess as usize);
+        let right = entry.is_some_and(|entry| {
+            tape.node(key).is_plain_key(entry.print) && self.same_unescaped(entry, tape, key)
+        });
+        if !right {
+            index = self.find_key(tape, key)?;
+            entry = self.entries.get(index as usize);
+        }
+        Some((index, entry?.target))
     }
 
-    /// Whether the text at `index` is the text of this string or key.
+    /// Whether an entry is the text of this string or key.
     #[inline]
-    pub(crate) fn is(&self, index: u32, tape: &Tape<'_>, string: u32) -> bool {
-        let Some(text) = self.texts.get(index as usize) else {
-            return false;
-        };
-        let node = tape.node(string);
-        if node.is_escaped() {
-            return *tape.string(string) == **text;
+    fn same(&self, entry: &Entry, tape: &Tape<'_>, string: u32) -> bool {
+        if tape.node(string).is_escaped() {
+            return self.same_by_text(entry, tape, string);
         }
-        // Inside the quotes. Bytes, because slicing text would look for character boundaries.
-        let inside = node.start() as usize + 1..(node.end() as usize).saturating_sub(1);
-        same(
-            tape.text().as_bytes().get(inside).unwrap_or_default(),
-            text.as_bytes(),
-        )
+        self.same_unescaped(entry, tape, string)
+    }
+
+    #[inline]
+    fn same_unescaped(&self, entry: &Entry, tape: &Tape<'_>, string: u32) -> bool {
+        match short(tape, string) {
+            Some((length, head)) => entry.length == length && entry.head == head,
+            None => self.same_by_text(entry, tape, string),
+        }
+    }
+
+    #[inline(never)]
+    fn same_by_text(&self, entry: &Entry, tape: &Tape<'_>, string: u32) -> bool {
+        *tape.string(string) == *self.text_of(entry)
     }
 
     /// The index of a key's text, using the fingerprint the tape made.
-    #[inline]
+    #[inline(never)]
     pub(crate) fn find_key(&self, tape: &Tape<'_>, key: u32) -> Option<u32> {
-        if self.texts.is_empty() {
-            return None;
-        }
         if self.slots.is_empty() {
             return self.find_sorted(&tape.string(key));
         }
         let print = tape.node(key).fingerprint();
-        self.probe(print, |index| self.is(index, tape, key))
+        self.probe(print, |entry| self.same(entry, tape, key))
     }
 
     /// The index of a string value's text.
@@ -126,32 +181,38 @@ impl Names {
         if tape.node(string).is_escaped() {
             return self.find(&tape.string(string));
         }
+        // A few short strings are compared faster than one is hashed.
+        if self.entries.len() <= FEW
+            && let Some((length, head)) = short(tape, string)
+        {
+            let same = |entry: &Entry| entry.length == length && entry.head == head;
+            return (0..)
+                .zip(&self.entries)
+                .find_map(|(index, entry)| same(entry).then_some(index));
+        }
         self.find(tape.raw_string(string))
     }
 
     /// The index of a decoded text.
     #[inline]
     pub(crate) fn find(&self, text: &str) -> Option<u32> {
-        if self.texts.is_empty() {
-            return None;
-        }
         if self.slots.is_empty() {
             return self.find_sorted(text);
         }
-        self.probe(fingerprint(text.as_bytes()), |index| {
-            self.text(index) == text
+        self.probe(fingerprint(text.as_bytes()), |entry| {
+            self.text_of(entry) == text
         })
     }
 
     #[inline]
-    fn probe(&self, print: u32, same: impl Fn(u32) -> bool) -> Option<u32> {
+    fn probe(&self, print: u32, same: impl Fn(&Entry) -> bool) -> Option<u32> {
         let mask = self.slots.len().wrapping_sub(1);
         let mut slot = print as usize & mask;
         loop {
             let index = *self.slots.get(slot)?;
-            let known = *self.prints.get(index as usize)?;
-            if known == print {
-                return same(index).then_some(index);
+            let entry = self.entries.get(index as usize)?;
+            if entry.print == print {
+                return same(entry).then_some(index);
             }
             slot = (slot + 1) & mask;
         }
@@ -165,26 +226,23 @@ impl Names {
     }
 }
 
-/// Equality of short texts without a call: two overlapping words cover up to 16 bytes.
+/// The length and the bytes of a text that fills no more than a head, seen through a window that may reach beyond it.
+/// `None` for longer texts, and at the very end of the input.
 #[inline]
-fn same(a: &[u8], b: &[u8]) -> bool {
-    if a.len() != b.len() {
-        return false;
-    }
-    if let (Some((a_first, _)), Some((b_first, _))) =
-        (a.split_first_chunk::<8>(), b.split_first_chunk::<8>())
-        && let (Some((_, a_last)), Some((_, b_last))) =
-            (a.split_last_chunk::<8>(), b.split_last_chunk::<8>())
-    {
-        let ends = a_first == b_first && a_last == b_last;
-        return ends && (a.len() <= 16 || a == b);
-    }
-    if let (Some((a_first, _)), Some((b_first, _))) =
-        (a.split_first_chunk::<4>(), b.split_first_chunk::<4>())
-        && let (Some((_, a_last)), Some((_, b_last))) =
-            (a.split_last_chunk::<4>(), b.split_last_chunk::<4>())
-    {
-        return a_first == b_first && a_last == b_last;
-    }
-    a.iter().eq(b)
+fn short(tape: &Tape<'_>, string: u32) -> Option<(u32, u128)> {
+    let node = tape.node(string);
+    let length = (node.end() - node.start()).wrapping_sub(2);
+    let mask = MASKS.get(length as usize)?;
+    let start = node.start() as usize + 1;
+    let window = tape.text().as_bytes().get(start..start + HEAD)?;
+    let window = u128::from_le_bytes(window.try_into().ok()?);
+    Some((length, window & mask))
+}
+
+/// The first bytes of a text as a number.
+fn head(text: &[u8]) -> u128 {
+    let mut bytes = [0; HEAD];
+    let length = text.len().min(HEAD);
+    bytes[..length].copy_from_slice(&text[..length]);
+    u128::from_le_bytes(bytes)
 }

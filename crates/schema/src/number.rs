@@ -245,6 +245,41 @@ pub(crate) fn fast_i64(text: &str) -> Option<i64> {
     Some(if negative { -value } else { value })
 }
 
+/// A number without an exponent and of at most 18 digits: its digits as an integer, and how many of them follow the
+/// point. Decides most comparisons without building a [`Number`].
+#[inline]
+pub(crate) fn fast_decimal(text: &str) -> Option<(i64, u32)> {
+    let (negative, digits) = match text.as_bytes() {
+        [b'-', digits @ ..] => (true, digits),
+        digits => (false, digits),
+    };
+    if digits.is_empty() || digits.len() > SMALL_DIGITS {
+        return None;
+    }
+    let (mut value, mut scale, mut step) = (0, 0, 0);
+    for byte in digits {
+        match byte {
+            b'0'..=b'9' => {
+                value = value * 10 + i64::from(byte & 0x0f);
+                scale += step;
+            }
+            b'.' => step = 1,
+            _ => return None,
+        }
+    }
+    Some((if negative { -value } else { value }, scale))
+}
+
+/// How `value` / 10^`scale` orders against an integer.
+#[inline]
+pub(crate) fn order_scaled(value: i64, scale: u32, integer: i64) -> Ordering {
+    if scale == 0 {
+        return value.cmp(&integer);
+    }
+    // Both stay far inside: 18 digits each.
+    i128::from(value).cmp(&(i128::from(integer) * 10_i128.pow(scale)))
+}
+
 /// Reads the text after `e`. It may have any number of digits, so zeros go first and length is
 /// judged before value.
 fn parse_exponent(text: &[u8]) -> Result<i64, TooExtreme> {

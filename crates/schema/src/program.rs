@@ -34,6 +34,10 @@ pub(crate) struct Program {
 /// One subschema. Fields are ordered by how often validation reads them.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Node {
+    /// Values that pass by what they are: nothing more is asked of them.
+    pub(crate) passes: TypeSet,
+    /// Containers that validation may run straight through: members or items are listed, and nothing else is asked.
+    pub(crate) plain: TypeSet,
     pub(crate) types: TypeSet,
     pub(crate) flags: Flags,
     pub(crate) object: u32,
@@ -53,6 +57,8 @@ pub(crate) struct Node {
 impl Default for Node {
     fn default() -> Self {
         Self {
+            passes: TypeSet::EMPTY,
+            plain: TypeSet::EMPTY,
             types: TypeSet::ANY,
             flags: Flags::default(),
             object: NONE,
@@ -86,12 +92,6 @@ impl Flags {
     pub(crate) const SHALLOW_EVERYWHERE: Flags = Flags(16);
     /// A frame may need bits: for many names, or for what is evaluated.
     pub(crate) const BITS: Flags = Flags(32);
-
-    /// Asserts a type and nothing else.
-    pub(crate) const TYPES_ONLY: Flags = Flags(64);
-
-    /// Lists members or items, and does nothing else that would need a frame.
-    pub(crate) const PLAIN: Flags = Flags(128);
 
     #[inline]
     pub(crate) fn has(self, flag: Flags) -> bool {
@@ -206,12 +206,44 @@ pub(crate) struct StringPlan {
     pub(crate) format: Option<Format>,
 }
 
+/// A subschema with its shortcuts at hand, for the straight way through plain containers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Target {
+    pub(crate) child: NodeId,
+    pub(crate) passes: TypeSet,
+    pub(crate) plain: TypeSet,
+    /// The keyword that leads there.
+    pub(crate) keyword: Keyword,
+}
+
+impl Target {
+    /// Asks nothing.
+    pub(crate) const NONE: Target = Target {
+        child: NONE,
+        passes: TypeSet::ANY,
+        plain: TypeSet::EMPTY,
+        keyword: Keyword::FalseSchema,
+    };
+
+    /// The subschema of this number, or nothing.
+    pub(crate) fn new(nodes: &[Node], child: NodeId, keyword: Keyword) -> Self {
+        nodes.get(child as usize).map_or(Self::NONE, |node| Self {
+            child,
+            passes: node.passes,
+            plain: node.plain,
+            keyword,
+        })
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct ObjectPlan {
     /// Every property name some keyword of this subschema mentions.
     pub(crate) names: Names,
     /// Per name: the schema of `properties`, or [`NONE`].
     pub(crate) schemas: Vec<NodeId>,
+    /// What a member of another name meets, when the plan is plain; `names` knows it for the others.
+    pub(crate) other: Target,
     /// Name indexes.
     pub(crate) required: Vec<u32>,
     /// The same as bits, when all names fit in 64 of them.
@@ -243,6 +275,10 @@ pub(crate) struct DependentRequired {
 #[derive(Debug)]
 pub(crate) struct ArrayPlan {
     pub(crate) prefix: Vec<NodeId>,
+    /// The same with shortcuts, when the plan is plain.
+    pub(crate) targets: Vec<Target>,
+    /// What other items meet.
+    pub(crate) other: Target,
     /// The keyword that `prefix` came from.
     pub(crate) prefix_keyword: Keyword,
     pub(crate) rest: NodeId,
@@ -278,6 +314,12 @@ impl Node {
 }
 
 impl ObjectPlan {
+    /// Whether the number of members matters.
+    #[inline]
+    pub(crate) fn is_counted(&self) -> bool {
+        self.min_properties != 0 || self.max_properties != u64::MAX
+    }
+
     /// Whether each member has at most one schema, and names fit in a word.
     pub(crate) fn is_plain(&self) -> bool {
         self.is_narrow()
@@ -297,6 +339,12 @@ impl ObjectPlan {
 }
 
 impl ArrayPlan {
+    /// Whether the number of items matters.
+    #[inline]
+    pub(crate) fn is_counted(&self) -> bool {
+        self.min_items != 0 || self.max_items != u64::MAX
+    }
+
     /// Whether each item has at most one schema.
     pub(crate) fn is_plain(&self) -> bool {
         self.contains == NONE && !self.unique

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use countersign_tape::Kind;
+use countersign_tape::{Kind, Node};
 
 /// A set of the seven type names of JSON Schema: one bit per kind of tape node, and one for `integer`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,7 +18,7 @@ const fn kinds(kinds: &[Kind]) -> u16 {
     bits
 }
 
-const INTEGER: u16 = 1 << 8;
+const INTEGER: u16 = Node::INTEGER_BIT;
 
 const NAMES: [(&str, u16); 7] = [
     ("null", kinds(&[Kind::Null])),
@@ -45,9 +45,28 @@ impl TypeSet {
         self.0 >> kind as u16 & 1 == 1
     }
 
+    /// Whether this value is in the set for sure. An integer that is not written as one takes its text to decide.
+    #[inline]
+    pub(crate) fn admits_value(self, value: Node) -> bool {
+        self.0 & value.kind_bits() != 0
+    }
+
     #[inline]
     pub(crate) fn admits_integers(self) -> bool {
         self.0 & INTEGER != 0
+    }
+
+    /// The set without a kind of value; integers go with numbers.
+    #[must_use]
+    pub(crate) fn without(self, kind: Kind) -> Self {
+        let integer = if kind == Kind::Number { INTEGER } else { 0 };
+        Self(self.0 & !(1 << kind as u16 | integer))
+    }
+
+    /// The containers in the set.
+    #[must_use]
+    pub(crate) fn containers(self) -> Self {
+        Self(self.0 & kinds(&[Kind::Object, Kind::Array]))
     }
 
     pub(crate) fn union(self, other: Self) -> Self {

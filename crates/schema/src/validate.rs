@@ -174,7 +174,7 @@ impl<'m, 'a> Machine<'m, 'a> {
         {
             return Ok(Flow::Invalid);
         }
-        let plain = !frame.tracked && self.is_plain(frame.node, frame.instance);
+        let plain = !frame.tracked && node.plain.admits_value(self.tape.node(frame.instance));
         if plain && self.purpose == Purpose::Decide {
             return self.begin_plain(frame);
         }
@@ -198,7 +198,7 @@ impl<'m, 'a> Machine<'m, 'a> {
         }
     }
 
-    /// Applies a subschema to a value. Most ask for a type and nothing else, so that is looked at first.
+    /// Applies a subschema to a value. Of most values nothing but a type is asked, so that is looked at first.
     #[inline]
     fn apply(
         &mut self,
@@ -209,7 +209,7 @@ impl<'m, 'a> Machine<'m, 'a> {
         keyword: Keyword,
     ) -> Result<Applied, Halt> {
         let node = &self.program.nodes[child as usize];
-        if node.flags.has(Flags::TYPES_ONLY) && node.types.admits(self.tape.node(instance).kind()) {
+        if node.passes.admits_value(self.tape.node(instance)) {
             self.fuel.spend(1)?;
             return Ok(Applied::Pass);
         }

@@ -51,22 +51,51 @@ pub(crate) const LONE_SURROGATE: u32 = 1 << 6;
 pub(crate) const FINGERPRINT_SHIFT: u32 = 8;
 pub(crate) const COUNT_SHIFT: u32 = 3;
 pub(crate) const KIND_MASK: u32 = 0b111;
+/// Kind and flags, the number flag being the last of them that matters.
+const KIND_BITS_MASK: u32 = 0b11_1111;
+
+const KINDS: [Kind; 8] = [
+    Kind::Null,
+    Kind::False,
+    Kind::True,
+    Kind::Number,
+    Kind::String,
+    Kind::Key,
+    Kind::Array,
+    Kind::Object,
+];
+
+/// What [`Node::kind_bits`] answers, by the low bits of `meta`.
+const KIND_BITS: [u16; KIND_BITS_MASK as usize + 1] = {
+    let mut table = [0; KIND_BITS_MASK as usize + 1];
+    let mut meta = 0;
+    while meta <= KIND_BITS_MASK {
+        table[meta as usize] = 1 << (meta & KIND_MASK);
+        if meta & (KIND_MASK | NOT_INTEGER) == Kind::Number as u32 {
+            table[meta as usize] |= Node::INTEGER_BIT;
+        }
+        meta += 1;
+    }
+    table
+};
 
 impl Node {
     /// What this node is.
     #[inline]
     pub const fn kind(self) -> Kind {
-        match self.meta & KIND_MASK {
-            0 => Kind::Null,
-            1 => Kind::False,
-            2 => Kind::True,
-            3 => Kind::Number,
-            4 => Kind::String,
-            5 => Kind::Key,
-            6 => Kind::Array,
-            _ => Kind::Object,
-        }
+        // A table, because a match becomes jumps wherever it is inlined.
+        KINDS[(self.meta & KIND_MASK) as usize]
     }
+
+    /// One bit for the kind, `1 << kind as u16`, and [`INTEGER_BIT`](Self::INTEGER_BIT) for a number written as an
+    /// integer, so that membership in a set of kinds is one test.
+    #[inline]
+    pub const fn kind_bits(self) -> u16 {
+        KIND_BITS[(self.meta & KIND_BITS_MASK) as usize]
+    }
+
+    /// What [`kind_bits`](Self::kind_bits) adds for a number without `.`, `e` or `E`.
+    pub const INTEGER_BIT: u16 = 1 << 8;
 
     /// Offset of the first byte in the parsed input.
     #[inline]
@@ -95,7 +124,7 @@ impl Node {
     /// Members of an object or elements of an array; 0 for everything else.
     #[inline]
     pub const fn count(self) -> u32 {
-        if self.kind().is_container() {
+        if self.is_container() {
             self.meta >> COUNT_SHIFT
         } else {
             0
@@ -105,25 +134,37 @@ impl Node {
     /// Whether a string or key contains a backslash, so that its raw bytes are not its value.
     #[inline]
     pub const fn is_escaped(self) -> bool {
-        !self.kind().is_container() && self.meta & ESCAPED != 0
+        !self.is_container() && self.meta & ESCAPED != 0
     }
 
     /// Whether the raw bytes of a string or key are all ASCII. Escapes are ASCII, whatever they stand for.
     #[inline]
     pub const fn is_ascii(self) -> bool {
-        self.kind().is_container() || self.meta & NON_ASCII == 0
+        self.is_container() || self.meta & NON_ASCII == 0
+    }
+
+    /// Whether this is an array or an object: the two kinds that come last.
+    #[inline]
+    const fn is_container(self) -> bool {
+        self.meta & KIND_MASK >= Kind::Array as u32
     }
 
     /// Whether this is a number written without `.`, `e` or `E`.
     #[inline]
     pub const fn is_integer_literal(self) -> bool {
-        matches!(self.kind(), Kind::Number) && self.meta & NOT_INTEGER == 0
+        self.meta & (KIND_MASK | NOT_INTEGER) == Kind::Number as u32
     }
 
     /// Whether a string or key contains an escaped surrogate without its partner.
     #[inline]
     pub const fn has_lone_surrogate(self) -> bool {
-        !self.kind().is_container() && self.meta & LONE_SURROGATE != 0
+        !self.is_container() && self.meta & LONE_SURROGATE != 0
+    }
+
+    /// Whether this is a key with that [`fingerprint`](crate::fingerprint), written without escapes.
+    #[inline]
+    pub const fn is_plain_key(self, fingerprint: u32) -> bool {
+        self.meta & !NON_ASCII == fingerprint << FINGERPRINT_SHIFT | Kind::Key as u32
     }
 
     /// The [`fingerprint`](crate::fingerprint) of a key's decoded bytes. Meaningful for keys only: string

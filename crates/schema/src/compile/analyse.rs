@@ -5,10 +5,11 @@
 //! lifted.
 
 mod cycles;
+mod shortcuts;
 
 use super::index::position;
 use crate::limits::Limits;
-use crate::program::{ArrayPlan, Flags, NONE, NodeId, ObjectPlan, Operation, Program};
+use crate::program::{Flags, NONE, Node, NodeId, Operation, Program};
 use crate::unenforceable::Unenforceable;
 
 /// Applicators up to this height and weight are decided natively, without frames.
@@ -45,7 +46,7 @@ pub(super) fn analyse(
     let root = skip_aliases(program, root);
     mark_shallow(program)?;
     mark_memo(program, root);
-    mark_plain(program);
+    shortcuts::mark(program);
     Ok(root)
 }
 
@@ -253,7 +254,7 @@ fn aliases(program: &Program) -> Vec<NodeId> {
         let [Operation::Ref(target)] = node.operations.of(&program.operations) else {
             return None;
         };
-        let bare = crate::program::Node {
+        let bare = Node {
             operations: crate::program::Range::default(),
             ..*node
         };
@@ -320,25 +321,6 @@ fn reachable(program: &Program, root: NodeId) -> Vec<NodeId> {
         }
     }
     found
-}
-
-/// Marks the containers that validation may run straight through.
-fn mark_plain(program: &mut Program) {
-    for node in &mut program.nodes {
-        let object = program.objects.get(node.object as usize);
-        let array = program.arrays.get(node.array as usize);
-        if node.operations.is_empty()
-            && node.values.is_empty()
-            && !node.flags.has(Flags::MEMO)
-            && !node.flags.has(Flags::BITS)
-            && !node.flags.has(Flags::FALSE)
-            && object.is_none_or(ObjectPlan::is_plain)
-            && array.is_none_or(ArrayPlan::is_plain)
-            && (object.is_some() || array.is_some())
-        {
-            node.flags.set(Flags::PLAIN);
-        }
-    }
 }
 
 /// Marks what several ways may lead to on the same value: in-place targets with more than one parent, and whatever

@@ -20,7 +20,6 @@ use crate::keyword::Keyword;
 use crate::number::Number;
 use crate::pattern::{Pattern, PatternLimits};
 use crate::program::{Flags, NONE, Node, NodeId, Operation, Program};
-use crate::types::TypeSet;
 use crate::unenforceable::Unenforceable;
 
 /// Lowers every subschema, including those that references discover on the way.
@@ -146,13 +145,6 @@ impl<'l, 'a> Lowering<'l, 'a> {
         node.unevaluated_properties = self.schema(Keyword::UnevaluatedProperties);
         if node.asserts_nothing() {
             node.flags.set(Flags::TRUE);
-        }
-        let untyped = Node {
-            types: TypeSet::ANY,
-            ..*node
-        };
-        if untyped.asserts_nothing() {
-            node.flags.set(Flags::TYPES_ONLY);
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use countersign_tape::{Kind, Node as TapeNode};
 use super::{Halt, Machine};
 use crate::format::Format;
 use crate::keyword::Keyword;
-use crate::number::{Number, fast_i64};
+use crate::number::{Number, fast_decimal, order_scaled};
 use crate::pattern::Pattern;
 use crate::program::{Bound, Flags, NONE, Node, NodeId, NumberPlan, Operation, StringPlan, Values};
 
@@ -184,7 +184,7 @@ impl Machine<'_, '_> {
     ) -> Result<Option<Keyword>, Halt> {
         let text = self.tape.raw(instance);
         self.fuel.spend_bytes(text.len())?;
-        let small = fast_i64(text);
+        let small = fast_decimal(text);
         for bound in &plan.bounds {
             if !within(bound, small, text) {
                 return Ok(Some(bound.keyword));
@@ -285,13 +285,6 @@ impl Machine<'_, '_> {
             Kind::String | Kind::Key => {
                 self.fuel
                     .spend_bytes(self.tape.raw_string(instance).len())?;
-                // A few strings are compared faster than one is hashed.
-                let count = u32::try_from(values.strings.len()).unwrap_or(NONE);
-                if count <= 4 {
-                    return Ok(
-                        (0..count).any(|index| values.strings.is(index, self.tape, instance))
-                    );
-                }
                 Ok(values.strings.find_string(self.tape, instance).is_some())
             }
             Kind::Array | Kind::Object if !values.composite => Ok(false),
@@ -317,9 +310,9 @@ impl Machine<'_, '_> {
 
 /// A number too extreme to compare is outside every bound.
 #[inline]
-fn within(bound: &Bound, small: Option<i64>, text: &str) -> bool {
+fn within(bound: &Bound, small: Option<(i64, u32)>, text: &str) -> bool {
     let order = match (small, bound.small) {
-        (Some(value), Some(limit)) => value.cmp(&limit),
+        (Some((value, scale)), Some(limit)) => order_scaled(value, scale, limit),
         _ => match bound.value.order_of(text) {
             Ok(order) => order,
             Err(_) => return false,

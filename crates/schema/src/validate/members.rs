@@ -1,5 +1,7 @@
 //! Objects: `properties` and its relatives, member by member, then what the object as a whole must have.
 
+use countersign_tape::Node as TapeNode;
+
 use super::frame::{Frame, Link};
 use super::{Applied, Flow, Halt, Machine};
 use crate::keyword::Keyword;
@@ -125,16 +127,9 @@ impl Machine<'_, '_> {
         plan: &ObjectPlan,
         key: u32,
     ) -> Result<(NodeId, Keyword), Halt> {
-        self.fuel
-            .spend(1 + u64::from(self.tape.node(key).end() - self.tape.node(key).start()) / 16)?;
-        // Objects of one kind usually spell their members in the same order: guess before looking up.
-        let guess = frame.branch;
-        let found = if plan.names.is_key(guess, self.tape, key) {
-            Some(guess)
-        } else {
-            plan.names.find_key(self.tape, key)
-        };
-        let Some(name) = found else {
+        let node = self.tape.node(key);
+        self.fuel.spend(name_cost(node))?;
+        let Some((name, _)) = plan.names.locate(frame.branch, self.tape, key) else {
             return Ok((plan.additional, Keyword::AdditionalProperties));
         };
         frame.branch = name + 1;
@@ -194,6 +189,12 @@ impl Machine<'_, '_> {
             self.bit(seen_start(frame), name)
         }
     }
+}
+
+/// What looking at a member's name costs.
+#[inline]
+pub(super) fn name_cost(name: TapeNode) -> u64 {
+    1 + u64::from(name.end() - name.start()) / 16
 }
 
 /// Where a wide object's bits start.

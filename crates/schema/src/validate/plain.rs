@@ -4,55 +4,52 @@
 //! tried, merged or remembered. A whole subtree of such containers runs in one frame here, with a small level per
 //! container instead of a frame. Whatever is not plain is asked for through the frame, as everywhere else.
 
-use countersign_tape::Kind;
+use countersign_tape::{Kind, Node as TapeNode, Tape};
 
 use super::frame::{Frame, Link, Stage};
+use super::members::name_cost;
 use super::{Applied, Flow, Halt, Machine};
 use crate::keyword::Keyword;
-use crate::program::{ArrayPlan, Flags, NONE, NodeId, ObjectPlan};
+use crate::program::{ArrayPlan, NONE, NodeId, ObjectPlan, Program, Target};
 
 /// One open container.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Level {
-    node: NodeId,
-    instance: u32,
+    /// Objects: names seen, as bits.
+    seen: u64,
+    /// The object plan, or the array plan with [`ARRAY`] set.
+    plan: u32,
     /// Next member or item on the tape.
     cursor: u32,
     end: u32,
     /// Objects: the name expected next. Arrays: the item's position.
     position: u32,
-    /// Objects: names seen, as bits.
-    seen: u64,
+    node: NodeId,
+    instance: u32,
 }
 
-/// Why a level was left.
-enum Left {
+/// Marks the plan of an array. There are never that many plans: a schema would have to be gigabytes long.
+const ARRAY: u32 = 1 << 31;
+
+/// What going on with a level came to.
+enum Step {
     /// All its members or items are judged.
     Finished,
     /// A plain container inside it comes first.
     Deeper(NodeId, u32),
-    Flow(Flow),
+    /// A plain container inside it is all that is left.
+    Instead(NodeId, u32),
+    /// The frame has to ask, or is done.
+    Aside(Flow),
+    /// The container itself fails, with the detail of the failure.
+    Failed(Keyword, u32),
 }
 
 impl Machine<'_, '_> {
-    /// Whether a value can be judged here: the node is plain, and the value is a container it has a plan for.
-    #[inline]
-    pub(super) fn is_plain(&self, node: NodeId, instance: u32) -> bool {
-        let node = &self.program.nodes[node as usize];
-        let kind = self.tape.node(instance).kind();
-        node.flags.has(Flags::PLAIN)
-            && node.types.admits(kind)
-            && match kind {
-                Kind::Object => node.object != NONE,
-                Kind::Array => node.array != NONE,
-                _ => false,
-            }
-    }
-
     pub(super) fn begin_plain(&mut self, frame: &mut Frame) -> Result<Flow, Halt> {
         frame.stage = Stage::Plain;
         frame.step = u32::try_from(self.buffers.levels.len()).unwrap_or(NONE);
-        let level = self.level(frame.node, frame.instance)?;
+        let level = Level::open(self.program, self.tape, frame.node, frame.instance);
         self.plain_from(frame, level)
     }
 
@@ -71,176 +68,214 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn plain_from(&mut self, frame: &mut Frame, mut level: Level) -> Result<Flow, Halt> {
+    /// Levels lie one inside another, so there are never more of them than the instance is deep.
+    fn plain_from(&mut self, frame: &Frame, mut level: Level) -> Result<Flow, Halt> {
         let program = self.program;
         loop {
-            let node = &program.nodes[level.node as usize];
-            let left = match program.objects.get(node.object as usize) {
-                Some(plan) if self.tape.node(level.instance).kind() == Kind::Object => {
-                    self.plain_members(frame, &mut level, plan)?
-                }
-                _ => self.plain_items(frame, &mut level, &program.arrays[node.array as usize])?,
+            let step = if level.plan & ARRAY == 0 {
+                self.plain_members(frame, &program.objects[level.plan as usize], &mut level)?
+            } else {
+                let plan = &program.arrays[(level.plan & !ARRAY) as usize];
+                self.plain_items(frame, plan, &mut level)?
             };
-            match left {
-                Left::Finished if self.buffers.levels.len() <= frame.step as usize => {
+            match step {
+                Step::Deeper(child, instance) => {
+                    self.buffers.levels.push(level);
+                    level = Level::open(program, self.tape, child, instance);
+                }
+                Step::Instead(child, instance) => {
+                    level = Level::open(program, self.tape, child, instance);
+                }
+                Step::Finished if self.buffers.levels.len() <= frame.step as usize => {
                     return Ok(Flow::Valid);
                 }
-                Left::Finished => match self.buffers.levels.pop() {
+                Step::Finished => match self.buffers.levels.pop() {
                     Some(outer) => level = outer,
                     None => return Ok(Flow::Valid),
                 },
-                Left::Deeper(child, instance) => {
-                    self.buffers.levels.push(level);
-                    level = self.level(child, instance)?;
-                }
-                Left::Flow(flow) => {
+                Step::Aside(flow) => {
                     self.buffers.levels.push(level);
                     return Ok(flow);
+                }
+                Step::Failed(keyword, detail) => {
+                    let place = Frame::new(level.node, level.instance, 0);
+                    self.tolerates(&place, keyword, detail)?;
+                    return Ok(Flow::Invalid);
                 }
             }
         }
     }
 
-    #[inline]
-    fn level(&mut self, node: NodeId, instance: u32) -> Result<Level, Halt> {
-        self.fuel.spend(1)?;
-        if self.buffers.levels.len() >= self.max_frames {
-            return Err(Halt::Exhausted);
-        }
-        let end = self.tape.node(instance).next();
-        Ok(Level {
-            node,
-            instance,
-            cursor: instance + 1,
-            end,
-            position: 0,
-            seen: 0,
-        })
-    }
-
+    /// Goes on with an object. The fuel is counted in a local: this is the innermost loop.
     #[inline]
     fn plain_members(
         &mut self,
         frame: &Frame,
-        level: &mut Level,
         plan: &ObjectPlan,
-    ) -> Result<Left, Halt> {
+        level: &mut Level,
+    ) -> Result<Step, Halt> {
         let tape = self.tape;
-        while level.cursor < level.end {
-            let key = level.cursor;
-            let name = tape.node(key);
-            level.cursor = tape.node(key + 1).next();
-            self.fuel
-                .spend(1 + u64::from((name.end() - name.start()) / 16))?;
-            let found = if plan.names.is_key(level.position, tape, key) {
-                Some(level.position)
-            } else {
-                plan.names.find_key(tape, key)
-            };
-            let mut child = plan.additional;
-            let mut keyword = Keyword::AdditionalProperties;
-            if let Some(found) = found {
-                level.position = found + 1;
-                level.seen |= 1 << found;
-                let listed = plan.schemas[found as usize];
-                if listed != NONE {
-                    child = listed;
-                    keyword = Keyword::Properties;
+        let Level {
+            mut cursor,
+            end,
+            mut position,
+            mut seen,
+            ..
+        } = *level;
+        let mut fuel = self.fuel.remaining();
+        while cursor < end {
+            let (key, instance) = (cursor, cursor + 1);
+            let value = tape.node(instance);
+            cursor = value.next();
+            fuel = self.fuel.less(fuel, member_cost(tape.node(key)))?;
+            let mut target = plan.other;
+            if let Some((found, listed)) = plan.names.locate(position, tape, key) {
+                position = found + 1;
+                seen |= 1 << found;
+                target = listed;
+            }
+            if target.passes.admits_value(value) {
+                continue;
+            }
+            self.fuel.settle(fuel);
+            if let Some(step) = self.plain_value(frame, target, value, instance)? {
+                if cursor >= end
+                    && let Step::Deeper(child, instance) = step
+                    && plan.required_mask & !seen == 0
+                    && !plan.is_counted()
+                {
+                    return Ok(Step::Instead(child, instance));
                 }
+                level.cursor = cursor;
+                level.position = position;
+                level.seen = seen;
+                return Ok(step);
             }
-            if child != NONE
-                && let Some(left) = self.plain_child(frame, child, key + 1, keyword)?
-            {
-                return Ok(left);
-            }
+            fuel = self.fuel.remaining();
         }
-        self.plain_object_end(level, plan)
+        self.fuel.settle(fuel);
+        Ok(plain_object_end(plan, seen, || {
+            tape.node(level.instance).count()
+        }))
     }
 
+    /// Goes on with an array.
     #[inline]
     fn plain_items(
         &mut self,
         frame: &Frame,
-        level: &mut Level,
         plan: &ArrayPlan,
-    ) -> Result<Left, Halt> {
-        if level.position == 0 && !self.plain_count(level, plan)? {
-            return Ok(Left::Flow(Flow::Invalid));
+        level: &mut Level,
+    ) -> Result<Step, Halt> {
+        let tape = self.tape;
+        if level.position == 0 && plan.is_counted() {
+            let count = u64::from(tape.node(level.instance).count());
+            if count < plan.min_items {
+                return Ok(Step::Failed(Keyword::MinItems, 0));
+            }
+            if count > plan.max_items {
+                return Ok(Step::Failed(Keyword::MaxItems, 0));
+            }
         }
         while level.cursor < level.end {
-            let (child, keyword) = match plan.prefix.get(level.position as usize) {
-                Some(schema) => (*schema, plan.prefix_keyword),
-                None => (plan.rest, plan.rest_keyword),
-            };
-            if child == NONE {
+            let listed = plan.targets.get(level.position as usize);
+            let target = *listed.unwrap_or(&plan.other);
+            if target.child == NONE {
                 break;
             }
             let instance = level.cursor;
-            level.cursor = self.tape.node(instance).next();
+            let value = tape.node(instance);
+            level.cursor = value.next();
             level.position += 1;
-            if let Some(left) = self.plain_child(frame, child, instance, keyword)? {
-                return Ok(left);
+            self.fuel.spend(1)?;
+            if !target.passes.admits_value(value)
+                && let Some(step) = self.plain_value(frame, target, value, instance)?
+            {
+                return Ok(match step {
+                    Step::Deeper(child, instance) if level.cursor >= level.end => {
+                        Step::Instead(child, instance)
+                    }
+                    step => step,
+                });
             }
         }
-        Ok(Left::Finished)
+        Ok(Step::Finished)
     }
 
-    /// Judges a member or item. `None`: it is fine, go on.
+    /// A value of which more is asked than its type. `None`: it is fine, go on.
     #[inline]
-    fn plain_child(
+    fn plain_value(
         &mut self,
         frame: &Frame,
-        child: NodeId,
+        target: Target,
+        value: TapeNode,
         instance: u32,
-        keyword: Keyword,
-    ) -> Result<Option<Left>, Halt> {
-        if self.is_plain(child, instance) {
-            return Ok(Some(Left::Deeper(child, instance)));
+    ) -> Result<Option<Step>, Halt> {
+        let child = target.child;
+        if target.plain.admits_value(value) {
+            return Ok(Some(Step::Deeper(child, instance)));
         }
-        Ok(
-            match self.apply(frame, child, instance, Link::Child, keyword)? {
-                Applied::Pass => None,
-                Applied::Fail => Some(Left::Flow(Flow::Invalid)),
-                Applied::Call => Some(Left::Flow(Flow::Call {
-                    child,
-                    instance,
-                    link: Link::Child,
-                })),
-            },
-        )
-    }
-
-    fn plain_count(&mut self, level: &Level, plan: &ArrayPlan) -> Result<bool, Halt> {
-        let count = u64::from(self.tape.node(level.instance).count());
-        let keyword = if count < plan.min_items {
-            Keyword::MinItems
-        } else if count > plan.max_items {
-            Keyword::MaxItems
-        } else {
-            return Ok(true);
-        };
-        self.tolerates(&Frame::new(level.node, level.instance, 0), keyword, 0)
-    }
-
-    #[inline]
-    fn plain_object_end(&mut self, level: &Level, plan: &ObjectPlan) -> Result<Left, Halt> {
-        let count = u64::from(self.tape.node(level.instance).count());
-        let missing = plan.required_mask & !level.seen;
-        let (keyword, detail) = if missing != 0 {
-            (Keyword::Required, missing.trailing_zeros())
-        } else if count < plan.min_properties {
-            (Keyword::MinProperties, 0)
-        } else if count > plan.max_properties {
-            (Keyword::MaxProperties, 0)
-        } else {
-            return Ok(Left::Finished);
-        };
-        let tolerated =
-            self.tolerates(&Frame::new(level.node, level.instance, 0), keyword, detail)?;
-        Ok(if tolerated {
-            Left::Finished
-        } else {
-            Left::Flow(Flow::Invalid)
+        // Only a yes or no is asked here, and nothing is merged, so most values need no more than this.
+        if self.quick(child, instance)? == Some(true) {
+            return Ok(None);
+        }
+        let link = Link::Child;
+        let applied = self.apply_in_full(frame, child, instance, link, target.keyword)?;
+        Ok(match applied {
+            Applied::Pass => None,
+            Applied::Fail => Some(Step::Aside(Flow::Invalid)),
+            Applied::Call => Some(Step::Aside(Flow::Call {
+                child,
+                instance,
+                link,
+            })),
         })
     }
+}
+
+impl Level {
+    #[inline]
+    fn open(program: &Program, tape: &Tape<'_>, child: NodeId, instance: u32) -> Self {
+        let node = &program.nodes[child as usize];
+        let value = tape.node(instance);
+        let plan = if value.kind() == Kind::Object {
+            node.object
+        } else {
+            node.array | ARRAY
+        };
+        Self {
+            seen: 0,
+            plan,
+            cursor: instance + 1,
+            end: value.next(),
+            position: 0,
+            node: child,
+            instance,
+        }
+    }
+}
+
+/// What an object must have once all its members are judged.
+#[inline]
+fn plain_object_end(plan: &ObjectPlan, seen: u64, count: impl Fn() -> u32) -> Step {
+    let missing = plan.required_mask & !seen;
+    if missing != 0 {
+        return Step::Failed(Keyword::Required, missing.trailing_zeros());
+    }
+    if plan.is_counted() {
+        let count = u64::from(count());
+        if count < plan.min_properties {
+            return Step::Failed(Keyword::MinProperties, 0);
+        }
+        if count > plan.max_properties {
+            return Step::Failed(Keyword::MaxProperties, 0);
+        }
+    }
+    Step::Finished
+}
+
+/// What a member costs: a look at its name and one at its value.
+#[inline]
+fn member_cost(name: TapeNode) -> u64 {
+    name_cost(name) + 1
 }

@@ -6,7 +6,7 @@ use super::Lowering;
 use crate::compile::index::position;
 use crate::dialect::Dialect;
 use crate::keyword::Keyword;
-use crate::program::{ArrayPlan, NONE, NodeId};
+use crate::program::{ArrayPlan, NONE, NodeId, Target};
 use crate::unenforceable::Unenforceable;
 
 impl Lowering<'_, '_> {
@@ -15,6 +15,8 @@ impl Lowering<'_, '_> {
         let contains = self.schema(Keyword::Contains);
         let plan = ArrayPlan {
             prefix,
+            targets: Vec::new(),
+            other: Target::NONE,
             prefix_keyword: if self.rules.dialect == Dialect::Draft202012 {
                 Keyword::PrefixItems
             } else {

@@ -8,7 +8,7 @@ use super::Lowering;
 use crate::compile::index::position;
 use crate::keyword::Keyword;
 use crate::names::Names;
-use crate::program::{DependentRequired, NONE, NodeId, ObjectPlan};
+use crate::program::{DependentRequired, NONE, NodeId, ObjectPlan, Target};
 use crate::unenforceable::Unenforceable;
 
 /// The property names of one subschema, numbered as they are first mentioned.
@@ -50,8 +50,9 @@ impl Lowering<'_, '_> {
             property_names: self.schema(Keyword::PropertyNames),
             min_properties: self.count(Keyword::MinProperties, 0)?,
             max_properties: self.count(Keyword::MaxProperties, u64::MAX)?,
-            names: Names::new(mentioned.texts),
+            names: Names::new(&mentioned.texts),
             schemas: mentioned.schemas,
+            other: Target::NONE,
         };
         if plan.asserts_nothing() {
             return Ok(NONE);

@@ -87,6 +87,6 @@ fn gather(tape: &Tape<'_>, keyword: Keyword, nodes: impl IntoIterator<Item = u32
     values.canonical.sort_unstable();
     strings.sort_unstable();
     strings.dedup();
-    values.strings = Names::new(strings);
+    values.strings = Names::new(&strings);
     values
 }

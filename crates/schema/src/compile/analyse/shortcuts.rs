@@ -1,0 +1,66 @@
+//! What validation may decide by a glance: values that pass by their type, and containers it may run straight through.
+
+use countersign_tape::Kind;
+
+use crate::keyword::Keyword;
+use crate::program::{ArrayPlan, Flags, NONE, Node, ObjectPlan, Program, Target};
+use crate::types::TypeSet;
+
+/// Notes the shortcuts of every node, then brings them to the plans that lead there.
+pub(super) fn mark(program: &mut Program) {
+    for node in &mut program.nodes {
+        if !node.operations.is_empty() || !node.values.is_empty() || node.flags.has(Flags::FALSE) {
+            continue;
+        }
+        node.passes = passes(node);
+        if !node.flags.has(Flags::MEMO) && !node.flags.has(Flags::BITS) {
+            let object = program.objects.get(node.object as usize);
+            let array = program.arrays.get(node.array as usize);
+            node.plain = plain(node.types, object, array);
+        }
+    }
+    let nodes = &program.nodes;
+    for plan in program.objects.iter_mut().filter(|plan| plan.is_plain()) {
+        plan.other = Target::new(nodes, plan.additional, Keyword::AdditionalProperties);
+        let other = plan.other;
+        let listed = |schema: &u32| match *schema {
+            NONE => other,
+            schema => Target::new(nodes, schema, Keyword::Properties),
+        };
+        plan.names.aim(plan.schemas.iter().map(listed));
+    }
+    for plan in program.arrays.iter_mut().filter(|plan| plan.is_plain()) {
+        let listed = |schema: &u32| Target::new(nodes, *schema, plan.prefix_keyword);
+        plan.targets = plan.prefix.iter().map(listed).collect();
+        plan.other = Target::new(nodes, plan.rest, plan.rest_keyword);
+    }
+}
+
+/// The types of a node without `enum` or applicators, less those of which it asks more.
+fn passes(node: &Node) -> TypeSet {
+    let asked = [
+        (Kind::Object, node.object),
+        (Kind::Object, node.unevaluated_properties),
+        (Kind::Array, node.array),
+        (Kind::Array, node.unevaluated_items),
+        (Kind::String, node.string),
+        (Kind::Key, node.string),
+        (Kind::Number, node.number),
+    ];
+    asked
+        .iter()
+        .filter(|(_, part)| *part != NONE)
+        .fold(node.types, |types, (kind, _)| types.without(*kind))
+}
+
+/// The containers of which nothing is asked but what a plain plan lists.
+fn plain(types: TypeSet, object: Option<&ObjectPlan>, array: Option<&ArrayPlan>) -> TypeSet {
+    let mut plain = types.containers();
+    if !object.is_some_and(ObjectPlan::is_plain) {
+        plain = plain.without(Kind::Object);
+    }
+    if !array.is_some_and(ArrayPlan::is_plain) {
+        plain = plain.without(Kind::Array);
+    }
+    plain
+}
