@@ -22,6 +22,7 @@ use crate::drain::Phase;
 use crate::reply::{self, Reply};
 use crate::route::{Endpoint, Route, Unroutable, route};
 use crate::shared::Shared;
+use crate::upstream::NoteSink;
 use crate::upstream::request::call_params;
 use caught::caught;
 use ledger::Ledger;
@@ -37,6 +38,8 @@ pub(crate) struct Call {
     pub(crate) params: Bytes,
     pub(crate) arguments: Option<Bytes>,
     pub(crate) meta: Option<Bytes>,
+    /// Where progress and log messages go while the call is under way.
+    pub(crate) notes: NoteSink,
 }
 
 /// What a call came to.
@@ -75,7 +78,7 @@ pub(crate) async fn make(shared: Arc<Shared>, call: Call, gone: Gone) -> Reply {
 async fn run(shared: &Arc<Shared>, call: &Call, gone: Gone) -> Reply {
     let mut ledger = Ledger::open(shared, call);
     let conclusion = match route(shared, call).await {
-        Ok(route) => Conclusion::from(answer(shared, route, gone, &mut ledger).await),
+        Ok(route) => Conclusion::from(answer(shared, route, call, gone, &mut ledger).await),
         Err(Unroutable::UnknownTool) => Conclusion::UnknownTool,
         Err(Unroutable::Refused(refusal)) => ledger.refused(refusal),
     };
@@ -84,7 +87,13 @@ async fn run(shared: &Arc<Shared>, call: &Call, gone: Gone) -> Reply {
 }
 
 /// Stages 3 and 4, and the arguments before them.
-async fn answer(shared: &Shared, route: Route, gone: Gone, ledger: &mut Ledger) -> Inspected {
+async fn answer(
+    shared: &Shared,
+    route: Route,
+    call: &Call,
+    gone: Gone,
+    ledger: &mut Ledger,
+) -> Inspected {
     let route = Arc::new(route);
     ledger.routed(&route);
     let verdict = arguments(&route).await;
@@ -93,18 +102,23 @@ async fn answer(shared: &Shared, route: Route, gone: Gone, ledger: &mut Ledger) 
     if let Some(refused) = refused {
         return refused;
     }
-    match forward(shared, &route, gone).await {
+    match forward(shared, &route, &call.notes, gone).await {
         Ok(raw) => inspect(raw, &route).await,
         Err(refusal) => ledger.unanswered(refusal),
     }
 }
 
 /// Once this has sent the request, the call is recorded whatever happens.
-async fn forward(shared: &Shared, route: &Route, gone: Gone) -> Result<RawReply, Refusal> {
+async fn forward(
+    shared: &Shared,
+    route: &Route,
+    notes: &NoteSink,
+    gone: Gone,
+) -> Result<RawReply, Refusal> {
     let params = |era, id| call_params(&route.params, route.tool.name(), era, id);
     tokio::select! {
         biased;
-        reply = route.upstream.call("tools/call", params) => reply,
+        reply = route.upstream.call("tools/call", params, notes) => reply,
         _ = gone => Err(Refusal::Cancelled),
         () = shared.drain.reached(Phase::Cancelling) => Err(Refusal::ShuttingDown),
     }

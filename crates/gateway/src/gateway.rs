@@ -30,6 +30,8 @@ use crate::upstream::{Limits, State, Upstream};
 const DRAIN: Duration = Duration::from_secs(10);
 /// How long they may take to be told to end.
 const CANCEL: Duration = Duration::from_secs(3);
+/// A call that reports progress may take so many time-outs.
+const TOTAL: u32 = 10;
 const DAY: Duration = Duration::from_hours(24);
 
 /// Why a gateway did not start.
@@ -243,8 +245,10 @@ fn server_of(
     };
     let name: Arc<str> = server.name.as_str().into();
     let state = watch::Sender::new(State::Starting);
+    let timeout = server.timeout.unwrap_or(config.call_tool_timeout);
     let limits = Limits {
-        timeout: server.timeout.unwrap_or(config.call_tool_timeout),
+        timeout,
+        total_timeout: timeout.saturating_mul(TOTAL),
         max_concurrent_requests: server.max_concurrent_requests,
         queue_size: server.queue_size,
     };

@@ -3,6 +3,8 @@
 //! whatever the server does. Stage 3.
 
 mod gate;
+pub(crate) mod notes;
+mod patience;
 pub(crate) mod request;
 pub(crate) mod stdio;
 
@@ -13,6 +15,8 @@ use countersign_inspect::{Era, RawReply, Refusal};
 use tokio::sync::watch;
 
 use gate::Gate;
+pub(crate) use notes::NoteSink;
+use patience::Patience;
 pub(crate) use stdio::Connection;
 
 /// Whether a server can be called.
@@ -34,7 +38,7 @@ pub(crate) struct Upstream {
     name: Arc<str>,
     state: watch::Receiver<State>,
     gate: Gate,
-    timeout: Duration,
+    patience: Patience,
 }
 
 impl Upstream {
@@ -43,7 +47,7 @@ impl Upstream {
             name,
             state,
             gate: Gate::new(limits.max_concurrent_requests, limits.queue_size),
-            timeout: limits.timeout,
+            patience: Patience::new(limits.timeout, limits.total_timeout),
         }
     }
 
@@ -57,18 +61,20 @@ impl Upstream {
         self.state.clone()
     }
 
-    /// Sends a request and waits for the reply. Dropping the future cancels the request.
+    /// Sends a request and waits for the reply; what the server says meanwhile goes to `notes`.
+    /// Dropping the future cancels the request.
     pub(crate) async fn call(
         &self,
         method: &str,
         params: impl Fn(Era, u64) -> Result<Vec<u8>, Refusal>,
+        notes: &NoteSink,
     ) -> Result<RawReply, Refusal> {
         let call = async {
             let _place = self.gate.enter().await?;
             let mut state = self.state.clone();
             loop {
                 let connection = ready(&mut state).await?;
-                match connection.ask(method, &params) {
+                match connection.ask(method, &params, notes) {
                     // Nothing was sent: the next life of the server may have it.
                     Err(Refusal::Lost) => next(&mut state).await?,
                     Err(refusal) => return Err(refusal),
@@ -76,10 +82,7 @@ impl Upstream {
                 }
             }
         };
-        let after_ms = u64::try_from(self.timeout.as_millis()).unwrap_or(u64::MAX);
-        tokio::time::timeout(self.timeout, call)
-            .await
-            .unwrap_or(Err(Refusal::TimedOut { after_ms }))
+        self.patience.wait(notes, call).await
     }
 }
 
@@ -87,6 +90,8 @@ impl Upstream {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) timeout: Duration,
+    /// However much progress it reports.
+    pub(crate) total_timeout: Duration,
     pub(crate) max_concurrent_requests: usize,
     pub(crate) queue_size: usize,
 }

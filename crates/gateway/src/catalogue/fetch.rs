@@ -11,7 +11,7 @@ use thiserror::Error;
 use tokio::time::timeout;
 
 use crate::json::member;
-use crate::upstream::{Connection, request};
+use crate::upstream::{Connection, NoteSink, request};
 
 const MAX_PAGES: usize = 1_000;
 const MAX_TOOLS: usize = 10_000;
@@ -63,9 +63,11 @@ async fn page(connection: &Connection, cursor: Option<&str>) -> Result<Bytes, Fe
         .map(|token| format!(r#""cursor":{token}"#))
         .unwrap_or_default();
     let asked = connection
-        .ask("tools/list", |era, _| {
-            Ok(request::own_params(era, &members).into_bytes())
-        })
+        .ask(
+            "tools/list",
+            |era, _| Ok(request::own_params(era, &members).into_bytes()),
+            &NoteSink::closed(),
+        )
         .map_err(FetchError::Refused)?;
     match timeout(PAGE, asked.answer()).await {
         Err(_) => Err(FetchError::TimedOut),

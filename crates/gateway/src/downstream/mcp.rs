@@ -16,6 +16,7 @@ use crate::reply::{self, LEGACY, Problem, Reply};
 use crate::route::Endpoint;
 use crate::router;
 use crate::shared::Shared;
+use crate::upstream::NoteSink;
 
 /// A reply, and the session it opens.
 pub(super) struct Answer {
@@ -194,6 +195,7 @@ impl Request<'_> {
             params,
             arguments: self.message.arguments(),
             meta,
+            notes: NoteSink::closed(),
         };
         Ok(call::make(Arc::clone(self.shared), call, gone).await.into())
     }

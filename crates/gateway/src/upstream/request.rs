@@ -24,7 +24,7 @@ const HOP: [(&str, &str); 3] = [
         ),
     ),
 ];
-/// Asks for log messages, which need a stream to go to.
+/// Asks for log messages; of no meaning to a legacy server.
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// A request line.
@@ -142,7 +142,7 @@ fn edit_meta(edits: &mut Edits<'_>, params: &[u8], meta: Span, era: Era, id: u64
         let Some(name) = key.string(params) else {
             continue;
         };
-        if HOP.iter().any(|(hop, _)| *hop == name) || name == LOG_LEVEL {
+        if HOP.iter().any(|(hop, _)| *hop == name) || (name == LOG_LEVEL && era == Era::Legacy) {
             edits.remove_member(meta, key);
         } else if name == "progressToken" {
             edits.replace(value, id.to_string());

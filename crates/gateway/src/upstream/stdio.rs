@@ -28,8 +28,8 @@ pub(crate) use process::Program;
 use process::{Pipes, Process};
 use wire::{Slot, Wire};
 
-use super::State;
 use super::request;
+use super::{NoteSink, State};
 use crate::budget::Budget;
 use crate::events::{self, Events};
 use crate::pause;
@@ -60,11 +60,12 @@ impl Connection {
         &self,
         method: &str,
         params: impl FnOnce(Era, u64) -> Result<Vec<u8>, Refusal>,
+        notes: &NoteSink,
     ) -> Result<Asked, Refusal> {
         let era = self.era;
         let slot = self
             .wire
-            .ask(|id| Ok(request::line(id, method, &params(era, id)?)))?;
+            .ask(notes, |id| Ok(request::line(id, method, &params(era, id)?)))?;
         Ok(Asked { slot, era })
     }
 
@@ -243,8 +244,10 @@ fn subscribe(wire: &Arc<Wire>, hello: &Hello) -> Option<Slot> {
     }
     let filter = r#""notifications":{"toolsListChanged":true}"#;
     let params = request::own_params(Era::Modern, filter);
-    wire.ask(|id| Ok(request::line(id, "subscriptions/listen", params.as_bytes())))
-        .ok()
+    wire.ask(&NoteSink::closed(), |id| {
+        Ok(request::line(id, "subscriptions/listen", params.as_bytes()))
+    })
+    .ok()
 }
 
 /// How one life of a child went.

@@ -12,6 +12,7 @@ use tokio::time::timeout;
 
 use super::wire::Wire;
 use crate::json::{member, path};
+use crate::upstream::NoteSink;
 use crate::upstream::request::{self, LEGACY, MODERN};
 
 /// A legacy server may keep silent about a method it does not know.
@@ -95,7 +96,9 @@ async fn initialize(wire: &Arc<Wire>) -> Result<Hello, HandshakeError> {
 }
 
 async fn ask(wire: &Arc<Wire>, method: &str, params: String) -> Result<Bytes, Refusal> {
-    let slot = wire.ask(|id| Ok(request::line(id, method, params.as_bytes())))?;
+    let slot = wire.ask(&NoteSink::closed(), |id| {
+        Ok(request::line(id, method, params.as_bytes()))
+    })?;
     slot.answer().await
 }
 

@@ -9,6 +9,8 @@ use bytes::Bytes;
 use countersign_inspect::Refusal;
 use tokio::sync::oneshot;
 
+use crate::upstream::NoteSink;
+
 /// What a waiting request gets: the line that answers it, or why there is none.
 pub(super) type Answer = Result<Bytes, Refusal>;
 
@@ -17,7 +19,16 @@ pub(super) type Answer = Result<Bytes, Refusal>;
 pub(super) struct Pending {
     next: AtomicU64,
     /// `None` once the connection is lost.
-    slots: Mutex<Option<HashMap<u64, oneshot::Sender<Answer>>>>,
+    slots: Mutex<Option<Slots>>,
+}
+
+type Slots = HashMap<u64, Waiting>;
+
+/// Somebody who waits for an answer.
+#[derive(Debug)]
+struct Waiting {
+    answer: oneshot::Sender<Answer>,
+    notes: NoteSink,
 }
 
 impl Pending {
@@ -29,17 +40,31 @@ impl Pending {
     }
 
     /// A slot under a new id; nothing if the connection is lost.
-    pub(super) fn open(&self) -> Option<(u64, oneshot::Receiver<Answer>)> {
+    pub(super) fn open(&self, notes: &NoteSink) -> Option<(u64, oneshot::Receiver<Answer>)> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
-        let (sender, receiver) = oneshot::channel();
-        self.slots().as_mut()?.insert(id, sender);
+        let (answer, receiver) = oneshot::channel();
+        let notes = notes.clone();
+        self.slots().as_mut()?.insert(id, Waiting { answer, notes });
         Some((id, receiver))
     }
 
     /// Hands an answer over; false if nobody waits for it.
     pub(super) fn settle(&self, id: u64, answer: Answer) -> bool {
         let slot = self.slots().as_mut().and_then(|slots| slots.remove(&id));
-        slot.is_some_and(|slot| slot.send(answer).is_ok())
+        slot.is_some_and(|slot| slot.answer.send(answer).is_ok())
+    }
+
+    /// Where notes about this request go, if anybody waits for it.
+    pub(super) fn notes(&self, id: u64) -> Option<NoteSink> {
+        Some(self.slots().as_ref()?.get(&id)?.notes.clone())
+    }
+
+    /// Where notes go that can only be about the one request there is.
+    pub(super) fn only_notes(&self) -> Option<NoteSink> {
+        let slots = self.slots();
+        let mut live = slots.as_ref()?.values().filter(|slot| slot.notes.is_open());
+        let only = live.next()?.notes.clone();
+        live.next().is_none().then_some(only)
     }
 
     /// Takes a slot back; false if it was answered already.
@@ -54,7 +79,7 @@ impl Pending {
         drop(slots);
     }
 
-    fn slots(&self) -> MutexGuard<'_, Option<HashMap<u64, oneshot::Sender<Answer>>>> {
+    fn slots(&self) -> MutexGuard<'_, Option<Slots>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -66,8 +91,8 @@ mod tests {
     #[tokio::test]
     async fn an_answer_is_handed_over_once() {
         let pending = Pending::new();
-        let (first, one) = pending.open().expect("open");
-        let (second, other) = pending.open().expect("open");
+        let (first, one) = pending.open(&NoteSink::closed()).expect("open");
+        let (second, other) = pending.open(&NoteSink::closed()).expect("open");
         assert_ne!(first, second);
         assert!(pending.settle(second, Ok(Bytes::from_static(b"two"))));
         assert!(!pending.settle(second, Ok(Bytes::from_static(b"again"))));
@@ -81,9 +106,9 @@ mod tests {
     #[tokio::test]
     async fn a_lost_connection_tells_everybody() {
         let pending = Pending::new();
-        let (_, waiting) = pending.open().expect("open");
+        let (_, waiting) = pending.open(&NoteSink::closed()).expect("open");
         pending.close();
         assert!(waiting.await.is_err());
-        assert!(pending.open().is_none());
+        assert!(pending.open(&NoteSink::closed()).is_none());
     }
 }

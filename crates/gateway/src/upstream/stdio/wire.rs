@@ -1,11 +1,12 @@
 //! JSON-RPC with one child: requests go out under ids of ours, lines come in and find whoever
-//! waits for them. It knows nothing of MCP beyond `ping`, cancellation and the news that a list
-//! has changed; what an answer says is nobody's business here.
+//! waits for them. It knows nothing of MCP beyond `ping`, cancellation, notes about a call and the
+//! news that a list has changed; what an answer says is nobody's business here.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use countersign_inspect::Refusal;
+use countersign_tape::Span;
 use tokio::io::AsyncRead;
 use tokio::sync::{Notify, oneshot};
 
@@ -14,7 +15,8 @@ use super::lines::{Line, Lines, Why};
 use super::outbox::{Outbox, Refused};
 use super::pending::{Answer, Pending};
 use crate::events::{self, Events};
-use crate::upstream::request;
+use crate::json::path;
+use crate::upstream::{NoteSink, request};
 
 /// The two pipes to a child, as a peer that can be asked.
 #[derive(Debug)]
@@ -45,12 +47,14 @@ impl Wire {
         }
     }
 
-    /// Sends a request; `line` writes it for the id it is given.
+    /// Sends a request; `line` writes it for the id it is given, and what the server says about
+    /// it before the answer goes to `notes`.
     pub(super) fn ask(
         self: &Arc<Self>,
+        notes: &NoteSink,
         line: impl FnOnce(u64) -> Result<Vec<u8>, Refusal>,
     ) -> Result<Slot, Refusal> {
-        let (id, answer) = self.pending.open().ok_or(Refusal::Lost)?;
+        let (id, answer) = self.pending.open(notes).ok_or(Refusal::Lost)?;
         // From here on the slot is withdrawn whatever happens.
         let mut slot = Slot {
             id,
@@ -102,7 +106,7 @@ impl Wire {
             }
             .emit(&self.events),
             Head::Request { id, method } => self.asked(id, &method),
-            Head::Notification { method } => self.told(&method),
+            Head::Notification { method } => self.told(&method, line),
             Head::Batch(parts) => {
                 for part in parts {
                     let part = line.slice_ref(part.bytes(line));
@@ -157,12 +161,24 @@ impl Wire {
         self.tell(&line);
     }
 
-    fn told(&self, method: &str) {
-        if method == "notifications/tools/list_changed" {
-            self.list_changed.notify_one();
+    fn told(&self, method: &str, line: &Bytes) {
+        let waiting = match method {
+            "notifications/tools/list_changed" => return self.list_changed.notify_one(),
+            "notifications/progress" => progress_id(line).and_then(|id| self.pending.notes(id)),
+            // A log message does not say which call it belongs to.
+            "notifications/message" => self.pending.only_notes(),
+            _ => None,
+        };
+        if let Some(notes) = waiting {
+            notes.offer(method, line);
         }
-        // Progress and log messages belong to streams, which there are none of yet.
     }
+}
+
+/// Which request a progress message is about: its token is the id we asked under.
+fn progress_id(line: &[u8]) -> Option<u64> {
+    let token = path(line, Span::whole(line), &["params", "progressToken"])?;
+    std::str::from_utf8(token.bytes(line)).ok()?.parse().ok()
 }
 
 /// A request under way. Dropping it before the answer came cancels it at the server.

@@ -1,0 +1,171 @@
+//! Where the progress and log messages of one call go while it is under way. The sender never
+//! waits: a reader that is too slow misses some. Progress is known to the client by the client's
+//! own token and to nobody else's; a message that is not clean JSON goes nowhere. Stage 3.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use countersign_inspect::{MAX_NOTE_BYTES, Note};
+use countersign_tape::{Edits, Hard, Member, scan};
+use tokio::sync::mpsc;
+use tokio::time::Instant;
+
+use crate::json::path;
+
+/// How many notes may wait for a slow reader.
+const WAITING: usize = 64;
+
+/// The sending end; cheap to clone, and nothing at all for a call whose client hears no notes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NoteSink {
+    inner: Option<Arc<Inner>>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    notes: mpsc::Sender<Note>,
+    /// The client's own progress token, raw.
+    token: Option<Bytes>,
+    /// When the server last reported progress.
+    progressed: Mutex<Option<Instant>>,
+}
+
+/// A sink and the notes that come out of it. `token` is the `progressToken` of the client's
+/// request as a raw JSON token; without one there is no progress to tell.
+#[cfg_attr(not(test), expect(dead_code, reason = "for whoever relays notes"))]
+pub(crate) fn channel(token: Option<Bytes>) -> (NoteSink, mpsc::Receiver<Note>) {
+    let (notes, receiver) = mpsc::channel(WAITING);
+    let inner = Inner {
+        notes,
+        token,
+        progressed: Mutex::new(None),
+    };
+    let inner = Some(Arc::new(inner));
+    (NoteSink { inner }, receiver)
+}
+
+impl NoteSink {
+    /// A sink for a call whose client hears no notes.
+    pub(crate) fn closed() -> Self {
+        Self::default()
+    }
+
+    /// Passes a notification of the server's on, if it is one that clients hear.
+    pub(crate) fn offer(&self, method: &str, message: &Bytes) {
+        let Some(inner) = &self.inner else {
+            return;
+        };
+        let note = match method {
+            "notifications/progress" => inner.progress(message),
+            "notifications/message" => log(message),
+            _ => None,
+        };
+        if let Some(note) = note {
+            // Full, or nobody listens any more: notes are no answers.
+            let _missed = inner.notes.try_send(note);
+        }
+    }
+
+    /// Whether anybody may hear a note.
+    pub(crate) fn is_open(&self) -> bool {
+        self.inner.is_some()
+    }
+
+    /// When the server last reported progress.
+    pub(crate) fn progressed(&self) -> Option<Instant> {
+        let progressed = &self.inner.as_ref()?.progressed;
+        *progressed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    /// Progress under the client's own token.
+    fn progress(&self, message: &Bytes) -> Option<Note> {
+        let token = self.token.as_ref()?;
+        let params = checked(message)?;
+        let place = path(message, params, &["progressToken"])?;
+        let mut edits = Edits::new(message);
+        edits.replace(place, token.to_vec());
+        let renamed = edits.apply().ok()?.to_vec();
+        let mut progressed = self
+            .progressed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        *progressed = Some(Instant::now());
+        Note::admit(renamed)
+    }
+}
+
+fn log(message: &Bytes) -> Option<Note> {
+    checked(message)?;
+    // A copy: a slice would keep whatever it came with alive.
+    Note::admit(Bytes::copy_from_slice(message))
+}
+
+/// The `params` of a notification that reads the same to everybody.
+fn checked(message: &[u8]) -> Option<countersign_tape::Span> {
+    let hard = Hard {
+        max_bytes: MAX_NOTE_BYTES,
+        ..Hard::default()
+    };
+    let envelope = scan(message, &hard).ok()?;
+    let single = envelope.duplicates().next().is_none();
+    let framed = single && envelope.get(Member::JsonRpc).is_some();
+    envelope.params().filter(|_| framed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn progress(token: &str) -> Bytes {
+        format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progress":0.50,"progressToken":{token}}}}}"#).into()
+    }
+
+    #[tokio::test]
+    async fn progress_is_told_under_the_clients_token() {
+        let (sink, mut notes) = channel(Some(Bytes::from_static(br#""my token""#)));
+        assert!(sink.progressed().is_none());
+        sink.offer("notifications/progress", &progress("7"));
+        let note = notes.recv().await.expect("a note");
+        assert_eq!(note.bytes(), &progress(r#""my token""#));
+        assert!(sink.progressed().is_some());
+    }
+
+    #[tokio::test]
+    async fn what_is_no_note_goes_nowhere() {
+        let (sink, mut notes) = channel(None);
+        sink.offer("notifications/progress", &progress("7"));
+        let twice =
+            br#"{"jsonrpc":"2.0","method":"a","method":"notifications/message","params":{}}"#;
+        for message in [&b"{"[..], b"[]", b"{}", twice] {
+            sink.offer("notifications/message", &Bytes::copy_from_slice(message));
+        }
+        sink.offer(
+            "notifications/tools/list_changed",
+            &Bytes::from_static(b"{}"),
+        );
+        let log = Bytes::from_static(
+            br#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info"}}"#,
+        );
+        sink.offer("notifications/message", &log);
+        NoteSink::closed().offer("notifications/message", &log);
+        drop(sink);
+        assert_eq!(notes.recv().await.expect("the log message").bytes(), &log);
+        assert!(notes.recv().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_slow_reader_holds_nobody_up() {
+        let (sink, mut notes) = channel(Some(Bytes::from_static(b"1")));
+        for _ in 0..10 * WAITING {
+            sink.offer("notifications/progress", &progress("7"));
+        }
+        drop(sink);
+        let mut heard = 0;
+        while notes.recv().await.is_some() {
+            heard += 1;
+        }
+        assert_eq!(heard, WAITING);
+    }
+}
