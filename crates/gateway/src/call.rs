@@ -23,6 +23,7 @@ use crate::reply::{self, Reply};
 use crate::route::{Endpoint, Route, Unroutable, route};
 use crate::shared::Shared;
 use crate::upstream::NoteSink;
+use crate::upstream::http::Subject;
 use crate::upstream::request::call_params;
 use caught::caught;
 use ledger::Ledger;
@@ -116,9 +117,15 @@ async fn forward(
     gone: Gone,
 ) -> Result<RawReply, Refusal> {
     let params = |era, id| call_params(&route.params, route.tool.name(), era, id);
+    let subject = Subject {
+        method: "tools/call",
+        name: Some(route.tool.name()),
+        arguments: route.arguments.as_deref(),
+        mirrored: Some(route.tool.mirrored()),
+    };
     tokio::select! {
         biased;
-        reply = route.upstream.call("tools/call", params, notes) => reply,
+        reply = route.upstream.call(&subject, params, notes) => reply,
         _ = gone => Err(Refusal::Cancelled),
         () = shared.drain.reached(Phase::Cancelling) => Err(Refusal::ShuttingDown),
     }

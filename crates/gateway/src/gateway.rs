@@ -15,23 +15,21 @@ use tokio::task::JoinHandle;
 
 use crate::budget::Budget;
 use crate::catalogue;
-use crate::config::{self, ActivityConfig, Config, Transport};
+use crate::config::{self, ActivityConfig, Config, Protocol, Transport};
 use crate::downstream::{self, Guard};
 use crate::drain::Phase;
-use crate::events::Events;
 use crate::key::{self, Key, KeyError};
 use crate::route::Endpoint;
 use crate::shared::Shared;
 use crate::snapshot::{Server, Snapshot};
-use crate::upstream::stdio::{Program, Supervisor};
-use crate::upstream::{Limits, State, Upstream};
+use crate::upstream::Upstream;
+use crate::upstream::eras::Known;
+use crate::upstream::supervisor::{Supervisor, supervise};
 
 /// How long calls may go on once the gateway stops.
 const DRAIN: Duration = Duration::from_secs(10);
 /// How long they may take to be told to end.
 const CANCEL: Duration = Duration::from_secs(3);
-/// A call that reports progress may take so many time-outs.
-const TOTAL: u32 = 10;
 const DAY: Duration = Duration::from_hours(24);
 
 /// Why a gateway did not start.
@@ -58,6 +56,15 @@ pub enum StartError {
         /// Why.
         #[source]
         source: io::Error,
+    },
+    /// A server's address cannot be used.
+    #[error("cannot use the address of the server {server}")]
+    Address {
+        /// The server's name.
+        server: String,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// Something the configuration asks for does not exist yet.
     #[error("{0} is not supported yet")]
@@ -99,7 +106,8 @@ impl Gateway {
         let shared = Shared::new(Arc::clone(&config), store, budget, Arc::default(), guard);
         let shared = Arc::new(shared);
         let stop = watch::Sender::new(false);
-        let supervisors = start_servers(&shared, &config, &stop).await;
+        let prepared = prepare(&shared, &config)?;
+        let supervisors = start_servers(&shared, prepared, &stop).await;
         let acceptor = tokio::spawn(downstream::serve(Arc::clone(&shared), listener));
         Ok(Self {
             shared,
@@ -155,11 +163,15 @@ impl Gateway {
 
 /// What is configured must exist, before anything is started.
 fn check(config: &Config) -> Result<(), StartError> {
-    let http = |server: &&config::Server| {
-        server.enabled && matches!(server.transport, Transport::Http { .. })
+    let sse = |server: &&config::Server| {
+        let protocol = match &server.transport {
+            Transport::Http { protocol, .. } => Some(*protocol),
+            Transport::Stdio { .. } => None,
+        };
+        server.enabled && protocol == Some(Protocol::Sse)
     };
-    if let Some(server) = config.servers.iter().find(http) {
-        let what = format!("a server over HTTP ({})", server.name);
+    if let Some(server) = config.servers.iter().find(sse) {
+        let what = format!("a server over HTTP+SSE ({})", server.name);
         return Err(StartError::Unsupported(what));
     }
     if config.storage_url.expose() != "sqlite:" {
@@ -200,19 +212,30 @@ pub fn store_options(config: &Config) -> Options {
     options
 }
 
-/// Starts every enabled server, with what the store remembers of its tools.
+/// Every enabled server and who will look after it.
+fn prepare(shared: &Shared, config: &Config) -> Result<Vec<(Upstream, Supervisor)>, StartError> {
+    let known = Known::read(&config.data_dir);
+    let enabled = config.servers.iter().filter(|server| server.enabled);
+    let prepared = enabled.map(|server| {
+        let failed = |source| StartError::Address {
+            server: server.name.clone(),
+            source: Box::new(source),
+        };
+        supervise(shared, config, server, &known).map_err(failed)
+    });
+    prepared.collect()
+}
+
+/// Starts every server, with what the store remembers of its tools.
 async fn start_servers(
     shared: &Arc<Shared>,
-    config: &Arc<Config>,
+    prepared: Vec<(Upstream, Supervisor)>,
     stop: &watch::Sender<bool>,
 ) -> Vec<JoinHandle<()>> {
     let mut servers = Vec::new();
     let mut supervisors = Vec::new();
-    for server in config.servers.iter().filter(|server| server.enabled) {
-        let Some((upstream, supervisor)) = server_of(shared, config, server) else {
-            continue;
-        };
-        let (blocking, name) = (Arc::clone(shared), server.name.clone());
+    for (upstream, supervisor) in prepared {
+        let (blocking, name) = (Arc::clone(shared), Arc::clone(upstream.name()));
         let tools = tokio::task::spawn_blocking(move || catalogue::remembered(&blocking, &name));
         let tools = tools.await.ok().and_then(Result::ok).unwrap_or_default();
         servers.push(Server::new(Arc::new(upstream), tools));
@@ -227,44 +250,4 @@ async fn start_servers(
         tokio::spawn(catalogue::follow(Arc::clone(shared), upstream));
     }
     supervisors
-}
-
-fn server_of(
-    shared: &Shared,
-    config: &Config,
-    server: &config::Server,
-) -> Option<(Upstream, Supervisor)> {
-    let Transport::Stdio {
-        command,
-        args,
-        env,
-        working_dir,
-    } = &server.transport
-    else {
-        return None;
-    };
-    let name: Arc<str> = server.name.as_str().into();
-    let state = watch::Sender::new(State::Starting);
-    let timeout = server.timeout.unwrap_or(config.call_tool_timeout);
-    let limits = Limits {
-        timeout,
-        total_timeout: timeout.saturating_mul(TOTAL),
-        max_concurrent_requests: server.max_concurrent_requests,
-        queue_size: server.queue_size,
-    };
-    let upstream = Upstream::new(Arc::clone(&name), state.subscribe(), limits);
-    let supervisor = Supervisor {
-        server: name,
-        program: Program {
-            command: command.clone(),
-            args: args.clone(),
-            env: env.clone(),
-            working_dir: working_dir.clone(),
-        },
-        max_message_bytes: config.max_message_bytes,
-        budget: shared.budget.clone(),
-        events: Arc::<Events>::clone(&shared.events),
-        state,
-    };
-    Some((upstream, supervisor))
 }

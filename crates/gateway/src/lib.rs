@@ -22,6 +22,7 @@ mod downstream;
 mod drain;
 mod events;
 mod gateway;
+mod gather;
 mod json;
 mod key;
 mod names;

@@ -2,11 +2,17 @@
 //! is sometimes away, and takes only so many calls at once. Every call ends within its time-out,
 //! whatever the server does. Stage 3.
 
+mod connection;
+pub(crate) mod eras;
 mod gate;
+mod head;
+mod hello;
+pub(crate) mod http;
 pub(crate) mod notes;
 mod patience;
 pub(crate) mod request;
 pub(crate) mod stdio;
+pub(crate) mod supervisor;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,10 +20,11 @@ use std::time::Duration;
 use countersign_inspect::{Era, RawReply, Refusal};
 use tokio::sync::watch;
 
+pub(crate) use connection::{Connection, Unanswered};
 use gate::Gate;
+use http::Subject;
 pub(crate) use notes::NoteSink;
 use patience::Patience;
-pub(crate) use stdio::Connection;
 
 /// Whether a server can be called.
 #[derive(Clone, Debug)]
@@ -65,7 +72,7 @@ impl Upstream {
     /// Dropping the future cancels the request.
     pub(crate) async fn call(
         &self,
-        method: &str,
+        subject: &Subject<'_>,
         params: impl Fn(Era, u64) -> Result<Vec<u8>, Refusal>,
         notes: &NoteSink,
     ) -> Result<RawReply, Refusal> {
@@ -74,11 +81,16 @@ impl Upstream {
             let mut state = self.state.clone();
             loop {
                 let connection = ready(&mut state).await?;
-                match connection.ask(method, &params, notes) {
+                let reply = match connection.ask_about(subject, &params, notes) {
                     // Nothing was sent: the next life of the server may have it.
-                    Err(Refusal::Lost) => next(&mut state).await?,
-                    Err(refusal) => return Err(refusal),
-                    Ok(asked) => return asked.reply().await,
+                    Err(Refusal::Lost) => Err(Unanswered::NotSent),
+                    Err(refusal) => Err(Unanswered::Refused(refusal)),
+                    Ok(asked) => asked.reply().await,
+                };
+                match reply {
+                    Ok(reply) => return Ok(reply),
+                    Err(Unanswered::Refused(refusal)) => return Err(refusal),
+                    Err(Unanswered::NotSent) => next(&mut state).await?,
                 }
             }
         };

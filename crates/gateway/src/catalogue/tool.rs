@@ -8,6 +8,7 @@ use countersign_tape::{Edits, Place, Span};
 use super::entry::Entry;
 use crate::names::wire_name;
 use crate::noise::hex;
+use crate::upstream::http::Mirrored;
 
 /// What stands in for an `inputSchema` that clients would reject.
 const OBJECT: &[u8] = br#"{"type":"object"}"#;
@@ -30,6 +31,7 @@ pub(crate) struct Tool {
     policy: Policy,
     /// The digest of the `outputSchema`, as records write it.
     schema_digest: Option<String>,
+    mirrored: Mirrored,
 }
 
 impl Tool {
@@ -44,8 +46,13 @@ impl Tool {
         let digest = contract
             .output()
             .map(|schema| hex(schema.digest().as_bytes()));
+        // A list over HTTP is without tools whose marks cannot be followed.
+        let mirrored = entry
+            .input
+            .and_then(|(_, schema)| Mirrored::of(schema.bytes(&entry.raw)).ok());
         Self {
             schema_digest: digest,
+            mirrored: mirrored.unwrap_or_default(),
             wire_name: wire_name(server, entry.name()),
             entry,
             contract,
@@ -76,6 +83,11 @@ impl Tool {
     /// The digest of its `outputSchema`, as records write it.
     pub(crate) fn schema_digest(&self) -> Option<&str> {
         self.schema_digest.as_deref()
+    }
+
+    /// Which arguments are repeated as headers.
+    pub(crate) fn mirrored(&self) -> &Mirrored {
+        &self.mirrored
     }
 
     /// What holds for its results, for this client.

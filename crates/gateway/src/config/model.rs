@@ -259,6 +259,18 @@ impl Server {
         )
     }
 
+    /// A server that is reached over Streamable HTTP, with the defaults.
+    pub fn http(name: impl Into<String>, url: impl Into<String>) -> Self {
+        Self::new(
+            name.into(),
+            Transport::Http {
+                url: url.into(),
+                headers: BTreeMap::new(),
+                protocol: Protocol::StreamableHttp,
+            },
+        )
+    }
+
     /// A server reached like this, with the defaults.
     pub fn new(name: String, transport: Transport) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! The lines we write to an upstream: our own envelope around the client's `params`, which keep
+//! The messages we write to an upstream: our own envelope around the client's `params`, which keep
 //! every byte but those that are ours to set: the tool's name, and in `_meta` the members that
 //! belong to one hop. Stage 3.
 
@@ -27,8 +27,15 @@ const HOP: [(&str, &str); 3] = [
 /// Asks for log messages; of no meaning to a legacy server.
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
-/// A request line.
+/// A request, on one line and with its end.
 pub(crate) fn line(id: u64, method: &str, params: &[u8]) -> Vec<u8> {
+    let mut line = message(id, method, &one_line(params));
+    line.push(b'\n');
+    line
+}
+
+/// A request.
+pub(crate) fn message(id: u64, method: &str, params: &[u8]) -> Vec<u8> {
     let id = id.to_string();
     framed(&[
         br#"{"jsonrpc":"2.0","id":"#,
@@ -36,8 +43,8 @@ pub(crate) fn line(id: u64, method: &str, params: &[u8]) -> Vec<u8> {
         br#","method":""#,
         method.as_bytes(),
         br#"","params":"#,
-        &one_line(params),
-        b"}\n",
+        params,
+        b"}",
     ])
 }
 

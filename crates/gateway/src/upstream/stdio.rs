@@ -3,7 +3,6 @@
 //! elsewhere. Stage 3.
 
 mod handshake;
-mod head;
 mod lines;
 mod outbox;
 mod oversized;
@@ -16,20 +15,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use countersign_inspect::{Era, Listing, RawReply, Refusal, Source};
+use countersign_inspect::{Era, Listing, Refusal};
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, timeout};
 
-use handshake::{HandshakeError, Hello, greet};
+use handshake::greet;
 use lines::Lines;
 use outbox::Outbox;
 pub(crate) use process::Program;
 use process::{Pipes, Process};
 use wire::{Slot, Wire};
 
+use super::eras::Eras;
+use super::hello::{HandshakeError, Hello};
 use super::request;
-use super::{NoteSink, State};
+use super::{Connection as Any, NoteSink, State};
 use crate::budget::Budget;
 use crate::events::{self, Events};
 use crate::pause;
@@ -45,7 +46,7 @@ const PATIENT_TRIES: u32 = 3;
 #[derive(Debug)]
 pub(crate) struct Connection {
     wire: Arc<Wire>,
-    era: Era,
+    pub(super) era: Era,
     instructions: Option<Listing>,
 }
 
@@ -66,7 +67,7 @@ impl Connection {
         let slot = self
             .wire
             .ask(notes, |id| Ok(request::line(id, method, &params(era, id)?)))?;
-        Ok(Asked { slot, era })
+        Ok(Asked { slot })
     }
 
     /// Waits until the server says that its tools have changed.
@@ -79,20 +80,15 @@ impl Connection {
 #[derive(Debug)]
 pub(crate) struct Asked {
     slot: Slot,
-    era: Era,
 }
 
 impl Asked {
-    /// Waits for the reply, as something only inspection can open.
-    pub(crate) async fn reply(self) -> Result<RawReply, Refusal> {
-        let (id, era) = (self.slot.id(), self.era);
-        let bytes = self.slot.answer().await?;
-        let source = Source::new(era).answering(id.to_string());
-        Ok(RawReply::new(bytes, source))
+    pub(super) fn id(&self) -> u64 {
+        self.slot.id()
     }
 
-    /// Waits for the answer to a request of our own, which no client sees as it is.
-    pub(crate) async fn answer(self) -> Result<Bytes, Refusal> {
+    /// Waits for the answer.
+    pub(super) async fn answer(self) -> Result<Bytes, Refusal> {
         self.slot.answer().await
     }
 }
@@ -106,6 +102,7 @@ pub(crate) struct Supervisor {
     pub(crate) budget: Budget,
     pub(crate) events: Arc<Events>,
     pub(crate) state: watch::Sender<State>,
+    pub(crate) eras: Eras,
 }
 
 /// Why a child is not running.
@@ -123,7 +120,7 @@ impl Supervisor {
     /// Keeps the child alive until told to stop, then ends it.
     pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
         let mut failures = 0;
-        let mut era = None;
+        let mut era = self.eras.known();
         while !*stop.borrow() {
             let started = Instant::now();
             let outcome = self.live(&mut era, &mut stop).await;
@@ -194,25 +191,30 @@ impl Supervisor {
             Ok(Ok(hello)) => hello,
             Ok(Err(error)) => {
                 // Some legacy servers die of a request they do not know.
-                if matches!(error, HandshakeError::Lost) {
-                    *era = Some(Era::Legacy);
-                }
+                *era = match error {
+                    HandshakeError::Lost => Some(Era::Legacy),
+                    // What was known of it does not hold any more.
+                    _ => None,
+                };
                 return StartError::Handshake(error);
             }
             Err(_) => return StartError::TimedOut,
         };
         *era = Some(hello.era);
+        self.eras.remember(hello.era);
         events::ServerStarted {
             server: &self.server,
             version: &hello.version,
         }
         .emit(&self.events);
         let _subscription = subscribe(wire, &hello);
-        self.state.send_replace(State::Ready(Arc::new(Connection {
+        let connection = Connection {
             wire: Arc::clone(wire),
             era: hello.era,
             instructions: hello.instructions,
-        })));
+        };
+        self.state
+            .send_replace(State::Ready(Arc::new(Any::Stdio(connection))));
         std::future::pending().await
     }
 

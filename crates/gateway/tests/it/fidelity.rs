@@ -1,9 +1,11 @@
 //! Exact bytes: what a server says is what the client gets, with nothing but the id changed.
 
 use countersign_fixture::client::{HttpClient, Response, call_params, modern_params, request};
+use countersign_fixture::http::Format;
 use countersign_fixture::{Era, Eras, Script, preset, span};
+use countersign_gateway::config::Server;
 
-use crate::support::{Rig, result, scripted, text};
+use crate::support::{Rig, over_http, result, scripted, text};
 
 /// The answer without its id, which is ours to replace, and the id.
 fn without_id(message: &[u8]) -> (String, String) {
@@ -29,8 +31,7 @@ async fn call(client: &HttpClient, tool: &str, era: Era) -> Response {
 }
 
 /// Calls every tool of the preset and compares whole messages.
-async fn all_unchanged(script: Script, upstream: Era, client_era: Era) {
-    let (server, _folder) = scripted("x", &script);
+async fn all_unchanged(server: Server, script: Script, upstream: Era, client_era: Era) {
     let rig = Rig::over(vec![server]).await;
     let client = rig.client("/mcp/s/x");
     for tool in &script.tools {
@@ -58,13 +59,35 @@ async fn all_unchanged(script: Script, upstream: Era, client_era: Era) {
 #[tokio::test]
 async fn a_modern_client_sees_every_byte_of_a_modern_server() {
     let script = preset::fidelity().eras(Eras::Modern);
-    all_unchanged(script, Era::Modern, Era::Modern).await;
+    let (server, _folder) = scripted("x", &script);
+    all_unchanged(server, script, Era::Modern, Era::Modern).await;
 }
 
 #[tokio::test]
 async fn a_client_that_negotiated_nothing_sees_every_byte_of_a_legacy_server() {
     let script = preset::fidelity().eras(Eras::Legacy);
-    all_unchanged(script, Era::Legacy, Era::Legacy).await;
+    let (server, _folder) = scripted("x", &script);
+    all_unchanged(server, script, Era::Legacy, Era::Legacy).await;
+}
+
+#[tokio::test]
+async fn every_byte_survives_http_in_json() {
+    for (eras, era) in [(Eras::Modern, Era::Modern), (Eras::Legacy, Era::Legacy)] {
+        let script = preset::fidelity_http().eras(eras);
+        let (server, _fixture) = over_http("x", script.clone(), Format::Json).await;
+        all_unchanged(server, script, era, era).await;
+    }
+}
+
+#[tokio::test]
+async fn every_byte_survives_http_in_events() {
+    for (eras, era) in [(Eras::Modern, Era::Modern), (Eras::Legacy, Era::Legacy)] {
+        let mut script = preset::fidelity_http().eras(eras);
+        // A carriage return ends a line of an event: the server itself cannot send one.
+        script.tools.retain(|tool| tool.name != "carriage_returns");
+        let (server, _fixture) = over_http("x", script.clone(), Format::Sse).await;
+        all_unchanged(server, script, era, era).await;
+    }
 }
 
 #[tokio::test]

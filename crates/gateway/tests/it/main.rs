@@ -3,6 +3,8 @@
 mod access;
 mod faults;
 mod fidelity;
+mod http_faults;
+mod http_upstream;
 mod lists;
 mod quickstart;
 mod records;

@@ -4,12 +4,14 @@ use std::path::Path;
 use std::time::Duration;
 
 use countersign_fixture::client::{HttpClient, Response};
-use countersign_fixture::{Script, executable, span};
+use countersign_fixture::http::{self, Format};
+use countersign_fixture::{Entry, Log, Script, executable, span};
 use countersign_gateway::Gateway;
 use countersign_gateway::config::{ApiKey, Config, Environment, Server};
 use countersign_inspect::Mode;
 use serde_json::Value;
 use tempfile::TempDir;
+use tokio::sync::mpsc::UnboundedReceiver;
 
 /// Far longer than anything takes; reached only when a test fails.
 pub(crate) const WAIT: Duration = Duration::from_mins(1);
@@ -43,6 +45,14 @@ impl Rig {
         let folder = tempfile::tempdir().expect("a folder");
         let mut config = config(folder.path(), servers);
         change(&mut config);
+        let gateway = Gateway::start(config).await.expect("the gateway starts");
+        gateway.settled().await;
+        Self { gateway, folder }
+    }
+
+    /// A gateway over these servers with the state of an earlier one.
+    pub(crate) async fn within(folder: TempDir, servers: Vec<Server>) -> Self {
+        let config = config(folder.path(), servers);
         let gateway = Gateway::start(config).await.expect("the gateway starts");
         gateway.settled().await;
         Self { gateway, folder }
@@ -127,6 +137,44 @@ pub(crate) fn scripted(name: &str, script: &Script) -> (Server, TempDir) {
     std::fs::write(&file, script.to_json()).expect("the script is written");
     let server = fixture(name, &["--script", file.to_str().expect("a path in UTF-8")]);
     (server, folder)
+}
+
+/// A script of the test's own over HTTP; the server lives as long as the second value.
+pub(crate) async fn over_http(
+    name: &str,
+    script: Script,
+    format: Format,
+) -> (Server, http::Server) {
+    let fixture = http::Server::start(script, format).await.expect("a port");
+    (Server::http(name, fixture.url()), fixture)
+}
+
+/// The same, and what the server receives.
+pub(crate) async fn logged_http(
+    name: &str,
+    script: Script,
+    format: Format,
+) -> (Server, http::Server, UnboundedReceiver<Entry>) {
+    let (log, entries) = Log::channel();
+    let fixture = http::Server::bind("127.0.0.1:0", script, format, log).await;
+    let fixture = fixture.expect("a port");
+    (Server::http(name, fixture.url()), fixture, entries)
+}
+
+/// Waits for an entry of a log.
+pub(crate) async fn received(
+    entries: &mut UnboundedReceiver<Entry>,
+    is_it: impl Fn(&Entry) -> bool,
+) -> Entry {
+    let find = async {
+        loop {
+            let entry = entries.recv().await.expect("the server goes on");
+            if is_it(&entry) {
+                return entry;
+            }
+        }
+    };
+    tokio::time::timeout(WAIT, find).await.expect("an entry")
 }
 
 /// A server in strict mode.

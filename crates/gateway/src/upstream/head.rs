@@ -1,4 +1,4 @@
-//! What a line is, from as little of it as possible: usually the first thirty bytes. Whether the
+//! What a message is, from as little of it as possible: usually the first thirty bytes. Whether the
 //! message is any good is for inspection to say; this only finds who it is for.
 
 use std::borrow::Cow;

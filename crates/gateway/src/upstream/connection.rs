@@ -1,0 +1,103 @@
+//! A connection to a server, whatever it is made of. Two transports are two variants: which one a
+//! server has is decided once, and costs a branch from then on.
+
+use bytes::Bytes;
+use countersign_inspect::{Era, Listing, RawReply, Refusal, Source};
+
+use super::http::Subject;
+use super::{NoteSink, http, stdio};
+
+/// A connection to a server that has been greeted.
+#[derive(Debug)]
+pub(crate) enum Connection {
+    Stdio(stdio::Connection),
+    Http(http::Connection),
+}
+
+/// Why a request has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unanswered {
+    /// Nothing was sent: the next life of the server may have it.
+    NotSent,
+    Refused(Refusal),
+}
+
+impl Connection {
+    /// The server's instructions, as a JSON string.
+    pub(crate) fn instructions(&self) -> Option<&Listing> {
+        match self {
+            Self::Stdio(connection) => connection.instructions(),
+            Self::Http(connection) => connection.instructions(),
+        }
+    }
+
+    /// Waits until the server says that its tools have changed.
+    pub(crate) async fn list_changed(&self) {
+        match self {
+            Self::Stdio(connection) => connection.list_changed().await,
+            Self::Http(connection) => connection.list_changed().await,
+        }
+    }
+
+    /// Asks something of our own; `params` are written for the era and the id it goes out under.
+    pub(crate) fn ask(
+        &self,
+        method: &str,
+        params: impl FnOnce(Era, u64) -> Result<Vec<u8>, Refusal>,
+        notes: &NoteSink,
+    ) -> Result<Asked, Refusal> {
+        self.ask_about(&Subject::method(method), params, notes)
+    }
+
+    /// Asks about something that headers name too.
+    pub(crate) fn ask_about(
+        &self,
+        subject: &Subject<'_>,
+        params: impl FnOnce(Era, u64) -> Result<Vec<u8>, Refusal>,
+        notes: &NoteSink,
+    ) -> Result<Asked, Refusal> {
+        match self {
+            Self::Stdio(connection) => connection
+                .ask(subject.method, params, notes)
+                .map(|asked| Asked::Stdio(asked, connection.era)),
+            Self::Http(connection) => connection
+                .ask(subject, params, notes)
+                .map(|asked| Asked::Http(asked, connection.era)),
+        }
+    }
+}
+
+/// A request under way; dropping it cancels it.
+#[derive(Debug)]
+pub(crate) enum Asked {
+    Stdio(stdio::Asked, Era),
+    Http(http::Asked, Era),
+}
+
+impl Asked {
+    /// Waits for the reply, as something only inspection can open.
+    pub(crate) async fn reply(self) -> Result<RawReply, Unanswered> {
+        let (id, era) = match &self {
+            Self::Stdio(asked, era) => (asked.id(), *era),
+            Self::Http(asked, era) => (asked.id(), *era),
+        };
+        let source = Source::new(era).answering(id.to_string());
+        Ok(RawReply::new(self.bytes().await?, source))
+    }
+
+    /// Waits for the answer to a request of our own, which no client sees as it is.
+    pub(crate) async fn answer(self) -> Result<Bytes, Refusal> {
+        self.bytes().await.map_err(|unanswered| match unanswered {
+            Unanswered::NotSent => Refusal::Unreachable,
+            Unanswered::Refused(refusal) => refusal,
+        })
+    }
+
+    async fn bytes(self) -> Result<Bytes, Unanswered> {
+        match self {
+            Self::Stdio(asked, _) => asked.answer().await.map_err(Unanswered::Refused),
+            // Boxed: calls over stdio should not carry it around.
+            Self::Http(asked, _) => Box::pin(asked.answer()).await,
+        }
+    }
+}

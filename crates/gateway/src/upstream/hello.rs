@@ -1,0 +1,87 @@
+//! What a server says about itself when it is greeted, in either era. It only reads; who greets,
+//! and over what, is the transports' business.
+
+use bytes::Bytes;
+use countersign_inspect::{Era, Listing};
+use countersign_tape::{Envelope, Hard, Kind, Span, elements, scan};
+use thiserror::Error;
+
+use super::request::{LEGACY, MODERN};
+use crate::json::{member, path};
+
+/// What a server said about itself.
+#[derive(Debug)]
+pub(super) struct Hello {
+    pub(super) era: Era,
+    pub(super) version: String,
+    pub(super) instructions: Option<Listing>,
+    /// It can say when its tools change.
+    pub(super) tells_changes: bool,
+}
+
+/// Why there was no handshake.
+#[derive(Debug, Error)]
+pub(super) enum HandshakeError {
+    #[error("the server went away")]
+    Lost,
+    #[error("the server answered with an error or with something that is not MCP")]
+    Refused,
+    #[error("the server answered with the HTTP status {0}")]
+    Status(u16),
+    #[error("the server speaks protocol version {0:?}, which is not supported")]
+    Version(String),
+}
+
+/// The `params` of an `initialize` request.
+pub(super) fn initialize_params() -> String {
+    format!(
+        r#"{{"protocolVersion":"{}","capabilities":{{}},"clientInfo":{{"name":"countersign","version":"{}"}}}}"#,
+        LEGACY[0],
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+impl Hello {
+    /// Reads the answer to `server/discover`; nothing if it is not that of a server we can talk to
+    /// in the modern way.
+    pub(super) fn discovered(bytes: &Bytes) -> Option<Self> {
+        let result = result(bytes)?;
+        let versions = member(bytes, result, "supportedVersions")?;
+        elements(bytes, versions)
+            .any(|version| version.string(bytes).is_some_and(|text| text == MODERN))
+            .then(|| Self::read(bytes, result, Era::Modern, MODERN.to_owned()))
+    }
+
+    /// Reads the answer to `initialize`.
+    pub(super) fn initialized(bytes: &Bytes) -> Result<Self, HandshakeError> {
+        let result = result(bytes).ok_or(HandshakeError::Refused)?;
+        let version = member(bytes, result, "protocolVersion")
+            .and_then(|version| version.string(bytes))
+            .ok_or(HandshakeError::Refused)?
+            .into_owned();
+        if !LEGACY.contains(&version.as_str()) {
+            return Err(HandshakeError::Version(version));
+        }
+        Ok(Self::read(bytes, result, Era::Legacy, version))
+    }
+
+    fn read(bytes: &Bytes, result: Span, era: Era, version: String) -> Self {
+        let instructions = member(bytes, result, "instructions")
+            .filter(|value| value.kind(bytes) == Some(Kind::String))
+            .map(|value| Listing::admit(Bytes::copy_from_slice(value.bytes(bytes))));
+        let changes = path(bytes, result, &["capabilities", "tools", "listChanged"]);
+        Self {
+            era,
+            version,
+            instructions,
+            tells_changes: changes.is_some_and(|value| value.kind(bytes) == Some(Kind::True)),
+        }
+    }
+}
+
+/// The result object of an answer that has one.
+fn result(bytes: &[u8]) -> Option<Span> {
+    let envelope: Envelope = scan(bytes, &Hard::default()).ok()?;
+    let result = envelope.result()?;
+    (result.kind(bytes) == Some(Kind::Object)).then_some(result)
+}

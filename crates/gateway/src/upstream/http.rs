@@ -1,0 +1,202 @@
+//! A server that is reached over Streamable HTTP, in either era: greeted, called, and greeted again
+//! when it has gone away and come back. It connects to the one address it was given and follows
+//! nobody elsewhere. Who calls which tool is decided elsewhere. Stage 3.
+
+mod asked;
+mod dial;
+mod failure;
+mod greet;
+mod headers;
+mod link;
+mod listen;
+mod pool;
+mod response;
+mod session;
+mod sse;
+mod target;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use countersign_inspect::{Era, Listing, Refusal};
+use thiserror::Error;
+use tokio::sync::watch;
+use tokio::time::{Instant, sleep, timeout};
+
+pub(crate) use asked::Asked;
+use failure::Failure;
+pub(crate) use headers::{Mirrored, Subject};
+use link::Link;
+pub(crate) use target::{Target, TargetError};
+
+use super::eras::Eras;
+use super::hello::{HandshakeError, Hello};
+use super::{Connection as Any, NoteSink, State, Unanswered};
+use crate::budget::Budget;
+use crate::events::{self, Events};
+use crate::pause;
+
+/// How long a server may take to be greeted.
+const GREET: Duration = Duration::from_secs(30);
+/// A server that has been up this long is not failing to start.
+const SETTLED: Duration = Duration::from_secs(10);
+/// After this many failures in a row calls no longer wait for the next try.
+const PATIENT_TRIES: u32 = 3;
+
+/// A conversation with a server that has been greeted.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    link: Arc<Link>,
+    pub(super) era: Era,
+    instructions: Option<Listing>,
+}
+
+impl Connection {
+    pub(crate) fn instructions(&self) -> Option<&Listing> {
+        self.instructions.as_ref()
+    }
+
+    /// Writes a request; it is sent when its answer is waited for.
+    pub(crate) fn ask(
+        &self,
+        subject: &Subject<'_>,
+        params: impl FnOnce(Era, u64) -> Result<Vec<u8>, Refusal>,
+        notes: &NoteSink,
+    ) -> Result<Asked, Refusal> {
+        let id = self.link.id();
+        let params = params(self.era, id)?;
+        Ok(Asked::new(&self.link, subject, &params, id, notes))
+    }
+
+    pub(crate) async fn list_changed(&self) {
+        self.link.list_changed.notified().await;
+    }
+}
+
+impl Asked {
+    pub(super) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Sends the request and waits for the answer.
+    pub(super) async fn answer(self) -> Result<Bytes, Unanswered> {
+        let link = Arc::clone(&self.link);
+        self.exchange().await.map_err(|failure| match failure {
+            Failure::NotSent => Unanswered::NotSent,
+            other => Unanswered::Refused(link.refusal(&other)),
+        })
+    }
+}
+
+/// Everything needed to keep in touch with one server.
+#[derive(Debug)]
+pub(crate) struct Supervisor {
+    pub(crate) server: Arc<str>,
+    pub(crate) target: Target,
+    pub(crate) max_message_bytes: usize,
+    pub(crate) budget: Budget,
+    pub(crate) events: Arc<Events>,
+    pub(crate) state: watch::Sender<State>,
+    pub(crate) eras: Eras,
+}
+
+/// Why a server cannot be called.
+#[derive(Debug, Error)]
+enum StartError {
+    #[error("the server could not be greeted")]
+    Handshake(#[source] HandshakeError),
+    #[error("the server did not answer in time")]
+    TimedOut,
+}
+
+impl Supervisor {
+    /// Keeps in touch until told to stop.
+    pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
+        let mut failures = 0;
+        while !*stop.borrow() {
+            let started = Instant::now();
+            let failed = tokio::select! {
+                failed = self.live() => failed,
+                _ = stop.wait_for(|stop| *stop) => break,
+            };
+            // Whoever comes now waits for the next life.
+            self.state.send_replace(State::Starting);
+            let settled = started.elapsed() > SETTLED;
+            failures = if settled { 1 } else { failures + 1 };
+            let wait = pause::growing(failures);
+            self.report(failed.as_ref(), wait);
+            if failures > PATIENT_TRIES {
+                self.state.send_replace(State::Down);
+            }
+            tokio::select! {
+                () = sleep(wait) => {}
+                _ = stop.wait_for(|stop| *stop) => {}
+            }
+        }
+        self.state.send_replace(State::Stopped);
+    }
+
+    /// From the greeting until the server is not there any more; the error if there was no greeting.
+    async fn live(&self) -> Option<StartError> {
+        let link = Arc::new(Link::new(
+            Arc::clone(&self.server),
+            self.target.clone(),
+            self.budget.clone(),
+            self.max_message_bytes,
+            Arc::clone(&self.events),
+        ));
+        let greeted = timeout(GREET, greet::greet(&link, self.eras.known())).await;
+        let Hello {
+            era,
+            version,
+            instructions,
+            tells_changes,
+        } = match greeted {
+            Ok(Ok(hello)) => hello,
+            Ok(Err(error)) => return Some(StartError::Handshake(error)),
+            Err(_) => return Some(StartError::TimedOut),
+        };
+        self.eras.remember(era);
+        let (server, version) = (&*self.server, &*version);
+        events::ServerStarted { server, version }.emit(&self.events);
+        let connection = Connection {
+            link: Arc::clone(&link),
+            era,
+            instructions,
+        };
+        self.state
+            .send_replace(State::Ready(Arc::new(Any::Http(connection))));
+        let listening = async {
+            if tells_changes {
+                listen::listen(&link).await;
+            }
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            () = link.lost.notified() => {}
+            () = listening => {}
+        }
+        None
+    }
+
+    fn report(&self, failed: Option<&StartError>, wait: Duration) {
+        let retry_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+        let server = &self.server;
+        match failed {
+            Some(error) => events::ServerStartFailed {
+                server,
+                error,
+                stderr: "",
+                retry_ms,
+            }
+            .emit(&self.events),
+            None => events::ServerLost {
+                server,
+                status: "cannot be reached",
+                retry_ms,
+            }
+            .emit(&self.events),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! A request to a server over HTTP, from its bytes to its answer. A session that the server has
+//! lost is opened again, once. Giving up on a request cancels it: a legacy server is told, a
+//! modern one sees its stream closed.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use countersign_inspect::Era;
+use hyper::StatusCode;
+use hyper::header::HeaderMap;
+
+use super::failure::Failure;
+use super::greet::{code, initialize};
+use super::headers::Subject;
+use super::link::Link;
+use super::session::Session;
+use crate::upstream::{NoteSink, request};
+
+/// How servers refuse a session they do not know, if not with 404.
+const NOT_INITIALISED: &[u8] = b"-32000";
+
+/// A request that has been written and not been sent.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(super) link: Arc<Link>,
+    pub(super) session: Arc<Session>,
+    pub(super) id: u64,
+    pub(super) message: Bytes,
+    /// What the request is about, as headers; nothing for a legacy server.
+    pub(super) subject: HeaderMap,
+    pub(super) notes: NoteSink,
+}
+
+impl Asked {
+    pub(super) fn new(
+        link: &Arc<Link>,
+        subject: &Subject<'_>,
+        params: &[u8],
+        id: u64,
+        notes: &NoteSink,
+    ) -> Self {
+        let session = link.session.load_full();
+        let mut headers = HeaderMap::new();
+        if session.era == Era::Modern {
+            subject.write(&mut headers);
+        }
+        Self {
+            link: Arc::clone(link),
+            session,
+            id,
+            message: request::message(id, subject.method, params).into(),
+            subject: headers,
+            notes: notes.clone(),
+        }
+    }
+
+    /// Sends it and waits for the answer.
+    pub(super) async fn exchange(self) -> Result<Bytes, Failure> {
+        let first = self.once(&self.session).await;
+        let lost = matches!(&first, Err(failure) if self.is_session_lost(failure));
+        if !lost {
+            if let Err(Failure::Status(status, _)) = &first
+                && self.session.era == Era::Modern
+                && matches!(status.as_u16(), 400 | 404 | 405)
+            {
+                // No modern server answers like this: it is not the one that was greeted.
+                self.link.lost.notify_one();
+            }
+            return first;
+        }
+        // Boxed: it happens once in the life of a session.
+        Box::pin(async {
+            let session = self.renewed().await?;
+            self.once(&session).await
+        })
+        .await
+    }
+
+    async fn once(&self, session: &Session) -> Result<Bytes, Failure> {
+        let mut cancel = Cancel {
+            asked: self,
+            session,
+            is_open: true,
+        };
+        let mut headers = session.headers.clone();
+        headers.extend(self.subject.clone());
+        let message = self.message.clone();
+        let answer = self.link.exchange(headers, self.id, message, &self.notes);
+        let answer = answer.await;
+        // Whatever it is, it is known; an answer that was not waited for is not.
+        cancel.is_open = matches!(answer, Err(Failure::TooLarge | Failure::Silent));
+        Ok(answer?.message)
+    }
+
+    fn is_session_lost(&self, failure: &Failure) -> bool {
+        let Failure::Status(status, body) = failure else {
+            return false;
+        };
+        self.session.is_named
+            && match *status {
+                StatusCode::NOT_FOUND => true,
+                StatusCode::BAD_REQUEST => code(body).is_some_and(|code| code == NOT_INITIALISED),
+                _ => false,
+            }
+    }
+
+    /// The session after the one that was lost, opened by whoever comes first.
+    async fn renewed(&self) -> Result<Arc<Session>, Failure> {
+        let _one_at_a_time = self.link.renewing.lock().await;
+        let now = self.link.session.load_full();
+        if !Arc::ptr_eq(&now, &self.session) {
+            return Ok(now);
+        }
+        if initialize(&self.link).await.is_err() {
+            self.link.lost.notify_one();
+            return Err(Failure::Lost);
+        }
+        // Another session is another list, as far as anybody knows.
+        self.link.list_changed.notify_one();
+        Ok(self.link.session.load_full())
+    }
+}
+
+/// Tells a legacy server that nobody waits for an answer any more, unless there was one.
+struct Cancel<'a> {
+    asked: &'a Asked,
+    session: &'a Session,
+    is_open: bool,
+}
+
+impl Drop for Cancel<'_> {
+    fn drop(&mut self) {
+        if !self.is_open || self.session.era == Era::Modern {
+            return;
+        }
+        let mut message = request::cancelled(self.asked.id);
+        message.pop();
+        let headers = self.session.headers.clone();
+        let link = Arc::clone(&self.asked.link);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { link.tell(headers, message).await });
+        }
+    }
+}

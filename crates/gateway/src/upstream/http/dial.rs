@@ -1,0 +1,79 @@
+//! A new connection to a server: TCP, TLS where the address says so, and HTTP/1.1 on top. It knows
+//! one origin and connects to nothing else.
+
+use std::io;
+use std::sync::{Arc, LazyLock};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper_util::rt::TokioIo;
+use rustix::net::sockopt::set_socket_keepalive;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto::ring};
+
+use super::target::Target;
+
+/// How long a connection may take to come about, TLS included.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// The sending side of a connection.
+pub(super) type Sender = SendRequest<Full<Bytes>>;
+
+/// Connects. The connection lives for as long as its sender does.
+pub(super) async fn dial(target: &Target) -> io::Result<Sender> {
+    match timeout(CONNECT, connect(target)).await {
+        Ok(sender) => sender,
+        Err(_) => Err(io::ErrorKind::TimedOut.into()),
+    }
+}
+
+async fn connect(target: &Target) -> io::Result<Sender> {
+    let stream = TcpStream::connect((target.host.as_str(), target.port)).await?;
+    stream.set_nodelay(true)?;
+    // A stream that waits for news may be silent for hours; a peer that is gone must not be.
+    set_socket_keepalive(&stream, true)?;
+    if target.tls {
+        let name = ServerName::try_from(target.host.clone()).map_err(io::Error::other)?;
+        let connector = TlsConnector::from(Arc::clone(&*TLS));
+        speak(connector.connect(name, stream).await?).await
+    } else {
+        speak(stream).await
+    }
+}
+
+async fn speak<S>(stream: S) -> io::Result<Sender>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (sender, connection) = http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(io::Error::other)?;
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, "a connection to a server broke");
+        }
+    });
+    Ok(sender)
+}
+
+/// The certificates are the platform's, read once and only where a server is served over TLS.
+static TLS: LazyLock<Arc<ClientConfig>> = LazyLock::new(|| {
+    let mut roots = RootCertStore::empty();
+    let found = rustls_native_certs::load_native_certs();
+    let (trusted, _unusable) = roots.add_parsable_certificates(found.certs);
+    if trusted == 0 {
+        tracing::error!("no root certificates found: no server can be reached over https");
+    }
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("the provider has the default versions")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Arc::new(config)
+});

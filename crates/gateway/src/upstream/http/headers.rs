@@ -1,0 +1,226 @@
+//! Headers that repeat what the body says, as modern servers demand: the method, the name of the
+//! tool, and the arguments that the tool's `inputSchema` marks with `x-mcp-header`. They are always
+//! made from the message that goes out, never taken from the one that came in.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use countersign_tape::{Kind, Span, elements, members};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::json::{member, path};
+
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
+const MARK: &str = "x-mcp-header";
+/// More than this is no declaration anybody means.
+const MOST: usize = 64;
+
+/// Which arguments of a tool are repeated as headers.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Mirrored {
+    all: Vec<(HeaderName, Vec<String>)>,
+}
+
+impl Mirrored {
+    /// Reads a tool's `inputSchema`; `Err` says why a client has to leave the tool out.
+    pub(crate) fn of(schema: &[u8]) -> Result<Self, &'static str> {
+        let mut found = Self::default();
+        if memchr::memmem::find(schema, MARK.as_bytes()).is_none() {
+            return Ok(found);
+        }
+        // Schemas along `properties` only: elsewhere an argument may or may not be there.
+        let mut open = vec![(Span::whole(schema), Vec::new(), true)];
+        while let Some((value, way, plain)) = open.pop() {
+            match value.kind(schema) {
+                Some(Kind::Object) => {}
+                Some(Kind::Array) => {
+                    open.extend(elements(schema, value).map(|one| (one, Vec::new(), false)));
+                    continue;
+                }
+                _ => continue,
+            }
+            if let Some(mark) = member(schema, value, MARK) {
+                found.add(schema, value, mark, &way, plain)?;
+            }
+            for (key, inner) in members(schema, value) {
+                let name = key.string(schema).unwrap_or_default();
+                if plain && name == "properties" {
+                    for (key, inner) in members(schema, inner) {
+                        let mut way = way.clone();
+                        way.push(key.string(schema).unwrap_or_default().into_owned());
+                        open.push((inner, way, true));
+                    }
+                } else if name != MARK
+                    && !matches!(&*name, "const" | "enum" | "default" | "examples")
+                {
+                    open.push((inner, Vec::new(), false));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn add(
+        &mut self,
+        schema: &[u8],
+        value: Span,
+        mark: Span,
+        way: &[String],
+        plain: bool,
+    ) -> Result<(), &'static str> {
+        if !plain || way.is_empty() {
+            return Err("x-mcp-header stands where no single argument is");
+        }
+        let name = mark.string(schema).ok_or("x-mcp-header is not a string")?;
+        let kind = member(schema, value, "type").and_then(|kind| kind.string(schema));
+        if !matches!(
+            kind.as_deref(),
+            Some("string" | "integer" | "number" | "boolean")
+        ) {
+            return Err("x-mcp-header marks something that is not a string, number or boolean");
+        }
+        let name = HeaderName::from_bytes(format!("mcp-param-{name}").as_bytes());
+        let name = match name {
+            Ok(header) if header.as_str() != "mcp-param-" => header,
+            _ => return Err("x-mcp-header is not a header's name"),
+        };
+        if self.all.len() >= MOST || self.all.iter().any(|(other, _)| *other == name) {
+            return Err("x-mcp-header gives a name twice, or too many of them");
+        }
+        self.all.push((name, way.to_vec()));
+        Ok(())
+    }
+
+    /// Writes the headers for a call with these arguments.
+    fn write(&self, arguments: &[u8], headers: &mut HeaderMap) {
+        for (name, way) in &self.all {
+            let way: Vec<&str> = way.iter().map(String::as_str).collect();
+            let Some(value) = path(arguments, Span::whole(arguments), &way) else {
+                continue;
+            };
+            let value = match value.kind(arguments) {
+                Some(Kind::String) => value.string(arguments).map(|text| header(&text)),
+                Some(Kind::Number | Kind::True | Kind::False) => {
+                    HeaderValue::from_bytes(value.bytes(arguments)).ok()
+                }
+                _ => None,
+            };
+            if let Some(value) = value {
+                headers.insert(name.clone(), value);
+            }
+        }
+    }
+}
+
+/// What a request is about, for headers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Subject<'a> {
+    pub(crate) method: &'a str,
+    /// The tool's own name.
+    pub(crate) name: Option<&'a str>,
+    pub(crate) arguments: Option<&'a [u8]>,
+    pub(crate) mirrored: Option<&'a Mirrored>,
+}
+
+impl<'a> Subject<'a> {
+    /// A request that is about nothing in particular.
+    pub(crate) fn method(method: &'a str) -> Self {
+        Self {
+            method,
+            name: None,
+            arguments: None,
+            mirrored: None,
+        }
+    }
+
+    pub(super) fn write(&self, headers: &mut HeaderMap) {
+        headers.insert(METHOD, header(self.method));
+        if let Some(name) = self.name {
+            headers.insert(NAME, header(name));
+        }
+        if let (Some(mirrored), Some(arguments)) = (self.mirrored, self.arguments) {
+            mirrored.write(arguments, headers);
+        }
+    }
+}
+
+/// A text as a header's value; wrapped if it could not be read back as it is.
+pub(super) fn header(text: &str) -> HeaderValue {
+    let visible = |byte: u8| byte == b' ' || byte == b'\t' || byte.is_ascii_graphic();
+    let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let bytes = text.as_bytes();
+    let edges = bytes.first().is_some_and(blank) || bytes.last().is_some_and(blank);
+    let wrapped = text.starts_with("=?base64?") && text.ends_with("?=");
+    let plain = bytes.iter().all(|byte| visible(*byte)) && !edges && !wrapped;
+    let value = if plain {
+        HeaderValue::from_str(text)
+    } else {
+        HeaderValue::from_str(&format!("=?base64?{}?=", STANDARD.encode(bytes)))
+    };
+    // Unreachable: either way it is visible ASCII.
+    value.unwrap_or(HeaderValue::from_static(""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(schema: &str, arguments: &str) -> Vec<String> {
+        let mirrored = Mirrored::of(schema.as_bytes()).expect("a good schema");
+        let mut headers = HeaderMap::new();
+        mirrored.write(arguments.as_bytes(), &mut headers);
+        let show = |(name, value): (&HeaderName, &HeaderValue)| {
+            format!("{name}: {}", value.to_str().expect("ASCII"))
+        };
+        let mut all: Vec<String> = headers.iter().map(show).collect();
+        all.sort();
+        all
+    }
+
+    #[test]
+    fn marked_arguments_become_headers() {
+        let schema = r#"{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N"},"in":{"type":"object","properties":{"on":{"type":"boolean","x-mcp-header":"On"}}},"free":{"type":"string","default":{"x-mcp-header":1}}}}"#;
+        let arguments = r#"{"region":"eu-1","n":42,"in":{"on":true},"free":"x"}"#;
+        assert_eq!(
+            written(schema, arguments),
+            [
+                "mcp-param-n: 42",
+                "mcp-param-on: true",
+                "mcp-param-region: eu-1"
+            ]
+        );
+        assert_eq!(written(schema, r#"{"region":null,"n":[1]}"#), [""; 0]);
+        assert_eq!(written(r#"{"type":"object"}"#, "{}"), [""; 0]);
+    }
+
+    #[test]
+    fn marks_that_mean_nothing_are_refused() {
+        let property = |inner: &str| format!(r#"{{"properties":{{"a":{inner}}}}}"#);
+        for schema in [
+            property(r#"{"type":"object","x-mcp-header":"A"}"#),
+            property(r#"{"type":"string","x-mcp-header":""}"#),
+            property(r#"{"type":"string","x-mcp-header":"a b"}"#),
+            property(r#"{"type":"string","x-mcp-header":5}"#),
+            property(r#"{"type":"array","items":{"type":"string","x-mcp-header":"A"}}"#),
+            property(r#"{"anyOf":[{"type":"string","x-mcp-header":"A"}]}"#),
+            r#"{"type":"string","x-mcp-header":"A"}"#.to_owned(),
+            r#"{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}}"#.to_owned(),
+        ] {
+            assert!(Mirrored::of(schema.as_bytes()).is_err(), "{schema}");
+        }
+    }
+
+    #[test]
+    fn values_that_headers_cannot_hold_are_wrapped() {
+        for (text, expected) in [
+            ("plain text", "plain text"),
+            ("", ""),
+            (" x", "=?base64?IHg=?="),
+            ("caf\u{e9}", "=?base64?Y2Fmw6k=?="),
+            ("a\r\nb", "=?base64?YQ0KYg==?="),
+            ("=?base64?YQ==?=", "=?base64?PT9iYXNlNjQ/WVE9PT89?="),
+        ] {
+            assert_eq!(header(text), expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! JSON-RPC with one server over HTTP: a message goes out as a POST, and what comes back, as one
+//! piece of JSON or as a stream of events, is the answer or is about it. Each request has exactly
+//! one place its answer can come from. What an answer says is nobody's business here.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arc_swap::ArcSwap;
+use bytes::Bytes;
+use countersign_inspect::Refusal;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::{HeaderMap, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode};
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::timeout;
+
+use super::failure::{Failure, IDLE};
+use super::pool::{Lease, Pool, SendError};
+use super::response::{Form, form, own, progress_id, trimmed};
+use super::session::{SESSION, Session};
+use super::sse::Events;
+use super::target::Target;
+use crate::budget::Budget;
+use crate::events;
+use crate::gather::gather;
+use crate::upstream::head::{self, Head};
+use crate::upstream::{NoteSink, request};
+
+/// How much is read of a response that is no answer.
+const REMARK: usize = 64 * 1024;
+/// How many answers to a server's own requests may be under way.
+const ANSWERS: usize = 8;
+
+/// The way to one server.
+#[derive(Debug)]
+pub(super) struct Link {
+    pub(super) server: Arc<str>,
+    pub(super) target: Target,
+    pub(super) session: ArcSwap<Session>,
+    /// A lost session is opened again by one of those who lost it.
+    pub(super) renewing: tokio::sync::Mutex<()>,
+    /// Told when the server says that its tools have changed.
+    pub(super) list_changed: Notify,
+    /// Told when the server is not there, or not the one that was greeted.
+    pub(super) lost: Notify,
+    pool: Arc<Pool>,
+    budget: Budget,
+    max_message_bytes: usize,
+    events: Arc<events::Events>,
+    next: AtomicU64,
+    answers: Arc<Semaphore>,
+}
+
+/// An answer, and the name of the session that came with it.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) message: Bytes,
+    pub(super) session: Option<HeaderValue>,
+}
+
+impl Link {
+    pub(super) fn new(
+        server: Arc<str>,
+        target: Target,
+        budget: Budget,
+        max_message_bytes: usize,
+        events: Arc<events::Events>,
+    ) -> Self {
+        Self {
+            server,
+            session: ArcSwap::from_pointee(Session::none(&target)),
+            pool: Arc::new(Pool::new(target.clone())),
+            target,
+            renewing: tokio::sync::Mutex::default(),
+            list_changed: Notify::new(),
+            lost: Notify::new(),
+            budget,
+            max_message_bytes,
+            events,
+            next: AtomicU64::new(1),
+            answers: Arc::new(Semaphore::new(ANSWERS)),
+        }
+    }
+
+    /// An id for a request; none is used twice.
+    pub(super) fn id(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Sends the request of this id and waits for its answer.
+    pub(super) async fn exchange(
+        self: &Arc<Self>,
+        headers: HeaderMap,
+        id: u64,
+        body: Bytes,
+        notes: &NoteSink,
+    ) -> Result<Answer, Failure> {
+        let (response, lease) = self.send(Method::POST, headers, body).await?;
+        let (head, body) = response.into_parts();
+        let message = match (head.status, form(&head.headers)) {
+            (StatusCode::OK, Form::Events) => self.stream(body, lease, id, notes).await?,
+            (StatusCode::OK, Form::Json) => {
+                let whole = gather(body, self.max_message_bytes, &self.budget).await?;
+                lease.done();
+                own(&whole, id)
+            }
+            (StatusCode::OK, Form::Other) => return Err(Failure::Malformed),
+            (status, form) => self.remark(status, form, body, lease, id).await?,
+        };
+        let session = head.headers.get(SESSION).cloned();
+        Ok(Answer { message, session })
+    }
+
+    /// Sends a message that has no answer. Whether it arrived is not known.
+    pub(super) async fn tell(self: &Arc<Self>, headers: HeaderMap, message: Vec<u8>) {
+        let sent = self.send(Method::POST, headers, message.into()).await;
+        if let Ok((response, lease)) = sent {
+            lease.done_after(response.into_body());
+        }
+    }
+
+    /// Opens a stream of messages that are not about a request; `Err` if there is none.
+    pub(super) async fn open(
+        self: &Arc<Self>,
+        method: Method,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<(Events<Incoming>, Lease), Failure> {
+        let (response, lease) = self.send(method, headers, body).await?;
+        let (head, body) = response.into_parts();
+        if head.status == StatusCode::OK && form(&head.headers) == Form::Events {
+            let events = Events::new(body, self.max_message_bytes, self.budget.clone());
+            return Ok((events, lease));
+        }
+        Err(Failure::Status(head.status, Bytes::new()))
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<(Response<Incoming>, Lease), Failure> {
+        let mut request = Request::new(Full::new(body));
+        *request.method_mut() = method;
+        *request.uri_mut() = self.target.path.clone();
+        *request.headers_mut() = headers;
+        self.pool.send(request).await.map_err(|error| {
+            tracing::debug!(server = &*self.server, ?error, "a request failed");
+            match error {
+                SendError::Connect(_) | SendError::Unsent(_) => {
+                    self.lost.notify_one();
+                    Failure::NotSent
+                }
+                SendError::Broken(_) => Failure::Lost,
+            }
+        })
+    }
+
+    /// The answer in a stream of events, passing on what else the stream says.
+    async fn stream(
+        self: &Arc<Self>,
+        body: Incoming,
+        lease: Lease,
+        id: u64,
+        notes: &NoteSink,
+    ) -> Result<Bytes, Failure> {
+        let mut events = Events::new(body, self.max_message_bytes, self.budget.clone());
+        let mut strays = false;
+        loop {
+            let next = timeout(IDLE, events.next()).await;
+            match next.map_err(|_| Failure::Silent)?? {
+                Some(message) => match self.hear(&message, Some(id), notes) {
+                    Heard::Answer(answer) => {
+                        lease.done_after(events.into_body());
+                        return Ok(answer);
+                    }
+                    Heard::Stray => strays = true,
+                    Heard::Nothing => {}
+                },
+                None if strays => return Err(Failure::Malformed),
+                None => return Err(Failure::Lost),
+            }
+        }
+    }
+
+    /// A response that says no: an answer all the same if it holds one for this id.
+    async fn remark(
+        &self,
+        status: StatusCode,
+        form: Form,
+        body: Incoming,
+        lease: Lease,
+        id: u64,
+    ) -> Result<Bytes, Failure> {
+        self.refused("an HTTP status that is not 200");
+        if form != Form::Json {
+            return Err(Failure::Status(status, Bytes::new()));
+        }
+        let limit = self.max_message_bytes.min(REMARK);
+        let Ok(whole) = gather(body, limit, &self.budget).await else {
+            return Err(Failure::Status(status, Bytes::new()));
+        };
+        lease.done();
+        match head::read(&whole) {
+            Head::Answer(found) if found == id => Ok(trimmed(&whole)),
+            _ => Err(Failure::Status(status, whole)),
+        }
+    }
+
+    /// Takes a message of the server's; `id` is the request it may answer.
+    pub(super) fn hear(
+        self: &Arc<Self>,
+        message: &Bytes,
+        id: Option<u64>,
+        notes: &NoteSink,
+    ) -> Heard {
+        match head::read(message) {
+            Head::Answer(found) if Some(found) == id => return Heard::Answer(trimmed(message)),
+            Head::Answer(_) | Head::Stray => {
+                let server = &self.server;
+                events::StrayAnswer { server }.emit(&self.events);
+                return Heard::Stray;
+            }
+            Head::Request { id, method } => self.asked(id, &method),
+            Head::Notification { method } => self.told(&method, message, id, notes),
+            Head::Batch(parts) => {
+                let mut heard = Heard::Nothing;
+                for part in parts {
+                    let part = message.slice_ref(part.bytes(message));
+                    if part.trim_ascii_start().starts_with(b"[") {
+                        continue;
+                    }
+                    match self.hear(&part, id, notes) {
+                        Heard::Nothing => {}
+                        Heard::Answer(answer) => return Heard::Answer(answer),
+                        Heard::Stray => heard = Heard::Stray,
+                    }
+                }
+                return heard;
+            }
+            Head::Noise => {
+                let (server, bytes) = (&*self.server, message.len());
+                events::LineSkipped { server, bytes }.emit(&self.events);
+            }
+        }
+        Heard::Nothing
+    }
+
+    fn told(&self, method: &str, message: &Bytes, id: Option<u64>, notes: &NoteSink) {
+        match method {
+            "notifications/tools/list_changed" => self.list_changed.notify_one(),
+            // Progress of something else is of no interest to whoever waits for this.
+            "notifications/progress" if progress_id(message) != id => {}
+            _ => notes.offer(method, message),
+        }
+    }
+
+    /// A request of the server's own. Nothing but `ping` can be answered for a shared session.
+    fn asked(self: &Arc<Self>, id: &[u8], method: &str) {
+        let answer = match method {
+            "ping" => request::answer(id, b"{}"),
+            _ => request::refuse(id, -32601, "Method not found"),
+        };
+        // A server that asks and asks is not answered for ever.
+        let Ok(turn) = Arc::clone(&self.answers).try_acquire_owned() else {
+            return;
+        };
+        let link = Arc::clone(self);
+        tokio::spawn(async move {
+            let headers = link.session.load().headers.clone();
+            let told = timeout(IDLE, link.tell(headers, answer)).await;
+            drop((told, turn));
+        });
+    }
+
+    /// The refusal a failure comes to for whoever called.
+    pub(super) fn refusal(&self, failure: &Failure) -> Refusal {
+        if matches!(failure, Failure::TooLarge) {
+            self.refused("larger than max_message_bytes");
+        }
+        failure.refusal(self.max_message_bytes)
+    }
+
+    fn refused(&self, why: &'static str) {
+        let server = &self.server;
+        events::LineRefused { server, why }.emit(&self.events);
+    }
+}
+
+/// What a message of the server's was.
+#[derive(Debug)]
+pub(super) enum Heard {
+    /// The answer that was waited for.
+    Answer(Bytes),
+    /// An answer to something else.
+    Stray,
+    Nothing,
+}

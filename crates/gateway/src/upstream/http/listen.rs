@@ -1,0 +1,68 @@
+//! What a server says unasked: a legacy one on a stream that is opened with GET, a modern one as
+//! the answer to a subscription. Of interest is only that its tools have changed. A server without
+//! such a stream is left in peace; a stream that ends is opened again.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use countersign_inspect::Era;
+use hyper::Method;
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use tokio::time::{Instant, sleep};
+
+use super::failure::Failure;
+use super::headers::Subject;
+use super::link::Link;
+use crate::pause;
+use crate::upstream::{NoteSink, request};
+
+/// A stream that lasted this long was a good one.
+const SETTLED: std::time::Duration = std::time::Duration::from_secs(10);
+
+/// Listens for as long as there is something to listen to.
+pub(super) async fn listen(link: &Arc<Link>) {
+    let mut failures = 0;
+    loop {
+        let started = Instant::now();
+        match follow(link).await {
+            Err(Failure::Status(status, _)) if status.as_u16() != 404 => return,
+            Err(Failure::Malformed) => return,
+            _ => {}
+        }
+        let lasted = started.elapsed() > SETTLED;
+        failures = if lasted { 1 } else { failures + 1 };
+        sleep(pause::growing(failures)).await;
+        if lasted {
+            // What was said meanwhile was not heard.
+            link.list_changed.notify_one();
+        }
+    }
+}
+
+/// One stream, from its opening to its end.
+async fn follow(link: &Arc<Link>) -> Result<(), Failure> {
+    let session = link.session.load_full();
+    let mut headers = session.headers.clone();
+    let (method, body) = match session.era {
+        Era::Legacy => {
+            headers.remove(CONTENT_TYPE);
+            let events = HeaderValue::from_static("text/event-stream");
+            headers.insert(ACCEPT, events);
+            (Method::GET, Bytes::new())
+        }
+        Era::Modern => {
+            let method = "subscriptions/listen";
+            Subject::method(method).write(&mut headers);
+            let filter = r#""notifications":{"toolsListChanged":true}"#;
+            let params = request::own_params(Era::Modern, filter);
+            let message = request::message(link.id(), method, params.as_bytes());
+            (Method::POST, message.into())
+        }
+    };
+    // Held to the end: giving it up closes the stream.
+    let (mut events, _lease) = link.open(method, headers, body).await?;
+    while let Some(message) = events.next().await? {
+        link.hear(&message, None, &NoteSink::closed());
+    }
+    Ok(())
+}

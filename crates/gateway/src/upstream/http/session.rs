@@ -1,0 +1,53 @@
+//! What the requests to a server have in common once it has been greeted: the era, the version,
+//! and for a legacy server the session it opened, all of it as headers.
+
+use countersign_inspect::Era;
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+
+use super::headers::header;
+use super::target::Target;
+
+pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+
+/// The state a conversation with a server is in.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) era: Era,
+    /// What every request says.
+    pub(super) headers: HeaderMap,
+    /// Whether the server gave us a session that it may lose.
+    pub(super) is_named: bool,
+}
+
+impl Session {
+    /// Before anything has been agreed on.
+    pub(super) fn none(target: &Target) -> Self {
+        Self {
+            era: Era::Legacy,
+            headers: target.headers.clone(),
+            is_named: false,
+        }
+    }
+
+    /// With a server that speaks this version and named the session so.
+    pub(super) fn new(
+        target: &Target,
+        era: Era,
+        version: &str,
+        session: Option<HeaderValue>,
+    ) -> Self {
+        let mut headers = target.headers.clone();
+        // Before 2025-06-18 there was no such header; servers ignore it.
+        headers.insert(VERSION, header(version));
+        let is_named = session.is_some();
+        if let Some(session) = session {
+            headers.insert(SESSION, session);
+        }
+        Self {
+            era,
+            headers,
+            is_named,
+        }
+    }
+}
