@@ -1,7 +1,9 @@
 //! What every server offers, kept in memory: captured when a server comes up, again when it says
-//! that its list has changed, and remembered in the store, so that the first call after a restart
-//! is held to the contract of the last run. Never fetched because of a call.
+//! that its list has changed and every few minutes, and remembered in the store, so that the first
+//! call after a restart is held to the contract of the last run. Never fetched because of a call.
 
+mod capture;
+mod change;
 mod entry;
 mod fetch;
 mod tool;
@@ -11,8 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use countersign_audit::{Finding, Kind, Outcome, Record, Severity, Source, Stage, StoreError};
-use countersign_inspect::{Contract, Digest};
+use countersign_audit::StoreError;
 use tokio::time::sleep;
 
 pub(crate) use entry::Entry;
@@ -25,6 +26,8 @@ use crate::upstream::{Connection, Upstream, ready};
 
 /// Servers often change several tools at once.
 const DEBOUNCE: Duration = Duration::from_millis(250);
+/// Not every server says when its list changes, so each is asked again after this long.
+const REFRESH: Duration = Duration::from_mins(5);
 
 /// The tools of one server.
 #[derive(Debug, Default)]
@@ -33,6 +36,8 @@ pub(crate) struct Tools {
     by_name: HashMap<String, usize>,
     /// Whether this is what the server said in this run.
     pub(crate) fresh: bool,
+    /// How long the server lets clients keep its list.
+    pub(crate) ttl_ms: u64,
 }
 
 impl Tools {
@@ -45,7 +50,14 @@ impl Tools {
             all,
             by_name,
             fresh,
+            ttl_ms: 0,
         }
+    }
+
+    /// The same tools, which clients may keep for this long.
+    fn lasting(mut self, ttl_ms: u64) -> Self {
+        self.ttl_ms = ttl_ms;
+        self
     }
 
     /// The tool of this name.
@@ -103,8 +115,10 @@ async fn track(shared: &Arc<Shared>, upstream: &Upstream, connection: &Connectio
             Ok(list) => {
                 failures = 0;
                 capture(shared, upstream.name(), list, connection).await;
-                connection.list_changed().await;
-                sleep(DEBOUNCE).await;
+                tokio::select! {
+                    () = connection.list_changed() => sleep(DEBOUNCE).await,
+                    () = sleep(REFRESH) => {}
+                }
             }
             Err(error) => {
                 failures += 1;
@@ -125,93 +139,27 @@ async fn track(shared: &Arc<Shared>, upstream: &Upstream, connection: &Connectio
 }
 
 /// Turns a fresh list into tools, remembers them and offers them.
-async fn capture(
-    shared: &Arc<Shared>,
-    server: &Arc<str>,
-    list: Vec<Bytes>,
-    connection: &Connection,
-) {
-    let entries = entries(shared, server, list);
+async fn capture(shared: &Arc<Shared>, server: &Arc<str>, list: fetch::List, from: &Connection) {
+    if let Some(why) = list.cut {
+        events::ListCut { server, why }.emit(&shared.events);
+    }
     let (blocking, name) = (Arc::clone(shared), Arc::clone(server));
-    // Compiling and storing block.
-    let captured = tokio::task::spawn_blocking(move || compile(&blocking, &name, entries)).await;
-    let Ok((tools, records)) = captured else {
+    let captured = tokio::task::spawn_blocking(move || {
+        let known = blocking.snapshot();
+        let known = known.server(&name).map(|server| Arc::clone(&server.tools));
+        capture::capture(&blocking, &name, list.tools, &known.unwrap_or_default())
+    });
+    let Ok(captured) = captured.await else {
         return;
     };
     events::ListCaptured {
         server,
-        tools: tools.len(),
+        tools: captured.tools.len(),
     }
     .emit(&shared.events);
-    let instructions = connection.instructions().map(|text| text.bytes().clone());
-    shared.publish(server, Tools::new(tools, true), instructions);
+    let instructions = from.instructions().map(|text| text.bytes().clone());
+    let tools = Tools::new(captured.tools, true).lasting(list.ttl_ms);
+    shared.publish(server, tools, instructions, captured.changed);
     // A remark is no reply: nothing waits for it.
-    let _remarked = shared.store.commit((), records).await;
-}
-
-/// The elements that are tools; the first of each name.
-fn entries(shared: &Shared, server: &str, list: Vec<Bytes>) -> Vec<Entry> {
-    let mut names = std::collections::HashSet::new();
-    let mut entries = Vec::with_capacity(list.len());
-    for (index, raw) in list.into_iter().enumerate() {
-        let entry = Entry::read(raw).and_then(|entry| {
-            let first = names.insert(entry.name().to_owned());
-            first.then_some(entry).ok_or("another tool has this name")
-        });
-        match entry {
-            Ok(entry) => entries.push(entry),
-            Err(why) => events::ToolSkipped { server, index, why }.emit(&shared.events),
-        }
-    }
-    entries
-}
-
-/// Compiles each tool under the generation the store gives it, with the remarks that are new.
-fn compile(shared: &Shared, server: &str, entries: Vec<Entry>) -> (Vec<Arc<Tool>>, Vec<Record>) {
-    let config = shared.config();
-    let mut records = Vec::new();
-    let mut tools = Vec::with_capacity(entries.len());
-    for entry in entries {
-        let digest = Digest::of(entry.raw()).to_string();
-        let stored = shared
-            .store
-            .reader()
-            .put_tool(server, entry.name(), &digest, entry.raw());
-        let generation = stored.as_ref().map_or(0, |generation| generation.number);
-        let policy = config.policy(server, entry.name());
-        let tool = Tool::capture(entry, server, generation, policy);
-        if stored.is_ok_and(|generation| generation.is_new) {
-            records.extend(remarks(shared, server, tool.contract()));
-        }
-        tools.push(Arc::new(tool));
-    }
-    (tools, records)
-}
-
-/// What an operator should know about a declaration, once per generation.
-fn remarks(shared: &Shared, server: &str, contract: &Contract) -> Vec<Record> {
-    let remark = |diagnostic: &countersign_inspect::Diagnostic| {
-        let mut record = Record::new(
-            shared.store.next_id(),
-            Kind::SchemaDiagnostic,
-            Outcome::Success,
-        );
-        record.source = Source::Internal;
-        record.server = Some(server.to_owned());
-        record.tool = Some(contract.tool().tool().to_owned());
-        record.schema_generation = Some(contract.generation());
-        record.reason = Some(format!("{}: {}", diagnostic.member, diagnostic.detail));
-        record.findings.push(Finding {
-            stage: Stage::Contract,
-            rule: diagnostic.rule.into(),
-            severity: Severity::Info,
-            instance_pointer: None,
-            schema_pointer: None,
-            expected: None,
-            actual: None,
-            detail: Some(diagnostic.detail.clone()),
-        });
-        record
-    };
-    contract.take_diagnostics().iter().map(remark).collect()
+    let _remarked = shared.store.commit((), captured.records).await;
 }

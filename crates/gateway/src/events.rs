@@ -39,6 +39,8 @@ counters! {
     lists_captured,
     /// Tool lists that could not be fetched.
     list_failures,
+    /// Tool lists that have no end, or more than is kept.
+    lists_cut,
     /// Entries of tool lists that are no tools.
     tools_skipped,
     /// Requests with a wrong or missing key.
@@ -198,6 +200,20 @@ impl ListFailed<'_> {
             why,
             "tool list not captured; the last known one stays"
         );
+    }
+}
+
+/// A list was not read to its end.
+pub(crate) struct ListCut<'a> {
+    pub(crate) server: &'a str,
+    pub(crate) why: &'static str,
+}
+
+impl ListCut<'_> {
+    pub(crate) fn emit(&self, events: &Events) {
+        count(&events.lists_cut);
+        let Self { server, why } = *self;
+        tracing::warn!(server, why, "tool list cut");
     }
 }
 

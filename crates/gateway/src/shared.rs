@@ -81,10 +81,16 @@ impl Shared {
         self.changed.send_replace(());
     }
 
-    /// Offers a server's tools.
-    pub(crate) fn publish(&self, server: &str, tools: Tools, instructions: Option<Bytes>) {
+    /// Offers a server's tools; whoever holds its list is told only if they have changed.
+    pub(crate) fn publish(
+        &self,
+        server: &str,
+        tools: Tools,
+        instructions: Option<Bytes>,
+        changed: bool,
+    ) {
         self.change(|snapshot| {
-            snapshot.replacing(server, |server| server.with(tools, instructions))
+            snapshot.replacing(server, |server| server.with(tools, instructions, changed))
         });
     }
 

@@ -48,13 +48,17 @@ impl Server {
     }
 
     /// The same server with other tools.
-    pub(crate) fn with(&self, tools: Tools, instructions: Option<Bytes>) -> Self {
+    pub(crate) fn with(&self, tools: Tools, instructions: Option<Bytes>, changed: bool) -> Self {
         Self {
             upstream: Arc::clone(&self.upstream),
             tools: Arc::new(tools),
             instructions,
             settled: true,
-            lists: Arc::default(),
+            lists: if changed {
+                Arc::default()
+            } else {
+                Arc::clone(&self.lists)
+            },
         }
     }
 

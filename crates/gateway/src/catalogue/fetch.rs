@@ -18,6 +18,8 @@ const MAX_TOOLS: usize = 10_000;
 const MAX_BYTES: usize = 64 << 20;
 /// How long one page may take.
 const PAGE: Duration = Duration::from_secs(30);
+/// How long all of them may take.
+const WHOLE: Duration = Duration::from_mins(2);
 
 /// Why a list could not be had.
 #[derive(Debug, Error)]
@@ -32,29 +34,59 @@ pub(super) enum FetchError {
     Malformed,
 }
 
-/// Every element of the list, in the server's order.
-pub(super) async fn tools(connection: &Connection) -> Result<Vec<Bytes>, FetchError> {
-    let mut all = Vec::new();
+/// A whole list.
+#[derive(Debug, Default)]
+pub(super) struct List {
+    /// Every element, in the server's order.
+    pub(super) tools: Vec<Bytes>,
+    /// How long the server lets clients keep it: the shortest of its pages.
+    pub(super) ttl_ms: u64,
+    /// Why there was more that is not here.
+    pub(super) cut: Option<&'static str>,
+}
+
+/// Fetches every page.
+pub(super) async fn tools(connection: &Connection) -> Result<List, FetchError> {
+    let fetched = timeout(WHOLE, pages(connection)).await;
+    fetched.unwrap_or(Err(FetchError::TimedOut))
+}
+
+async fn pages(connection: &Connection) -> Result<List, FetchError> {
+    let mut list = List::default();
     let mut seen = HashSet::new();
     let mut cursor: Option<String> = None;
     let mut bytes = 0;
-    for _ in 0..MAX_PAGES {
+    for number in 0..MAX_PAGES {
         let page = page(connection, cursor.as_deref()).await?;
-        let (tools, next) = read(&page)?;
+        let read = read(&page)?;
         bytes += page.len();
-        all.extend(tools);
-        all.truncate(MAX_TOOLS);
-        match next {
-            // An empty cursor is a cursor; one that was there before leads nowhere.
-            Some(next)
-                if all.len() < MAX_TOOLS && bytes < MAX_BYTES && seen.insert(next.clone()) =>
-            {
-                cursor = Some(next);
-            }
-            _ => break,
+        list.ttl_ms = if number == 0 {
+            read.ttl_ms
+        } else {
+            list.ttl_ms.min(read.ttl_ms)
+        };
+        list.tools.extend(read.tools);
+        if list.tools.len() > MAX_TOOLS {
+            list.tools.truncate(MAX_TOOLS);
+            list.cut = Some("more tools than are kept");
+            return Ok(list);
         }
+        // An empty cursor is a cursor.
+        let Some(next) = read.next else {
+            return Ok(list);
+        };
+        if bytes >= MAX_BYTES {
+            list.cut = Some("more bytes than are kept");
+        } else if !seen.insert(next.clone()) {
+            list.cut = Some("a cursor came twice");
+        } else {
+            cursor = Some(next);
+            continue;
+        }
+        return Ok(list);
     }
-    Ok(all)
+    list.cut = Some("more pages than are fetched");
+    Ok(list)
 }
 
 /// One page; the cursor is a raw JSON token, as the server wrote it.
@@ -75,8 +107,16 @@ async fn page(connection: &Connection, cursor: Option<&str>) -> Result<Bytes, Fe
     }
 }
 
-/// The elements of a page, and the token of the next cursor.
-fn read(page: &Bytes) -> Result<(Vec<Bytes>, Option<String>), FetchError> {
+/// One page, taken apart.
+#[derive(Debug)]
+struct Page {
+    tools: Vec<Bytes>,
+    /// The token of the next cursor.
+    next: Option<String>,
+    ttl_ms: u64,
+}
+
+fn read(page: &Bytes) -> Result<Page, FetchError> {
     let envelope = scan(page, &Hard::default()).map_err(|_| FetchError::Malformed)?;
     if envelope.error().is_some() {
         return Err(FetchError::Error);
@@ -91,7 +131,14 @@ fn read(page: &Bytes) -> Result<(Vec<Bytes>, Option<String>), FetchError> {
     let next = member(page, result, "nextCursor")
         .filter(|next| next.kind(page) == Some(Kind::String))
         .map(|next| String::from_utf8_lossy(next.bytes(page)).into_owned());
-    Ok((elements(page, tools).map(copy).collect(), next))
+    // What is missing, negative or no number means that the list must not be kept.
+    let ttl_ms = member(page, result, "ttlMs")
+        .and_then(|ttl| std::str::from_utf8(ttl.bytes(page)).ok()?.parse().ok());
+    Ok(Page {
+        tools: elements(page, tools).map(copy).collect(),
+        next,
+        ttl_ms: ttl_ms.unwrap_or(0),
+    })
 }
 
 #[cfg(test)]
@@ -101,11 +148,13 @@ mod tests {
     #[test]
     fn a_page_gives_its_elements_as_they_are() {
         let page = br#"{"result":{"nextCursor":"","tools":[{"name":"a" }, null,5]},"id":1,"jsonrpc":"2.0"}"#;
-        let (tools, next) = read(&Bytes::from_static(page)).expect("a page");
-        assert_eq!(tools, [&b"{\"name\":\"a\" }"[..], b"null", b"5"]);
-        assert_eq!(next.as_deref(), Some("\"\""));
-        let last = br#"{"result":{"tools":[],"nextCursor":null}}"#;
-        assert!(matches!(read(&Bytes::from_static(last)), Ok((tools, None)) if tools.is_empty()));
+        let read_page = read(&Bytes::from_static(page)).expect("a page");
+        assert_eq!(read_page.tools, [&b"{\"name\":\"a\" }"[..], b"null", b"5"]);
+        assert_eq!(read_page.next.as_deref(), Some("\"\""));
+        assert_eq!(read_page.ttl_ms, 0);
+        let last = br#"{"result":{"ttlMs":700,"tools":[],"nextCursor":null}}"#;
+        let last = read(&Bytes::from_static(last)).expect("a page");
+        assert!(last.tools.is_empty() && last.next.is_none() && last.ttl_ms == 700);
         for bad in [
             &b"{}"[..],
             b"x",

@@ -65,6 +65,16 @@ impl Tool {
         &self.entry.name
     }
 
+    /// Its declaration as received.
+    pub(crate) fn raw(&self) -> &[u8] {
+        &self.entry.raw
+    }
+
+    /// Whether this is what the entry would become under the policy, and is in the store.
+    pub(super) fn is(&self, entry: &Entry, policy: &Policy) -> bool {
+        self.entry.raw == entry.raw && self.policy == *policy && self.contract.generation() > 0
+    }
+
     /// Its name where servers meet.
     pub(crate) fn wire_name(&self) -> &str {
         &self.wire_name

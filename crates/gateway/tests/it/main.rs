@@ -1,6 +1,7 @@
 //! The gateway from the outside: real HTTP in front, real child processes behind.
 
 mod access;
+mod catalogue;
 mod faults;
 mod fidelity;
 mod http_faults;

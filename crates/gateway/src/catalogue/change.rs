@@ -1,0 +1,148 @@
+//! What became of a server's tools between two lists: which came, which went, and which members of
+//! the others are no longer the same. A tool that changes after it was approved is an old trick, so
+//! every change is recorded, whatever it is; what the members say is not.
+
+use std::sync::Arc;
+
+use countersign_audit::{Kind, Outcome, Record, Source, Ulid};
+use countersign_tape::{Span, members};
+
+use super::{Tool, Tools};
+use crate::json::member;
+
+/// The members of a tool that are told apart.
+const MEMBERS: [&str; 7] = [
+    "title",
+    "description",
+    "inputSchema",
+    "outputSchema",
+    "annotations",
+    "icons",
+    "_meta",
+];
+
+/// One tool's fate.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Change {
+    Added,
+    Removed,
+    /// These members are not what they were.
+    Changed(Vec<&'static str>),
+}
+
+/// How a new list differs from the known one, by the tools' names: the new list's order, then what
+/// is gone.
+pub(super) fn changes(known: &Tools, new: &[Arc<Tool>]) -> Vec<(String, Change)> {
+    let mut all = Vec::new();
+    for tool in new {
+        match known.get(tool.name()) {
+            None => all.push((tool.name().to_owned(), Change::Added)),
+            Some(old) if old.raw() != tool.raw() => {
+                let what = differing(old.raw(), tool.raw());
+                all.push((tool.name().to_owned(), Change::Changed(what)));
+            }
+            Some(_) => {}
+        }
+    }
+    let kept: std::collections::HashSet<&str> = new.iter().map(|tool| tool.name()).collect();
+    let gone = known.all().iter().map(|tool| tool.name());
+    let gone = gone.filter(|name| !kept.contains(name));
+    all.extend(gone.map(|name| (name.to_owned(), Change::Removed)));
+    all
+}
+
+/// Which members of two tools differ.
+fn differing(old: &[u8], new: &[u8]) -> Vec<&'static str> {
+    let value = |tool, name| Some(member(tool, Span::whole(tool), name)?.bytes(tool));
+    let named = MEMBERS.into_iter();
+    let mut all: Vec<_> = named
+        .filter(|name| value(old, name) != value(new, name))
+        .collect();
+    if others(old) != others(new) {
+        all.push("other members");
+    }
+    if all.is_empty() {
+        all.push("order or spacing");
+    }
+    all
+}
+
+/// The members that have no name here, in an order of their own.
+fn others(tool: &[u8]) -> Vec<(&[u8], &[u8])> {
+    let known = |key: Span| {
+        let name = key.string(tool);
+        name.is_some_and(|name| name == "name" || MEMBERS.contains(&&*name))
+    };
+    let mut others: Vec<_> = members(tool, Span::whole(tool))
+        .filter(|(key, _)| !known(*key))
+        .map(|(key, value)| (key.bytes(tool), value.bytes(tool)))
+        .collect();
+    others.sort_unstable();
+    others
+}
+
+impl Change {
+    /// The change as a record.
+    pub(super) fn record(&self, id: Ulid, server: &str, tool: &str, generation: u64) -> Record {
+        let mut record = Record::new(id, Kind::ToolChange, Outcome::Success);
+        record.source = Source::Internal;
+        record.server = Some(server.to_owned());
+        record.tool = Some(tool.to_owned());
+        record.schema_generation = (generation > 0).then_some(generation);
+        record.reason = Some(match self {
+            Self::Added => "added".to_owned(),
+            Self::Removed => "removed".to_owned(),
+            Self::Changed(what) => format!("changed: {}", what.join(", ")),
+        });
+        record
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use countersign_inspect::Policy;
+
+    use super::super::Entry;
+    use super::*;
+
+    fn tools(all: &[&'static str]) -> Vec<Arc<Tool>> {
+        let tool = |text: &&'static str| {
+            let entry = Entry::read(Bytes::from_static(text.as_bytes())).expect("a tool");
+            Arc::new(Tool::capture(entry, "s", 1, Policy::default()))
+        };
+        all.iter().map(tool).collect()
+    }
+
+    #[test]
+    fn every_difference_is_named() {
+        let old = [
+            r#"{"name":"same","x":1}"#,
+            r#"{"name":"gone"}"#,
+            r#"{"name":"a","description":"x","outputSchema":{}}"#,
+            r#"{"name":"b","x":1,"y":2}"#,
+            r#"{"name":"c","x":1,"y":2}"#,
+        ];
+        let new = tools(&[
+            r#"{"name":"a","description":"y","annotations":{}}"#,
+            r#"{"name":"new"}"#,
+            r#"{"name":"b","x":1,"y":3}"#,
+            r#"{"name":"c","y":2,"x":1}"#,
+            r#"{"name":"same","x":1}"#,
+        ]);
+        let named = |name: &str, change| (name.to_owned(), change);
+        assert_eq!(
+            changes(&Tools::new(tools(&old), true), &new),
+            [
+                named(
+                    "a",
+                    Change::Changed(vec!["description", "outputSchema", "annotations"])
+                ),
+                named("new", Change::Added),
+                named("b", Change::Changed(vec!["other members"])),
+                named("c", Change::Changed(vec!["order or spacing"])),
+                named("gone", Change::Removed),
+            ]
+        );
+    }
+}
