@@ -20,7 +20,7 @@ use crate::budget::FREE;
 use crate::downstream::Client;
 use crate::drain::Phase;
 use crate::reply::{self, Reply};
-use crate::route::{Endpoint, Route, Unroutable, route};
+use crate::route::{Endpoint, Route, Target, Unroutable, route};
 use crate::shared::Shared;
 use crate::upstream::NoteSink;
 use crate::upstream::http::Subject;
@@ -79,7 +79,8 @@ pub(crate) async fn make(shared: Arc<Shared>, call: Call, gone: Gone) -> Reply {
 async fn run(shared: &Arc<Shared>, call: &Call, gone: Gone) -> Reply {
     let mut ledger = Ledger::open(shared, call);
     let conclusion = match route(shared, call).await {
-        Ok(route) => Conclusion::from(answer(shared, route, call, gone, &mut ledger).await),
+        Ok(Target::Tool(route)) => answer(shared, *route, call, gone, &mut ledger).await.into(),
+        Ok(Target::Answered(listing)) => ledger.told(&listing),
         Err(Unroutable::UnknownTool) => Conclusion::UnknownTool,
         Err(Unroutable::Refused(refusal)) => ledger.refused(refusal),
     };

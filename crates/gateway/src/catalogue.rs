@@ -21,6 +21,7 @@ pub(crate) use tool::{Naming, Tool};
 
 use crate::events;
 use crate::pause;
+use crate::router::Index;
 use crate::shared::Shared;
 use crate::upstream::{Connection, Upstream, ready};
 
@@ -34,6 +35,7 @@ const REFRESH: Duration = Duration::from_mins(5);
 pub(crate) struct Tools {
     all: Vec<Arc<Tool>>,
     by_name: HashMap<String, usize>,
+    index: Index,
     /// Whether this is what the server said in this run.
     pub(crate) fresh: bool,
     /// How long the server lets clients keep its list.
@@ -47,6 +49,7 @@ impl Tools {
             .map(|(index, tool)| (tool.name().to_owned(), index))
             .collect();
         Self {
+            index: Index::of(&all),
             all,
             by_name,
             fresh,
@@ -63,6 +66,11 @@ impl Tools {
     /// The tool of this name.
     pub(crate) fn get(&self, name: &str) -> Option<&Arc<Tool>> {
         self.all.get(*self.by_name.get(name)?)
+    }
+
+    /// What the tools are about.
+    pub(crate) fn index(&self) -> &Index {
+        &self.index
     }
 
     /// Every tool, in the server's order.
@@ -147,19 +155,21 @@ async fn capture(shared: &Arc<Shared>, server: &Arc<str>, list: fetch::List, fro
     let captured = tokio::task::spawn_blocking(move || {
         let known = blocking.snapshot();
         let known = known.server(&name).map(|server| Arc::clone(&server.tools));
-        capture::capture(&blocking, &name, list.tools, &known.unwrap_or_default())
+        let known = known.unwrap_or_default();
+        let captured = capture::capture(&blocking, &name, list.tools, &known);
+        let tools = Tools::new(captured.tools, true).lasting(list.ttl_ms);
+        (tools, captured.changed, captured.records)
     });
-    let Ok(captured) = captured.await else {
+    let Ok((tools, changed, records)) = captured.await else {
         return;
     };
     events::ListCaptured {
         server,
-        tools: captured.tools.len(),
+        tools: tools.all().len(),
     }
     .emit(&shared.events);
     let instructions = from.instructions().map(|text| text.bytes().clone());
-    let tools = Tools::new(captured.tools, true).lasting(list.ttl_ms);
-    shared.publish(server, tools, instructions, captured.changed);
+    shared.publish(server, tools, instructions, changed);
     // A remark is no reply: nothing waits for it.
-    let _remarked = shared.store.commit((), captured.records).await;
+    let _remarked = shared.store.commit((), records).await;
 }

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use countersign_inspect::{ClientEra, Policy, Refusal, Router};
+use countersign_inspect::{ClientEra, Listing, Policy, Refusal};
 use countersign_tape::{Hard, Kind, Span, quote, scan};
 
 use crate::call::Call;
 use crate::catalogue::Tool;
 use crate::json::member;
-use crate::names;
+use crate::router::{self, Does};
 use crate::shared::Shared;
 use crate::snapshot::{Server, Snapshot};
 use crate::upstream::Upstream;
@@ -38,6 +38,21 @@ pub(crate) struct Route {
     pub(crate) arguments: Option<Bytes>,
 }
 
+/// What a call means.
+#[derive(Debug)]
+pub(crate) enum Target {
+    /// A server's tool.
+    Tool(Box<Route>),
+    /// A question the gateway answers itself.
+    Answered(Listing),
+}
+
+impl From<Route> for Target {
+    fn from(route: Route) -> Self {
+        Self::Tool(Box::new(route))
+    }
+}
+
 /// Why a call goes nowhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unroutable {
@@ -48,8 +63,13 @@ pub(crate) enum Unroutable {
 }
 
 /// Finds the tool a call means. A server that has not been heard yet is waited for.
-pub(crate) async fn route(shared: &Shared, call: &Call) -> Result<Route, Unroutable> {
-    let snapshot = shared.snapshot();
+pub(crate) async fn route(shared: &Shared, call: &Call) -> Result<Target, Unroutable> {
+    let searches = Does::of(&call.name) == Some(Does::Retrieve);
+    let snapshot = if searches && call.endpoint == Endpoint::Router {
+        shared.settled(&call.endpoint).await
+    } else {
+        shared.snapshot()
+    };
     let found = resolve(&snapshot, call);
     let unknown = matches!(
         found,
@@ -62,39 +82,39 @@ pub(crate) async fn route(shared: &Shared, call: &Call) -> Result<Route, Unrouta
     resolve(&snapshot, call)
 }
 
-fn resolve(snapshot: &Arc<Snapshot>, call: &Call) -> Result<Route, Unroutable> {
-    let client = call.client.era;
-    match &call.endpoint {
+fn resolve(snapshot: &Arc<Snapshot>, call: &Call) -> Result<Target, Unroutable> {
+    let (server, tool) = match &call.endpoint {
         Endpoint::Server(name) => {
             let server = snapshot.server(name).ok_or(Unroutable::UnknownTool)?;
-            let tool = server
-                .tools
-                .get(&call.name)
-                .ok_or(Unroutable::UnknownTool)?;
-            Ok(Route::as_called(snapshot, server, tool, call))
+            let tool = server.tools.get(&call.name);
+            (server, tool.ok_or(Unroutable::UnknownTool)?)
         }
         Endpoint::Direct => {
             let found = snapshot.by_wire_name(&call.name);
-            let (server, tool) = found.ok_or(Unroutable::UnknownTool)?;
-            Ok(Route::as_called(snapshot, server, tool, call))
+            found.ok_or(Unroutable::UnknownTool)?
         }
         Endpoint::Router => {
-            let router = router(&call.name).ok_or(Unroutable::UnknownTool)?;
-            let asked = Asked::read(call).ok_or(Unroutable::Refused(Refusal::BadArguments))?;
-            let (server, tool) = asked.find(snapshot).map_err(Unroutable::Refused)?;
-            if tool.access() != router {
-                let instead = tool.access();
-                return Err(Unroutable::Refused(Refusal::WrongRouter { instead }));
-            }
-            Ok(asked.route(snapshot, server, tool, client, call))
+            let does = Does::of(&call.name).ok_or(Unroutable::UnknownTool)?;
+            return by_router(snapshot, does, call).map_err(Unroutable::Refused);
         }
-    }
+    };
+    Ok(Route::as_called(snapshot, server, tool, call).into())
 }
 
-fn router(name: &str) -> Option<Router> {
-    [Router::Read, Router::Write, Router::Destructive]
-        .into_iter()
-        .find(|router| router.as_str() == name)
+fn by_router(snapshot: &Arc<Snapshot>, does: Does, call: &Call) -> Result<Target, Refusal> {
+    let (given, client) = (call.arguments.as_deref(), call.client.era);
+    let router = match does {
+        Does::Retrieve => return Ok(Target::Answered(router::retrieve(snapshot, given, client)?)),
+        Does::Describe => return Ok(Target::Answered(router::describe(snapshot, given, client)?)),
+        Does::Call(router) => router,
+    };
+    let asked = Asked::read(call).ok_or(Refusal::BadArguments)?;
+    let (server, tool) = router::find(snapshot, &asked.name)?;
+    let instead = tool.access();
+    if instead != router {
+        return Err(Refusal::WrongRouter { instead });
+    }
+    Ok(asked.route(snapshot, server, tool, client, call).into())
 }
 
 impl Route {
@@ -136,21 +156,6 @@ impl Asked {
             return Some(Self { name, arguments });
         }
         (checked.kind() == Kind::Object).then_some(Self { name, arguments })
-    }
-
-    fn find<'a>(&self, snapshot: &'a Snapshot) -> Result<(&'a Server, &'a Arc<Tool>), Refusal> {
-        let (server, tool) = names::split(&self.name).ok_or(Refusal::UnknownTool)?;
-        let Some(server) = snapshot.server(server) else {
-            let configured = snapshot.config.server(server);
-            let disabled = configured.is_some_and(|server| !server.enabled);
-            return Err(if disabled {
-                Refusal::Disabled
-            } else {
-                Refusal::UnknownTool
-            });
-        };
-        let tool = server.tools.get(tool).ok_or(Refusal::UnknownTool)?;
-        Ok((server, tool))
     }
 
     fn route(

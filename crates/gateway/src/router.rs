@@ -1,14 +1,69 @@
-//! The tools the gateway itself offers where servers meet: they call the others. Their list is
-//! fixed; which of them may call a tool is the tool's own annotations' to say.
+//! The tools the gateway itself offers where servers meet: two find and describe the others, three
+//! call them. The list is fixed; which of the three may call a tool is for the tool's own
+//! annotations to say. Calling happens elsewhere, on the one path; what is only looked up is
+//! answered from memory.
+
+mod answer;
+mod index;
+mod search;
+mod words;
 
 use std::sync::LazyLock;
 
-use countersign_inspect::{Listing, Router};
+use countersign_inspect::{ClientEra, Listing, Refusal, Router};
+
+pub(crate) use answer::find;
+pub(crate) use index::Index;
+
+use crate::snapshot::Snapshot;
+
+/// What a router tool does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Does {
+    /// Finds tools.
+    Retrieve,
+    /// Describes one.
+    Describe,
+    /// Calls one.
+    Call(Router),
+}
+
+impl Does {
+    /// What the router tool of this name does.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        match name {
+            "retrieve_tools" => Some(Self::Retrieve),
+            "describe_tool" => Some(Self::Describe),
+            _ => [Router::Read, Router::Write, Router::Destructive]
+                .into_iter()
+                .find(|router| router.as_str() == name)
+                .map(Self::Call),
+        }
+    }
+}
+
+/// The tools a question finds.
+pub(crate) fn retrieve(
+    snapshot: &Snapshot,
+    arguments: Option<&[u8]>,
+    client: ClientEra,
+) -> Result<Listing, Refusal> {
+    answer::retrieve(snapshot, arguments.ok_or(Refusal::BadArguments)?, client)
+}
+
+/// Everything about one tool.
+pub(crate) fn describe(
+    snapshot: &Snapshot,
+    arguments: Option<&[u8]>,
+    client: ClientEra,
+) -> Result<Listing, Refusal> {
+    answer::describe(snapshot, arguments.ok_or(Refusal::BadArguments)?, client)
+}
 
 /// The router tools, as a list.
 pub(crate) fn list() -> &'static Listing {
     static LIST: LazyLock<Listing> = LazyLock::new(|| {
-        let tools = [
+        let calls = [
             (Router::Read, "only reads", r#"{"readOnlyHint":true}"#),
             (
                 Router::Write,
@@ -21,13 +76,17 @@ pub(crate) fn list() -> &'static Listing {
                 r#"{"readOnlyHint":false,"destructiveHint":true}"#,
             ),
         ];
-        let tools = tools.map(|(router, kind, hints)| tool(router, kind, hints));
-        Listing::admit(format!("[{}]", tools.join(",")))
+        let calls = calls.map(|(router, kind, hints)| call(router, kind, hints));
+        Listing::admit(format!("[{RETRIEVE},{DESCRIBE},{}]", calls.join(",")))
     });
     &LIST
 }
 
-fn tool(router: Router, kind: &str, hints: &str) -> String {
+const RETRIEVE: &str = r#"{"name":"retrieve_tools","description":"Finds tools by what they do. Start here: the answer names each tool as server:tool, says which call_tool_* to call it with, and has its input schema.","inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"What the tool should do, in a few words"},"limit":{"type":"integer","description":"How many tools to show, at most","minimum":1,"maximum":50,"default":5}},"required":["query"]},"annotations":{"readOnlyHint":true}}"#;
+
+const DESCRIBE: &str = r#"{"name":"describe_tool","description":"Shows everything about one tool: description, schemas, annotations, and which call_tool_* to call it with.","inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"The tool, as server:tool"}},"required":["name"]},"annotations":{"readOnlyHint":true}}"#;
+
+fn call(router: Router, kind: &str, hints: &str) -> String {
     format!(
         r#"{{"name":"{}","description":"Calls a tool that {kind}. Give its name as server:tool and its arguments in args.","inputSchema":{{"type":"object","properties":{{"name":{{"type":"string","description":"The tool, as server:tool"}},"args":{{"type":"object","description":"The tool's arguments"}},"args_json":{{"type":"string","description":"The tool's arguments as JSON text, for clients that cannot send nested objects"}}}},"required":["name"]}},"annotations":{hints}}}"#,
         router.as_str()
@@ -39,16 +98,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_is_json() {
+    fn the_list_is_json_and_every_tool_does_something() {
         let list: serde_json::Value = serde_json::from_slice(list().bytes()).expect("JSON");
-        let names = list
-            .as_array()
-            .expect("an array")
-            .iter()
-            .map(|tool| &tool["name"]);
-        assert_eq!(
-            names.collect::<Vec<_>>(),
-            ["call_tool_read", "call_tool_write", "call_tool_destructive"]
-        );
+        let tools = list.as_array().expect("an array");
+        assert_eq!(tools.len(), 5);
+        for tool in tools {
+            let name = tool["name"].as_str().expect("a name");
+            assert!(Does::of(name).is_some(), "{name}");
+        }
+        assert_eq!(Does::of("call_tool"), None);
     }
 }

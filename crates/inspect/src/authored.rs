@@ -1,4 +1,4 @@
-//! The one form of our own answers: `isError`, one text block, nothing else. Every client
+//! The one form of our own answers: one text block, `isError` if it is a refusal, nothing else. Every client
 //! accepts it; structured content beside an error makes some of them throw.
 
 use bytes::Bytes;
@@ -8,6 +8,15 @@ use crate::reply::ClientEra;
 
 /// A tool result that says what went wrong.
 pub(crate) fn error_result(text: &str, client: ClientEra) -> Bytes {
+    result(text, br#"}],"isError":true}"#, client)
+}
+
+/// A tool result that says this.
+pub(crate) fn text_result(text: &str, client: ClientEra) -> Bytes {
+    result(text, b"}]}", client)
+}
+
+fn result(text: &str, end: &[u8], client: ClientEra) -> Bytes {
     let kind: &[u8] = match client {
         ClientEra::Modern => br#""resultType":"complete","#,
         ClientEra::Legacy | ClientEra::Unnegotiated => b"",
@@ -18,7 +27,7 @@ pub(crate) fn error_result(text: &str, client: ClientEra) -> Bytes {
         kind,
         br#""content":[{"type":"text","text":"#,
         &text,
-        br#"}],"isError":true}"#,
+        end,
     ];
     parts.concat().into()
 }

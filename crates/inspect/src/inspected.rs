@@ -10,6 +10,7 @@ use crate::body::{Body, Original, respond};
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::examine::JudgedBy;
+use crate::listing::Listing;
 use crate::refusal::Refusal;
 use crate::reply::ClientEra;
 use crate::segments::Segments;
@@ -43,6 +44,16 @@ impl Inspected {
     /// An answer of our own. It holds nothing an upstream wrote.
     pub fn authored(refusal: Refusal, client: ClientEra) -> Self {
         Self::ours(Decision::Allowed, &refusal.to_string(), client)
+    }
+
+    /// An answer about the tools there are: one text block, and nothing that was not admitted.
+    pub fn listed(listing: &Listing, client: ClientEra) -> Self {
+        let text = String::from_utf8_lossy(listing.bytes());
+        Self {
+            body: Body::Authored(authored::text_result(&text, client)),
+            reason: None,
+            ..Self::ours(Decision::Allowed, "", client)
+        }
     }
 
     /// Arguments that were refused, in words the model can act on.

@@ -6,7 +6,9 @@ use std::time::Instant;
 
 use countersign_audit as audit;
 use countersign_audit::{Kind, Outcome, Record, Recorded, Source, Ulid};
-use countersign_inspect::{ClientEra, Decision, Finding, InputVerdict, Inspected, Mode, Refusal};
+use countersign_inspect::{
+    ClientEra, Decision, Finding, InputVerdict, Inspected, Listing, Mode, Refusal,
+};
 
 use countersign_tape::Span;
 
@@ -29,6 +31,8 @@ pub(super) struct Ledger {
     input: Option<InputVerdict>,
     /// Why there is no result, if there is none.
     refusal: Option<Refusal>,
+    /// The gateway itself has the answer.
+    own: bool,
     request: bytes::Bytes,
 }
 
@@ -61,6 +65,7 @@ impl Ledger {
             route: None,
             input: None,
             refusal: None,
+            own: false,
             request: call.params.clone(),
             shared: Arc::clone(shared),
         }
@@ -87,6 +92,12 @@ impl Ledger {
     /// The call never got as far as a tool.
     pub(super) fn refused(&mut self, refusal: Refusal) -> Conclusion {
         self.unanswered(refusal).into()
+    }
+
+    /// The call was a question about the tools there are.
+    pub(super) fn told(&mut self, listing: &Listing) -> Conclusion {
+        self.own = true;
+        Inspected::listed(listing, self.client).into()
     }
 
     /// Writes everything down, and only then gives the conclusion back.
@@ -164,6 +175,9 @@ impl Ledger {
             record.reason = inspected.reason().map(str::to_owned);
             return;
         }
+        if self.own {
+            return;
+        }
         record.response_bytes = Some(inspected.received_bytes() as u64);
         record.validated = inspected.fuel_used() > 0;
         self.judged(inspected, record);
@@ -193,7 +207,7 @@ impl Ledger {
         let before_upstream = match self.refusal {
             Some(Refusal::Internal) => false,
             Some(Refusal::QueueFull) => true,
-            _ => self.route.is_none() || self.is_refused_input(),
+            _ => (self.route.is_none() && !self.own) || self.is_refused_input(),
         };
         if before_upstream {
             Outcome::Rejected

@@ -3,7 +3,7 @@
 //! servers meet, and a schema that would make some client reject the whole list. Decision D8.
 
 use countersign_inspect::{ClientEra, Contract, Declaration, Policy, Router};
-use countersign_tape::{Edits, Place, Span};
+use countersign_tape::{Edits, Place, Span, quote};
 
 use super::entry::Entry;
 use crate::names::wire_name;
@@ -20,6 +20,8 @@ pub(crate) enum Naming {
     Original,
     /// `server__tool`.
     Prefixed,
+    /// `server:tool`, as arguments write it.
+    Human,
 }
 
 /// A tool of one server.
@@ -113,8 +115,12 @@ impl Tool {
         let entry = &self.entry;
         let whole = Span::whole(&entry.raw);
         let mut edits = Edits::new(&entry.raw);
-        if naming == Naming::Prefixed {
-            edits.replace(entry.name_at, countersign_tape::quote(&self.wire_name));
+        match naming {
+            Naming::Original => {}
+            Naming::Prefixed => edits.replace(entry.name_at, quote(&self.wire_name)),
+            Naming::Human => {
+                edits.replace(entry.name_at, quote(&self.contract.tool().to_string()));
+            }
         }
         let how = self.policy.output.advertise_output_schema;
         if let Some((key, _)) = entry.output

@@ -130,7 +130,13 @@ async fn names_fit_every_model_where_servers_meet() {
 #[tokio::test]
 async fn the_default_endpoint_offers_router_tools() {
     let rig = Rig::over(vec![preset("x", "demo")]).await;
-    let expected = ["call_tool_read", "call_tool_write", "call_tool_destructive"];
+    let expected = [
+        "retrieve_tools",
+        "describe_tool",
+        "call_tool_read",
+        "call_tool_write",
+        "call_tool_destructive",
+    ];
     assert_eq!(names(&rig, "/mcp").await, expected);
     let direct = Rig::with(vec![preset("x", "demo")], |config| {
         config.routing_mode = countersign_gateway::config::RoutingMode::Direct;

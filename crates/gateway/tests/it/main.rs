@@ -9,6 +9,7 @@ mod http_upstream;
 mod lists;
 mod quickstart;
 mod records;
+mod router;
 mod sessions;
 mod stop;
 mod support;

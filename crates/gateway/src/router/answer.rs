@@ -1,0 +1,123 @@
+//! The answers of the router tools that only look things up. What they show of a tool is what the
+//! lists show of it, under the name it is called by. Texts and schemas that would flood a model are
+//! cut or left out where several tools are shown.
+
+use countersign_inspect::{ClientEra, Listing, Refusal};
+use countersign_tape::{Edits, Place, Span, quote};
+
+use super::index::start;
+use super::search::{Hit, search};
+use crate::catalogue::{Naming, Tool};
+use crate::json::member;
+use crate::names;
+use crate::snapshot::{Server, Snapshot};
+use crate::upstream::State;
+
+const FEW: usize = 5;
+const MOST: usize = 50;
+/// The longest description and the longest schema shown among others.
+const LONGEST: usize = 4096;
+
+/// The tools a question finds.
+pub(super) fn retrieve(
+    snapshot: &Snapshot,
+    arguments: &[u8],
+    client: ClientEra,
+) -> Result<Listing, Refusal> {
+    let whole = Span::whole(arguments);
+    let query = member(arguments, whole, "query").and_then(|query| query.string(arguments));
+    let query = query.ok_or(Refusal::BadArguments)?;
+    let limit = match member(arguments, whole, "limit") {
+        None => FEW,
+        Some(limit) => number(limit.bytes(arguments)).ok_or(Refusal::BadArguments)?,
+    };
+    let (hits, found) = search(snapshot, &query, limit.clamp(1, MOST));
+    let tools: Vec<String> = hits.iter().map(|hit| brief(hit, client)).collect();
+    let hint = match hits.len() {
+        0 => r#","hint":"nothing found; try other words, or fewer""#,
+        _ => "",
+    };
+    Ok(Listing::admit(format!(
+        r#"{{"tools":[{}],"found":{found}{hint}}}"#,
+        tools.join(",")
+    )))
+}
+
+/// Everything about one tool.
+pub(super) fn describe(
+    snapshot: &Snapshot,
+    arguments: &[u8],
+    client: ClientEra,
+) -> Result<Listing, Refusal> {
+    let name = member(arguments, Span::whole(arguments), "name");
+    let name = name.and_then(|name| name.string(arguments));
+    let (server, tool) = find(snapshot, &name.ok_or(Refusal::BadArguments)?)?;
+    let listed = tool.listed(Naming::Human, client);
+    let mut edits = Edits::new(&listed);
+    let access = format!(r#""{}""#, tool.access().as_str());
+    let whole = Span::whole(&listed);
+    edits.insert_member(whole, Place::Last, "call_with", access.as_bytes());
+    if !is_up(server) {
+        edits.insert_member(whole, Place::Last, "server_is_down", b"true");
+    }
+    let described = edits.apply().map_err(|_| Refusal::Internal)?.to_vec();
+    Ok(Listing::admit(described))
+}
+
+/// The tool of a name as people and arguments write it.
+pub(crate) fn find<'a>(
+    snapshot: &'a Snapshot,
+    name: &str,
+) -> Result<(&'a Server, &'a std::sync::Arc<Tool>), Refusal> {
+    let (server, tool) = names::split(name).ok_or(Refusal::UnknownTool)?;
+    let Some(server) = snapshot.server(server) else {
+        let configured = snapshot.config.server(server);
+        let disabled = configured.is_some_and(|server| !server.enabled);
+        return Err(if disabled {
+            Refusal::Disabled
+        } else {
+            Refusal::UnknownTool
+        });
+    };
+    let tool = server.tools.get(tool).ok_or(Refusal::UnknownTool)?;
+    Ok((server, tool))
+}
+
+fn brief(hit: &Hit<'_>, client: ClientEra) -> String {
+    let listed = hit.tool.listed(Naming::Human, client);
+    let value = |name| member(&listed, Span::whole(&listed), name);
+    let mut brief = vec![b'{'];
+    let mut push = |name: &str, value: &[u8]| {
+        if brief.len() > 1 {
+            brief.push(b',');
+        }
+        brief.extend(format!("\"{name}\":").as_bytes());
+        brief.extend(value);
+    };
+    let name = value("name").map_or(&b"null"[..], |name| name.bytes(&listed));
+    push("name", name);
+    if let Some(text) = value("description").and_then(|text| text.string(&listed)) {
+        push("description", &quote(start(&text, LONGEST)));
+    }
+    push("call_with", &quote(hit.tool.access().as_str()));
+    match value("inputSchema").map(|schema| schema.bytes(&listed)) {
+        Some(schema) if schema.len() <= LONGEST => push("inputSchema", schema),
+        _ => push("inputSchema_is_long", br#""ask describe_tool""#),
+    }
+    if !is_up(hit.server) {
+        push("server_is_down", b"true");
+    }
+    brief.push(b'}');
+    String::from_utf8_lossy(&brief).into_owned()
+}
+
+fn is_up(server: &Server) -> bool {
+    matches!(
+        &*server.upstream.state().borrow(),
+        State::Ready(_) | State::Starting
+    )
+}
+
+fn number(token: &[u8]) -> Option<usize> {
+    std::str::from_utf8(token).ok()?.parse().ok()
+}
