@@ -6,8 +6,11 @@ mod client;
 mod guard;
 mod http;
 mod intake;
+mod level;
+mod listen;
 mod mcp;
 mod message;
+mod relay;
 mod session;
 
 pub(crate) use client::Client;

@@ -3,14 +3,17 @@
 //! the rest is our own words from closed sets. Stage 6.
 
 mod body;
+mod event;
 
 use bytes::Bytes;
 use countersign_audit::Recorded;
 use countersign_inspect::{ClientEra, Listing, Refusal, Segments};
 use countersign_tape::quote;
 use hyper::StatusCode;
+use tokio::sync::mpsc;
 
 pub(crate) use body::Body;
+pub(crate) use event::{event, pulse};
 
 use crate::call::Conclusion;
 use crate::upstream::request::MODERN;
@@ -35,6 +38,14 @@ impl Reply {
         Self {
             status: StatusCode::OK,
             body: Body::from(segments),
+        }
+    }
+
+    /// A stream of events.
+    pub(crate) fn events(events: mpsc::Receiver<Bytes>) -> Self {
+        Self {
+            status: StatusCode::OK,
+            body: Body::Stream(events),
         }
     }
 
@@ -159,10 +170,33 @@ pub(crate) fn problem(id: Option<&[u8]>, problem: &Problem, client: ClientEra) -
     Reply::text(problem.status(client), bytes)
 }
 
+/// What an endpoint can do, as its clients are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Abilities {
+    /// Its list may change, and whoever listens is told.
+    pub(crate) list_changes: bool,
+}
+
+impl Abilities {
+    fn json(self) -> &'static str {
+        if self.list_changes {
+            r#"{"logging":{},"tools":{"listChanged":true}}"#
+        } else {
+            r#"{"logging":{},"tools":{}}"#
+        }
+    }
+}
+
 /// The answer to `initialize`.
-pub(crate) fn initialized(id: &[u8], version: &str, instructions: Option<&Listing>) -> Reply {
+pub(crate) fn initialized(
+    id: &[u8],
+    version: &str,
+    abilities: Abilities,
+    instructions: Option<&Listing>,
+) -> Reply {
     let result = format!(
-        r#"{{"protocolVersion":"{version}","capabilities":{{"tools":{{}}}},"serverInfo":{IDENTITY}"#
+        r#"{{"protocolVersion":"{version}","capabilities":{},"serverInfo":{IDENTITY}"#,
+        abilities.json()
     );
     Reply::text(
         StatusCode::OK,
@@ -171,10 +205,11 @@ pub(crate) fn initialized(id: &[u8], version: &str, instructions: Option<&Listin
 }
 
 /// The answer to `server/discover`.
-pub(crate) fn discovered(id: &[u8], instructions: Option<&Listing>) -> Reply {
+pub(crate) fn discovered(id: &[u8], abilities: Abilities, instructions: Option<&Listing>) -> Reply {
     let result = format!(
-        r#"{{"resultType":"complete","supportedVersions":{},"capabilities":{{"tools":{{}}}},"ttlMs":0,"cacheScope":"private","_meta":{{"io.modelcontextprotocol/serverInfo":{IDENTITY}}}"#,
-        versions()
+        r#"{{"resultType":"complete","supportedVersions":{},"capabilities":{},"ttlMs":0,"cacheScope":"private","_meta":{{"io.modelcontextprotocol/serverInfo":{IDENTITY}}}"#,
+        versions(),
+        abilities.json()
     );
     Reply::text(
         StatusCode::OK,
@@ -182,21 +217,72 @@ pub(crate) fn discovered(id: &[u8], instructions: Option<&Listing>) -> Reply {
     )
 }
 
-/// The answer to `tools/list`: an array of tools as it was captured.
-pub(crate) fn tools(id: &[u8], tools: &Listing, client: ClientEra) -> Reply {
+/// The answer to `tools/list`: an array of tools as it was captured. Modern clients are told how
+/// long they may keep it; nobody else's clients may, because it depends on our configuration.
+pub(crate) fn tools(id: &[u8], tools: &Listing, ttl_ms: u64, client: ClientEra) -> Reply {
+    let ttl = format!(r#","ttlMs":{ttl_ms},"cacheScope":"private"}}"#);
     let (before, after): (&[u8], &[u8]) = match client {
-        ClientEra::Modern => (
-            br#"{"resultType":"complete","tools":"#,
-            br#","ttlMs":0,"cacheScope":"private"}"#,
-        ),
+        ClientEra::Modern => (br#"{"resultType":"complete","tools":"#, ttl.as_bytes()),
         ClientEra::Legacy | ClientEra::Unnegotiated => (br#"{"tools":"#, b"}"),
     };
     let result = [before, tools.bytes(), after].concat();
     Reply::text(StatusCode::OK, envelope(id, "result", &result))
 }
 
-/// The answer to `ping`.
-pub(crate) fn pong(id: &[u8]) -> Reply {
+/// The first message of a subscription: what it will be told.
+pub(crate) fn acknowledged(id: &[u8], list_changed: bool) -> Bytes {
+    let filter = if list_changed {
+        r#"{"toolsListChanged":true}"#
+    } else {
+        "{}"
+    };
+    let params = format!(r#""notifications":{filter},"#);
+    subscribed(
+        "notifications/subscriptions/acknowledged",
+        params.as_bytes(),
+        id,
+    )
+}
+
+/// The news that the list has changed.
+pub(crate) fn list_changed(subscription: Option<&[u8]>) -> Bytes {
+    const METHOD: &str = "notifications/tools/list_changed";
+    match subscription {
+        Some(id) => subscribed(METHOD, b"", id),
+        None => format!(r#"{{"jsonrpc":"2.0","method":"{METHOD}"}}"#).into(),
+    }
+}
+
+/// The answer to a subscription that ends.
+pub(crate) fn unsubscribed(id: &[u8]) -> Bytes {
+    let parts: [&[u8]; 4] = [
+        br#"{"resultType":"complete","_meta":{"#,
+        SUBSCRIPTION,
+        id,
+        b"}}",
+    ];
+    envelope(id, "result", &parts.concat()).into()
+}
+
+const SUBSCRIPTION: &[u8] = br#""io.modelcontextprotocol/subscriptionId":"#;
+
+/// A notification on a subscription, which its id marks.
+fn subscribed(method: &str, params: &[u8], id: &[u8]) -> Bytes {
+    let parts: [&[u8]; 8] = [
+        br#"{"jsonrpc":"2.0","method":""#,
+        method.as_bytes(),
+        br#"","params":{"#,
+        params,
+        br#""_meta":{"#,
+        SUBSCRIPTION,
+        id,
+        b"}}}",
+    ];
+    parts.concat().into()
+}
+
+/// The answer to what has been done: `ping`, `logging/setLevel`.
+pub(crate) fn done(id: &[u8]) -> Reply {
     Reply::text(StatusCode::OK, envelope(id, "result", b"{}"))
 }
 
@@ -281,18 +367,38 @@ mod tests {
     fn our_own_results_are_json() {
         let instructions = Listing::admit(&br#""Be \"kind\".""#[..]);
         let tools_list = Listing::admit(&b"[]"[..]);
+        let [changing, fixed] = [true, false].map(|list_changes| Abilities { list_changes });
         for reply in [
-            initialized(b"1", LEGACY[0], Some(&instructions)),
-            initialized(b"1", LEGACY[0], None),
-            discovered(b"1", Some(&instructions)),
-            tools(b"1", &tools_list, ClientEra::Modern),
-            tools(b"1", &tools_list, ClientEra::Legacy),
-            pong(b"1"),
+            initialized(b"1", LEGACY[0], changing, Some(&instructions)),
+            initialized(b"1", LEGACY[0], fixed, None),
+            discovered(b"1", changing, Some(&instructions)),
+            tools(b"1", &tools_list, 5, ClientEra::Modern),
+            tools(b"1", &tools_list, 5, ClientEra::Legacy),
+            done(b"1"),
             broken(b"1"),
         ] {
             let (status, body) = text(reply);
             let value: serde_json::Value = serde_json::from_str(&body).expect(&body);
             assert_eq!((status, &value["id"]), (200, &serde_json::json!(1)));
         }
+    }
+
+    #[test]
+    fn subscriptions_are_marked_by_their_id() {
+        let lines = [
+            acknowledged(b"\"s\"", true),
+            acknowledged(b"1", false),
+            list_changed(Some(b"\"s\"")),
+            list_changed(None),
+            unsubscribed(b"1"),
+        ];
+        let lines = lines.map(|line| String::from_utf8(line.to_vec()).expect("UTF-8"));
+        insta::assert_snapshot!(lines.join("\n"), @r#"
+        {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/subscriptionId":"s"}}}
+        {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{},"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}
+        {"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s"}}}
+        {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}
+        {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":1}}}
+        "#);
     }
 }

@@ -68,6 +68,11 @@ impl Shared {
         Arc::clone(&self.snapshot.load().config)
     }
 
+    /// Says whenever there is a new state.
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
     /// Makes a new state from the one of this moment.
     pub(crate) fn change(&self, change: impl FnOnce(&Snapshot) -> Snapshot) {
         {

@@ -10,6 +10,7 @@ use countersign_inspect::{ClientEra, Listing};
 
 use crate::catalogue::{Naming, Tool, Tools};
 use crate::config::Config;
+use crate::route::Endpoint;
 use crate::upstream::Upstream;
 
 /// The state of the gateway at one moment.
@@ -33,6 +34,8 @@ pub(crate) struct Server {
     pub(crate) instructions: Option<Bytes>,
     /// Whether its list has been asked for in this run, with or without success.
     pub(crate) settled: bool,
+    /// Counts up with every change of its list.
+    revision: u64,
     lists: Arc<Lists>,
 }
 
@@ -43,6 +46,7 @@ impl Server {
             tools: Arc::new(tools),
             instructions: None,
             settled: false,
+            revision: 0,
             lists: Arc::default(),
         }
     }
@@ -54,6 +58,7 @@ impl Server {
             tools: Arc::new(tools),
             instructions,
             settled: true,
+            revision: self.revision + u64::from(changed),
             lists: if changed {
                 Arc::default()
             } else {
@@ -133,6 +138,27 @@ impl Snapshot {
     /// The server of this name.
     pub(crate) fn server(&self, name: &str) -> Option<&Server> {
         self.servers.get(*self.by_name.get(name)?)
+    }
+
+    /// A number that is another one when the list behind an endpoint is.
+    pub(crate) fn revision(&self, endpoint: &Endpoint) -> u64 {
+        self.behind(endpoint).map(|server| server.revision).sum()
+    }
+
+    /// How long clients may keep the list behind an endpoint: as long as the most forgetful of its
+    /// servers lets them.
+    pub(crate) fn ttl_ms(&self, endpoint: &Endpoint) -> u64 {
+        let ttls = self.behind(endpoint).map(|server| server.tools.ttl_ms);
+        ttls.min().unwrap_or(0)
+    }
+
+    /// The servers whose lists an endpoint shows; the router's own list is nobody else's.
+    fn behind<'a>(&'a self, endpoint: &'a Endpoint) -> impl Iterator<Item = &'a Server> {
+        self.servers.iter().filter(move |server| match endpoint {
+            Endpoint::Router => false,
+            Endpoint::Direct => true,
+            Endpoint::Server(name) => server.upstream.name() == name,
+        })
     }
 
     /// The tool of this name where servers meet, and its server.

@@ -8,21 +8,22 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use hyper::body::Incoming;
-use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
 use super::guard;
 use super::intake;
+use super::listen::Listener;
 use super::{api, mcp};
 use crate::config::RoutingMode;
 use crate::drain::Phase;
 use crate::events;
-use crate::reply::{self, Body, Problem};
+use crate::reply::{self, Body, Problem, Reply};
 use crate::route::Endpoint;
 use crate::shared::Shared;
 
@@ -32,6 +33,7 @@ const HEAD: Duration = Duration::from_secs(10);
 const CONNECTIONS: usize = 4096;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const EVENTS: &str = "text/event-stream";
 
 /// Accepts connections until the gateway drains.
 pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener) {
@@ -133,14 +135,39 @@ async fn mcp(
     match *request.method() {
         Method::POST => post(shared, endpoint, request).await,
         Method::DELETE => delete(shared, &request),
-        _ => {
-            let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "use POST\n");
-            response
-                .headers_mut()
-                .insert(ALLOW, HeaderValue::from_static("POST, DELETE"));
-            response
-        }
+        Method::GET => get(shared, endpoint, request.headers()),
+        _ => not_allowed(),
     }
+}
+
+/// The stream of news of a legacy session; nobody else has one.
+fn get(shared: &Arc<Shared>, endpoint: Endpoint, headers: &HeaderMap) -> Response<Body> {
+    let token = headers.get("mcp-session-id");
+    let Some(token) = token.filter(|_| hears_events(headers)) else {
+        return not_allowed();
+    };
+    let session = token
+        .to_str()
+        .ok()
+        .and_then(|token| shared.sessions.find(token));
+    let Some(session) = session else {
+        return plain(StatusCode::NOT_FOUND, "no such session\n");
+    };
+    let listener = Listener {
+        endpoint,
+        subscription: None,
+        list_changed: true,
+        ended: Some(session.listen()),
+    };
+    respond_with(Reply::events(listener.start(shared)))
+}
+
+fn not_allowed() -> Response<Body> {
+    let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "use POST\n");
+    response
+        .headers_mut()
+        .insert(ALLOW, HeaderValue::from_static("GET, POST, DELETE"));
+    response
 }
 
 async fn post(
@@ -155,12 +182,41 @@ async fn post(
         Err(refused) => return unread(refused),
     };
     let answer = mcp::answer(shared, endpoint, &head.headers, body).await;
-    let mut response = json(answer.reply.status, answer.reply.body);
+    let mut response = respond_with(answer.reply);
     if let Some(session) = answer.session
         && let Ok(session) = HeaderValue::from_str(&session)
     {
         response.headers_mut().insert("mcp-session-id", session);
     }
+    response
+}
+
+/// Whether a client can read a stream of events.
+pub(super) fn hears_events(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(ACCEPT).iter();
+    accepted
+        .filter_map(|value| value.to_str().ok())
+        .any(|value| {
+            let kinds = value.split(',').filter_map(|kind| kind.split(';').next());
+            kinds
+                .map(str::trim)
+                .any(|kind| kind.eq_ignore_ascii_case(EVENTS))
+        })
+}
+
+fn respond_with(reply: Reply) -> Response<Body> {
+    if matches!(reply.body, Body::Whole { .. }) {
+        return json(reply.status, reply.body);
+    }
+    let mut response = Response::new(reply.body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(EVENTS));
+    headers.insert(
+        CACHE_CONTROL,
+        HeaderValue::from_static("no-cache, no-transform"),
+    );
+    // Some proxies collect a response before they pass it on.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }
 

@@ -10,13 +10,21 @@ use hyper::HeaderMap;
 use tokio::sync::oneshot;
 
 use super::client::{Client, client_name};
+use super::http::hears_events;
+use super::level::Level;
+use super::listen::Listener;
 use super::message::{Message, Sort, text};
+use super::relay::{self, Heard};
 use crate::call::{self, Call};
-use crate::reply::{self, LEGACY, Problem, Reply};
+use crate::json::member;
+use crate::reply::{self, Abilities, LEGACY, Problem, Reply};
 use crate::route::Endpoint;
 use crate::router;
 use crate::shared::Shared;
-use crate::upstream::NoteSink;
+use crate::upstream::{NoteSink, notes};
+
+/// Where a modern client says which log messages it hears.
+const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// A reply, and the session it opens.
 pub(super) struct Answer {
@@ -59,6 +67,7 @@ pub(super) async fn answer(
                 message,
                 id,
                 client,
+                hears_events: hears_events(headers),
             };
             match request.serve(&method).await {
                 Ok(answer) => answer,
@@ -95,6 +104,8 @@ struct Request<'a> {
     message: Message,
     id: Bytes,
     client: Client,
+    /// It can read a stream of events.
+    hears_events: bool,
 }
 
 type Served = Result<Answer, (Bytes, Problem)>;
@@ -106,13 +117,49 @@ impl Request<'_> {
             "tools/call" => self.call().await,
             "tools/list" => self.list().await,
             "initialize" if !modern => self.initialize().await,
-            "ping" if !modern => Ok(reply::pong(&self.id).into()),
+            "ping" if !modern => Ok(reply::done(&self.id).into()),
+            "logging/setLevel" if !modern => self.set_level(),
             "server/discover" if modern => {
                 let instructions = self.instructions().await;
-                Ok(reply::discovered(&self.id, instructions.as_ref()).into())
+                let abilities = self.abilities();
+                Ok(reply::discovered(&self.id, abilities, instructions.as_ref()).into())
             }
+            "subscriptions/listen" if modern => Ok(self.listen().into()),
             _ => Err((self.id, Problem::Method)),
         }
+    }
+
+    fn abilities(&self) -> Abilities {
+        Abilities {
+            list_changes: self.endpoint != Endpoint::Router,
+        }
+    }
+
+    /// Log messages are passed on from servers that many clients share, so each client's level is
+    /// kept here.
+    fn set_level(self) -> Served {
+        let level = self.message.param("level");
+        let Some(level) = level.as_ref().and_then(Level::token) else {
+            return Err((self.id, Problem::Params("unknown level")));
+        };
+        if let Some(session) = &self.client.session {
+            session.set_level(level);
+        }
+        Ok(reply::done(&self.id).into())
+    }
+
+    fn listen(self) -> Reply {
+        let wanted = self.message.param("notifications").is_some_and(|filter| {
+            let wanted = member(&filter, Span::whole(&filter), "toolsListChanged");
+            wanted.and_then(|wanted| wanted.kind(&filter)) == Some(Kind::True)
+        });
+        let listener = Listener {
+            list_changed: wanted && self.abilities().list_changes,
+            endpoint: self.endpoint,
+            subscription: Some(self.id),
+            ended: None,
+        };
+        Reply::events(listener.start(self.shared))
     }
 
     async fn initialize(self) -> Served {
@@ -136,7 +183,7 @@ impl Request<'_> {
         let instructions = self.instructions().await;
         Ok(Answer {
             session: self.shared.sessions.open(name),
-            reply: reply::initialized(&self.id, version, instructions.as_ref()),
+            reply: reply::initialized(&self.id, version, self.abilities(), instructions.as_ref()),
         })
     }
 
@@ -166,7 +213,8 @@ impl Request<'_> {
                 None => return Err((self.id, Problem::Method)),
             },
         };
-        Ok(reply::tools(&self.id, tools, era).into())
+        let ttl_ms = snapshot.ttl_ms(&self.endpoint);
+        Ok(reply::tools(&self.id, tools, ttl_ms, era).into())
     }
 
     async fn call(self) -> Served {
@@ -180,13 +228,14 @@ impl Request<'_> {
         }
         let (keep, gone) = oneshot::channel();
         // Held to the end: when the client goes away this is dropped, and the call learns it.
-        let _under_way = match &self.client.session {
+        let under_way = match &self.client.session {
             None => Err(keep),
             Some(session) => match session.begin(self.id.clone(), keep) {
                 Some(under_way) => Ok(under_way),
                 None => return Err((self.id, Problem::Invalid("the id is in use"))),
             },
         };
+        let (notes, heard) = self.hearing(meta.as_ref());
         let call = Call {
             id: self.id,
             endpoint: self.endpoint,
@@ -195,8 +244,33 @@ impl Request<'_> {
             params,
             arguments: self.message.arguments(),
             meta,
-            notes: NoteSink::closed(),
+            notes,
         };
-        Ok(call::make(Arc::clone(self.shared), call, gone).await.into())
+        let call = call::make(Arc::clone(self.shared), call, gone);
+        Ok(match heard {
+            None => call.await.into(),
+            Some(heard) => relay::reply(Box::pin(call), heard, under_way).await.into(),
+        })
+    }
+
+    /// Where the notes of a call go: nowhere, unless the client reads streams of events.
+    fn hearing(&self, meta: Option<&Bytes>) -> (NoteSink, Option<Heard>) {
+        if !self.hears_events {
+            return (NoteSink::closed(), None);
+        }
+        let said = |name| {
+            let meta = meta?;
+            let value = member(meta, Span::whole(meta), name)?;
+            Some(meta.slice_ref(value.bytes(meta)))
+        };
+        let least = match (self.client.era, &self.client.session) {
+            // A modern client asks with each request, or hears nothing.
+            (ClientEra::Modern, _) => said(LOG_LEVEL).as_ref().and_then(Level::token),
+            (_, Some(session)) => Some(session.level()),
+            (_, None) => Some(Level::default()),
+        };
+        let least = least.unwrap_or(Level::SILENT);
+        let (sink, notes) = notes::channel(said("progressToken"));
+        (sink, Some(Heard { notes, least }))
     }
 }

@@ -3,18 +3,22 @@
 //! the key is checked on every request. They live here only; another gateway answers 404.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use tokio::sync::oneshot;
 
+use super::level::Level;
 use crate::noise::token;
 
 /// More sessions than this, and the one that has been idle longest goes.
 const MOST: usize = 10_000;
 /// A session nobody uses goes after this long.
 const IDLE: Duration = Duration::from_hours(4);
+/// Tells requests of the same id apart.
+static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// The sessions of this process.
 #[derive(Debug)]
@@ -30,7 +34,18 @@ pub(crate) struct Session {
     pub(crate) client: Option<Arc<str>>,
     used: Mutex<Instant>,
     /// Requests under way by their id token; dropping the sender cancels.
-    under_way: Mutex<HashMap<Bytes, oneshot::Sender<()>>>,
+    under_way: Mutex<HashMap<Bytes, Kept>>,
+    /// The one stream of news; dropping the sender ends it.
+    listening: Mutex<Option<oneshot::Sender<()>>>,
+    /// From which level on log messages are heard.
+    level: AtomicU8,
+}
+
+/// What keeps a request alive, and which request of its id it is.
+#[derive(Debug)]
+struct Kept {
+    number: u64,
+    _keep: oneshot::Sender<()>,
 }
 
 impl Sessions {
@@ -49,6 +64,8 @@ impl Sessions {
             client,
             used: Mutex::new(Instant::now()),
             under_way: Mutex::new(HashMap::new()),
+            listening: Mutex::new(None),
+            level: AtomicU8::new(Level::default().code()),
         };
         let mut open = self.table();
         if open.len() >= MOST {
@@ -69,7 +86,7 @@ impl Sessions {
     pub(crate) fn end(&self, token: &str) -> bool {
         let session = self.table().remove(token);
         session.is_some_and(|session| {
-            lock(&session.under_way).clear();
+            session.close();
             true
         })
     }
@@ -82,12 +99,20 @@ impl Sessions {
 /// Ends what has been idle too long, and if that is nothing, what has been idle longest.
 fn make_room(open: &mut HashMap<String, Arc<Session>>) {
     let used = |session: &Session| *lock(&session.used);
-    open.retain(|_, session| used(session).elapsed() < IDLE);
+    open.retain(|_, session| {
+        let stays = used(session).elapsed() < IDLE;
+        if !stays {
+            session.close();
+        }
+        stays
+    });
     if open.len() >= MOST
         && let Some(oldest) = open.iter().min_by_key(|(_, session)| used(session))
     {
         let oldest = oldest.0.clone();
-        open.remove(&oldest);
+        if let Some(session) = open.remove(&oldest) {
+            session.close();
+        }
     }
 }
 
@@ -107,11 +132,41 @@ impl Session {
         if under_way.contains_key(&id) {
             return None;
         }
-        under_way.insert(id.clone(), keep);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let kept = Kept {
+            number,
+            _keep: keep,
+        };
+        under_way.insert(id.clone(), kept);
         Some(UnderWay {
             session: Arc::clone(self),
             id,
+            number,
         })
+    }
+
+    /// Starts the session's stream of news, which ends when this resolves. It has one: an older
+    /// one ends, because its client has most likely lost it.
+    pub(crate) fn listen(&self) -> oneshot::Receiver<()> {
+        let (keep, ended) = oneshot::channel();
+        drop(lock(&self.listening).replace(keep));
+        ended
+    }
+
+    /// From which level on the client hears log messages.
+    pub(crate) fn level(&self) -> Level {
+        Level::from_code(self.level.load(Ordering::Relaxed))
+    }
+
+    /// Sets that level.
+    pub(crate) fn set_level(&self, level: Level) {
+        self.level.store(level.code(), Ordering::Relaxed);
+    }
+
+    /// Ends everything that belongs to the session.
+    fn close(&self) {
+        lock(&self.under_way).clear();
+        drop(lock(&self.listening).take());
     }
 
     /// Cancels the request of this id token.
@@ -125,11 +180,17 @@ impl Session {
 pub(crate) struct UnderWay {
     session: Arc<Session>,
     id: Bytes,
+    number: u64,
 }
 
 impl Drop for UnderWay {
     fn drop(&mut self) {
-        self.session.cancel(&self.id);
+        let mut under_way = lock(&self.session.under_way);
+        // Once cancelled, the id may be another request's.
+        let ours = under_way.get(&self.id).map(|kept| kept.number) == Some(self.number);
+        if ours {
+            under_way.remove(&self.id);
+        }
     }
 }
 
@@ -155,9 +216,24 @@ mod tests {
         session.cancel(b"\"b\"");
         session.cancel(&id);
         assert!(gone.await.is_err());
+        let (keep, mut gone) = oneshot::channel();
+        let _again = session.begin(id, keep).expect("the id is free again");
         drop(under_way);
-        let (again, _) = oneshot::channel();
-        assert!(session.begin(id, again).is_some());
+        assert!(gone.try_recv() == Err(oneshot::error::TryRecvError::Empty));
+    }
+
+    #[tokio::test]
+    async fn a_session_has_one_stream_of_news() {
+        let sessions = Sessions::new();
+        let token = sessions.open(None).expect("randomness");
+        let session = sessions.find(&token).expect("open");
+        let first = session.listen();
+        let second = session.listen();
+        assert!(first.await.is_err());
+        sessions.end(&token);
+        assert!(second.await.is_err());
+        session.set_level(Level::SILENT);
+        assert_eq!(session.level(), Level::SILENT);
     }
 
     #[tokio::test]

@@ -1,5 +1,6 @@
-//! The bytes of a response, as pieces that are never copied unless they are small: up to 16 KiB go
-//! out as one, so that head and body fit one write.
+//! The bytes of a response. A whole one is made of pieces that are never copied unless they are
+//! small: up to 16 KiB go out as one, so that head and body fit one write. A stream is whatever
+//! somebody else writes into it, for as long as he does.
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
@@ -9,14 +10,23 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use countersign_inspect::Segments;
 use hyper::body::{Frame, SizeHint};
+use tokio::sync::mpsc;
 
 const ONE_WRITE: usize = 16 * 1024;
 
-/// A response body of known length.
-#[derive(Debug, Default)]
-pub(crate) struct Body {
-    parts: VecDeque<Bytes>,
-    left: usize,
+/// A response body.
+#[derive(Debug)]
+pub(crate) enum Body {
+    /// Of known length.
+    Whole { parts: VecDeque<Bytes>, left: usize },
+    /// Of a length nobody knows yet.
+    Stream(mpsc::Receiver<Bytes>),
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Self::from(Bytes::new())
+    }
 }
 
 impl From<Bytes> for Body {
@@ -27,7 +37,7 @@ impl From<Bytes> for Body {
         } else {
             VecDeque::from([bytes])
         };
-        Self { parts, left }
+        Self::Whole { parts, left }
     }
 }
 
@@ -37,7 +47,7 @@ impl From<Segments> for Body {
         if left <= ONE_WRITE {
             return Self::from(segments.into_bytes());
         }
-        Self {
+        Self::Whole {
             parts: segments.into_parts().into(),
             left,
         }
@@ -45,10 +55,15 @@ impl From<Segments> for Body {
 }
 
 impl Body {
-    /// What is left of it, in one piece.
-    #[cfg(test)]
+    /// What is left of a whole body, in one piece.
     pub(crate) fn into_bytes(self) -> Bytes {
-        Vec::from(self.parts).concat().into()
+        match self {
+            Self::Whole { parts, .. } if parts.len() == 1 => {
+                parts.into_iter().next().unwrap_or_default()
+            }
+            Self::Whole { parts, .. } => Vec::from(parts).concat().into(),
+            Self::Stream(_) => Bytes::new(),
+        }
     }
 }
 
@@ -58,18 +73,27 @@ impl hyper::body::Body for Body {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        let part = self.parts.pop_front();
-        self.left -= part.as_ref().map_or(0, Bytes::len);
-        Poll::Ready(part.map(|part| Ok(Frame::data(part))))
+        let part = match &mut *self {
+            Self::Whole { parts, left } => {
+                let part = parts.pop_front();
+                *left -= part.as_ref().map_or(0, Bytes::len);
+                Poll::Ready(part)
+            }
+            Self::Stream(parts) => parts.poll_recv(context),
+        };
+        part.map(|part| part.map(|part| Ok(Frame::data(part))))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.parts.is_empty()
+        matches!(self, Self::Whole { parts, .. } if parts.is_empty())
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left as u64)
+        match self {
+            Self::Whole { left, .. } => SizeHint::with_exact(*left as u64),
+            Self::Stream(_) => SizeHint::default(),
+        }
     }
 }

@@ -32,7 +32,6 @@ struct Inner {
 
 /// A sink and the notes that come out of it. `token` is the `progressToken` of the client's
 /// request as a raw JSON token; without one there is no progress to tell.
-#[cfg_attr(not(test), expect(dead_code, reason = "for whoever relays notes"))]
 pub(crate) fn channel(token: Option<Bytes>) -> (NoteSink, mpsc::Receiver<Note>) {
     let (notes, receiver) = mpsc::channel(WAITING);
     let inner = Inner {

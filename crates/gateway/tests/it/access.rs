@@ -109,7 +109,7 @@ async fn only_known_paths_and_methods_are_served() {
         .expect("an answer");
     assert_eq!(
         (get.status, get.header("allow")),
-        (405, Some("POST, DELETE"))
+        (405, Some("GET, POST, DELETE"))
     );
     let bad = rig
         .client("/api/v1/activity?status=nope")

@@ -2,6 +2,7 @@
 
 mod access;
 mod catalogue;
+mod exact;
 mod faults;
 mod fidelity;
 mod http_faults;
@@ -12,4 +13,5 @@ mod records;
 mod router;
 mod sessions;
 mod stop;
+mod streams;
 mod support;

@@ -52,7 +52,10 @@ async fn initialize_says_who_we_are_and_what_we_can() {
     let value: Value = serde_json::from_str(&result(&answer)).expect("JSON");
     assert_eq!(value["protocolVersion"], "2025-11-25");
     assert_eq!(value["serverInfo"]["name"], "countersign");
-    assert_eq!(value["capabilities"]["tools"], serde_json::json!({}));
+    assert_eq!(
+        value["capabilities"]["tools"],
+        serde_json::json!({"listChanged": true})
+    );
     let instructions = value["instructions"]
         .as_str()
         .expect("the server's own words");

@@ -1,0 +1,102 @@
+//! A client that waits for news: that the list it sees has changed. A legacy client waits on a
+//! `GET` of its session, a modern one on a request of its own, whose id marks every message. Only
+//! news of the list behind the endpoint is told, and only if that list is really another.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep};
+
+use super::relay::PULSE;
+use crate::drain::Phase;
+use crate::reply::{self, event, pulse};
+use crate::route::Endpoint;
+use crate::shared::Shared;
+
+/// Several servers may change at once, at the start all of them.
+const DEBOUNCE: Duration = Duration::from_millis(100);
+/// A reader that is further behind is given up.
+const WAITING: usize = 16;
+
+/// Who waits for what.
+pub(super) struct Listener {
+    pub(super) endpoint: Endpoint,
+    /// The id of a modern client's request.
+    pub(super) subscription: Option<Bytes>,
+    /// Whether it wants to know about the list.
+    pub(super) list_changed: bool,
+    /// Resolves when nobody is to be told any more.
+    pub(super) ended: Option<oneshot::Receiver<()>>,
+}
+
+impl Listener {
+    /// Starts to listen: the events, as they happen.
+    pub(super) fn start(mut self, shared: &Arc<Shared>) -> mpsc::Receiver<Bytes> {
+        let (events, body) = mpsc::channel(WAITING);
+        let shared = Arc::clone(shared);
+        // From now on: what changes before the task runs is news too.
+        let seen = shared.snapshot().revision(&self.endpoint);
+        tokio::spawn(async move {
+            let ended = self.ended.take();
+            let ended = async move {
+                match ended {
+                    // The other end says nothing; it goes.
+                    Some(ended) => drop(ended.await),
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                () = ended => {}
+                () = events.closed() => {}
+                () = shared.drain.reached(Phase::Draining) => self.farewell(&events),
+                // A reader that is too slow.
+                () = self.tell(&shared, seen, &events) => {}
+            }
+        });
+        body
+    }
+
+    /// Tells the news; comes back when the reader takes none.
+    async fn tell(&self, shared: &Shared, mut seen: u64, events: &mpsc::Sender<Bytes>) {
+        let mut changes = shared.changes();
+        let mut pulses = interval_at(Instant::now() + PULSE, PULSE);
+        pulses.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let opening = match &self.subscription {
+            Some(id) => event(&reply::acknowledged(id, self.list_changed)),
+            // The head of the response goes out with the first byte of its body.
+            None => pulse(),
+        };
+        if events.try_send(opening).is_err() {
+            return;
+        }
+        loop {
+            let news = tokio::select! {
+                changed = changes.changed() => {
+                    if changed.is_err() {
+                        return;
+                    }
+                    sleep(DEBOUNCE).await;
+                    let now = shared.snapshot().revision(&self.endpoint);
+                    let is_news = std::mem::replace(&mut seen, now) != now;
+                    (is_news && self.list_changed)
+                        .then(|| event(&reply::list_changed(self.subscription.as_deref())))
+                }
+                _ = pulses.tick() => Some(pulse()),
+            };
+            if news.is_some_and(|news| events.try_send(news).is_err()) {
+                return;
+            }
+        }
+    }
+
+    /// A subscription that ends in good order has an answer.
+    fn farewell(&self, events: &mpsc::Sender<Bytes>) {
+        if let Some(id) = &self.subscription {
+            // Whoever does not take it learns it by the end of the stream.
+            let _missed = events.try_send(event(&reply::unsubscribed(id)));
+        }
+    }
+}
