@@ -48,9 +48,9 @@ pub use export::{ExportFormat, Exporter};
 pub use id::{Generator, Ids, NotAUlid, Ulid};
 pub use query::{Cursor, Filter, MAX_LIMIT, Query, QueryError};
 pub use record::{
-    Decision, Finding, Head, Kind, MAX_FINDINGS, Millis, Mode, Opening, Outcome, Payload,
-    PayloadPolicy, Payloads, Record, Redactor, Severity, Source, Stage, Status, Undecodable,
-    UnknownValue, parse_decision, parse_rule, parse_stage,
+    DECISIONS, Decision, Finding, Head, Kind, MAX_FINDINGS, Millis, Mode, Opening, Outcome,
+    Payload, PayloadPolicy, Payloads, Record, Redactor, STAGES, Severity, Source, Stage, Status,
+    Undecodable, UnknownValue, parse_decision, parse_rule, parse_stage,
 };
 pub use store::{
     Break, BreakKind, CapturedTool, Durability, Evidence, Generation, OnStoreError, Options, Page,

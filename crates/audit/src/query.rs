@@ -18,6 +18,7 @@ pub const MAX_LIMIT: usize = 1000;
 /// Values one filter may list.
 const MAX_VALUES: usize = 64;
 
+/// What a list may be asked with. The last three are about pages and no filters.
 const PARAMETERS: [&str; 14] = [
     "type",
     "status",
@@ -34,6 +35,9 @@ const PARAMETERS: [&str; 14] = [
     "cursor",
     "total",
 ];
+
+/// How many of them are filters.
+const FILTERS: usize = 11;
 
 /// A parameter that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -98,6 +102,27 @@ pub struct Filter {
 }
 
 impl Filter {
+    /// A filter from parameters as a person or a URL gives them; periods count back from `now`. What is about pages is refused.
+    pub fn from_pairs<K, V>(
+        pairs: impl IntoIterator<Item = (K, V)>,
+        now: Timestamp,
+    ) -> Result<Self, QueryError>
+    where
+        K: AsRef<str>,
+        V: AsRef<str>,
+    {
+        let filters = PARAMETERS.get(..FILTERS).unwrap_or_default();
+        let mut query = Query::default();
+        for (key, value) in pairs {
+            if !filters.contains(&key.as_ref()) {
+                let unknown = UnknownValue::new("parameter", key.as_ref(), filters.to_vec());
+                return Err(unknown.into());
+            }
+            query.set(key.as_ref(), value.as_ref(), now)?;
+        }
+        Ok(query.filter)
+    }
+
     /// Does the record match every part?
     pub fn matches(&self, record: &Record) -> bool {
         fn any<T: PartialEq>(wanted: &[T], is: Option<&T>) -> bool {
@@ -351,6 +376,20 @@ mod tests {
                 .starts_with("since: not a time: `soon`")
         );
         assert!(query(&[("server", &"a,".repeat(65))]).is_err());
+    }
+
+    #[test]
+    fn a_filter_knows_nothing_of_pages() {
+        let now = Timestamp::from_millis(10_000_000);
+        let filter = Filter::from_pairs([("status", "blocked"), ("parent_id", "")], now);
+        assert!(matches!(filter, Err(QueryError::Id(_))));
+        let filter = Filter::from_pairs([("status", "blocked")], now).expect("a filter");
+        assert_eq!(filter.statuses, [Status::Blocked]);
+        for page in ["limit", "cursor", "total", "nonsense"] {
+            let error = Filter::from_pairs([(page, "1")], now).expect_err("refused");
+            let error = error.to_string();
+            assert!(error.ends_with("request_id, parent_id"), "{error}");
+        }
     }
 
     #[test]

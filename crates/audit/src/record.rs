@@ -22,7 +22,8 @@ pub use millis::Millis;
 pub use payload::{Payload, PayloadPolicy, Payloads};
 pub use redact::Redactor;
 pub use verdict::{
-    Decision, Finding, Mode, Severity, Stage, parse_decision, parse_rule, parse_stage,
+    DECISIONS, Decision, Finding, Mode, STAGES, Severity, Stage, parse_decision, parse_rule,
+    parse_stage,
 };
 
 const MAX_NAME: usize = 256;

@@ -7,14 +7,14 @@ pub use countersign_inspect::{Decision, Finding, Mode, Severity, Stage};
 use super::closed::{Status, UnknownValue};
 
 /// Every decision.
-pub(crate) const DECISIONS: [Decision; 4] = [
+pub const DECISIONS: [Decision; 4] = [
     Decision::Allowed,
     Decision::Flagged,
     Decision::Rewritten,
     Decision::Blocked,
 ];
 /// Every stage, in pipeline order.
-pub(crate) const STAGES: [Stage; 7] = [
+pub const STAGES: [Stage; 7] = [
     Stage::Transport,
     Stage::Shape,
     Stage::Guard,

@@ -1,13 +1,13 @@
 //! What the store hands out: a `Stored` record with its place in the chain, a `Page` of them, a `Tail` for followers.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::digest::Digest;
 use crate::id::Ulid;
 use crate::record::Record;
 
 /// A record and its place in the store and in its chain.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stored {
     /// The record.
     #[serde(flatten)]
@@ -19,7 +19,7 @@ pub struct Stored {
     /// Its number in the chain, from 0.
     pub n: u64,
     /// The hash before it; only `show` looks it up.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prev: Option<Digest>,
     /// SHA-256(prev ‖ body).
     pub hash: Digest,

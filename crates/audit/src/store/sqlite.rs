@@ -12,7 +12,8 @@ use tokio::sync::{mpsc, watch};
 
 use super::stats::Counters;
 use super::{
-    Backend, CapturedTool, Generation, Options, Page, StoreError, Stored, Tail, Verification,
+    Backend, CapturedTool, Durability, Generation, Options, Page, StoreError, Stored, Tail,
+    Verification,
 };
 use crate::chain::{Signer, TrustedKeys};
 use crate::id::Ulid;
@@ -125,7 +126,9 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     drop(guard);
     let shared = Arc::new(Shared::new());
     let (queue, receiver) = mpsc::channel(options.queue.max(1));
-    let writer = Writer::new(appender, receiver, Arc::clone(&shared));
+    // Nobody waits for a record that is only queued.
+    let linger = (options.durability == Durability::Async).then_some(writer::LINGER);
+    let writer = Writer::new(appender, receiver, Arc::clone(&shared), linger);
     let retain = Retain::new(options, signer);
     let maintenance = Maintenance::new(
         indexer,

@@ -1,6 +1,6 @@
 //! Committing: evidence, durability levels, failure, the catalogue.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use countersign_audit::{Durability, Evidence, Kind, Mode, OnStoreError, Outcome, Record, Store};
 
@@ -161,6 +161,51 @@ fn a_locked_store_is_down_and_the_chain_goes_on_afterwards() {
     let verification = home.verify();
     assert!(verification.is_intact(), "{verification:?}");
     assert_eq!((verification.records, verification.lost), (12, 1));
+}
+
+#[test]
+fn a_store_that_was_down_is_found_to_work_before_anybody_needs_it() {
+    let home = Home::new();
+    let mut options = home.options();
+    options.busy_timeout = Duration::from_millis(20);
+    let store = Store::open(&options).expect("opens");
+    let raw = home.sqlite();
+    raw.execute_batch("BEGIN IMMEDIATE").expect("lock");
+    let lost = store.commit_blocking((), [call(&store, "a", "b")]);
+    assert_eq!(lost.evidence(), Evidence::StoreDown);
+    let checkpoints = store.stats().checkpoints;
+    raw.execute_batch("ROLLBACK").expect("unlock");
+    let until = Instant::now() + Duration::from_mins(1);
+    while !store.stats().healthy {
+        assert!(Instant::now() < until, "never tried again");
+        std::thread::yield_now();
+    }
+    assert_eq!(store.stats().checkpoints, checkpoints + 1);
+    let verification = home.verify();
+    assert!(verification.is_intact(), "{verification:?}");
+    assert_eq!(verification.lost, 1, "confessed at once");
+}
+
+#[test]
+fn records_nobody_waits_for_share_transactions() {
+    let home = Home::new();
+    let mut options = home.options();
+    options.durability = Durability::Async;
+    let store = Store::open(&options).expect("opens");
+    let start = Instant::now();
+    for _ in 0..1000 {
+        let queued = store.commit_blocking((), [call(&store, "a", "b")]);
+        assert_eq!(queued.evidence(), Evidence::Queued);
+    }
+    let until = start + Duration::from_mins(1);
+    while store.stats().committed < 1000 {
+        assert!(Instant::now() < until, "never written");
+        std::thread::yield_now();
+    }
+    // A group that is not full gathers for five milliseconds, so there cannot have been more.
+    let most = start.elapsed().as_millis() / 5 + 1000 / 512 + 2;
+    let transactions = u128::from(store.stats().transactions);
+    assert!(transactions <= most, "{transactions} of {most}");
 }
 
 #[test]

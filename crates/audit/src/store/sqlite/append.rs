@@ -148,9 +148,12 @@ impl Appender {
         })
     }
 
-    /// Signs the head if records have come since the last checkpoint and it is old enough.
-    pub(super) fn tick(&mut self, lost: u64) -> Result<bool, StoreError> {
-        if self.state.since_checkpoint == 0 || self.state.checkpoint_at.elapsed() < self.period {
+    /// Signs the head if records have come since the last checkpoint and it is old enough; or anyway, to find out whether
+    /// the store takes anything and to confess what it did not. Says whether something was written.
+    pub(super) fn tick(&mut self, lost: u64, anyway: bool) -> Result<bool, StoreError> {
+        let due =
+            self.state.since_checkpoint > 0 && self.state.checkpoint_at.elapsed() >= self.period;
+        if !due && !anyway {
             return Ok(false);
         }
         let transaction = immediate(&self.connection)?;

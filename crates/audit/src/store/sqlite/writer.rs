@@ -1,10 +1,13 @@
 //! The writer thread: takes whatever waits, up to 512 calls, commits it in one transaction, tells the callers.
 //!
-//! No linger: while one group commits, the next one gathers. A group that cannot be committed is lost as a whole and said so
-//! to every caller; the chain goes on from where it was with the next group.
+//! Where callers wait there is no linger: while one group commits, the next one gathers. Under `async` nobody waits, so a few
+//! milliseconds of gathering save a transaction per record. A group that cannot be committed is lost as a whole and said so to
+//! every caller; the chain goes on from where it was with the next group.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
 
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
@@ -17,6 +20,8 @@ use crate::store::{Evidence, StoreError};
 
 /// Calls taken into one transaction.
 const GROUP: usize = 512;
+/// How long a group gathers when nobody waits for it.
+pub(super) const LINGER: Duration = Duration::from_millis(5);
 /// Groups that may wait to be told; beyond that the writer tells them itself.
 const GROUPS: usize = 16;
 
@@ -73,14 +78,22 @@ pub(super) struct Writer {
     appender: Appender,
     queue: mpsc::Receiver<Job>,
     shared: Arc<Shared>,
+    /// How long a group gathers after its first record.
+    linger: Option<Duration>,
 }
 
 impl Writer {
-    pub(super) fn new(appender: Appender, queue: mpsc::Receiver<Job>, shared: Arc<Shared>) -> Self {
+    pub(super) fn new(
+        appender: Appender,
+        queue: mpsc::Receiver<Job>,
+        shared: Arc<Shared>,
+        linger: Option<Duration>,
+    ) -> Self {
         Self {
             appender,
             queue,
             shared,
+            linger,
         }
     }
 
@@ -88,7 +101,7 @@ impl Writer {
     pub(super) fn run(mut self) {
         let mut jobs = Vec::with_capacity(GROUP);
         let mut stop = None;
-        while stop.is_none() && self.queue.blocking_recv_many(&mut jobs, GROUP) > 0 {
+        while stop.is_none() && self.gather(&mut jobs) {
             stop = self.group(&mut jobs);
             if self.shared.wal_is_large.swap(false, Ordering::Relaxed) {
                 self.shorten_wal();
@@ -98,6 +111,18 @@ impl Writer {
         let result = self.appender.stop(self.shared.counters.lost());
         self.note(result.map(|done| (done.last_seq, 1, 1)), 1);
         stop.and_then(|done| done.send(()).ok());
+    }
+
+    /// Waits for jobs; false once there will be none.
+    fn gather(&mut self, jobs: &mut Vec<Job>) -> bool {
+        let taken = self.queue.blocking_recv_many(jobs, GROUP);
+        let ends = jobs.iter().any(|job| matches!(job, Job::Stop(_)));
+        if let Some(linger) = self.linger.filter(|_| (1..GROUP).contains(&taken) && !ends) {
+            thread::sleep(linger);
+            let more = std::iter::from_fn(|| self.queue.try_recv().ok());
+            jobs.extend(more.take(GROUP - taken));
+        }
+        taken > 0
     }
 
     /// One transaction for everything taken. Jobs behind a `Stop` are answered, not written.
@@ -124,10 +149,20 @@ impl Writer {
             self.commit(&bodies, callers);
         }
         if tick {
-            let result = self.appender.tick(self.shared.counters.lost());
-            self.note(result.map(|signed| (0, 0, u64::from(signed))), 0);
+            self.tick();
         }
         stop
+    }
+
+    /// A store that is down is tried here, so that it is known to work again before a call depends on it.
+    fn tick(&mut self) {
+        let counters = &self.shared.counters;
+        let down = counters.down.load(Ordering::Relaxed);
+        match self.appender.tick(counters.lost(), down) {
+            // Nothing was due, so nothing is known about the store.
+            Ok(false) => {}
+            result => self.note(result.map(|signed| (0, 0, u64::from(signed))), 0),
+        }
     }
 
     fn commit(&mut self, bodies: &[Body], callers: Vec<oneshot::Sender<Evidence>>) {

@@ -62,7 +62,11 @@ fn a_checkpoint_comes_by_count_and_by_time() {
     let mut appender = Appender::open(connection, signer, &options).expect("chain opens");
     let ids = Ids::new();
     let bodies: Vec<Body> = (0..5).map(|_| body(&ids)).collect();
-    assert!(!appender.tick(0).expect("nothing since the first one"));
+    assert!(
+        !appender
+            .tick(0, false)
+            .expect("nothing since the first one")
+    );
     assert!(
         !appender
             .append(&bodies[..4], 0)
@@ -76,8 +80,9 @@ fn a_checkpoint_comes_by_count_and_by_time() {
             .checkpoint
     );
     appender.append(&bodies[..1], 0).expect("appended");
-    assert!(appender.tick(0).expect("by time"));
-    assert!(!appender.tick(0).expect("nothing new"));
+    assert!(appender.tick(0, false).expect("by time"));
+    assert!(!appender.tick(0, false).expect("nothing new"));
+    assert!(appender.tick(0, true).expect("to find out"));
     let log = std::fs::read_to_string(dir.path().join("checkpoints.log")).expect("log");
     let numbers: Vec<u64> = log
         .lines()
@@ -88,5 +93,5 @@ fn a_checkpoint_comes_by_count_and_by_time() {
                 .n
         })
         .collect();
-    assert_eq!(numbers, [0, 5, 6]);
+    assert_eq!(numbers, [0, 5, 6, 6]);
 }
