@@ -65,15 +65,20 @@ pub(crate) async fn make(shared: Arc<Shared>, call: Call, gone: Gone) -> Reply {
     let id = call.id.clone();
     let task = tokio::spawn(async move {
         let _work = shared.drain.work();
-        if let Ok(reply) = caught(run(&shared, &call, gone)).await {
-            return reply;
+        // Boxed: a task is moved as a whole more than once, and this is most of it.
+        match caught(Box::pin(run(&shared, &call, gone))).await {
+            Ok(reply) => reply,
+            Err(_) => Box::pin(apologise(&shared, &call)).await,
         }
-        // A bug of ours ends this call and no other, and it is recorded too.
-        let mut ledger = Ledger::open(&shared, &call);
-        let conclusion = ledger.refused(Refusal::Internal);
-        reply::call(ledger.commit(conclusion).await, &call.id)
     });
     task.await.unwrap_or_else(|_| reply::broken(&id))
+}
+
+/// A bug of ours ends this call and no other, and it is recorded too.
+async fn apologise(shared: &Arc<Shared>, call: &Call) -> Reply {
+    let mut ledger = Ledger::open(shared, call);
+    let conclusion = ledger.refused(Refusal::Internal);
+    reply::call(ledger.commit(conclusion).await, &call.id)
 }
 
 async fn run(shared: &Arc<Shared>, call: &Call, gone: Gone) -> Reply {

@@ -75,7 +75,6 @@ pub(crate) fn answer(address: SocketAddr) {
     let mut line = String::new();
     loop {
         line.clear();
-        #[expect(clippy::disallowed_methods, reason = "the parent is this binary")]
         let read = std::io::stdin().read_line(&mut line);
         if !matches!(read, Ok(1..)) {
             return;

@@ -1,8 +1,11 @@
 //! A new connection to a server: TCP, TLS where the address says so, and HTTP/1.1 on top. It knows
 //! one origin and connects to nothing else.
 
+use std::fmt;
 use std::io;
+use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -22,18 +25,48 @@ use super::target::Target;
 /// How long a connection may take to come about, TLS included.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// The sending side of a connection.
-pub(super) type Sender = SendRequest<Full<Bytes>>;
+/// A connection. Nobody else moves its bytes: whoever uses it drives it, in its own task, which
+/// spares each call two changes of task.
+pub(super) struct Wire {
+    pub(super) sender: SendRequest<Full<Bytes>>,
+    /// Ends when the connection is closed.
+    driver: Pin<Box<dyn Future<Output = ()> + Send>>,
+    is_closed: bool,
+}
 
-/// Connects. The connection lives for as long as its sender does.
-pub(super) async fn dial(target: &Target) -> io::Result<Sender> {
+impl Wire {
+    /// Moves what bytes there are to move.
+    pub(super) fn drive(&mut self, context: &mut Context<'_>) {
+        if !self.is_closed {
+            self.is_closed = self.driver.as_mut().poll(context).is_ready();
+        }
+    }
+
+    /// Whether the connection can carry another request, as far as anybody can tell.
+    pub(super) fn is_usable(&mut self) -> bool {
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        self.drive(&mut context);
+        !self.is_closed && matches!(self.sender.poll_ready(&mut context), Poll::Ready(Ok(())))
+    }
+}
+
+impl fmt::Debug for Wire {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wire")
+            .field("is_closed", &self.is_closed)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Connects.
+pub(super) async fn dial(target: &Target) -> io::Result<Wire> {
     match timeout(CONNECT, connect(target)).await {
-        Ok(sender) => sender,
+        Ok(wire) => wire,
         Err(_) => Err(io::ErrorKind::TimedOut.into()),
     }
 }
 
-async fn connect(target: &Target) -> io::Result<Sender> {
+async fn connect(target: &Target) -> io::Result<Wire> {
     let stream = TcpStream::connect((target.host.as_str(), target.port)).await?;
     stream.set_nodelay(true)?;
     // A stream that waits for news may be silent for hours; a peer that is gone must not be.
@@ -47,19 +80,23 @@ async fn connect(target: &Target) -> io::Result<Sender> {
     }
 }
 
-async fn speak<S>(stream: S) -> io::Result<Sender>
+async fn speak<S>(stream: S) -> io::Result<Wire>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let (sender, connection) = http1::handshake(TokioIo::new(stream))
         .await
         .map_err(io::Error::other)?;
-    tokio::spawn(async move {
+    let driver = async move {
         if let Err(error) = connection.await {
             tracing::debug!(%error, "a connection to a server broke");
         }
-    });
-    Ok(sender)
+    };
+    Ok(Wire {
+        sender,
+        driver: Box::pin(driver),
+        is_closed: false,
+    })
 }
 
 /// The certificates are the platform's, read once and only where a server is served over TLS.

@@ -9,14 +9,13 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use countersign_inspect::Refusal;
 use http_body_util::Full;
-use hyper::body::Incoming;
 use hyper::header::{HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
 use super::failure::{Failure, IDLE};
-use super::pool::{Lease, Pool, SendError};
+use super::pool::{Pool, Reply, SendError};
 use super::response::{Form, form, own, progress_id, trimmed};
 use super::session::{SESSION, Session};
 use super::sse::Events;
@@ -96,17 +95,17 @@ impl Link {
         body: Bytes,
         notes: &NoteSink,
     ) -> Result<Answer, Failure> {
-        let (response, lease) = self.send(Method::POST, headers, body).await?;
-        let (head, body) = response.into_parts();
+        let response = self.send(Method::POST, headers, body).await?;
+        let (head, mut body) = response.into_parts();
         let message = match (head.status, form(&head.headers)) {
-            (StatusCode::OK, Form::Events) => self.stream(body, lease, id, notes).await?,
+            (StatusCode::OK, Form::Events) => self.stream(body, id, notes).await?,
             (StatusCode::OK, Form::Json) => {
-                let whole = gather(body, self.max_message_bytes, &self.budget).await?;
-                lease.done();
+                let whole = gather(&mut body, self.max_message_bytes, &self.budget).await?;
+                body.done();
                 own(&whole, id)
             }
             (StatusCode::OK, Form::Other) => return Err(Failure::Malformed),
-            (status, form) => self.remark(status, form, body, lease, id).await?,
+            (status, form) => self.remark(status, form, body, id).await?,
         };
         let session = head.headers.get(SESSION).cloned();
         Ok(Answer { message, session })
@@ -115,8 +114,8 @@ impl Link {
     /// Sends a message that has no answer. Whether it arrived is not known.
     pub(super) async fn tell(self: &Arc<Self>, headers: HeaderMap, message: Vec<u8>) {
         let sent = self.send(Method::POST, headers, message.into()).await;
-        if let Ok((response, lease)) = sent {
-            lease.done_after(response.into_body());
+        if let Ok(response) = sent {
+            response.into_body().done_after_rest();
         }
     }
 
@@ -126,12 +125,11 @@ impl Link {
         method: Method,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<(Events<Incoming>, Lease), Failure> {
-        let (response, lease) = self.send(method, headers, body).await?;
-        let (head, body) = response.into_parts();
+    ) -> Result<Events<Reply>, Failure> {
+        let (head, body) = self.send(method, headers, body).await?.into_parts();
         if head.status == StatusCode::OK && form(&head.headers) == Form::Events {
-            let events = Events::new(body, self.max_message_bytes, self.budget.clone());
-            return Ok((events, lease));
+            let limit = self.max_message_bytes;
+            return Ok(Events::new(body, limit, self.budget.clone()));
         }
         Err(Failure::Status(head.status, Bytes::new()))
     }
@@ -141,7 +139,7 @@ impl Link {
         method: Method,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<(Response<Incoming>, Lease), Failure> {
+    ) -> Result<Response<Reply>, Failure> {
         let mut request = Request::new(Full::new(body));
         *request.method_mut() = method;
         *request.uri_mut() = self.target.path.clone();
@@ -161,8 +159,7 @@ impl Link {
     /// The answer in a stream of events, passing on what else the stream says.
     async fn stream(
         self: &Arc<Self>,
-        body: Incoming,
-        lease: Lease,
+        body: Reply,
         id: u64,
         notes: &NoteSink,
     ) -> Result<Bytes, Failure> {
@@ -173,7 +170,7 @@ impl Link {
             match next.map_err(|_| Failure::Silent)?? {
                 Some(message) => match self.hear(&message, Some(id), notes) {
                     Heard::Answer(answer) => {
-                        lease.done_after(events.into_body());
+                        events.into_body().done_after_rest();
                         return Ok(answer);
                     }
                     Heard::Stray => strays = true,
@@ -190,8 +187,7 @@ impl Link {
         &self,
         status: StatusCode,
         form: Form,
-        body: Incoming,
-        lease: Lease,
+        mut body: Reply,
         id: u64,
     ) -> Result<Bytes, Failure> {
         self.refused("an HTTP status that is not 200");
@@ -199,10 +195,10 @@ impl Link {
             return Err(Failure::Status(status, Bytes::new()));
         }
         let limit = self.max_message_bytes.min(REMARK);
-        let Ok(whole) = gather(body, limit, &self.budget).await else {
+        let Ok(whole) = gather(&mut body, limit, &self.budget).await else {
             return Err(Failure::Status(status, Bytes::new()));
         };
-        lease.done();
+        body.done();
         match head::read(&whole) {
             Head::Answer(found) if found == id => Ok(trimmed(&whole)),
             _ => Err(Failure::Status(status, whole)),

@@ -59,8 +59,7 @@ async fn follow(link: &Arc<Link>) -> Result<(), Failure> {
             (Method::POST, message.into())
         }
     };
-    // Held to the end: giving it up closes the stream.
-    let (mut events, _lease) = link.open(method, headers, body).await?;
+    let mut events = link.open(method, headers, body).await?;
     while let Some(message) = events.next().await? {
         link.hear(&message, None, &NoteSink::closed());
     }

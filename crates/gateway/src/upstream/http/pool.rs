@@ -2,18 +2,22 @@
 //! or on a new one; it is sent a second time only if a kept connection turns out to be dead before
 //! a byte of it was written, so no request is ever carried out twice.
 
+use std::future::poll_fn;
 use std::io;
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http_body_util::{BodyExt, Full, Limited};
-use hyper::body::{Body, Incoming};
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+use hyper::client::conn::TrySendError;
 use hyper::{Request, Response};
 use thiserror::Error;
 use tokio::time::timeout;
 
-use super::dial::{Sender, dial};
+use super::dial::{Wire, dial};
 use super::target::Target;
 
 /// More idle connections than this are closed.
@@ -33,7 +37,7 @@ pub(super) struct Pool {
 
 #[derive(Debug)]
 struct Kept {
-    sender: Sender,
+    wire: Box<Wire>,
     since: Instant,
 }
 
@@ -48,13 +52,6 @@ pub(super) enum SendError {
     Broken(#[source] hyper::Error),
 }
 
-/// A connection with a response on it. Dropping it closes the connection.
-#[derive(Debug)]
-pub(super) struct Lease {
-    pool: Arc<Pool>,
-    sender: Sender,
-}
-
 impl Pool {
     pub(super) fn new(target: Target) -> Self {
         Self {
@@ -67,10 +64,10 @@ impl Pool {
     pub(super) async fn send(
         self: &Arc<Self>,
         mut request: Request<Full<Bytes>>,
-    ) -> Result<(Response<Incoming>, Lease), SendError> {
-        if let Some(mut sender) = self.kept().await {
-            match sender.try_send_request(request).await {
-                Ok(response) => return Ok((response, self.lease(sender))),
+    ) -> Result<Response<Reply>, SendError> {
+        if let Some(mut wire) = self.kept() {
+            match respond(&mut wire, request).await {
+                Ok(response) => return Ok(self.reply(response, wire)),
                 Err(mut failed) => match failed.take_message() {
                     Some(unsent) => request = unsent,
                     None => return Err(SendError::Broken(failed.into_error())),
@@ -79,9 +76,9 @@ impl Pool {
         }
         // Boxed: the state of a TLS handshake is large, and seldom needed.
         let dialled = Box::pin(dial(&self.target)).await;
-        let mut sender = dialled.map_err(SendError::Connect)?;
-        match sender.try_send_request(request).await {
-            Ok(response) => Ok((response, self.lease(sender))),
+        let mut wire = Box::new(dialled.map_err(SendError::Connect)?);
+        match respond(&mut wire, request).await {
+            Ok(response) => Ok(self.reply(response, wire)),
             Err(mut failed) => Err(match failed.take_message() {
                 Some(_) => SendError::Unsent(failed.into_error()),
                 None => SendError::Broken(failed.into_error()),
@@ -89,33 +86,31 @@ impl Pool {
         }
     }
 
-    fn lease(self: &Arc<Self>, sender: Sender) -> Lease {
-        Lease {
-            pool: Arc::clone(self),
-            sender,
-        }
+    fn reply(self: &Arc<Self>, response: Response<Incoming>, wire: Box<Wire>) -> Response<Reply> {
+        let pool = Arc::clone(self);
+        response.map(|body| Reply { body, wire, pool })
     }
 
     /// A connection that was used before and still works, as far as anybody can tell.
-    async fn kept(&self) -> Option<Sender> {
+    fn kept(&self) -> Option<Box<Wire>> {
         loop {
-            let Kept { mut sender, since } = self.idle().pop()?;
-            if since.elapsed() < IDLE && !sender.is_closed() && sender.ready().await.is_ok() {
-                return Some(sender);
+            let Kept { mut wire, since } = self.idle().pop()?;
+            if since.elapsed() < IDLE && wire.is_usable() {
+                return Some(wire);
             }
         }
     }
 
-    fn keep(&self, sender: Sender) {
+    fn keep(&self, wire: Box<Wire>) {
         let mut idle = self.idle();
-        if idle.len() >= MOST_IDLE {
-            // The one that has been idle longest is the first to be closed by the server anyway.
+        // What has been idle longest is the first to be closed by the server anyway.
+        while idle.len() >= MOST_IDLE
+            || idle.first().is_some_and(|kept| kept.since.elapsed() > IDLE)
+        {
             idle.remove(0);
         }
-        idle.push(Kept {
-            sender,
-            since: Instant::now(),
-        });
+        let since = Instant::now();
+        idle.push(Kept { wire, since });
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Kept>> {
@@ -123,34 +118,86 @@ impl Pool {
     }
 }
 
-impl Lease {
-    /// Gives the connection back; its response has been read to the end.
-    pub(super) fn done(self) {
-        if !self.sender.is_closed() {
-            self.pool.keep(self.sender);
+/// Sends a request on a connection and drives the connection until the head of the response.
+async fn respond(
+    wire: &mut Wire,
+    request: Request<Full<Bytes>>,
+) -> Result<Response<Incoming>, TrySendError<Request<Full<Bytes>>>> {
+    let mut response = std::pin::pin!(wire.sender.try_send_request(request));
+    poll_fn(|context| {
+        wire.drive(context);
+        response.as_mut().poll(context)
+    })
+    .await
+}
+
+/// The body of a response, on its connection. Dropping it before its end closes the connection.
+#[derive(Debug)]
+pub(super) struct Reply {
+    body: Incoming,
+    wire: Box<Wire>,
+    pool: Arc<Pool>,
+}
+
+impl Body for Reply {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        let this = &mut *self;
+        // Asking first: the connection reads no more than somebody waits for.
+        match Pin::new(&mut this.body).poll_frame(context) {
+            Poll::Ready(frame) => Poll::Ready(frame),
+            Poll::Pending => {
+                this.wire.drive(context);
+                Pin::new(&mut this.body).poll_frame(context)
+            }
         }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Reply {
+    /// Gives the connection back; the response has been read to its end.
+    pub(super) fn done(self) {
+        self.pool.keep(self.wire);
     }
 
     /// Gives the connection back once the rest of the response, of which nothing is wanted, has
     /// come; closes it if that is much, or takes long.
-    pub(super) fn done_after(self, rest: Incoming) {
-        if rest.is_end_stream() {
+    pub(super) fn done_after_rest(mut self) {
+        if self.is_end_stream() {
             return self.done();
         }
         tokio::spawn(async move {
-            let mut rest = Limited::new(rest, REST);
-            let ended = async {
-                loop {
-                    match rest.frame().await {
-                        None => return true,
-                        Some(Err(_)) => return false,
-                        Some(Ok(_)) => {}
-                    }
-                }
-            };
-            if timeout(REST_TIME, ended).await == Ok(true) {
+            if timeout(REST_TIME, self.rest()).await == Ok(true) {
                 self.done();
             }
         });
+    }
+
+    /// Reads what is left; false if it is too much or cannot be read.
+    async fn rest(&mut self) -> bool {
+        let mut length = 0;
+        while let Some(frame) = self.frame().await {
+            let Ok(frame) = frame else {
+                return false;
+            };
+            length += frame.data_ref().map_or(0, Bytes::len);
+            if length > REST {
+                return false;
+            }
+        }
+        true
     }
 }
