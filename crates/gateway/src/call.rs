@@ -1,4 +1,4 @@
-//! The life of a tool call, top to bottom: route, examine the arguments, forward, inspect, record,
+//! The life of a call, top to bottom: route, examine the arguments, forward, inspect, record,
 //! reply. Every entrance ends here and there is no way around it: a reply is made of a `Recorded`,
 //! which only the store makes, around an `Inspected`, which only inspection makes.
 //!
@@ -19,6 +19,7 @@ use tokio::sync::oneshot;
 use crate::budget::FREE;
 use crate::downstream::Client;
 use crate::drain::Phase;
+use crate::method::Method;
 use crate::reply::{self, Reply};
 use crate::route::{Endpoint, Route, Target, Unroutable, route};
 use crate::shared::Shared;
@@ -28,13 +29,15 @@ use crate::upstream::request::call_params;
 use caught::caught;
 use ledger::Ledger;
 
-/// A tool call as a client made it. Stage 1 makes it.
+/// A call as a client made it, of a tool or of something else a server has. Stage 1 makes it.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     /// The client's own id token.
     pub(crate) id: Bytes,
     pub(crate) endpoint: Endpoint,
     pub(crate) client: Client,
+    pub(crate) method: Method,
+    /// What is called: a tool, a prompt, a resource.
     pub(crate) name: String,
     pub(crate) params: Bytes,
     pub(crate) arguments: Option<Bytes>,
@@ -78,7 +81,7 @@ pub(crate) async fn make(shared: Arc<Shared>, call: Call, gone: Gone) -> Reply {
 async fn apologise(shared: &Arc<Shared>, call: &Call) -> Reply {
     let mut ledger = Ledger::open(shared, call);
     let conclusion = ledger.refused(Refusal::Internal);
-    reply::call(ledger.commit(conclusion).await, &call.id)
+    reply::call(ledger.commit(conclusion).await, call)
 }
 
 async fn run(shared: &Arc<Shared>, call: &Call, gone: Gone) -> Reply {
@@ -90,7 +93,7 @@ async fn run(shared: &Arc<Shared>, call: &Call, gone: Gone) -> Reply {
         Err(Unroutable::Refused(refusal)) => ledger.refused(refusal),
     };
     let recorded = ledger.commit(conclusion).await;
-    reply::call(recorded, &call.id)
+    reply::call(recorded, call)
 }
 
 /// Stages 3 and 4, and the arguments before them.
@@ -122,10 +125,10 @@ async fn forward(
     notes: &NoteSink,
     gone: Gone,
 ) -> Result<RawReply, Refusal> {
-    let params = |era, id| call_params(&route.params, route.tool.name(), era, id);
+    let params = |era, id| call_params(&route.params, route.renamed(), era, id);
     let subject = Subject {
-        method: "tools/call",
-        name: Some(route.tool.name()),
+        method: route.method.as_str(),
+        name: route.named(),
         arguments: route.arguments.as_deref(),
         mirrored: Some(route.tool.mirrored()),
     };

@@ -14,6 +14,7 @@
 //! # Ok::<(), config::ConfigError>(())
 //! ```
 
+mod ability;
 mod budget;
 mod call;
 mod catalogue;
@@ -25,6 +26,7 @@ mod gateway;
 mod gather;
 mod json;
 mod key;
+mod method;
 mod names;
 mod noise;
 mod pause;

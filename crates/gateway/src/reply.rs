@@ -4,18 +4,22 @@
 
 mod body;
 mod event;
+mod fitted;
 
 use bytes::Bytes;
 use countersign_audit::Recorded;
-use countersign_inspect::{ClientEra, Listing, Refusal, Segments};
+use countersign_inspect::{ClientEra, Inspected, Listing, Refusal, Segments};
 use countersign_tape::quote;
 use hyper::StatusCode;
 use tokio::sync::mpsc;
 
 pub(crate) use body::Body;
 pub(crate) use event::{event, pulse};
+use fitted::fitted;
 
-use crate::call::Conclusion;
+use crate::ability::{Abilities, Ability};
+use crate::call::{Call, Conclusion};
+use crate::method::Method;
 use crate::upstream::request::MODERN;
 
 /// The versions we speak to clients of the legacy era, newest first.
@@ -134,16 +138,43 @@ impl Problem {
     }
 }
 
-/// The reply to a tool call, once its records are where they belong.
-pub(crate) fn call(recorded: Recorded<Conclusion>, id: &[u8]) -> Reply {
+/// The reply to a call, once its records are where they belong.
+pub(crate) fn call(recorded: Recorded<Conclusion>, call: &Call) -> Reply {
+    let id = &*call.id;
     match recorded.into_value() {
-        Conclusion::Result(inspected) => Reply::ok(inspected.message(id)),
+        Conclusion::Result(inspected) if call.method == Method::CallTool => {
+            Reply::ok(inspected.message(id))
+        }
+        // Only a tool has results that say what went wrong.
+        Conclusion::Result(inspected) if inspected.is_ours() => failed(&inspected, id),
+        Conclusion::Result(inspected) => {
+            let message = inspected.message(id).into_bytes();
+            let message = fitted(message, call.method, call.client.era);
+            Reply {
+                status: StatusCode::OK,
+                body: Body::from(message),
+            }
+        }
         Conclusion::UnknownTool => problem(
             Some(id),
             &Problem::Params("unknown tool"),
             ClientEra::Unnegotiated,
         ),
     }
+}
+
+/// The reply to a request that has no result: why, in our own words.
+fn failed(inspected: &Inspected, id: &[u8]) -> Reply {
+    let kind = match inspected.refusal() {
+        Some(refusal) => refusal.kind(),
+        None => "blocked",
+    };
+    let message = quote(inspected.reason().unwrap_or("Internal error"));
+    let error = format!(
+        r#"{{"code":-32603,"message":{},"data":{{"kind":"{kind}"}}}}"#,
+        String::from_utf8_lossy(&message)
+    );
+    Reply::text(StatusCode::OK, envelope(id, "error", error.as_bytes()))
 }
 
 /// The reply to a call that ended in a bug of ours.
@@ -172,18 +203,27 @@ pub(crate) fn problem(id: Option<&[u8]>, problem: &Problem, client: ClientEra) -
 
 /// What an endpoint can do, as its clients are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Abilities {
+pub(crate) struct Offer {
     /// Its list may change, and whoever listens is told.
     pub(crate) list_changes: bool,
+    /// What else the one server behind it can do.
+    pub(crate) server: Option<Abilities>,
 }
 
-impl Abilities {
-    fn json(self) -> &'static str {
-        if self.list_changes {
-            r#"{"logging":{},"tools":{"listChanged":true}}"#
+impl Offer {
+    /// Tools always; of the rest what the server has. Nobody is told of changes to that.
+    fn json(self) -> String {
+        let others = self
+            .server
+            .unwrap_or_else(|| [Ability::Logging].into_iter().collect());
+        let others = others.all().filter(|ability| *ability != Ability::Tools);
+        let others = others.map(|ability| format!(r#","{}":{{}}"#, ability.as_str()));
+        let tools = if self.list_changes {
+            r#"{"listChanged":true}"#
         } else {
-            r#"{"logging":{},"tools":{}}"#
-        }
+            "{}"
+        };
+        format!(r#"{{"tools":{tools}{}}}"#, others.collect::<String>())
     }
 }
 
@@ -191,12 +231,12 @@ impl Abilities {
 pub(crate) fn initialized(
     id: &[u8],
     version: &str,
-    abilities: Abilities,
+    offer: Offer,
     instructions: Option<&Listing>,
 ) -> Reply {
     let result = format!(
         r#"{{"protocolVersion":"{version}","capabilities":{},"serverInfo":{IDENTITY}"#,
-        abilities.json()
+        offer.json()
     );
     Reply::text(
         StatusCode::OK,
@@ -205,11 +245,11 @@ pub(crate) fn initialized(
 }
 
 /// The answer to `server/discover`.
-pub(crate) fn discovered(id: &[u8], abilities: Abilities, instructions: Option<&Listing>) -> Reply {
+pub(crate) fn discovered(id: &[u8], offer: Offer, instructions: Option<&Listing>) -> Reply {
     let result = format!(
         r#"{{"resultType":"complete","supportedVersions":{},"capabilities":{},"ttlMs":0,"cacheScope":"private","_meta":{{"io.modelcontextprotocol/serverInfo":{IDENTITY}}}"#,
         versions(),
-        abilities.json()
+        offer.json()
     );
     Reply::text(
         StatusCode::OK,
@@ -367,7 +407,10 @@ mod tests {
     fn our_own_results_are_json() {
         let instructions = Listing::admit(&br#""Be \"kind\".""#[..]);
         let tools_list = Listing::admit(&b"[]"[..]);
-        let [changing, fixed] = [true, false].map(|list_changes| Abilities { list_changes });
+        let [changing, fixed] = [true, false].map(|list_changes| Offer {
+            list_changes,
+            server: Some(Abilities::default()),
+        });
         for reply in [
             initialized(b"1", LEGACY[0], changing, Some(&instructions)),
             initialized(b"1", LEGACY[0], fixed, None),

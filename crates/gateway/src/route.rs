@@ -10,6 +10,7 @@ use countersign_tape::{Hard, Kind, Span, quote, scan};
 use crate::call::Call;
 use crate::catalogue::Tool;
 use crate::json::member;
+use crate::method::Method;
 use crate::router::{self, Does};
 use crate::shared::Shared;
 use crate::snapshot::{Server, Snapshot};
@@ -30,7 +31,11 @@ pub(crate) enum Endpoint {
 #[derive(Debug)]
 pub(crate) struct Route {
     pub(crate) upstream: Arc<Upstream>,
+    pub(crate) method: Method,
+    /// The tool; for anything else, one that stands for it and declares nothing.
     pub(crate) tool: Arc<Tool>,
+    /// What is asked for, where the method names something.
+    name: Option<String>,
     pub(crate) policy: Policy,
     pub(crate) snapshot: Arc<Snapshot>,
     /// The `params` to send, before they are fitted to the upstream.
@@ -83,6 +88,9 @@ pub(crate) async fn route(shared: &Shared, call: &Call) -> Result<Target, Unrout
 }
 
 fn resolve(snapshot: &Arc<Snapshot>, call: &Call) -> Result<Target, Unroutable> {
+    if call.method != Method::CallTool {
+        return other(snapshot, call);
+    }
     let (server, tool) = match &call.endpoint {
         Endpoint::Server(name) => {
             let server = snapshot.server(name).ok_or(Unroutable::UnknownTool)?;
@@ -99,6 +107,17 @@ fn resolve(snapshot: &Arc<Snapshot>, call: &Call) -> Result<Target, Unroutable> 
         }
     };
     Ok(Route::as_called(snapshot, server, tool, call).into())
+}
+
+/// Whatever is no tool is asked of one server, as it is.
+fn other(snapshot: &Arc<Snapshot>, call: &Call) -> Result<Target, Unroutable> {
+    let Endpoint::Server(name) = &call.endpoint else {
+        return Err(Unroutable::UnknownTool);
+    };
+    let server = snapshot.server(name).ok_or(Unroutable::UnknownTool)?;
+    let policy = snapshot.config.policy(name, call.method.as_str());
+    let tool = Tool::undeclared(call.method.as_str(), name, policy);
+    Ok(Route::as_called(snapshot, server, &Arc::new(tool), call).into())
 }
 
 fn by_router(snapshot: &Arc<Snapshot>, does: Does, call: &Call) -> Result<Target, Refusal> {
@@ -122,12 +141,27 @@ impl Route {
     fn as_called(snapshot: &Arc<Snapshot>, server: &Server, tool: &Arc<Tool>, call: &Call) -> Self {
         Self {
             upstream: Arc::clone(&server.upstream),
+            method: call.method,
             tool: Arc::clone(tool),
+            name: call.method.named_by().map(|_| match call.method {
+                Method::CallTool => tool.name().to_owned(),
+                _ => call.name.clone(),
+            }),
             policy: tool.policy(call.client.era),
             snapshot: Arc::clone(snapshot),
             params: call.params.clone(),
             arguments: call.arguments.clone(),
         }
+    }
+
+    /// What is asked for, under the name its server knows.
+    pub(crate) fn named(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The name that takes the place of the client's; only tools have one.
+    pub(crate) fn renamed(&self) -> Option<&str> {
+        self.named().filter(|_| self.method == Method::CallTool)
     }
 }
 
@@ -177,7 +211,9 @@ impl Asked {
         ];
         Route {
             upstream: Arc::clone(&server.upstream),
+            method: Method::CallTool,
             tool: Arc::clone(tool),
+            name: Some(tool.name().to_owned()),
             policy: tool.policy(client),
             snapshot: Arc::clone(snapshot),
             params: Bytes::from([&parts.concat()[..], b"}"].concat()),

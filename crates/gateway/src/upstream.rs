@@ -26,6 +26,8 @@ use http::Subject;
 pub(crate) use notes::NoteSink;
 use patience::Patience;
 
+use crate::ability::Abilities;
+
 /// Whether a server can be called.
 #[derive(Clone, Debug)]
 pub(crate) enum State {
@@ -66,6 +68,14 @@ impl Upstream {
     /// How the server is, now and from now on.
     pub(crate) fn state(&self) -> watch::Receiver<State> {
         self.state.clone()
+    }
+
+    /// What the server says it can do; nothing while it is not there.
+    pub(crate) fn abilities(&self) -> Option<Abilities> {
+        match &*self.state.borrow() {
+            State::Ready(connection) => Some(connection.abilities()),
+            _ => None,
+        }
     }
 
     /// Sends a request and waits for the reply; what the server says meanwhile goes to `notes`.

@@ -32,6 +32,7 @@ impl Examined {
             fuel_used: self.conformance.fuel_used,
             judged_by: self.judged_by,
             original: Original::new(self.bytes, self.envelope.as_ref()),
+            refusal: None,
         }
     }
 

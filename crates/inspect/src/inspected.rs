@@ -27,6 +27,8 @@ pub struct Inspected {
     pub(crate) fuel_used: u64,
     pub(crate) judged_by: Option<JudgedBy>,
     pub(crate) original: Original,
+    /// Why there is no result to forward, where that is the case.
+    pub(crate) refusal: Option<Refusal>,
 }
 
 impl fmt::Debug for Inspected {
@@ -43,7 +45,10 @@ impl fmt::Debug for Inspected {
 impl Inspected {
     /// An answer of our own. It holds nothing an upstream wrote.
     pub fn authored(refusal: Refusal, client: ClientEra) -> Self {
-        Self::ours(Decision::Allowed, &refusal.to_string(), client)
+        Self {
+            refusal: Some(refusal),
+            ..Self::ours(Decision::Allowed, &refusal.to_string(), client)
+        }
     }
 
     /// An answer about the tools there are: one text block, and nothing that was not admitted.
@@ -71,7 +76,18 @@ impl Inspected {
             fuel_used: 0,
             judged_by: None,
             original: Original::default(),
+            refusal: None,
         }
+    }
+
+    /// Whether the answer is in our own words: a refusal, a block, or what a listing says.
+    pub fn is_ours(&self) -> bool {
+        matches!(self.body, Body::Authored(_))
+    }
+
+    /// Why there was no result to forward, if there was none.
+    pub fn refusal(&self) -> Option<Refusal> {
+        self.refusal
     }
 
     /// What was decided.

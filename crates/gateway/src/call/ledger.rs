@@ -14,6 +14,7 @@ use countersign_tape::Span;
 
 use super::{Call, Conclusion};
 use crate::events;
+use crate::method::Method;
 use crate::noise::hex;
 use crate::route::Route;
 use crate::shared::Shared;
@@ -25,6 +26,7 @@ pub(super) struct Ledger {
     id: Ulid,
     started: Instant,
     client: ClientEra,
+    method: Method,
     /// What every record of the call says.
     common: Common,
     route: Option<Arc<Route>>,
@@ -51,6 +53,7 @@ impl Ledger {
             id: shared.store.next_id(),
             started: Instant::now(),
             client: call.client.era,
+            method: call.method,
             common: Common {
                 server: None,
                 tool: Some(call.name.clone()),
@@ -74,7 +77,9 @@ impl Ledger {
     /// The call goes to this tool.
     pub(super) fn routed(&mut self, route: &Arc<Route>) {
         self.common.server = Some(route.upstream.name().to_string());
-        self.common.tool = Some(route.tool.name().to_owned());
+        if let Some(name) = route.named() {
+            self.common.tool = Some(name.to_owned());
+        }
         self.route = Some(Arc::clone(route));
     }
 
@@ -132,7 +137,9 @@ impl Ledger {
     }
 
     fn records(&self, conclusion: &Conclusion) -> Vec<Record> {
-        let mut records = vec![self.call(conclusion)];
+        let kind = self.method.recorded_as();
+        let call = kind.map(|kind| self.call(kind, conclusion));
+        let mut records: Vec<Record> = call.into_iter().collect();
         if let Some(verdict) = &self.input
             && verdict.decision != Decision::Allowed
         {
@@ -155,8 +162,8 @@ impl Ledger {
         self.input.as_ref().is_some_and(blocked)
     }
 
-    fn call(&self, conclusion: &Conclusion) -> Record {
-        let mut record = Record::new(self.id, Kind::ToolCall, self.outcome(conclusion));
+    fn call(&self, kind: Kind, conclusion: &Conclusion) -> Record {
+        let mut record = Record::new(self.id, kind, self.outcome(conclusion));
         self.fill(&mut record);
         record.duration_ms = Some(self.started.elapsed().into());
         record.request_bytes = Some(self.request.len() as u64);
@@ -235,7 +242,7 @@ impl Ledger {
         let id = self.shared.store.next_id();
         let mut record = Record::decided(id, decision);
         self.fill(&mut record);
-        record.parent_id = Some(self.id);
+        record.parent_id = self.method.recorded_as().map(|_| self.id);
         record.mode = Some(mode);
         record.findings = findings.to_vec();
         record

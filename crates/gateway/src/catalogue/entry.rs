@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use countersign_inspect::Router;
-use countersign_tape::{Kind, Span, members};
+use countersign_tape::{Kind, Span, members, quote};
 
 use crate::json::member;
 
@@ -62,6 +62,22 @@ impl Entry {
             access,
             raw,
         })
+    }
+
+    /// A tool that declares nothing but its name.
+    pub(super) fn named(name: &str) -> Self {
+        let token = quote(name);
+        let raw = [&b"{\"name\":"[..], &token, b"}"].concat();
+        let start = 8;
+        let end = u32::try_from(start as usize + token.len()).unwrap_or(u32::MAX);
+        Self {
+            name: name.to_owned(),
+            name_at: Span::new(start, end),
+            input: None,
+            output: None,
+            access: Router::Destructive,
+            raw: raw.into(),
+        }
     }
 
     /// The tool's own name.

@@ -62,6 +62,11 @@ impl Tool {
         }
     }
 
+    /// Something that is called like a tool and declares nothing.
+    pub(crate) fn undeclared(name: &str, server: &str, policy: Policy) -> Self {
+        Self::capture(Entry::named(name), server, 0, policy)
+    }
+
     /// The tool's own name.
     pub(crate) fn name(&self) -> &str {
         &self.entry.name

@@ -14,6 +14,7 @@ use hyper::HeaderMap;
 use super::message::{Message, text};
 use super::session::{Session, Sessions};
 use crate::json::member;
+use crate::method::Method;
 use crate::reply::{LEGACY, Problem};
 use crate::upstream::request::MODERN;
 
@@ -49,17 +50,20 @@ impl Client {
         if method == "initialize" {
             return Ok(Self::legacy(ClientEra::Legacy, None));
         }
+        if let Some(version) = &header
+            && !LEGACY.contains(&version.as_str())
+        {
+            return Err(Problem::Version(version.clone()));
+        }
         if let Some(token) = value(headers, "mcp-session-id") {
             let session = sessions.find(&token).ok_or(Problem::Session)?;
             return Ok(Self::legacy(ClientEra::Legacy, Some(session)));
         }
-        match header {
-            None => Ok(Self::legacy(ClientEra::Unnegotiated, None)),
-            Some(version) if LEGACY.contains(&version.as_str()) => {
-                Ok(Self::legacy(ClientEra::Legacy, None))
-            }
-            Some(version) => Err(Problem::Version(version)),
-        }
+        let era = match header {
+            None => ClientEra::Unnegotiated,
+            Some(_) => ClientEra::Legacy,
+        };
+        Ok(Self::legacy(era, None))
     }
 
     fn legacy(era: ClientEra, session: Option<Arc<Session>>) -> Self {
@@ -87,8 +91,8 @@ impl Client {
         }
         agree(headers, "MCP-Protocol-Version", Some(&version))?;
         agree(headers, "Mcp-Method", Some(method))?;
-        if matches!(method, "tools/call" | "prompts/get") {
-            agree(headers, "Mcp-Name", message.name().as_deref())?;
+        if let Some(member) = Method::of(method).and_then(Method::named_by) {
+            agree(headers, "Mcp-Name", message.named(member).as_deref())?;
         }
         Ok(Self {
             era: ClientEra::Modern,

@@ -1,5 +1,5 @@
-//! The methods of the protocol. Everything but a tool call is answered from memory; a tool call
-//! goes down the one path there is.
+//! The methods of the protocol. What a server has to answer goes down the one path there is;
+//! everything else is answered from memory.
 
 use std::sync::Arc;
 
@@ -15,9 +15,11 @@ use super::level::Level;
 use super::listen::Listener;
 use super::message::{Message, Sort, text};
 use super::relay::{self, Heard};
+use crate::ability::Abilities;
 use crate::call::{self, Call};
 use crate::json::member;
-use crate::reply::{self, Abilities, LEGACY, Problem, Reply};
+use crate::method::Method;
+use crate::reply::{self, LEGACY, Offer, Problem, Reply};
 use crate::route::Endpoint;
 use crate::router;
 use crate::shared::Shared;
@@ -113,25 +115,49 @@ type Served = Result<Answer, (Bytes, Problem)>;
 impl Request<'_> {
     async fn serve(self, method: &str) -> Served {
         let modern = self.client.era == ClientEra::Modern;
+        if let Some(method) = Method::of(method) {
+            return self.call(method).await;
+        }
         match method {
-            "tools/call" => self.call().await,
             "tools/list" => self.list().await,
             "initialize" if !modern => self.initialize().await,
             "ping" if !modern => Ok(reply::done(&self.id).into()),
             "logging/setLevel" if !modern => self.set_level(),
             "server/discover" if modern => {
                 let instructions = self.instructions().await;
-                let abilities = self.abilities();
-                Ok(reply::discovered(&self.id, abilities, instructions.as_ref()).into())
+                let offer = self.offer();
+                Ok(reply::discovered(&self.id, offer, instructions.as_ref()).into())
             }
             "subscriptions/listen" if modern => Ok(self.listen().into()),
             _ => Err((self.id, Problem::Method)),
         }
     }
 
-    fn abilities(&self) -> Abilities {
-        Abilities {
+    fn offer(&self) -> Offer {
+        let server = match &self.endpoint {
+            Endpoint::Server(name) => self.abilities(name),
+            Endpoint::Router | Endpoint::Direct => None,
+        };
+        Offer {
             list_changes: self.endpoint != Endpoint::Router,
+            server,
+        }
+    }
+
+    /// What a server says it can do, if it is there.
+    fn abilities(&self, server: &str) -> Option<Abilities> {
+        self.shared.snapshot().server(server)?.upstream.abilities()
+    }
+
+    /// Whether the endpoint has this method. What a server that is away can do is not known.
+    fn has(&self, method: Method) -> bool {
+        match &self.endpoint {
+            _ if method == Method::CallTool => true,
+            Endpoint::Server(name) => {
+                let abilities = self.abilities(name);
+                abilities.is_none_or(|abilities| abilities.has(method.ability()))
+            }
+            Endpoint::Router | Endpoint::Direct => false,
         }
     }
 
@@ -154,7 +180,7 @@ impl Request<'_> {
             wanted.and_then(|wanted| wanted.kind(&filter)) == Some(Kind::True)
         });
         let listener = Listener {
-            list_changed: wanted && self.abilities().list_changes,
+            list_changed: wanted && self.offer().list_changes,
             endpoint: self.endpoint,
             subscription: Some(self.id),
             ended: None,
@@ -183,7 +209,7 @@ impl Request<'_> {
         let instructions = self.instructions().await;
         Ok(Answer {
             session: self.shared.sessions.open(name),
-            reply: reply::initialized(&self.id, version, self.abilities(), instructions.as_ref()),
+            reply: reply::initialized(&self.id, version, self.offer(), instructions.as_ref()),
         })
     }
 
@@ -217,9 +243,19 @@ impl Request<'_> {
         Ok(reply::tools(&self.id, tools, ttl_ms, era).into())
     }
 
-    async fn call(self) -> Served {
-        let (Some(name), Ok(Some(params))) = (self.message.name(), self.message.params()) else {
-            return Err((self.id, Problem::Params("name is missing")));
+    async fn call(self, method: Method) -> Served {
+        if !self.has(method) {
+            return Err((self.id, Problem::Method));
+        }
+        let name = match method.named_by() {
+            None => Some(method.as_str().to_owned()),
+            Some(member) => self.message.named(member),
+        };
+        let Some(name) = name else {
+            return Err((self.id, Problem::Params("name or uri is missing")));
+        };
+        let Ok(params) = self.message.params() else {
+            return Err((self.id, Problem::Params("not an object")));
         };
         let meta = self.message.meta();
         let is_object = |value: &Bytes| Span::whole(value).kind(value) == Some(Kind::Object);
@@ -240,8 +276,9 @@ impl Request<'_> {
             id: self.id,
             endpoint: self.endpoint,
             client: self.client,
+            method,
             name,
-            params,
+            params: params.unwrap_or_else(|| Bytes::from_static(b"{}")),
             arguments: self.message.arguments(),
             meta,
             notes,

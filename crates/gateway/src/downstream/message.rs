@@ -2,7 +2,7 @@
 //! be read in two ways is refused, because two readers would then decide about two messages.
 
 use bytes::Bytes;
-use countersign_tape::{Envelope, Hard, Kind, Member, Span, scan};
+use countersign_tape::{Envelope, Hard, Kind, Member, Span, members, scan};
 
 use crate::json::member;
 use crate::reply::Problem;
@@ -89,10 +89,15 @@ impl Message {
         Some(self.slice(value))
     }
 
-    /// `params.name`, decoded.
-    pub(crate) fn name(&self) -> Option<String> {
-        let name = self.envelope.get(Member::ParamsName)?;
-        Some(name.string(&self.bytes)?.into_owned())
+    /// The text of a member of `params` that names something: nothing if it is not one, or if it
+    /// is there twice, because two readers would then see two names.
+    pub(crate) fn named(&self, by: &str) -> Option<String> {
+        let params = self.envelope.params()?;
+        let is_it = |key: Span| key.string(&self.bytes).is_some_and(|key| key == by);
+        let mut found = members(&self.bytes, params).filter(|(key, _)| is_it(*key));
+        let (_, name) = found.next()?;
+        let name = name.string(&self.bytes)?.into_owned();
+        found.next().is_none().then_some(name)
     }
 
     /// `params.arguments`.
@@ -153,6 +158,21 @@ mod tests {
             sort(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
             Ok(Sort::Response)
         );
+    }
+
+    #[test]
+    fn a_name_is_there_once() {
+        let named = |params: &'static str, by| {
+            let text = format!(r#"{{"jsonrpc":"2.0","method":"m","params":{params}}}"#);
+            Message::read(text.into()).expect("a message").named(by)
+        };
+        assert_eq!(
+            named(r#"{"uri":"a\u002fb"}"#, "uri").as_deref(),
+            Some("a/b")
+        );
+        assert_eq!(named(r#"{"uri":"a","ur\u0069":"b"}"#, "uri"), None);
+        assert_eq!(named(r#"{"uri":5}"#, "uri"), None);
+        assert_eq!(named("{}", "uri"), None);
     }
 
     #[test]

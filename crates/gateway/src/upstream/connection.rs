@@ -6,6 +6,7 @@ use countersign_inspect::{Era, Listing, RawReply, Refusal, Source};
 
 use super::http::Subject;
 use super::{NoteSink, http, stdio};
+use crate::ability::Abilities;
 
 /// A connection to a server that has been greeted.
 #[derive(Debug)]
@@ -28,6 +29,14 @@ impl Connection {
         match self {
             Self::Stdio(connection) => connection.instructions(),
             Self::Http(connection) => connection.instructions(),
+        }
+    }
+
+    /// What the server says it can do.
+    pub(crate) fn abilities(&self) -> Abilities {
+        match self {
+            Self::Stdio(connection) => connection.abilities,
+            Self::Http(connection) => connection.abilities,
         }
     }
 

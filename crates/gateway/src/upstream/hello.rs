@@ -7,6 +7,7 @@ use countersign_tape::{Envelope, Hard, Kind, Span, elements, scan};
 use thiserror::Error;
 
 use super::request::{LEGACY, MODERN};
+use crate::ability::Abilities;
 use crate::json::{member, path};
 
 /// What a server said about itself.
@@ -17,6 +18,7 @@ pub(super) struct Hello {
     pub(super) instructions: Option<Listing>,
     /// It can say when its tools change.
     pub(super) tells_changes: bool,
+    pub(super) abilities: Abilities,
 }
 
 /// Why there was no handshake.
@@ -74,6 +76,9 @@ impl Hello {
             era,
             version,
             instructions,
+            abilities: member(bytes, result, "capabilities")
+                .map(|capabilities| Abilities::read(bytes, capabilities))
+                .unwrap_or_default(),
             tells_changes: changes.is_some_and(|value| value.kind(bytes) == Some(Kind::True)),
         }
     }

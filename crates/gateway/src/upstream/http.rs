@@ -33,6 +33,7 @@ pub(crate) use target::{Target, TargetError};
 use super::eras::Eras;
 use super::hello::{HandshakeError, Hello};
 use super::{Connection as Any, NoteSink, State, Unanswered};
+use crate::ability::Abilities;
 use crate::budget::Budget;
 use crate::events::{self, Events};
 use crate::pause;
@@ -50,6 +51,7 @@ pub(crate) struct Connection {
     link: Arc<Link>,
     pub(super) era: Era,
     instructions: Option<Listing>,
+    pub(super) abilities: Abilities,
 }
 
 impl Connection {
@@ -152,6 +154,7 @@ impl Supervisor {
             version,
             instructions,
             tells_changes,
+            abilities,
         } = match greeted {
             Ok(Ok(hello)) => hello,
             Ok(Err(error)) => return Some(StartError::Handshake(error)),
@@ -164,6 +167,7 @@ impl Supervisor {
             link: Arc::clone(&link),
             era,
             instructions,
+            abilities,
         };
         self.state
             .send_replace(State::Ready(Arc::new(Any::Http(connection))));

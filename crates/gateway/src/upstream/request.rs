@@ -106,11 +106,11 @@ pub(crate) fn own_params(era: Era, members: &str) -> String {
     format!("{{{members}{comma}{meta}}}")
 }
 
-/// The client's `params` for the next hop: the tool under its own name, and `_meta` as the
+/// The client's `params` for the next hop: a tool under its own name, and `_meta` as the
 /// upstream's era wants it. Progress is asked for under our own id.
 pub(crate) fn call_params(
     params: &[u8],
-    tool: &str,
+    tool: Option<&str>,
     era: Era,
     id: u64,
 ) -> Result<Vec<u8>, Refusal> {
@@ -119,7 +119,11 @@ pub(crate) fn call_params(
     let mut meta = None;
     for (key, value) in members(params, whole) {
         match key.string(params).as_deref() {
-            Some("name") => rename(&mut edits, params, value, tool),
+            Some("name") => {
+                if let Some(tool) = tool {
+                    rename(&mut edits, params, value, tool);
+                }
+            }
             Some("_meta") => meta = Some(value),
             _ => {}
         }
@@ -184,7 +188,7 @@ mod tests {
     use super::*;
 
     fn params(params: &str, era: Era) -> String {
-        let params = call_params(params.as_bytes(), "tool", era, 7).expect("usable");
+        let params = call_params(params.as_bytes(), Some("tool"), era, 7).expect("usable");
         String::from_utf8(params).expect("UTF-8")
     }
 
@@ -219,7 +223,12 @@ mod tests {
             added.starts_with(r#"{"name":"tool","_meta":{"io.model"#),
             "{added}"
         );
-        assert!(call_params(br#"{"name":"t","_meta":5}"#, "t", Era::Legacy, 1).is_err());
+        assert!(call_params(br#"{"name":"t","_meta":5}"#, None, Era::Legacy, 1).is_err());
+        let kept = br#"{"name":"t","uri":"u"}"#;
+        assert_eq!(
+            call_params(kept, None, Era::Legacy, 1).as_deref(),
+            Ok(&kept[..])
+        );
     }
 
     #[test]

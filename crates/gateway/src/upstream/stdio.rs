@@ -31,6 +31,7 @@ use super::eras::Eras;
 use super::hello::{HandshakeError, Hello};
 use super::request;
 use super::{Connection as Any, NoteSink, State};
+use crate::ability::Abilities;
 use crate::budget::Budget;
 use crate::events::{self, Events};
 use crate::pause;
@@ -48,6 +49,7 @@ pub(crate) struct Connection {
     wire: Arc<Wire>,
     pub(super) era: Era,
     instructions: Option<Listing>,
+    pub(super) abilities: Abilities,
 }
 
 impl Connection {
@@ -212,6 +214,7 @@ impl Supervisor {
             wire: Arc::clone(wire),
             era: hello.era,
             instructions: hello.instructions,
+            abilities: hello.abilities,
         };
         self.state
             .send_replace(State::Ready(Arc::new(Any::Stdio(connection))));

@@ -8,6 +8,7 @@ mod fidelity;
 mod http_faults;
 mod http_upstream;
 mod lists;
+mod others;
 mod quickstart;
 mod records;
 mod router;

@@ -1,0 +1,155 @@
+//! What a server has besides tools, through its own endpoint: prompts, resources, completions.
+
+use countersign_fixture::client::{MODERN_META, request};
+use countersign_fixture::{Answer, Body, Eras, Script, Step, Tool};
+use serde_json::{Value, json};
+
+use crate::support::{Rig, error_code, result, scripted, text};
+
+const PROMPT: &str = r#"{"description":"d","messages":[{"role":"user","content":{"type":"text","text":"hi \u0041"}}],"x": 1.0}"#;
+const CONTENTS: &str = r#"{"contents":[{"uri":"a:b","text":"t","n":12345678901234567890}]}"#;
+
+fn script() -> Script {
+    let mut script = Script::new("x").tool(Tool::named("t"));
+    let capabilities =
+        r#"{"tools":{},"prompts":{"listChanged":true},"resources":{"subscribe":true}}"#;
+    script.capabilities =
+        Some(serde_json::value::RawValue::from_string(capabilities.to_owned()).expect("JSON"));
+    let answers = [
+        (
+            "prompts/list",
+            Answer::result(Body::new(
+                r#"{"prompts":[{"name":"p", "x":1E2}],"nextCursor":"2"}"#,
+            )),
+        ),
+        ("prompts/get", Answer::result(Body::new(PROMPT))),
+        (
+            "resources/list",
+            Answer::result(Body::new(r#"{"resources":[]}"#)),
+        ),
+        ("resources/templates/list", Answer::error(-32603, "broken")),
+        ("resources/read", Answer::result(Body::new(CONTENTS))),
+    ];
+    for (method, answer) in answers {
+        script
+            .methods
+            .insert(method.to_owned(), vec![vec![Step::Answer(answer)]]);
+    }
+    script
+}
+
+async fn rig(script: &Script) -> (Rig, tempfile::TempDir) {
+    let (server, folder) = scripted("x", script);
+    (Rig::over(vec![server]).await, folder)
+}
+
+#[tokio::test]
+async fn a_legacy_session_gets_what_the_server_says() {
+    let (rig, _folder) = rig(&script()).await;
+    let client = rig
+        .client("/mcp/s/x")
+        .handshake("2025-06-18")
+        .await
+        .expect("a session");
+    let prompts = client
+        .request("prompts/list", "{}")
+        .await
+        .expect("an answer");
+    assert_eq!(
+        result(&prompts),
+        r#"{"prompts":[{"name":"p", "x":1E2}],"nextCursor":"2"}"#
+    );
+    let prompt = client.request("prompts/get", r#"{"name":"p"}"#).await;
+    assert_eq!(result(&prompt.expect("an answer")), PROMPT);
+    let read = client.request("resources/read", r#"{"uri":"a:b"}"#).await;
+    assert_eq!(result(&read.expect("an answer")), CONTENTS);
+    let broken = client.request("resources/templates/list", "{}").await;
+    assert_eq!(error_code(&broken.expect("an answer")), -32603);
+    let unable = client
+        .request("completion/complete", "{}")
+        .await
+        .expect("an answer");
+    assert_eq!((unable.status, error_code(&unable)), (200, -32601));
+    let nameless = client
+        .request("resources/read", "{}")
+        .await
+        .expect("an answer");
+    assert_eq!(error_code(&nameless), -32602);
+    let record = rig.activity("type=prompt_get").await;
+    assert_eq!(
+        (&record["server"], &record["tool"]),
+        (&"x".into(), &"p".into())
+    );
+    let record = rig.activity("type=resource_read").await;
+    assert_eq!(
+        (&record["status"], &record["tool"]),
+        (&"success".into(), &"a:b".into())
+    );
+}
+
+#[tokio::test]
+async fn a_modern_client_is_told_how_long_lists_last() {
+    let (rig, _folder) = rig(&script().eras(Eras::Legacy)).await;
+    let client = rig.client("/mcp/s/x");
+    let list = client
+        .modern("resources/list", "{}")
+        .await
+        .expect("an answer");
+    assert_eq!(
+        result(&list),
+        r#"{"resultType":"complete","resources":[],"ttlMs":0,"cacheScope":"private"}"#
+    );
+    let params = format!(r#"{{"uri":"a:b","_meta":{{{MODERN_META}}}}}"#);
+    let read = request("1", "resources/read", &params);
+    let client = client.modern_headers("resources/read", &params);
+    let without = client.clone().without_header("Mcp-Name").post(&read).await;
+    let without = without.expect("an answer");
+    assert_eq!((without.status, error_code(&without)), (400, -32020));
+    let answer = client.with_header("Mcp-Name", "a:b").post(&read).await;
+    assert!(
+        result(&answer.expect("an answer")).starts_with(r#"{"resultType":"complete","contents""#)
+    );
+}
+
+#[tokio::test]
+async fn only_what_the_server_has_is_offered() {
+    let (rig, _folder) = rig(&script()).await;
+    let offered = async |path: &str| {
+        let params = countersign_fixture::client::initialize_params("2025-11-25");
+        let answer = rig.client(path).request("initialize", &params).await;
+        let value: Value =
+            serde_json::from_str(&result(&answer.expect("an answer"))).expect("JSON");
+        value["capabilities"].clone()
+    };
+    let own = json!({"tools": {"listChanged": true}, "prompts": {}, "resources": {}});
+    assert_eq!(offered("/mcp/s/x").await, own);
+    let all = json!({"tools": {"listChanged": true}, "logging": {}});
+    assert_eq!(offered("/mcp/all").await, all);
+    assert_eq!(
+        offered("/mcp/call").await,
+        json!({"tools": {}, "logging": {}})
+    );
+    for path in ["/mcp/all", "/mcp/call"] {
+        let answer = rig.client(path).request("prompts/list", "{}").await;
+        assert_eq!(error_code(&answer.expect("an answer")), -32601, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_fails_is_an_error_and_not_a_result() {
+    let mut script = script();
+    let exit = vec![vec![Step::Exit(1)]];
+    script.methods.insert("prompts/get".to_owned(), exit);
+    let (rig, _folder) = rig(&script).await;
+    let client = rig.client("/mcp/s/x");
+    let lost = client
+        .request("prompts/get", r#"{"name":"p"}"#)
+        .await
+        .expect("an answer");
+    let lost: Value =
+        serde_json::from_slice(&lost.body).unwrap_or_else(|_| panic!("{}", text(&lost.body)));
+    assert_eq!(lost["error"]["code"], -32603);
+    assert_eq!(lost["error"]["data"]["kind"], "lost");
+    let record = rig.activity("type=prompt_get").await;
+    assert_eq!(record["status"], "error");
+}
