@@ -67,6 +67,15 @@ impl Server {
         }
     }
 
+    /// The same server whose tools are listed differently.
+    pub(crate) fn relisted(&self) -> Self {
+        Self {
+            revision: self.revision + 1,
+            lists: Arc::default(),
+            ..self.clone()
+        }
+    }
+
     /// The server's tools under their own names.
     pub(crate) fn list(&self, client: ClientEra) -> &Listing {
         self.lists.get(client, || {

@@ -18,7 +18,7 @@ use crate::method::Method;
 use crate::noise::hex;
 use crate::route::Route;
 use crate::shared::Shared;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Server, Snapshot};
 
 /// The records of one call, under way.
 pub(super) struct Ledger {
@@ -108,6 +108,7 @@ impl Ledger {
     /// Writes everything down, and only then gives the conclusion back.
     pub(super) async fn commit(self, conclusion: Conclusion) -> Recorded<Conclusion> {
         let records = self.records(&conclusion);
+        self.withdraw(&conclusion);
         let snapshot = self.snapshot();
         let setting = snapshot.config.activity.on_store_error;
         let mode = self.mode(&conclusion);
@@ -119,6 +120,19 @@ impl Ledger {
         recorded.or_refuse(setting, mode, |_| {
             Inspected::authored(Refusal::Unrecorded, self.client).into()
         })
+    }
+
+    /// A contract that was broken may not be advertised any longer.
+    fn withdraw(&self, conclusion: &Conclusion) {
+        let (Some(route), Conclusion::Result(inspected)) = (&self.route, conclusion) else {
+            return;
+        };
+        let broke = |finding: &Finding| finding.rule.starts_with("schema.");
+        if inspected.findings().iter().any(broke) && route.tool.broke_contract() {
+            let server = route.upstream.name();
+            let relist = |snapshot: &Snapshot| snapshot.replacing(server, Server::relisted);
+            self.shared.change(relist);
+        }
     }
 
     fn snapshot(&self) -> Arc<Snapshot> {

@@ -2,6 +2,9 @@
 //! What clients see of it is the declaration with as few bytes changed as possible: the name where
 //! servers meet, and a schema that would make some client reject the whole list. Decision D8.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use countersign_inspect::config::Advertise;
 use countersign_inspect::{ClientEra, Contract, Declaration, Policy, Router};
 use countersign_tape::{Edits, Place, Span, quote};
 
@@ -34,6 +37,8 @@ pub(crate) struct Tool {
     /// The digest of the `outputSchema`, as records write it.
     schema_digest: Option<String>,
     mirrored: Mirrored,
+    /// A result broke the contract.
+    broken: AtomicBool,
 }
 
 impl Tool {
@@ -55,6 +60,7 @@ impl Tool {
         Self {
             schema_digest: digest,
             mirrored: mirrored.unwrap_or_default(),
+            broken: AtomicBool::new(false),
             wire_name: wire_name(server, entry.name()),
             entry,
             contract,
@@ -107,6 +113,13 @@ impl Tool {
         &self.mirrored
     }
 
+    /// Takes note of a result that broke the contract. True if the tool's place in the lists is
+    /// another one from now on: clients that validate would throw away what is forwarded to them.
+    pub(crate) fn broke_contract(&self) -> bool {
+        let matters = self.policy.output.advertise_output_schema == Advertise::Conforming;
+        !self.broken.swap(true, Ordering::Relaxed) && matters
+    }
+
     /// What holds for its results, for this client.
     pub(crate) fn policy(&self, client: ClientEra) -> Policy {
         Policy {
@@ -129,7 +142,9 @@ impl Tool {
         }
         let how = self.policy.output.advertise_output_schema;
         if let Some((key, _)) = entry.output
-            && !self.contract.advertises_output(client, how, false)
+            && !self
+                .contract
+                .advertises_output(client, how, self.broken.load(Ordering::Relaxed))
         {
             edits.remove_member(whole, key);
         }

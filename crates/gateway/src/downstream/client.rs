@@ -4,8 +4,6 @@
 
 use std::sync::Arc;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use countersign_inspect::ClientEra;
 use countersign_tape::{Kind, Span};
@@ -16,6 +14,7 @@ use super::session::{Session, Sessions};
 use crate::json::member;
 use crate::method::Method;
 use crate::reply::{LEGACY, Problem};
+use crate::upstream::http::said;
 use crate::upstream::request::MODERN;
 
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
@@ -123,14 +122,7 @@ fn agree(headers: &HeaderMap, name: &'static str, body: Option<&str>) -> Result<
     }
 }
 
-/// A header's value; decoded if it is wrapped, as values beyond ASCII have to be.
+/// A header's value, decoded.
 fn value(headers: &HeaderMap, name: &str) -> Option<String> {
-    let value = headers.get(name)?.to_str().ok()?;
-    match value
-        .strip_prefix("=?base64?")
-        .and_then(|rest| rest.strip_suffix("?="))
-    {
-        None => Some(value.to_owned()),
-        Some(wrapped) => String::from_utf8(STANDARD.decode(wrapped).ok()?).ok(),
-    }
+    said(headers.get(name)?)
 }

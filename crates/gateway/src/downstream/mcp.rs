@@ -69,7 +69,7 @@ pub(super) async fn answer(
                 message,
                 id,
                 client,
-                hears_events: hears_events(headers),
+                headers,
             };
             match request.serve(&method).await {
                 Ok(answer) => answer,
@@ -106,8 +106,7 @@ struct Request<'a> {
     message: Message,
     id: Bytes,
     client: Client,
-    /// It can read a stream of events.
-    hears_events: bool,
+    headers: &'a HeaderMap,
 }
 
 type Served = Result<Answer, (Bytes, Problem)>;
@@ -257,6 +256,9 @@ impl Request<'_> {
         let Ok(params) = self.message.params() else {
             return Err((self.id, Problem::Params("not an object")));
         };
+        if method == Method::CallTool && !self.repeats_arguments(&name) {
+            return Err((self.id, Problem::Header("Mcp-Param")));
+        }
         let meta = self.message.meta();
         let is_object = |value: &Bytes| Span::whole(value).kind(value) == Some(Kind::Object);
         if !meta.as_ref().is_none_or(is_object) {
@@ -290,9 +292,24 @@ impl Request<'_> {
         })
     }
 
+    /// Whether a modern client's headers repeat the arguments that the tool's schema marks.
+    fn repeats_arguments(&self, name: &str) -> bool {
+        if self.client.era != ClientEra::Modern {
+            return true;
+        }
+        let snapshot = self.shared.snapshot();
+        let tool = match &self.endpoint {
+            Endpoint::Server(server) => snapshot.server(server).and_then(|it| it.tools.get(name)),
+            Endpoint::Direct => snapshot.by_wire_name(name).map(|(_, tool)| tool),
+            Endpoint::Router => None,
+        };
+        let arguments = self.message.arguments();
+        tool.is_none_or(|tool| tool.mirrored().agree(arguments.as_deref(), self.headers))
+    }
+
     /// Where the notes of a call go: nowhere, unless the client reads streams of events.
     fn hearing(&self, meta: Option<&Bytes>) -> (NoteSink, Option<Heard>) {
-        if !self.hears_events {
+        if !hears_events(self.headers) {
             return (NoteSink::closed(), None);
         }
         let said = |name| {

@@ -26,7 +26,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 pub(crate) use asked::Asked;
 use failure::Failure;
-pub(crate) use headers::{Mirrored, Subject};
+pub(crate) use headers::{Mirrored, Subject, said};
 use link::Link;
 pub(crate) use target::{Target, TargetError};
 

@@ -4,9 +4,10 @@ use countersign_fixture::script::Cursor;
 use countersign_fixture::{Answer, Script, Step, Tool, preset as presets};
 use countersign_gateway::Gateway;
 use countersign_gateway::config::Server;
+use countersign_inspect::config::Advertise;
 use serde_json::Value;
 
-use crate::support::{Rig, config, error_code, preset, refusal, result, scripted, strict};
+use crate::support::{Rig, config, error_code, preset, refusal, result, scripted, strict, text};
 
 const SCHEMA: &str = r#"{"type":"object","properties":{"n":{"type":"integer"}}}"#;
 
@@ -64,6 +65,39 @@ async fn the_first_call_after_a_restart_is_held_to_the_remembered_schema() {
         (&call["schema_generation"], &call["validated"]),
         (&1.into(), &true.into())
     );
+}
+
+#[tokio::test]
+async fn a_broken_contract_is_advertised_no_longer_where_that_is_asked_for() {
+    for (advertise, after) in [(Advertise::Conforming, false), (Advertise::Always, true)] {
+        let (mut server, _script) = scripted("x", &violating());
+        server.output.advertise_output_schema = Some(advertise);
+        let rig = Rig::over(vec![server]).await;
+        let client = rig.client("/mcp/s/x").handshake("2025-11-25").await;
+        let client = client.expect("a session");
+        let advertised = async || {
+            let list = client.request("tools/list", "{}").await.expect("an answer");
+            result(&list).contains("outputSchema")
+        };
+        assert!(advertised().await);
+        let mut stream = client.open("GET", b"").await.expect("a stream");
+        let answer = client.call("bad", "{}").await.expect("an answer");
+        assert!(
+            result(&answer).contains(r#"{"n":"x"}"#),
+            "warn mode forwards"
+        );
+        assert_eq!(advertised().await, after);
+        if after {
+            continue;
+        }
+        let news = loop {
+            let event = stream.event().await.expect("a stream").expect("news");
+            if !event.comment {
+                break text(&event.data);
+            }
+        };
+        assert!(news.contains("tools/list_changed"), "{news}");
+    }
 }
 
 #[tokio::test]

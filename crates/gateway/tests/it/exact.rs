@@ -2,10 +2,12 @@
 //! the router. Nothing but the id differs from what the server wrote.
 
 use countersign_fixture::client::{HttpClient, call_params, modern_params, request};
-use countersign_fixture::{Era, Eras, preset, span};
+use countersign_fixture::http::Format;
+use countersign_fixture::{Era, Eras, Script, preset, span};
+use countersign_gateway::config::Server;
 use serde_json::{Value, json};
 
-use crate::support::{Rig, scripted, text};
+use crate::support::{Rig, over_http, scripted, text};
 
 const ID: &str = r#""my id""#;
 
@@ -60,9 +62,7 @@ fn without_id(message: &[u8]) -> String {
     text(&[&message[..at], b"ID", &message[at + id.len()..]].concat())
 }
 
-async fn unchanged(eras: Eras, era: Era) {
-    let script = preset::fidelity().eras(eras);
-    let (server, _folder) = scripted("x", &script);
+async fn unchanged(server: Server, script: &Script, era: Era) {
     let rig = Rig::over(vec![server]).await;
     let tools = rig.get("/api/v1/tools").await;
     let tools = tools["tools"].as_array().expect("a list");
@@ -87,12 +87,27 @@ async fn unchanged(eras: Eras, era: Era) {
 
 #[tokio::test]
 async fn a_modern_client_sees_the_bytes_of_a_modern_server_on_every_way() {
-    unchanged(Eras::Modern, Era::Modern).await;
+    let script = preset::fidelity().eras(Eras::Modern);
+    let (server, _folder) = scripted("x", &script);
+    unchanged(server, &script, Era::Modern).await;
 }
 
 #[tokio::test]
 async fn a_client_that_negotiated_nothing_sees_the_bytes_of_a_legacy_server_on_every_way() {
-    unchanged(Eras::Legacy, Era::Legacy).await;
+    let script = preset::fidelity().eras(Eras::Legacy);
+    let (server, _folder) = scripted("x", &script);
+    unchanged(server, &script, Era::Legacy).await;
+}
+
+#[tokio::test]
+async fn every_way_keeps_the_bytes_of_a_server_over_http() {
+    for (eras, era) in [(Eras::Modern, Era::Modern), (Eras::Legacy, Era::Legacy)] {
+        for format in [Format::Json, Format::Sse] {
+            let script = preset::fidelity().eras(eras);
+            let (server, _fixture) = over_http("x", script.clone(), format).await;
+            unchanged(server, &script, era).await;
+        }
+    }
 }
 
 #[tokio::test]

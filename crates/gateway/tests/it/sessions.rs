@@ -1,9 +1,10 @@
 //! The two eras of clients: legacy sessions, modern requests that say everything themselves.
 
-use countersign_fixture::client::{call_params, notification, request};
+use countersign_fixture::client::{call_params, modern_params, notification, request};
+use countersign_fixture::{Script, Tool};
 use serde_json::Value;
 
-use crate::support::{Rig, WAIT, error_code, fixture, preset, refusal, result};
+use crate::support::{Rig, WAIT, error_code, fixture, preset, refusal, result, scripted};
 
 async fn rig() -> Rig {
     Rig::over(vec![preset("x", "faults")]).await
@@ -180,6 +181,44 @@ async fn a_modern_request_is_held_to_its_headers() {
         .await;
     let answer = answer.expect("an answer");
     assert_eq!((answer.status, error_code(&answer)), (400, -32022));
+}
+
+#[tokio::test]
+async fn marked_arguments_are_repeated_in_headers() {
+    let tool = Tool::new(
+        r#"{"name":"t","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"},"n":{"type":"integer","x-mcp-header":"N"}}}}"#,
+    );
+    let (server, _folder) = scripted("x", &Script::new("x").tool(tool));
+    let rig = Rig::over(vec![server]).await;
+    for (path, name) in [("/mcp/s/x", "t"), ("/mcp/all", "x__t")] {
+        let params = call_params(name, r#"{"region":"z\u00fcrich","n":5}"#);
+        let message = request("1", "tools/call", &modern_params(&params));
+        let client = rig.client(path).modern_headers("tools/call", &params);
+        let client = client
+            .with_header("Mcp-Param-Region", "=?base64?esO8cmljaA==?=")
+            .with_header("Mcp-Param-N", "5.0");
+        let answer = client.post(&message).await.expect("an answer");
+        assert_eq!(answer.status, 200, "{path}");
+        for wrong in [
+            client.clone().without_header("Mcp-Param-Region"),
+            client.clone().with_header("Mcp-Param-N", "6"),
+        ] {
+            let answer = wrong.post(&message).await.expect("an answer");
+            assert_eq!(
+                (answer.status, error_code(&answer)),
+                (400, -32020),
+                "{path}"
+            );
+        }
+        let params = call_params(name, r#"{"n":5}"#);
+        let message = request("1", "tools/call", &modern_params(&params));
+        let answer = client.post(&message).await.expect("an answer");
+        assert_eq!(
+            (answer.status, error_code(&answer)),
+            (400, -32020),
+            "{path}"
+        );
+    }
 }
 
 fn body_with(body: &[u8], old: &str, new: &str) -> Vec<u8> {

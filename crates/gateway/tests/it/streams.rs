@@ -3,9 +3,10 @@
 use countersign_fixture::client::{
     Exchange, HttpClient, MODERN_META, Response, notification, request,
 };
+use countersign_fixture::http::Format;
 use countersign_fixture::{Answer, Body, Eras, Script, Step, Tool, preset as presets, span};
 
-use crate::support::{Rig, WAIT, error_code, result, scripted, text};
+use crate::support::{Rig, WAIT, error_code, over_http, result, scripted, text};
 
 /// A server of one era; the eras differ in what they say unasked.
 async fn rig(eras: Eras) -> (Rig, tempfile::TempDir) {
@@ -63,6 +64,22 @@ async fn progress_comes_under_the_clients_token_and_the_reply_last() {
         assert_eq!(answer.header("x-accel-buffering"), Some("no"));
         let expected = [progress(1), progress(2), progress(3), OK.to_owned()];
         assert_eq!(messages(&answer), expected, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn progress_of_a_server_over_http_is_passed_on_in_either_era() {
+    for eras in [Eras::Legacy, Eras::Modern] {
+        let script = presets::faults().eras(eras);
+        let (server, _fixture) = over_http("x", script, Format::Sse).await;
+        let rig = Rig::over(vec![server]).await;
+        let client = rig.client("/mcp/s/x").handshake("2025-11-25").await;
+        let answer = client
+            .expect("a session")
+            .post(&call("progress", TOKEN))
+            .await;
+        let expected = [progress(1), progress(2), progress(3), OK.to_owned()];
+        assert_eq!(messages(&answer.expect("an answer")), expected);
     }
 }
 

@@ -91,6 +91,20 @@ impl Mirrored {
         Ok(())
     }
 
+    /// Whether a client's headers repeat its arguments as they should: each that is there, with
+    /// the same value, and none that is not.
+    pub(crate) fn agree(&self, arguments: Option<&[u8]>, given: &HeaderMap) -> bool {
+        let mut expected = HeaderMap::new();
+        self.write(arguments.unwrap_or(b"{}"), &mut expected);
+        self.all
+            .iter()
+            .all(|(name, _)| match (expected.get(name), given.get(name)) {
+                (Some(expected), Some(given)) => same(expected, given),
+                (None, None) => true,
+                _ => false,
+            })
+    }
+
     /// Writes the headers for a call with these arguments.
     fn write(&self, arguments: &[u8], headers: &mut HeaderMap) {
         for (name, way) in &self.all {
@@ -109,6 +123,27 @@ impl Mirrored {
                 headers.insert(name.clone(), value);
             }
         }
+    }
+}
+
+/// Whether two headers say the same, wrapped or not; numbers may be written differently.
+fn same(one: &HeaderValue, other: &HeaderValue) -> bool {
+    let (Some(one), Some(other)) = (said(one), said(other)) else {
+        return false;
+    };
+    let number = |text: &str| text.parse::<f64>().ok();
+    one == other || number(&one).is_some_and(|value| number(&other) == Some(value))
+}
+
+/// A header's value; decoded if it is wrapped, as values beyond ASCII have to be.
+pub(crate) fn said(value: &HeaderValue) -> Option<String> {
+    let value = value.to_str().ok()?;
+    let wrapped = value
+        .strip_prefix("=?base64?")
+        .and_then(|rest| rest.strip_suffix("?="));
+    match wrapped {
+        None => Some(value.to_owned()),
+        Some(wrapped) => String::from_utf8(STANDARD.decode(wrapped).ok()?).ok(),
     }
 }
 
