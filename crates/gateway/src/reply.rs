@@ -142,18 +142,16 @@ impl Problem {
 pub(crate) fn call(recorded: Recorded<Conclusion>, call: &Call) -> Reply {
     let id = &*call.id;
     match recorded.into_value() {
+        Conclusion::Result(inspected) if inspected.is_rpc_error() => {
+            fitted(inspected.message(id), call.method, call.client.era)
+        }
         Conclusion::Result(inspected) if call.method == Method::CallTool => {
             Reply::ok(inspected.message(id))
         }
         // Only a tool has results that say what went wrong.
         Conclusion::Result(inspected) if inspected.is_ours() => failed(&inspected, id),
         Conclusion::Result(inspected) => {
-            let message = inspected.message(id).into_bytes();
-            let message = fitted(message, call.method, call.client.era);
-            Reply {
-                status: StatusCode::OK,
-                body: Body::from(message),
-            }
+            fitted(inspected.message(id), call.method, call.client.era)
         }
         Conclusion::UnknownTool => problem(
             Some(id),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use countersign_audit::Store;
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 
 use crate::budget::Budget;
@@ -22,6 +22,10 @@ use crate::snapshot::Snapshot;
 /// How long a request may wait for servers that are coming up.
 const SETTLING: Duration = Duration::from_secs(10);
 
+/// How many clients may wait for news: half of the connections there are, so that the others can
+/// still ask something.
+const LISTENERS: usize = 2048;
+
 /// The common state.
 #[derive(Debug)]
 pub(crate) struct Shared {
@@ -35,6 +39,8 @@ pub(crate) struct Shared {
     pub(crate) sessions: Sessions,
     pub(crate) guard: Guard,
     pub(crate) drain: Drain,
+    /// Places for clients that wait for news.
+    pub(crate) listeners: Arc<Semaphore>,
 }
 
 impl Shared {
@@ -55,6 +61,7 @@ impl Shared {
             sessions: Sessions::new(),
             guard,
             drain: Drain::new(),
+            listeners: Arc::new(Semaphore::new(LISTENERS)),
         }
     }
 

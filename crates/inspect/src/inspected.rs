@@ -125,6 +125,11 @@ impl Inspected {
         self.original.is_error
     }
 
+    /// Whether the upstream answered with a JSON-RPC error, which is passed on.
+    pub fn is_rpc_error(&self) -> bool {
+        self.original.is_error && self.original.result.is_none() && !self.is_ours()
+    }
+
     /// How many bytes arrived.
     pub fn received_bytes(&self) -> usize {
         self.original.bytes.len()

@@ -80,6 +80,8 @@ impl Client {
         said: Option<&Bytes>,
     ) -> Result<Self, Problem> {
         let version = said.and_then(text).ok_or(Problem::Meta)?;
+        // What the two say differently is not known to be a version at all.
+        agree(headers, "MCP-Protocol-Version", Some(&version))?;
         if version != MODERN {
             return Err(Problem::Version(version));
         }
@@ -88,7 +90,6 @@ impl Client {
         {
             return Err(Problem::Meta);
         }
-        agree(headers, "MCP-Protocol-Version", Some(&version))?;
         agree(headers, "Mcp-Method", Some(method))?;
         if let Some(member) = Method::of(method).and_then(Method::named_by) {
             agree(headers, "Mcp-Name", message.named(member).as_deref())?;

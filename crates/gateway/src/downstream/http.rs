@@ -159,7 +159,10 @@ fn get(shared: &Arc<Shared>, endpoint: Endpoint, headers: &HeaderMap) -> Respons
         list_changed: true,
         ended: Some(session.listen()),
     };
-    respond_with(Reply::events(listener.start(shared)))
+    match listener.start(shared) {
+        Some(events) => respond_with(Reply::events(events)),
+        None => plain(StatusCode::SERVICE_UNAVAILABLE, "too many clients listen\n"),
+    }
 }
 
 fn not_allowed() -> Response<Body> {

@@ -32,13 +32,15 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    /// Starts to listen: the events, as they happen.
-    pub(super) fn start(mut self, shared: &Arc<Shared>) -> mpsc::Receiver<Bytes> {
+    /// Starts to listen: the events, as they happen. Nothing if too many do already.
+    pub(super) fn start(mut self, shared: &Arc<Shared>) -> Option<mpsc::Receiver<Bytes>> {
+        let place = Arc::clone(&shared.listeners).try_acquire_owned().ok()?;
         let (events, body) = mpsc::channel(WAITING);
         let shared = Arc::clone(shared);
         // From now on: what changes before the task runs is news too.
         let seen = shared.snapshot().revision(&self.endpoint);
         tokio::spawn(async move {
+            let _place = place;
             let ended = self.ended.take();
             let ended = async move {
                 match ended {
@@ -56,7 +58,7 @@ impl Listener {
                 () = self.tell(&shared, seen, &events) => {}
             }
         });
-        body
+        Some(body)
     }
 
     /// Tells the news; comes back when the reader takes none.

@@ -127,7 +127,7 @@ impl Request<'_> {
                 let offer = self.offer();
                 Ok(reply::discovered(&self.id, offer, instructions.as_ref()).into())
             }
-            "subscriptions/listen" if modern => Ok(self.listen().into()),
+            "subscriptions/listen" if modern => self.listen(),
             _ => Err((self.id, Problem::Method)),
         }
     }
@@ -173,7 +173,7 @@ impl Request<'_> {
         Ok(reply::done(&self.id).into())
     }
 
-    fn listen(self) -> Reply {
+    fn listen(self) -> Served {
         let wanted = self.message.param("notifications").is_some_and(|filter| {
             let wanted = member(&filter, Span::whole(&filter), "toolsListChanged");
             wanted.and_then(|wanted| wanted.kind(&filter)) == Some(Kind::True)
@@ -181,10 +181,13 @@ impl Request<'_> {
         let listener = Listener {
             list_changed: wanted && self.offer().list_changes,
             endpoint: self.endpoint,
-            subscription: Some(self.id),
+            subscription: Some(self.id.clone()),
             ended: None,
         };
-        Reply::events(listener.start(self.shared))
+        match listener.start(self.shared) {
+            Some(events) => Ok(Reply::events(events).into()),
+            None => Err((self.id, Problem::Busy)),
+        }
     }
 
     async fn initialize(self) -> Served {

@@ -1,47 +1,51 @@
-//! The answer of a server to something other than a tool call, fitted to the client's era: modern
-//! clients must be told how long they may keep a list, legacy ones know nothing of it, and a
-//! resource that is not there has a code of its own in each. Every other byte stays.
+//! Answers of a server that differ with the client's era: modern clients must be told how long they
+//! may keep a list, legacy ones know nothing of it, a resource that is not there has a code of its
+//! own in each, and one error has a status. Every other byte stays.
 
 use bytes::Bytes;
-use countersign_inspect::ClientEra;
+use countersign_inspect::{ClientEra, Segments};
 use countersign_tape::{Edits, Hard, Kind, Place, Span, members, scan};
+use hyper::StatusCode;
 
+use super::{Body, Reply};
 use crate::json::member;
 use crate::method::Method;
 
 /// What a legacy server says of a resource that is not there.
 const MISSING: &[u8] = b"-32002";
+/// The client lacks something the server needs: a modern client expects a status that says so.
+const INCAPABLE: &[u8] = b"-32021";
 const MEMBERS: [(&str, &[u8]); 2] = [("ttlMs", b"0"), ("cacheScope", b"\"private\"")];
 
 /// The message as the client's era wants it.
-pub(super) fn fitted(message: Bytes, method: Method, client: ClientEra) -> Bytes {
+pub(super) fn fitted(message: Segments, method: Method, client: ClientEra) -> Reply {
+    let message = message.into_bytes();
     let hard = Hard {
         max_bytes: usize::MAX,
         ..Hard::default()
     };
-    let Ok(envelope) = scan(&message, &hard) else {
-        return message;
-    };
-    let mut edits = Edits::new(&message);
-    let result = envelope.result();
-    match result.filter(|result| result.kind(&message) == Some(Kind::Object)) {
-        Some(result) if method.is_cacheable() => cached(&mut edits, &message, result, client),
-        _ => {}
+    let (mut status, mut edits) = (StatusCode::OK, Edits::new(&message));
+    if let Ok(envelope) = scan(&message, &hard) {
+        let result = envelope.result();
+        let result = result.filter(|result| result.kind(&message) == Some(Kind::Object));
+        if let Some(result) = result.filter(|_| method.is_cacheable()) {
+            cached(&mut edits, &message, result, client);
+        }
+        let error = envelope.error().filter(|_| client == ClientEra::Modern);
+        if let Some(code) = error.and_then(|error| member(&message, error, "code")) {
+            match code.bytes(&message) {
+                MISSING => edits.replace(code, "-32602"),
+                INCAPABLE => status = StatusCode::BAD_REQUEST,
+                _ => {}
+            }
+        }
     }
-    let code = envelope
-        .error()
-        .and_then(|error| member(&message, error, "code"));
-    if let Some(code) = code
-        && client == ClientEra::Modern
-        && code.bytes(&message) == MISSING
-    {
-        edits.replace(code, "-32602");
+    let edited = (!edits.is_empty()).then(|| edits.apply().ok()).flatten();
+    let edited = edited.map(|edited| Bytes::from(edited.to_vec()));
+    Reply {
+        status,
+        body: Body::from(edited.unwrap_or(message)),
     }
-    if edits.is_empty() {
-        return message.clone();
-    }
-    let edited = edits.apply().map(|edited| edited.to_vec());
-    edited.map_or_else(|_| message.clone(), Bytes::from)
 }
 
 fn cached(edits: &mut Edits<'_>, message: &[u8], result: Span, client: ClientEra) {
@@ -64,8 +68,9 @@ mod tests {
     use super::*;
 
     fn fit(message: &'static str, method: Method, client: ClientEra) -> String {
-        let fitted = fitted(Bytes::from_static(message.as_bytes()), method, client);
-        String::from_utf8(fitted.to_vec()).expect("UTF-8")
+        let message = Segments::from(Bytes::from_static(message.as_bytes()));
+        let reply = fitted(message, method, client);
+        String::from_utf8(reply.body.into_bytes().to_vec()).expect("UTF-8")
     }
 
     #[test]
@@ -86,5 +91,16 @@ mod tests {
         let new = r#"{"id":1,"error":{"code":-32602,"message":"no"}}"#;
         assert_eq!(fit(old, Method::ReadResource, ClientEra::Modern), new);
         assert_eq!(fit(old, Method::ReadResource, ClientEra::Legacy), old);
+    }
+
+    #[test]
+    fn a_client_that_cannot_is_told_so_in_the_status() {
+        let unable = Bytes::from_static(br#"{"id":1,"error":{"code":-32021,"message":"no"}}"#);
+        for (client, status) in [(ClientEra::Modern, 400), (ClientEra::Legacy, 200)] {
+            let message = Segments::from(unable.clone());
+            let reply = fitted(message, Method::CallTool, client);
+            assert_eq!(reply.status.as_u16(), status);
+            assert_eq!(reply.body.into_bytes(), unable);
+        }
     }
 }

@@ -169,6 +169,11 @@ async fn a_modern_request_is_held_to_its_headers() {
             "{header}"
         );
     }
+    let other = client
+        .clone()
+        .with_header("MCP-Protocol-Version", "2030-01-01");
+    let answer = other.post(&body).await.expect("an answer");
+    assert_eq!((answer.status, error_code(&answer)), (400, -32020));
     let wrapped = client.clone().with_header("Mcp-Name", "=?base64?b2s=?=");
     assert_eq!(wrapped.post(&body).await.expect("an answer").status, 200);
     let bare = request("1", "tools/call", &params);
