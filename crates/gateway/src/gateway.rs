@@ -235,6 +235,7 @@ async fn start_servers(
     let mut servers = Vec::new();
     let mut supervisors = Vec::new();
     for (upstream, supervisor) in prepared {
+        shared.metrics.register(upstream.name());
         let (blocking, name) = (Arc::clone(shared), Arc::clone(upstream.name()));
         let tools = tokio::task::spawn_blocking(move || catalogue::remembered(&blocking, &name));
         let tools = tools.await.ok().and_then(Result::ok).unwrap_or_default();

@@ -27,6 +27,7 @@ mod gather;
 mod json;
 mod key;
 mod method;
+mod metrics;
 mod names;
 mod noise;
 mod pause;

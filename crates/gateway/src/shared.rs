@@ -16,6 +16,7 @@ use crate::config::Config;
 use crate::downstream::{Guard, Sessions};
 use crate::drain::Drain;
 use crate::events::Events;
+use crate::metrics::Metrics;
 use crate::route::Endpoint;
 use crate::snapshot::Snapshot;
 
@@ -36,6 +37,7 @@ pub(crate) struct Shared {
     pub(crate) store: Store,
     pub(crate) budget: Budget,
     pub(crate) events: Arc<Events>,
+    pub(crate) metrics: Metrics,
     pub(crate) sessions: Sessions,
     pub(crate) guard: Guard,
     pub(crate) drain: Drain,
@@ -58,6 +60,7 @@ impl Shared {
             store,
             budget,
             events,
+            metrics: Metrics::default(),
             sessions: Sessions::new(),
             guard,
             drain: Drain::new(),

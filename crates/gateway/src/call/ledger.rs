@@ -7,7 +7,7 @@ use std::time::Instant;
 use countersign_audit as audit;
 use countersign_audit::{Kind, Outcome, Record, Recorded, Source, Ulid};
 use countersign_inspect::{
-    ClientEra, Decision, Finding, InputVerdict, Inspected, Listing, Mode, Refusal,
+    ClientEra, Decision, Finding, InputVerdict, Inspected, Listing, Mode, Refusal, Severity, Stage,
 };
 
 use countersign_tape::Span;
@@ -109,6 +109,7 @@ impl Ledger {
     pub(super) async fn commit(self, conclusion: Conclusion) -> Recorded<Conclusion> {
         let records = self.records(&conclusion);
         self.withdraw(&conclusion);
+        self.shared.metrics.observe(&records);
         let snapshot = self.snapshot();
         let setting = snapshot.config.activity.on_store_error;
         let mode = self.mode(&conclusion);
@@ -200,7 +201,7 @@ impl Ledger {
             return;
         }
         record.response_bytes = Some(inspected.received_bytes() as u64);
-        record.validated = inspected.fuel_used() > 0;
+        record.validated = is_validated(inspected);
         self.judged(inspected, record);
         let digest = inspected.structured_digest().map(|(_, digest)| digest);
         let digest = digest.unwrap_or_else(|| inspected.received_digest());
@@ -299,6 +300,15 @@ impl Ledger {
         }
         .emit(&self.shared.events);
     }
+}
+
+/// Held against the declared schema: it cost work, or it failed without any, as where the schema refers to another document.
+/// So what the contract rejects is always a part of what was validated.
+fn is_validated(inspected: &Inspected) -> bool {
+    let rejected = |finding: &Finding| {
+        finding.stage == Stage::Contract && finding.severity >= Severity::Violation
+    };
+    inspected.fuel_used() > 0 || inspected.findings().iter().any(rejected)
 }
 
 /// A request id as people write it: a string without its quotes, a number as it is.

@@ -1,11 +1,16 @@
 //! The REST interface: what the gateway knows, as JSON. It reads the store and the snapshot and
 //! changes nothing. Shapes as in the quickstart: the thing itself, without an envelope.
 
+mod activity;
+pub(super) mod events;
+mod export;
+mod openapi;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
-use countersign_audit::{Query, Reader, StoreError, Timestamp, Ulid};
 use hyper::body::Incoming;
+use hyper::header::{ALLOW, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use serde::Serialize;
 use serde_json::json;
@@ -17,6 +22,45 @@ use crate::shared::Shared;
 use crate::snapshot::Server;
 use crate::upstream::State;
 
+/// What can be asked for. The `OpenAPI` document is held against this list.
+const RESOURCES: [(&str, Resource); 8] = [
+    ("activity", Resource::Activities),
+    ("activity/summary", Resource::Summary),
+    ("activity/export", Resource::Export),
+    ("activity/{id}", Resource::Activity),
+    ("openapi.json", Resource::Description),
+    ("servers", Resource::Servers),
+    ("status", Resource::Status),
+    ("tools", Resource::Tools),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Resource {
+    Activities,
+    Summary,
+    Export,
+    Activity,
+    Description,
+    Servers,
+    Status,
+    Tools,
+}
+
+impl Resource {
+    /// The resource of a path, and the id in it if it has one.
+    fn find(path: &str) -> Option<(Self, &str)> {
+        RESOURCES
+            .iter()
+            .find_map(|(pattern, resource)| match pattern.split_once('{') {
+                None => (path == *pattern).then_some((*resource, "")),
+                Some((before, _)) => {
+                    let id = path.strip_prefix(before)?;
+                    (!id.is_empty() && !id.contains('/')).then_some((*resource, id))
+                }
+            })
+    }
+}
+
 /// Answers a request under `/api/v1/`.
 pub(super) async fn respond(shared: &Arc<Shared>, request: &Request<Incoming>) -> Response<Body> {
     let path = request
@@ -25,59 +69,24 @@ pub(super) async fn respond(shared: &Arc<Shared>, request: &Request<Incoming>) -
         .strip_prefix("/api/v1/")
         .unwrap_or_default();
     let query = request.uri().query().unwrap_or_default();
+    let Some((resource, id)) = Resource::find(path) else {
+        return error(StatusCode::NOT_FOUND, "no such resource");
+    };
     if request.method() != Method::GET {
-        return error(StatusCode::METHOD_NOT_ALLOWED, "use GET");
+        let mut refused = error(StatusCode::METHOD_NOT_ALLOWED, "use GET");
+        let allowed = HeaderValue::from_static("GET");
+        refused.headers_mut().insert(ALLOW, allowed);
+        return refused;
     }
-    match path {
-        "activity" => activities(shared, query).await,
-        "status" => status(shared),
-        "servers" => servers(shared),
-        "tools" => tools(shared),
-        _ => match path.strip_prefix("activity/") {
-            Some(id) => activity(shared, id).await,
-            None => error(StatusCode::NOT_FOUND, "no such resource"),
-        },
-    }
-}
-
-async fn activities(shared: &Shared, query: &str) -> Response<Body> {
-    let query = match Query::from_pairs(pairs(query), Timestamp::now()) {
-        Ok(query) => query,
-        Err(why) => return error(StatusCode::BAD_REQUEST, &why.to_string()),
-    };
-    match read(shared, move |reader| reader.list(&query)).await {
-        Ok(page) => ok(&page),
-        Err(response) => response,
-    }
-}
-
-async fn activity(shared: &Shared, id: &str) -> Response<Body> {
-    let Ok(id) = id.parse::<Ulid>() else {
-        return error(StatusCode::BAD_REQUEST, "not an activity id");
-    };
-    match read(shared, move |reader| reader.show(id)).await {
-        Ok(Some(stored)) => ok(&stored),
-        Ok(None) => error(StatusCode::NOT_FOUND, "no such activity"),
-        Err(response) => response,
-    }
-}
-
-/// Asks the store where that holds nobody up.
-async fn read<T: Send + 'static>(
-    shared: &Shared,
-    question: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
-) -> Result<T, Response<Body>> {
-    let reader = shared.store.reader().clone();
-    match tokio::task::spawn_blocking(move || question(&reader)).await {
-        Ok(Ok(answer)) => Ok(answer),
-        failed => {
-            let why = failed.map(Result::err);
-            tracing::error!(?why, "the activity store cannot be read");
-            Err(error(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "the activity store cannot be read",
-            ))
-        }
+    match resource {
+        Resource::Activities => activity::list(shared, query).await,
+        Resource::Summary => activity::summary(shared, query).await,
+        Resource::Export => export::respond(shared, query),
+        Resource::Activity => activity::show(shared, id).await,
+        Resource::Description => respond_json(StatusCode::OK, Body::from(openapi::document())),
+        Resource::Servers => servers(shared),
+        Resource::Status => status(shared),
+        Resource::Tools => tools(shared),
     }
 }
 
@@ -199,6 +208,20 @@ fn decoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_are_found() {
+        for (path, found) in [
+            ("activity", Some((Resource::Activities, ""))),
+            ("activity/export", Some((Resource::Export, ""))),
+            ("activity/01A", Some((Resource::Activity, "01A"))),
+            ("activity/", None),
+            ("activity/a/b", None),
+            ("nothing", None),
+        ] {
+            assert_eq!(Resource::find(path), found, "{path}");
+        }
+    }
 
     #[test]
     fn queries_are_decoded() {

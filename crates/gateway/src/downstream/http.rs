@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use countersign_audit::OnStoreError;
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use hyper::server::conn::http1;
@@ -23,6 +24,7 @@ use super::{api, mcp};
 use crate::config::RoutingMode;
 use crate::drain::Phase;
 use crate::events;
+use crate::metrics;
 use crate::reply::{self, Body, Problem, Reply};
 use crate::route::Endpoint;
 use crate::shared::Shared;
@@ -98,13 +100,44 @@ async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<B
     }
     match path {
         "/healthz" => plain(StatusCode::OK, "ok\n"),
-        "/readyz" if shared.drain.phase() == Phase::Serving => plain(StatusCode::OK, "ready\n"),
-        "/readyz" => plain(StatusCode::SERVICE_UNAVAILABLE, "stopping\n"),
-        _ if path.starts_with("/api/v1/") => match shared.guard.check_key(request.headers()) {
-            Ok(()) => api::respond(shared, &request).await,
-            Err(refused) => turned_away(shared, refused),
-        },
+        "/readyz" => ready(shared),
+        _ if path == "/metrics" || path == "/events" || path.starts_with("/api/v1/") => {
+            match shared.guard.check_key(request.headers()) {
+                Ok(()) => watched(shared, &request).await,
+                Err(refused) => turned_away(shared, refused),
+            }
+        }
         _ => plain(StatusCode::NOT_FOUND, "not found\n"),
+    }
+}
+
+/// What operators and their programs ask.
+async fn watched(shared: &Arc<Shared>, request: &Request<Incoming>) -> Response<Body> {
+    match request.uri().path() {
+        "/metrics" => {
+            let mut response = plain(StatusCode::OK, "");
+            *response.body_mut() = Body::from(Bytes::from(metrics::render(shared)));
+            let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
+            response.headers_mut().insert(CONTENT_TYPE, kind);
+            response
+        }
+        "/events" => api::events::respond(shared, request).await,
+        _ => api::respond(shared, request).await,
+    }
+}
+
+/// Whether calls may come: not while the gateway stops, nor while they would be refused for want of a record.
+fn ready(shared: &Shared) -> Response<Body> {
+    let refuses = shared.config().activity.on_store_error != OnStoreError::Continue;
+    if shared.drain.phase() != Phase::Serving {
+        plain(StatusCode::SERVICE_UNAVAILABLE, "stopping\n")
+    } else if refuses && !shared.store.stats().healthy {
+        plain(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the activity store is down\n",
+        )
+    } else {
+        plain(StatusCode::OK, "ready\n")
     }
 }
 

@@ -3,7 +3,7 @@
 //! somebody else writes into it, for as long as he does.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
+use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -21,6 +21,8 @@ pub(crate) enum Body {
     Whole { parts: VecDeque<Bytes>, left: usize },
     /// Of a length nobody knows yet.
     Stream(mpsc::Receiver<Bytes>),
+    /// The same, where a part must not be taken for the whole: an error breaks the connection.
+    Download(mpsc::Receiver<io::Result<Bytes>>),
 }
 
 impl Default for Body {
@@ -62,28 +64,29 @@ impl Body {
                 parts.into_iter().next().unwrap_or_default()
             }
             Self::Whole { parts, .. } => Vec::from(parts).concat().into(),
-            Self::Stream(_) => Bytes::new(),
+            Self::Stream(_) | Self::Download(_) => Bytes::new(),
         }
     }
 }
 
 impl hyper::body::Body for Body {
     type Data = Bytes;
-    type Error = Infallible;
+    type Error = io::Error;
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+    ) -> Poll<Option<io::Result<Frame<Bytes>>>> {
         let part = match &mut *self {
             Self::Whole { parts, left } => {
                 let part = parts.pop_front();
                 *left -= part.as_ref().map_or(0, Bytes::len);
-                Poll::Ready(part)
+                Poll::Ready(part.map(Ok))
             }
-            Self::Stream(parts) => parts.poll_recv(context),
+            Self::Stream(parts) => parts.poll_recv(context).map(|part| part.map(Ok)),
+            Self::Download(parts) => parts.poll_recv(context),
         };
-        part.map(|part| part.map(|part| Ok(Frame::data(part))))
+        part.map(|part| part.map(|part| part.map(Frame::data)))
     }
 
     fn is_end_stream(&self) -> bool {
@@ -93,7 +96,7 @@ impl hyper::body::Body for Body {
     fn size_hint(&self) -> SizeHint {
         match self {
             Self::Whole { left, .. } => SizeHint::with_exact(*left as u64),
-            Self::Stream(_) => SizeHint::default(),
+            Self::Stream(_) | Self::Download(_) => SizeHint::default(),
         }
     }
 }

@@ -2,13 +2,17 @@
 
 mod access;
 mod catalogue;
+mod decisions;
+mod events;
 mod exact;
 mod faults;
 mod fidelity;
 mod http_faults;
 mod http_upstream;
+mod interface;
 mod lists;
 mod others;
+mod metrics;
 mod quickstart;
 mod records;
 mod router;

@@ -1,0 +1,279 @@
+//! The counters as Prometheus reads them: text format 0.0.4. Every label value of a closed set has
+//! its series from the start, so that an alert on a rare one does not wait for its first time.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+
+use countersign_audit::{DECISIONS, Decision, STAGES, Stage, Status};
+
+use super::{BOUNDS, Counts, Metrics};
+use crate::shared::Shared;
+use crate::snapshot::Server;
+use crate::upstream::State;
+
+/// Everything there is to read at this moment.
+pub(crate) fn render(shared: &Shared) -> String {
+    let mut page = Page::default();
+    page.family("build_info", "gauge", "The version that runs.");
+    page.sample("build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
+    page.servers(&shared.metrics);
+    page.tokens(&shared.metrics);
+    page.upstreams(shared.snapshot().servers());
+    page.store(shared);
+    page.family("events_total", "counter", "Operational events, by name.");
+    for (event, count) in shared.events.counts() {
+        page.sample("events_total", &[("event", event)], count);
+    }
+    page.text
+}
+
+type Named<'a> = (&'a str, &'a Counts);
+type Labels<'a> = &'a [(&'a str, &'a str)];
+
+#[derive(Default)]
+struct Page {
+    text: String,
+}
+
+impl Page {
+    fn family(&mut self, name: &str, kind: &str, help: &str) {
+        self.line(format_args!(
+            "# HELP countersign_{name} {help}\n# TYPE countersign_{name} {kind}"
+        ));
+    }
+
+    fn sample(&mut self, name: &str, labels: Labels<'_>, value: u64) {
+        let labels = written(labels);
+        self.line(format_args!("countersign_{name}{labels} {value}"));
+    }
+
+    fn line(&mut self, line: std::fmt::Arguments<'_>) {
+        self.text.extend([line.to_string().as_str(), "\n"]);
+    }
+
+    fn servers(&mut self, metrics: &Metrics) {
+        let known = metrics.servers.load();
+        let named = known.iter().map(|(name, counts)| (&**name, &**counts));
+        let servers: Vec<Named<'_>> = named.chain([("", &metrics.nobody)]).collect();
+        let statuses: Vec<&str> = Status::ALL.iter().map(|status| status.as_str()).collect();
+        let calls = ["success", "error", "rejected"];
+        self.sets(
+            "calls_total",
+            "Tool calls by how they ended.",
+            &servers,
+            "status",
+            &statuses,
+            |counts, at| {
+                let called = statuses.get(at).is_some_and(|word| calls.contains(word));
+                counts.calls.get(at).filter(|_| called)
+            },
+        );
+        self.sets(
+            "records_total",
+            "Records of calls and decisions by status.",
+            &servers,
+            "status",
+            &statuses,
+            |counts, at| counts.records.get(at),
+        );
+        self.sets(
+            "decisions_total",
+            "Policy decisions by what was decided.",
+            &servers,
+            "decision",
+            &DECISIONS.map(Decision::as_str),
+            |counts, at| {
+                let decided = DECISIONS.get(at) != Some(&Decision::Allowed);
+                counts.decisions.get(at).filter(|_| decided)
+            },
+        );
+        self.sets(
+            "findings_total",
+            "Findings by the stage that made them.",
+            &servers,
+            "stage",
+            &STAGES.map(Stage::as_str),
+            |counts, at| counts.findings.get(at),
+        );
+        self.single(
+            "results_validated_total",
+            "Results held against the declared schema.",
+            &servers,
+            |counts| &counts.validated,
+        );
+        self.single(
+            "contract_rejections_total",
+            "Results that broke the declared schema.",
+            &servers,
+            |counts| &counts.contract_rejections,
+        );
+        self.durations(&servers);
+    }
+
+    /// A family with a second label from a closed set.
+    fn sets<'c>(
+        &mut self,
+        name: &str,
+        help: &str,
+        servers: &[Named<'c>],
+        label: &str,
+        words: &[&str],
+        counter: impl Fn(&'c Counts, usize) -> Option<&'c AtomicU64>,
+    ) {
+        self.family(name, "counter", help);
+        for (server, counts) in servers {
+            for (at, word) in words.iter().enumerate() {
+                if let Some(counter) = counter(counts, at) {
+                    self.sample(name, &[("server", server), (label, word)], read(counter));
+                }
+            }
+        }
+    }
+
+    fn single<'c>(
+        &mut self,
+        name: &str,
+        help: &str,
+        servers: &[Named<'c>],
+        counter: impl Fn(&'c Counts) -> &'c AtomicU64,
+    ) {
+        self.family(name, "counter", help);
+        for (server, counts) in servers {
+            self.sample(name, &[("server", server)], read(counter(counts)));
+        }
+    }
+
+    fn durations(&mut self, servers: &[Named<'_>]) {
+        let name = "call_duration_seconds";
+        self.family(name, "histogram", "How long tool calls took.");
+        for (server, counts) in servers {
+            let mut sum = 0;
+            for (bound, bucket) in BOUNDS.iter().zip(&counts.buckets) {
+                sum += read(bucket);
+                let bound = seconds(*bound);
+                let labels = [("server", *server), ("le", bound.as_str())];
+                self.sample("call_duration_seconds_bucket", &labels, sum);
+            }
+            // What is read in between may be newer than the buckets; the last one must not be smaller.
+            let all = read(&counts.timed).max(sum);
+            let labels = [("server", *server), ("le", "+Inf")];
+            self.sample("call_duration_seconds_bucket", &labels, all);
+            let labels = written(&[("server", server)]);
+            let total = seconds(read(&counts.micros));
+            self.line(format_args!("countersign_{name}_sum{labels} {total}"));
+            self.line(format_args!("countersign_{name}_count{labels} {all}"));
+        }
+    }
+
+    fn tokens(&mut self, metrics: &Metrics) {
+        let name = "control_token_hits_total";
+        let help = "Control tokens found, by server and tool; no tool: all those beyond the limit.";
+        self.family(name, "counter", help);
+        let tokens = metrics
+            .tokens
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        for ((server, tool), hits) in tokens.iter() {
+            self.sample(name, &[("server", server), ("tool", tool)], *hits);
+        }
+    }
+
+    /// What the servers are able to: a schema that cannot be enforced must be seen.
+    fn upstreams(&mut self, servers: &[Server]) {
+        let up =
+            |server: &Server| matches!(*server.upstream.state().borrow(), State::Ready(_)).into();
+        let tools = |server: &Server| server.tools.all().len() as u64;
+        let declared = |server: &Server| {
+            let output = |tool: &&Arc<crate::catalogue::Tool>| tool.contract().output().is_some();
+            server.tools.all().iter().filter(output).count() as u64
+        };
+        let unenforceable = |server: &Server| {
+            let cannot = |tool: &&Arc<crate::catalogue::Tool>| {
+                let output = tool.contract().output();
+                output.is_some_and(|output| output.schema().is_err())
+            };
+            server.tools.all().iter().filter(cannot).count() as u64
+        };
+        let mut gauge = |name: &str, help: &str, value: &dyn Fn(&Server) -> u64| {
+            self.family(name, "gauge", help);
+            for server in servers {
+                self.sample(name, &[("server", server.upstream.name())], value(server));
+            }
+        };
+        gauge("server_up", "Whether the server answers.", &up);
+        gauge("server_tools", "Tools the server lists.", &tools);
+        let help = "Tools that declare an output schema.";
+        gauge("server_output_schemas", help, &declared);
+        let help = "Declared output schemas that cannot be enforced.";
+        gauge("server_unenforceable_schemas", help, &unenforceable);
+    }
+
+    fn store(&mut self, shared: &Shared) {
+        let stats = shared.store.stats();
+        let counters = [
+            ("committed", "Records committed.", stats.committed),
+            (
+                "transactions",
+                "Transactions they took.",
+                stats.transactions,
+            ),
+            ("dropped", "Records dropped by a full queue.", stats.dropped),
+            ("failed", "Records lost to a failing store.", stats.failed),
+            ("checkpoints", "Checkpoints signed.", stats.checkpoints),
+            ("indexed", "Records indexed.", stats.indexed),
+            ("removed", "Records removed by retention.", stats.removed),
+        ];
+        for (name, help, value) in counters {
+            let name = format!("activity_{name}_total");
+            self.family(&name, "counter", help);
+            self.sample(&name, &[], value);
+        }
+        let name = "activity_store_up";
+        self.family(name, "gauge", "Whether the last write succeeded.");
+        self.sample(name, &[], stats.healthy.into());
+    }
+}
+
+fn read(counter: &AtomicU64) -> u64 {
+    counter.load(Ordering::Relaxed)
+}
+
+/// Microseconds as seconds, exactly.
+fn seconds(micros: u64) -> String {
+    let text = format!("{}.{:06}", micros / 1_000_000, micros % 1_000_000);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+fn written(labels: Labels<'_>) -> String {
+    if labels.is_empty() {
+        return String::new();
+    }
+    let pairs: Vec<String> = labels
+        .iter()
+        .map(|(name, value)| format!("{name}=\"{}\"", escaped(value)))
+        .collect();
+    format!("{{{}}}", pairs.join(","))
+}
+
+fn escaped(value: &str) -> String {
+    value
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_labels_are_written_as_the_format_wants() {
+        assert_eq!(
+            [0, 1_000, 2_500, 30_000_000, 1_234_567].map(seconds),
+            ["0", "0.001", "0.0025", "30", "1.234567"]
+        );
+        assert_eq!(written(&[]), "");
+        let labels = [("server", "a"), ("tool", "x\"\\\ny")];
+        assert_eq!(written(&labels), r#"{server="a",tool="x\"\\\ny"}"#);
+    }
+}
