@@ -47,12 +47,12 @@ pub enum QueryError {
     #[error(transparent)]
     Unknown(#[from] UnknownValue),
     /// `since` or `until` is not a time.
-    #[error("{parameter}: {source}")]
+    #[error("{parameter}: {why}")]
     Time {
         /// Which one.
         parameter: &'static str,
         /// Why.
-        source: NotATime,
+        why: NotATime,
     },
     /// `limit` is not a number in range.
     #[error("limit must be a number from 1 to {MAX_LIMIT}")]
@@ -65,7 +65,7 @@ pub enum QueryError {
     Cursor,
     /// `parent_id` is not an id.
     #[error("parent_id: {0}")]
-    Id(#[from] NotAUlid),
+    Id(NotAUlid),
     /// A filter lists too many values.
     #[error("{parameter} lists more than {MAX_VALUES} values")]
     TooMany {
@@ -212,7 +212,7 @@ impl Query {
                 Ok(())
             }
             "parent_id" => {
-                filter.parent_id = Some(value.parse()?);
+                filter.parent_id = Some(value.parse().map_err(QueryError::Id)?);
                 Ok(())
             }
             _ => self.set_page(key, value),
@@ -263,7 +263,7 @@ fn set_time(
     now: Timestamp,
 ) -> Result<(), QueryError> {
     let time = Timestamp::parse_relative(value, now)
-        .map_err(|source| QueryError::Time { parameter, source })?;
+        .map_err(|why| QueryError::Time { parameter, why })?;
     *into = Some(time);
     Ok(())
 }

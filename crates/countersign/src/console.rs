@@ -12,6 +12,8 @@ pub struct Console<'a> {
     stdin: Box<dyn Read + 'a>,
     stdout: Output<'a>,
     stderr: Output<'a>,
+    /// A person watches what is said.
+    watched: bool,
 }
 
 /// One output stream and whether it may carry colours.
@@ -28,6 +30,7 @@ impl<'a> Console<'a> {
             stdin: Box::new(stdin),
             stdout: Output::new(stdout, false),
             stderr: Output::new(stderr, false),
+            watched: false,
         }
     }
 
@@ -42,6 +45,7 @@ impl<'a> Console<'a> {
                 colours && io::stdout().is_terminal(),
             ),
             stderr: Output::new(io::stderr(), colours && io::stderr().is_terminal()),
+            watched: io::stderr().is_terminal(),
         }
     }
 
@@ -71,6 +75,18 @@ impl<'a> Console<'a> {
     /// Writes a message for the person at the keyboard. When even stderr is gone there is nobody left to tell.
     pub(crate) fn message(&mut self, text: impl AsRef<[u8]>) {
         drop(self.stderr.write(text.as_ref()));
+    }
+
+    /// Says how far something has got, in place of what was said last; only where a person watches. Nothing: done.
+    pub(crate) fn progress(&mut self, text: &str) {
+        if self.watched {
+            self.message(format!("\r{text}\x1b[K"));
+        }
+    }
+
+    /// Whether whoever read the data has gone away.
+    pub(crate) fn is_left(&self) -> bool {
+        self.stdout.closed
     }
 
     /// Whether messages may carry colours.

@@ -1,6 +1,8 @@
 //! A running gateway, asked over HTTP. One request a connection, blocking: a command asks once and prints. Which
 //! gateway is said by the data directory, where one that runs leaves its address.
 
+mod stream;
+
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
@@ -11,6 +13,8 @@ use countersign_gateway::config::{ApiKey, Config};
 use serde_json::Value;
 
 use crate::report::Failure;
+
+pub(crate) use stream::Stream;
 
 /// Where a running gateway says where it listens.
 const FILE: &str = "address";
@@ -78,16 +82,42 @@ impl Remote {
             .map_err(Failure::unreachable)
     }
 
-    fn exchange(&self, method: &str, path: &str, body: &[u8]) -> io::Result<Answer> {
+    /// An answer as it comes. With a place, events go on after it.
+    pub(crate) fn stream(&self, path: &str, after: Option<u64>) -> Result<Stream, Failure> {
+        let header = after.map(|place| format!("Last-Event-ID: {place}\r\n"));
+        let begin = || {
+            let stream = self.send("GET", path, &header.unwrap_or_default(), b"")?;
+            // A gateway with nothing to tell still says so now and then.
+            Stream::begin(stream)
+        };
+        let (status, stream) = begin()
+            .with_context(|| format!("cannot ask the gateway at {}", self.address))
+            .map_err(Failure::unreachable)?;
+        if status == 200 {
+            return Ok(stream);
+        }
+        let body = stream.rest().unwrap_or_default();
+        let refused = Answer { status, body }.json();
+        Err(refused
+            .err()
+            .unwrap_or_else(|| Failure::unreachable(anyhow!("the answer is not a gateway's"))))
+    }
+
+    fn send(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> io::Result<TcpStream> {
         let mut stream = TcpStream::connect_timeout(&self.address, CONNECT)?;
         stream.set_read_timeout(Some(ANSWER))?;
         let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nX-API-Key: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nX-API-Key: {}\r\n{headers}Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
             self.address,
             self.key.expose(),
             body.len()
         );
         stream.write_all(&[head.as_bytes(), body].concat())?;
+        Ok(stream)
+    }
+
+    fn exchange(&self, method: &str, path: &str, body: &[u8]) -> io::Result<Answer> {
+        let stream = self.send(method, path, "", body)?;
         let mut answer = Vec::new();
         stream.take(MAX_BYTES).read_to_end(&mut answer)?;
         parse(&answer).ok_or_else(|| io::ErrorKind::InvalidData.into())

@@ -3,10 +3,14 @@
 mod support;
 
 mod activity;
+mod answers;
 mod config;
+mod evidence;
 mod generators;
 mod inspect;
 mod readme;
 mod schema;
 mod serve;
+mod survives;
 mod usage;
+mod watch;

@@ -166,7 +166,7 @@ fn a_huge_answer_costs_no_memory() {
     assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
 }
 
-fn peak_kilobytes(status: impl AsRef<Path>) -> u64 {
+pub(crate) fn peak_kilobytes(status: impl AsRef<Path>) -> u64 {
     let status = std::fs::read_to_string(status).expect("the process runs");
     let line = status
         .lines()

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 pub(crate) mod gateway;
+pub(crate) mod load;
 
 /// What one invocation printed and how it ended.
 pub(crate) struct Ran {
@@ -59,6 +60,14 @@ pub(crate) fn finish(command: &mut Command, input: &[u8]) -> Ran {
     }
 }
 
+/// A preset of the fixture as a server of a configuration.
+pub(crate) fn preset(name: &str, mode: &str) -> serde_json::Value {
+    let fixture = countersign_fixture::executable().expect("the fixture is built");
+    serde_json::json!({
+        "command": fixture, "args": ["stdio", "--preset", name], "output_validation": {"mode": mode},
+    })
+}
+
 /// A directory with files to run in; gone when dropped.
 pub(crate) struct Folder(tempfile::TempDir);
 
@@ -69,6 +78,18 @@ impl Folder {
             std::fs::write(folder.path().join(name), text).expect("a file can be written there");
         }
         Self(folder)
+    }
+
+    /// A folder with a configuration, `c.json`, of these servers, each a preset or a script of the fixture.
+    pub(crate) fn over(servers: &serde_json::Value, more: &[(&str, serde_json::Value)]) -> Self {
+        let folder = Self::with(&[]);
+        let mut config = serde_json::json!({ "mcpServers": servers });
+        for (key, value) in more {
+            config[key] = value.clone();
+        }
+        let file = folder.path().join("c.json");
+        std::fs::write(file, config.to_string()).expect("a file can be written there");
+        folder
     }
 
     pub(crate) fn path(&self) -> &Path {

@@ -1,10 +1,12 @@
 //! `countersign activity list`: records, newest first, a page at a time.
 
 use clap::{Args, ValueEnum};
-use countersign_audit::{Query, Timestamp};
+use countersign_audit::{ExportFormat, Exporter, Query, Stored, Timestamp};
 use serde_json::Value;
 
-use super::{Log, Whose, text, tool};
+use super::filter::{Pairs, When, Which};
+use super::log::Log;
+use super::{Whose, text, tool};
 use crate::report::Failure;
 use crate::table::table;
 use crate::{Console, Exit};
@@ -22,7 +24,9 @@ pub(super) struct Arguments {
     #[command(flatten)]
     whose: Whose,
     #[command(flatten)]
-    filter: Filter,
+    which: Which,
+    #[command(flatten)]
+    when: When,
     /// How many at most
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     limit: usize,
@@ -40,41 +44,6 @@ pub(super) struct Arguments {
     output: Format,
 }
 
-/// What to list; several values are separated by commas.
-#[derive(Debug, Args)]
-struct Filter {
-    /// What it is about: `tool_call`, `policy_decision`, …
-    #[arg(long = "type", value_name = "TYPE")]
-    kind: Option<String>,
-    /// How it ended: success, error, rejected, flagged, rewritten, blocked
-    #[arg(long)]
-    status: Option<String>,
-    /// What was decided: allowed, flagged, rewritten, blocked
-    #[arg(long)]
-    decision: Option<String>,
-    /// A stage that found something: transport, shape, guard, contract, …
-    #[arg(long)]
-    stage: Option<String>,
-    /// A rule that found something, such as `schema.type`
-    #[arg(long)]
-    rule: Option<String>,
-    /// The server
-    #[arg(long)]
-    server: Option<String>,
-    /// The tool, by its own name
-    #[arg(long)]
-    tool: Option<String>,
-    /// Not before: `1h`, `7d`, or a time as in RFC 3339
-    #[arg(long)]
-    since: Option<String>,
-    /// Before: `1h`, `7d`, or a time as in RFC 3339
-    #[arg(long)]
-    until: Option<String>,
-    /// The client's request id
-    #[arg(long, value_name = "ID")]
-    request_id: Option<String>,
-}
-
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 enum Format {
     #[default]
@@ -83,6 +52,8 @@ enum Format {
     Json,
     /// One object a line
     Jsonl,
+    /// Comma-separated values with a header line
+    Csv,
 }
 
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
@@ -107,34 +78,42 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
                 console.data(format!("{record}\n"))?;
             }
         }
+        Format::Csv => console.data(csv(records)?)?,
     }
-    if let (Format::Table, Some(cursor)) = (arguments.output, page["next_cursor"].as_str()) {
+    let hinted = matches!(arguments.output, Format::Table | Format::Csv);
+    if let (true, Some(cursor)) = (hinted, page["next_cursor"].as_str()) {
         console.message(format!("hint: more with --cursor {cursor}\n"));
+    }
+    if let Some(unreadable) = page["unreadable"].as_u64() {
+        console.message(format!(
+            "warning: {unreadable} records cannot be read\nhint: run `countersign activity verify`\n"
+        ));
     }
     Ok(Exit::Ok)
 }
 
 impl Arguments {
-    fn pairs(&self) -> Vec<(&'static str, String)> {
-        let filter = &self.filter;
-        let given = [
-            ("type", &filter.kind),
-            ("status", &filter.status),
-            ("decision", &filter.decision),
-            ("stage", &filter.stage),
-            ("rule", &filter.rule),
-            ("server", &filter.server),
-            ("tool", &filter.tool),
-            ("since", &filter.since),
-            ("until", &filter.until),
-            ("request_id", &filter.request_id),
-            ("cursor", &self.cursor),
-        ];
-        let given = given
-            .into_iter()
-            .filter_map(|(key, value)| Some((key, value.clone()?)));
-        given.chain([("limit", self.limit.to_string())]).collect()
+    fn pairs(&self) -> Pairs {
+        let mut pairs = self.which.pairs();
+        pairs.extend(self.when.pairs());
+        pairs.extend(self.cursor.clone().map(|cursor| ("cursor", cursor)));
+        pairs.push(("limit", self.limit.to_string()));
+        pairs
     }
+}
+
+/// The same rows and columns as an export has.
+fn csv(records: Vec<Value>) -> Result<Vec<u8>, Failure> {
+    let write = || -> anyhow::Result<Vec<u8>> {
+        let mut rows = Vec::new();
+        let mut exporter = Exporter::start(ExportFormat::Csv, &mut rows)?;
+        for record in records {
+            exporter.write(&serde_json::from_value::<Stored>(record)?)?;
+        }
+        exporter.finish()?;
+        Ok(rows)
+    };
+    Ok(write()?)
 }
 
 fn rendered(records: &[Value]) -> String {

@@ -5,7 +5,8 @@ use clap::Args;
 use countersign_audit::Ulid;
 use serde_json::Value;
 
-use super::{Log, Whose, tool};
+use super::log::Log;
+use super::{Whose, tool};
 use crate::format::{Format, FormatOption};
 use crate::report::{self, Failure, printable};
 use crate::{Console, Exit};

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::process::{Child, ChildStdout};
+use std::process::{Child, ChildStdout, Command};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -26,10 +26,16 @@ pub(crate) struct Running {
 impl Running {
     /// Starts one in a folder, on a free port, with its state under `data`.
     pub(crate) fn start(folder: &Folder, line: &str) -> Self {
-        let mut child = binary()
+        let mut command = binary();
+        command.args(line.split_whitespace());
+        Self::launch(folder, command)
+    }
+
+    /// The same, by a command that ends in the binary and its arguments.
+    pub(crate) fn launch(folder: &Folder, mut command: Command) -> Self {
+        let mut child = command
             .current_dir(folder.path())
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .args(line.split_whitespace())
             .args(["--listen", "127.0.0.1:0", "--data-dir", "data"])
             .spawn()
             .expect("the binary was built for this test");
@@ -74,6 +80,19 @@ impl Running {
         table
     }
 
+    /// Where it listens.
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// What a resource says, as JSON.
+    pub(crate) fn json(&self, path: &str) -> serde_json::Value {
+        let answer = self.curl("GET", path, &self.key(), "");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a response");
+        assert!(head.starts_with("HTTP/1.1 200"), "{path}: {answer}");
+        serde_json::from_str(body).expect("JSON")
+    }
+
     pub(crate) fn process(&self) -> u32 {
         self.child.id()
     }
@@ -107,13 +126,36 @@ impl Running {
 
     /// Sends a request as `curl` does.
     pub(crate) fn begin(&self, method: &str, path: &str, key: &str, body: &str) -> Exchange {
-        let mut stream = TcpStream::connect(&self.address).expect("it listens");
-        stream.set_read_timeout(Some(WAIT)).expect("a time limit");
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\nUser-Agent: curl/8\r\nAccept: */*\r\nX-API-Key: {key}\r\nContent-Length: {}\r\nContent-Type: application/x-www-form-urlencoded\r\nConnection: close\r\n\r\n{body}",
             self.address,
             body.len()
         );
+        self.connect(&request)
+    }
+
+    /// Sends bytes as they are and gives everything that comes back until the connection is closed.
+    pub(crate) fn raw(&self, request: &str) -> String {
+        let exchange = self.connect(request);
+        exchange.finish()
+    }
+
+    /// The same, until something has been said.
+    pub(crate) fn until(&self, request: &str, said: &str) -> String {
+        let mut stream = self.connect(request).stream;
+        let mut answer = Vec::new();
+        let mut piece = [0; 4096];
+        while !String::from_utf8_lossy(&answer).contains(said) {
+            let read = stream.read(&mut piece).expect("more");
+            assert!(read > 0, "it ended: {}", String::from_utf8_lossy(&answer));
+            answer.extend_from_slice(&piece[..read]);
+        }
+        String::from_utf8_lossy(&answer).into_owned()
+    }
+
+    fn connect(&self, request: &str) -> Exchange {
+        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        stream.set_read_timeout(Some(WAIT)).expect("a time limit");
         stream.write_all(request.as_bytes()).expect("it reads");
         Exchange { stream }
     }

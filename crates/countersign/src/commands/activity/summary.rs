@@ -1,0 +1,196 @@
+//! `countersign activity summary`: how much happened, how it ended, and whose results break their contracts more than usual.
+
+use clap::Args;
+use countersign_audit::{GroupBy, Status, parse_period};
+use serde_json::Value;
+
+use super::log::Log;
+use super::{Whose, text, tool};
+use crate::format::{Format, FormatOption};
+use crate::report::Failure;
+use crate::table::table;
+use crate::{Console, Exit};
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign activity summary
+  countersign activity summary --by rule --period 7d
+  countersign activity summary --by tool -o json";
+
+/// Count records by server, tool or rule
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// What a row is about: server, tool or rule
+    #[arg(long, default_value = "server")]
+    by: String,
+    /// How far back, in whole hours: `24h`, `7d`
+    #[arg(long, default_value = "24h")]
+    period: String,
+    #[command(flatten)]
+    whose: Whose,
+    #[command(flatten)]
+    format: FormatOption,
+}
+
+pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let by = GroupBy::parse(&arguments.by).map_err(Failure::usage)?;
+    let period = parse_period(&arguments.period)
+        .map_err(|why| Failure::usage(anyhow::anyhow!("period: {why}")))?;
+    let log = match arguments.whose.config(console) {
+        Ok(config) => Log::of(&config)?,
+        Err(exit) => return Ok(exit),
+    };
+    let pairs = vec![
+        ("by", arguments.by.clone()),
+        ("period", arguments.period.clone()),
+    ];
+    let summary = log.summary((by, period), &pairs)?;
+    match arguments.format.output {
+        Format::Json => console.data(format!("{summary}\n"))?,
+        Format::Text => console.data(rendered(&summary, by))?,
+    }
+    Ok(Exit::Ok)
+}
+
+fn rendered(summary: &Value, by: GroupBy) -> String {
+    let counts = |name: &str| {
+        let counts = summary[name].as_object().into_iter().flatten();
+        let counts = counts.filter(|(_, count)| **count != 0);
+        let words: Vec<String> = counts
+            .map(|(word, count)| format!("{word} {count}"))
+            .collect();
+        words.join(", ")
+    };
+    let mut text = format!(
+        "{} records from {} to {}\n",
+        summary["total"],
+        text(summary, "since"),
+        text(summary, "until")
+    );
+    for name in ["types", "statuses"] {
+        text.extend([format!("{name:<9} {}\n", counts(name))]);
+    }
+    let rows: Vec<Value> = summary["rows"].as_array().cloned().unwrap_or_default();
+    if rows.is_empty() {
+        return text;
+    }
+    text.push('\n');
+    text.push_str(&match by {
+        GroupBy::Rule => rules(&rows),
+        GroupBy::Server => places("server", &rows),
+        GroupBy::Tool => places("tool", &rows),
+    });
+    text
+}
+
+fn rules(rows: &[Value]) -> String {
+    let row = |row: &Value| [text(row, "rule"), row["total"].to_string()];
+    let rows: Vec<_> = rows.iter().map(row).collect();
+    table(["rule", "records"], &rows)
+}
+
+fn places(name: &str, rows: &[Value]) -> String {
+    let rows: Vec<[String; 12]> = rows
+        .iter()
+        .map(|row| {
+            let [success, error, rejected, flagged, rewritten, blocked] =
+                statuses().map(|status| row["statuses"][status].to_string());
+            [
+                tool(row),
+                row["total"].to_string(),
+                success,
+                error,
+                rejected,
+                flagged,
+                rewritten,
+                blocked,
+                row["validated"].to_string(),
+                broken(row),
+                row["token_hits"].to_string(),
+                rising(row),
+            ]
+        })
+        .collect();
+    let [success, error, rejected, flagged, rewritten, blocked] = statuses();
+    let head = [
+        name,
+        "records",
+        success,
+        error,
+        rejected,
+        flagged,
+        rewritten,
+        blocked,
+        "validated",
+        "contract broken",
+        "tokens",
+        "",
+    ];
+    table(head, &rows)
+}
+
+fn statuses() -> [&'static str; 6] {
+    let mut words = [""; 6];
+    for (word, status) in words.iter_mut().zip(Status::ALL) {
+        *word = status.as_str();
+    }
+    words
+}
+
+/// How many results broke their contract, and which share of those validated.
+fn broken(row: &Value) -> String {
+    let count = &row["contract_rejections"];
+    match row["rejection_rate"].as_f64() {
+        Some(rate) if rate > 0.0 => format!("{count} ({})", percent(rate)),
+        _ => count.to_string(),
+    }
+}
+
+fn rising(row: &Value) -> String {
+    let rate = |name: &str| row["rising"][name].as_f64().map(percent);
+    match (rate("last_hour_rate"), rate("trailing_rate")) {
+        (Some(now), Some(before)) => {
+            format!("rising: {now} in the last hour, {before} in the week before")
+        }
+        _ => String::new(),
+    }
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_server_that_gets_worse_is_marked() {
+        let statuses = |success, blocked| json!({"success": success, "error": 0, "rejected": 0, "flagged": 0, "rewritten": 0, "blocked": blocked});
+        let summary = json!({
+            "since": "S", "until": "U", "total": 44, "types": {"tool_call": 40, "policy_decision": 4, "system_start": 0},
+            "statuses": statuses(40, 4),
+            "rows": [
+                {"server": "crm", "total": 24, "statuses": statuses(20, 4), "validated": 20, "contract_rejections": 4,
+                 "rejection_rate": 0.2, "token_hits": 0, "rising": {"last_hour_rate": 0.2, "trailing_rate": 0.015}},
+                {"server": "files", "total": 20, "statuses": statuses(20, 0), "validated": 0, "contract_rejections": 0, "token_hits": 3},
+            ],
+        });
+        insta::assert_snapshot!(rendered(&summary, GroupBy::Server), @"
+        44 records from S to U
+        types     policy_decision 4, tool_call 40
+        statuses  blocked 4, success 40
+
+        server  records  success  error  rejected  flagged  rewritten  blocked  validated  contract broken  tokens
+        crm     24       20       0      0         0        0          4        20         4 (20.0 %)       0       rising: 20.0 % in the last hour, 1.5 % in the week before
+        files   20       20       0      0         0        0          0        0          0                3
+        ");
+        let rules = json!({"rows": [{"rule": "schema.type", "total": 4}]});
+        assert!(
+            rendered(&rules, GroupBy::Rule).ends_with("\n\nrule         records\nschema.type  4\n")
+        );
+    }
+}
