@@ -5,9 +5,10 @@ heavy() {
     for crate in crates/*/; do
         if [[ -d "$crate/benches" ]]; then
             name="$(package "$crate")"
-            step "bench $name" cargo bench --locked -p "$name"
+            step "bench $name" env AUDIT_BENCH_MILLION=1 cargo bench --locked -p "$name"
         fi
     done
+    step "kill the gateway 50 times" env COUNTERSIGN_TEST_KILLS=50 cargo test --locked -p countersign --test it killed
     fuzz
     [[ ${#table[@]} -gt 0 ]] || not_run heavy "there is no bench and no fuzz target yet"
 }

@@ -262,8 +262,8 @@ fn set_time(
     value: &str,
     now: Timestamp,
 ) -> Result<(), QueryError> {
-    let time = Timestamp::parse_relative(value, now)
-        .map_err(|why| QueryError::Time { parameter, why })?;
+    let time =
+        Timestamp::parse_relative(value, now).map_err(|why| QueryError::Time { parameter, why })?;
     *into = Some(time);
     Ok(())
 }

@@ -143,6 +143,42 @@ fn a_verdict_for_programs_and_a_key_of_ones_own() {
     );
 }
 
+#[test]
+fn what_retention_leaves_still_verifies() {
+    let (folder, records) = left_behind();
+    let config = json!({"activity": {"max_records": 5}}).to_string();
+    std::fs::write(folder.path().join("c.json"), config).expect("written");
+    let gateway = Running::start(&folder, "serve --config c.json");
+    // One more start; of all these, five stay.
+    let removed = format!(
+        "countersign_activity_removed_total {}\n",
+        records.len() + 1 - 5
+    );
+    Running::wait_for(|| {
+        let metrics = gateway.curl("GET", "/metrics", &gateway.key(), "");
+        metrics.contains(&removed)
+    });
+    let left = gateway.json("/api/v1/activity?total=true");
+    assert_eq!(left["total"], 5, "{left}");
+    let oldest = left["activities"][4]["id"].as_str();
+    assert_eq!(
+        oldest,
+        records.get(records.len() - 4).map(|(_, id)| id.as_str())
+    );
+    let ran = folder.countersign(VERIFY);
+    assert_eq!(ran.code, Some(0), "{ran}");
+    assert!(
+        ran.stdout.starts_with("intact: 5 records, 2 chains"),
+        "{ran}"
+    );
+    assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
+    let ran = tampered(&folder, |store| {
+        let sql = "DELETE FROM activity WHERE seq = (SELECT min(seq) FROM activity)";
+        store.execute(sql, []).expect("removed");
+    });
+    assert_eq!(ran.code, Some(1), "one more than was signed for: {ran}");
+}
+
 const IN_ARGUMENTS: &str = "sk-arguments-4f9a1c";
 const IN_HEADER: &str = "sk-header-77b0e2";
 const IN_RESULT: &str = "sk-result-c31d90";
