@@ -4,7 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use countersign_audit::{
-    Decision, Evidence, Kind, Outcome, Query, Record, Stage, Store, Stored, Timestamp,
+    Decision, Evidence, Kind, MAX_LIMIT, Outcome, PayloadPolicy, Payloads, Query, Record, Redactor,
+    Stage, Store, Stored, Timestamp,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -274,6 +275,43 @@ fn pages_do_not_shift_while_records_arrive() {
             .collect();
         assert_eq!(old, expected, "every record that was there, once");
     });
+}
+
+#[test]
+fn a_page_holds_no_more_than_it_may() {
+    let home = Home::new();
+    let store = home.open();
+    let policy = PayloadPolicy::new(Payloads::Full, 64 * 1024, Redactor::default());
+    let payload = vec![b'x'; 64 * 1024];
+    for _ in 0..40 {
+        let records: Vec<Record> = (0..10)
+            .map(|_| {
+                let mut record = call(&store, "files", "read");
+                record.response = policy.capture(&payload, true);
+                record
+            })
+            .collect();
+        let written = store.commit_blocking((), records);
+        assert_eq!(written.evidence(), Evidence::Committed);
+    }
+    for indexed in [false, true] {
+        if indexed {
+            wait_for_index(&store);
+        }
+        let query = Query {
+            limit: MAX_LIMIT,
+            ..Query::default()
+        };
+        let page = store.reader().list(&query).expect("a page");
+        let size = serde_json::to_vec(&page).expect("JSON").len();
+        assert!((8 << 20..9 << 20).contains(&size), "{size}");
+        assert!(page.next_cursor.is_some());
+        assert_eq!(
+            page_through(&store, &query).len(),
+            401,
+            "all of them, and the start"
+        );
+    }
 }
 
 #[test]

@@ -20,6 +20,8 @@ const ROW: &str =
 const LOOK: usize = 5000;
 /// Bytes of records handed out by one [`after`].
 const LOOK_BYTES: usize = 4 << 20;
+/// Bytes of records in one page, give or take a record: with payloads kept, a thousand records may be anything.
+const PAGE_BYTES: usize = 8 << 20;
 /// How far `show` looks back for the record before: another process may have written in between.
 const LOOK_BACK: u64 = 10_000;
 
@@ -31,10 +33,11 @@ pub(super) fn list(connection: &Connection, query: &Query) -> Result<Page, Store
     let mut found = Found {
         wanted: query.limit + 1,
         records: Vec::new(),
+        bytes: 0,
         unreadable: 0,
     };
     let total = found.fill(&snapshot, query).map_err(StoreError::Read)?;
-    let more = found.records.len() > query.limit;
+    let more = found.is_full();
     found.records.truncate(query.limit);
     let last = found
         .records
@@ -52,6 +55,7 @@ pub(super) fn list(connection: &Connection, query: &Query) -> Result<Page, Store
 struct Found {
     wanted: usize,
     records: Vec<Stored>,
+    bytes: usize,
     unreadable: u64,
 }
 
@@ -70,6 +74,11 @@ impl Found {
         Ok(Some(indexed + count_tail(connection, &query.filter, mark)?))
     }
 
+    /// One more than asked for, so that the page knows of the next; or as much as a page may hold.
+    fn is_full(&self) -> bool {
+        self.records.len() >= self.wanted || self.bytes >= PAGE_BYTES
+    }
+
     /// The newest records, not indexed yet.
     fn tail(
         &mut self,
@@ -81,7 +90,7 @@ impl Found {
         let sql = format!("{ROW} WHERE a.seq > ?1 AND a.seq < ?2 ORDER BY a.seq DESC");
         let mut statement = connection.prepare_cached(&sql)?;
         let mut rows = statement.query([mark, before])?;
-        while self.records.len() < self.wanted
+        while !self.is_full()
             && let Some(row) = rows.next()?
         {
             self.push(row, Some(filter))?;
@@ -97,10 +106,13 @@ impl Found {
         mut before: u64,
     ) -> rusqlite::Result<()> {
         let mut statement = connection.prepare_cached(&format!("{ROW} WHERE a.seq = ?1"))?;
-        while self.records.len() < self.wanted {
+        while !self.is_full() {
             let limit = self.wanted - self.records.len();
             let seqs = plan.before(connection, before, limit)?;
             for seq in &seqs {
+                if self.is_full() {
+                    return Ok(());
+                }
                 let mut rows = statement.query([seq])?;
                 if let Some(row) = rows.next()? {
                     self.push(row, None)?;
@@ -117,6 +129,7 @@ impl Found {
     fn push(&mut self, row: &Row<'_>, filter: Option<&Filter>) -> rusqlite::Result<()> {
         match stored(row)? {
             Some(record) if filter.is_none_or(|f| f.matches(&record.record)) => {
+                self.bytes += row.get_ref(3)?.as_bytes().map_or(0, <[u8]>::len);
                 self.records.push(record);
             }
             Some(_) => {}
