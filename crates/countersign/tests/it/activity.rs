@@ -24,7 +24,14 @@ fn the_same_records_are_found_with_and_without_a_gateway() {
     for line in [
         "tool               stub:bad_output",
         "mode               strict",
+        "decision           blocked",
+        "reason             output schema validation failed: type at /id: expected integer, got string (tool stub:bad_output)",
+        "schema_digest      ",
+        "finding            contract schema.type (violation)",
+        "  instance_pointer /id",
+        "  schema_pointer   /properties/id/type",
         "  expected         integer",
+        "  actual           string",
     ] {
         assert!(shown.stdout.contains(line), "{line} in {}", shown.stdout);
     }

@@ -55,91 +55,80 @@ impl Page {
         let known = metrics.servers.load();
         let named = known.iter().map(|(name, counts)| (&**name, &**counts));
         let servers: Vec<Named<'_>> = named.chain([("", &metrics.nobody)]).collect();
-        let statuses: Vec<&str> = Status::ALL.iter().map(|status| status.as_str()).collect();
-        let calls = ["success", "error", "rejected"];
-        self.sets(
-            "calls_total",
-            "Tool calls by how they ended.",
-            &servers,
-            "status",
-            &statuses,
-            |counts, at| {
-                let called = statuses.get(at).is_some_and(|word| calls.contains(word));
-                counts.calls.get(at).filter(|_| called)
-            },
-        );
-        self.sets(
-            "records_total",
-            "Records of calls and decisions by status.",
-            &servers,
-            "status",
-            &statuses,
-            |counts, at| counts.records.get(at),
-        );
-        self.sets(
-            "decisions_total",
-            "Policy decisions by what was decided.",
-            &servers,
-            "decision",
-            &DECISIONS.map(Decision::as_str),
-            |counts, at| {
-                let decided = DECISIONS.get(at) != Some(&Decision::Allowed);
-                counts.decisions.get(at).filter(|_| decided)
-            },
-        );
-        self.sets(
-            "findings_total",
-            "Findings by the stage that made them.",
-            &servers,
-            "stage",
-            &STAGES.map(Stage::as_str),
-            |counts, at| counts.findings.get(at),
-        );
-        self.single(
-            "results_validated_total",
-            "Results held against the declared schema.",
-            &servers,
-            |counts| &counts.validated,
-        );
-        self.single(
-            "contract_rejections_total",
-            "Results that broke the declared schema.",
-            &servers,
-            |counts| &counts.contract_rejections,
-        );
+        self.statuses(&servers);
+        self.verdicts(&servers);
+        let help = "Results held against the declared schema.";
+        let validated = |counts: &Counts| read(&counts.validated);
+        self.single("results_validated_total", help, &servers, validated);
+        let help = "Results that broke the declared schema.";
+        let rejected = |counts: &Counts| read(&counts.contract_rejections);
+        self.single("contract_rejections_total", help, &servers, rejected);
         self.durations(&servers);
     }
 
+    fn statuses(&mut self, servers: &[Named<'_>]) {
+        let statuses: Vec<&str> = Status::ALL.iter().map(|status| status.as_str()).collect();
+        // A call is never blocked or flagged; its result is, and that is a decision.
+        let is_of_a_call =
+            |at| matches!(statuses.get(at), Some(&("success" | "error" | "rejected")));
+        let calls = |counts: &Counts, at| {
+            let counter = counts.calls.get(at).filter(|_| is_of_a_call(at));
+            counter.map(read)
+        };
+        let records = |counts: &Counts, at| counts.records.get(at).map(read);
+        let help = "Tool calls by how they ended.";
+        self.sets(("calls_total", help), servers, ("status", &statuses), calls);
+        let help = "Records of calls and decisions by status.";
+        self.sets(
+            ("records_total", help),
+            servers,
+            ("status", &statuses),
+            records,
+        );
+    }
+
+    fn verdicts(&mut self, servers: &[Named<'_>]) {
+        let decisions = |counts: &Counts, at: usize| {
+            let decided = DECISIONS.get(at) != Some(&Decision::Allowed);
+            counts.decisions.get(at).filter(|_| decided).map(read)
+        };
+        let findings = |counts: &Counts, at: usize| counts.findings.get(at).map(read);
+        let family = ("decisions_total", "Policy decisions by what was decided.");
+        let words = DECISIONS.map(Decision::as_str);
+        self.sets(family, servers, ("decision", &words), decisions);
+        let family = ("findings_total", "Findings by the stage that made them.");
+        let words = STAGES.map(Stage::as_str);
+        self.sets(family, servers, ("stage", &words), findings);
+    }
+
     /// A family with a second label from a closed set.
-    fn sets<'c>(
+    fn sets(
         &mut self,
-        name: &str,
-        help: &str,
-        servers: &[Named<'c>],
-        label: &str,
-        words: &[&str],
-        counter: impl Fn(&'c Counts, usize) -> Option<&'c AtomicU64>,
+        (name, help): (&str, &str),
+        servers: &[Named<'_>],
+        (label, words): (&str, &[&str]),
+        count: impl Fn(&Counts, usize) -> Option<u64>,
     ) {
         self.family(name, "counter", help);
         for (server, counts) in servers {
             for (at, word) in words.iter().enumerate() {
-                if let Some(counter) = counter(counts, at) {
-                    self.sample(name, &[("server", server), (label, word)], read(counter));
+                if let Some(count) = count(counts, at) {
+                    self.sample(name, &[("server", server), (label, word)], count);
                 }
             }
         }
     }
 
-    fn single<'c>(
+    fn single(
         &mut self,
         name: &str,
         help: &str,
-        servers: &[Named<'c>],
-        counter: impl Fn(&'c Counts) -> &'c AtomicU64,
+        servers: &[Named<'_>],
+        count: impl Fn(&Counts) -> u64,
     ) {
         self.family(name, "counter", help);
         for (server, counts) in servers {
-            self.sample(name, &[("server", server)], read(counter(counts)));
+            self.sample(name, &[("server", server)], count(counts));
         }
     }
 
