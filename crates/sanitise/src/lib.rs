@@ -45,6 +45,7 @@ mod hidden;
 mod matcher;
 mod payload;
 mod probe;
+mod raw;
 mod sanitiser;
 mod seam;
 mod settings;

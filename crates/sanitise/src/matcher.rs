@@ -121,6 +121,27 @@ impl Matcher {
             .any(|literal| literal.ascii && literal.finder.find(bytes).is_some())
     }
 
+    /// Whether a token may begin with the bracket at the start of a text.
+    pub(crate) fn opens(&self, rest: &[u8]) -> bool {
+        self.seconds.has(rest)
+    }
+
+    /// Whether a text begins with a role marker.
+    pub(crate) fn marks(&self, rest: &[u8]) -> bool {
+        let mut found = false;
+        if self.anchors.may_begin(rest) {
+            self.anchored.at(rest, |length, values| {
+                found |= self.literal(rest, length, values).is_some();
+            });
+        }
+        found
+    }
+
+    /// Whether some literal may stand in a text in which nothing looks suspicious.
+    pub(crate) fn has_plain_literals(&self) -> bool {
+        self.anywhere.iter().any(|literal| literal.ascii)
+    }
+
     /// Whether a token may begin in a text, as the end of a block.
     pub(crate) fn may_begin_in(&self, text: &str) -> bool {
         let triage = Triage::of(text);

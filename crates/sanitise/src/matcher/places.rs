@@ -100,12 +100,17 @@ impl Anchors {
     }
 
     fn offer(&self, bytes: &[u8], at: usize, visit: &mut impl FnMut(usize)) {
-        let first = bytes
-            .get(at)
-            .and_then(|byte| self.firsts.get(usize::from(*byte)));
-        if first == Some(&true) {
+        if self.may_begin(bytes.get(at..).unwrap_or_default()) {
             visit(at);
         }
+    }
+
+    /// Whether a text begins with the first byte of some role marker.
+    pub(crate) fn may_begin(&self, bytes: &[u8]) -> bool {
+        let first = bytes
+            .first()
+            .and_then(|byte| self.firsts.get(usize::from(*byte)));
+        first == Some(&true)
     }
 }
 

@@ -125,6 +125,36 @@ fn hostile() -> impl Strategy<Value = String> {
     prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
 }
 
+/// Pieces that ordinary texts share with tokens, so that some texts pass and some do not.
+fn calm() -> impl Strategy<Value = String> {
+    let pieces = [
+        "a",
+        "INST",
+        "/INST",
+        " ",
+        "\n",
+        "\n\n",
+        "\t",
+        "\"",
+        "/",
+        "[",
+        "]",
+        "~b",
+        "e~[",
+        "1,",
+        "Human:",
+        "Human",
+        "### Instruction:",
+        "x",
+        "\r\n",
+        "\\",
+        "GPT4 Correct User:",
+        "@@agent@@",
+    ];
+    let piece = prop::sample::select(pieces.to_vec());
+    prop::collection::vec(piece, 0..6).prop_map(|pieces| pieces.concat())
+}
+
 static ALL: LazyLock<Vec<Sanitiser>> = LazyLock::new(all_modes);
 static ORACLE: LazyLock<Oracle> = LazyLock::new(Oracle::new);
 
@@ -184,6 +214,27 @@ proptest! {
         for finding in &clean.findings {
             prop_assert!(finding.count > 0 && finding.offsets.len() <= 16);
             prop_assert!(finding.offsets.iter().all(|at| text.is_char_boundary(*at)));
+        }
+    }
+
+    #[test]
+    fn what_passes_undecoded_has_nothing_to_find(texts in prop::collection::vec(calm(), 1..4)) {
+        let json = serde_json::to_string(&texts).expect("strings");
+        let raw: Vec<String> = texts.iter().map(|text| serde_json::to_string(text).expect("a string")).collect();
+        let blocks: Vec<&str> = texts.iter().map(String::as_str).collect();
+        for sanitiser in ALL.iter().skip(1) {
+            let passes = |raw: &String| sanitiser.passes_string(&raw[1..raw.len() - 1]);
+            let listed = format!("[{{\"text\":{}}}]", raw.join("},{\"text\":"));
+            if raw.iter().all(passes) || sanitiser.passes_blocks(&listed) {
+                for cleaned in sanitiser.clean_segments(&blocks) {
+                    prop_assert!(!cleaned.is_changed() && cleaned.findings.is_empty(), "{texts:?}: {cleaned:?}");
+                }
+            }
+            if sanitiser.passes_json(&json) {
+                for text in &texts {
+                    prop_assert!(sanitiser.scan(text).is_empty(), "{text:?}");
+                }
+            }
         }
     }
 
