@@ -11,6 +11,7 @@ mod config;
 mod demo_server;
 mod inspect;
 mod man;
+mod sanitise;
 mod schema;
 mod serve;
 mod servers;
@@ -25,6 +26,7 @@ pub(crate) enum Command {
     Servers(servers::Arguments),
     Tools(tools::Arguments),
     Inspect(inspect::Arguments),
+    Sanitise(sanitise::Arguments),
     Config(config::Arguments),
     Schema(schema::Arguments),
     Completions(completions::Arguments),
@@ -39,6 +41,7 @@ pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<Exit, F
         Command::Servers(arguments) => servers::run(&arguments, console),
         Command::Tools(arguments) => tools::run(&arguments, console),
         Command::Inspect(arguments) => inspect::run(&arguments, console),
+        Command::Sanitise(arguments) => sanitise::run(&arguments, console),
         Command::Config(arguments) => config::run(&arguments, console),
         Command::Schema(arguments) => schema::run(&arguments, console),
         Command::Completions(arguments) => completions::run(&arguments, console),

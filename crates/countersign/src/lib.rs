@@ -36,6 +36,7 @@ Examples:
   countersign activity list --status blocked
   countersign config init
   countersign inspect --tool tool.json --mode strict result.json
+  countersign sanitise --mode full page.txt
   countersign schema validate weather.schema.json result.json
   countersign completions bash > countersign.bash
   countersign man | man -l -

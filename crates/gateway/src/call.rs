@@ -20,6 +20,7 @@ use crate::budget::FREE;
 use crate::downstream::Client;
 use crate::drain::Phase;
 use crate::method::Method;
+use crate::noise::ProcessNoise;
 use crate::reply::{self, Reply};
 use crate::route::{Endpoint, Route, Target, Unroutable, route};
 use crate::shared::Shared;
@@ -112,7 +113,8 @@ async fn answer(
     if let Some(refused) = refused {
         return refused;
     }
-    match forward(shared, &route, &call.notes, gone).await {
+    let notes = call.notes.under(&route.policy.sanitisation);
+    match forward(shared, &route, &notes, gone).await {
         Ok(raw) => inspect(raw, &route).await,
         Err(refusal) => ledger.unanswered(refusal),
     }
@@ -157,7 +159,8 @@ async fn inspect(raw: RawReply, route: &Arc<Route>) -> Inspected {
     // Classifiers will stand between the two halves.
     let inspect = |route: &Route| {
         let examined = examine(raw, route.tool.contract(), &route.policy);
-        examined.conclude(Screening::skipped(Skipped::NotConfigured))
+        let skipped = Screening::skipped(Skipped::NotConfigured);
+        examined.conclude_with(skipped, &ProcessNoise)
     };
     aside(size, route, inspect).await
 }

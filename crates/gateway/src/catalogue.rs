@@ -4,6 +4,7 @@
 
 mod capture;
 mod change;
+mod described;
 mod entry;
 mod fetch;
 mod tool;
@@ -160,7 +161,7 @@ async fn capture(shared: &Arc<Shared>, server: &Arc<str>, list: fetch::List, fro
         let tools = Tools::new(captured.tools, true).lasting(list.ttl_ms);
         (tools, captured.changed, captured.records)
     });
-    let Ok((tools, changed, records)) = captured.await else {
+    let Ok((tools, changed, mut records)) = captured.await else {
         return;
     };
     events::ListCaptured {
@@ -168,7 +169,8 @@ async fn capture(shared: &Arc<Shared>, server: &Arc<str>, list: fetch::List, fro
         tools: tools.all().len(),
     }
     .emit(&shared.events);
-    let instructions = from.instructions().map(|text| text.bytes().clone());
+    let (instructions, poisoned) = described::instructions(shared, server, from.instructions());
+    records.extend(poisoned);
     shared.publish(server, tools, instructions, changed);
     // A remark is no reply: nothing waits for it.
     let _remarked = shared.store.commit((), records).await;

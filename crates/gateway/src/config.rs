@@ -21,6 +21,7 @@ mod page;
 mod problem;
 mod raw;
 mod resolve;
+mod sanitisers;
 mod schema;
 mod secret;
 mod show;

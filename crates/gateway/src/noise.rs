@@ -1,5 +1,30 @@
 //! Randomness, and bytes as hexadecimal digits: for names nobody can guess and pauses nobody shares.
 
+use std::sync::OnceLock;
+
+use countersign_inspect::Noise;
+
+/// The randomness of this process, for the boundaries around texts.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ProcessNoise;
+
+impl Noise for ProcessNoise {
+    fn fresh(&self) -> Option<[u8; 16]> {
+        let mut noise = [0; 16];
+        getrandom::fill(&mut noise).ok()?;
+        Some(noise)
+    }
+
+    fn secret(&self) -> Option<[u8; 32]> {
+        static SECRET: OnceLock<Option<[u8; 32]>> = OnceLock::new();
+        *SECRET.get_or_init(|| {
+            let mut secret = [0; 32];
+            getrandom::fill(&mut secret).ok()?;
+            Some(secret)
+        })
+    }
+}
+
 /// So many random bytes, as digits; nothing where there is no randomness to be had.
 pub(crate) fn token(bytes: usize) -> Option<String> {
     let mut noise = vec![0; bytes];

@@ -1,27 +1,36 @@
 //! The second half of inspection: the policy is applied to the findings of all stages, the worst
 //! decision wins, and the remaining edits are made. It judges nothing by itself. Stage 4f.
 
-use countersign_tape::Edits;
-
 use crate::authored;
 use crate::body::{Body, Original, Piece};
 use crate::egress;
 use crate::examine::Examined;
 use crate::found::Found;
+use crate::frame::{self, Framed};
 use crate::inspected::Inspected;
+use crate::noise::{Noise, Silence};
 use crate::policy::{Overrides, decide};
 use crate::screening::Screening;
 use crate::verdict::{Decision, Finding};
 
 impl Examined {
-    /// Decides, applies and wraps up.
+    /// Decides, applies and wraps up, without randomness: a result that is to be put between boundaries is refused.
     pub fn conclude(self, screening: Screening) -> Inspected {
-        let verdict = Verdict::of(&self, screening);
+        self.conclude_with(screening, &Silence)
+    }
+
+    /// Decides, applies and wraps up, with nonces from `noise` where texts are put between boundaries.
+    pub fn conclude_with(self, screening: Screening, noise: &dyn Noise) -> Inspected {
+        let mut verdict = Verdict::of(&self, screening);
+        let mut pieces = Vec::new();
+        if verdict.decision != Decision::Blocked {
+            pieces = self.pieces(noise, &mut verdict);
+        }
         let body = if verdict.decision == Decision::Blocked {
             let text = verdict.reason.as_deref().unwrap_or("blocked by policy");
             Body::Authored(authored::error_result(text, self.policy.client))
         } else {
-            Body::Forwarded(self.pieces())
+            Body::Forwarded(pieces)
         };
         Inspected {
             body,
@@ -31,21 +40,47 @@ impl Examined {
             reason: verdict.reason,
             fuel_used: self.conformance.fuel_used,
             judged_by: self.judged_by,
+            rewritten: self.cleaning.structured,
+            excerpt: self.cleaning.excerpt,
             original: Original::new(self.bytes, self.envelope.as_ref()),
             refusal: None,
         }
     }
 
     /// The edits that remain to be made, as pieces; none means the bytes go as they came.
-    fn pieces(&self) -> Vec<Piece> {
+    fn pieces(&self, noise: &dyn Noise, verdict: &mut Verdict) -> Vec<Piece> {
         let Some(envelope) = &self.envelope else {
             return Vec::new();
         };
-        let (upstream, client) = (self.source.era, self.policy.client);
-        let edits = egress::edits(&self.bytes, envelope, upstream, client, &self.policy.output);
-        // Stage 4f, labelling text, and the edits of stage 4d join here.
-        let edited = edits.map(Edits::apply).and_then(Result::ok);
-        edited.map_or_else(Vec::new, |edited| Piece::all(&self.bytes, edited))
+        let (upstream, client, config) = (self.source.era, self.policy.client, &self.policy.output);
+        let Framed { changes, mut found } = frame::frame(self, noise);
+        let moved = egress::moves(&self.bytes, envelope, client, config);
+        let moved = moved.map(|value| frame::moved(self, value, noise, &mut found));
+        verdict.add_all(&found, self);
+        let mut edits = egress::edits(
+            &self.bytes,
+            envelope,
+            upstream,
+            client,
+            config,
+            moved.as_deref(),
+        );
+        changes.apply(&self.bytes, &mut edits);
+        if let (Some(value), Some(rewritten)) =
+            (envelope.structured_content(), &self.cleaning.structured)
+            && !egress::drops_structured(&self.bytes, envelope, client, config)
+        {
+            edits.replace(value, rewritten.to_vec());
+        }
+        if edits.is_empty() {
+            return Vec::new();
+        }
+        if let Ok(edited) = edits.apply() {
+            return Piece::all(&self.bytes, edited);
+        }
+        // Not expected. What cannot be changed as decided does not leave unchanged.
+        verdict.refuse();
+        Vec::new()
     }
 }
 
@@ -78,6 +113,21 @@ impl Verdict {
             verdict.add(&found, decide(&found.finding, mode, &overrides));
         }
         verdict
+    }
+
+    /// Findings that were made while a result was put together.
+    fn add_all(&mut self, found: &[Found], examined: &Examined) {
+        let mode = examined.policy.output.mode;
+        let overrides = Overrides::from(&examined.policy.output);
+        for found in found {
+            self.add(found, decide(&found.finding, mode, &overrides));
+        }
+    }
+
+    /// Refuses the result for a reason of our own.
+    fn refuse(&mut self) {
+        self.decision = Decision::Blocked;
+        self.reason = Some("blocked by policy: the result could not be edited".to_owned());
     }
 
     fn add(&mut self, found: &Found, decision: Decision) {

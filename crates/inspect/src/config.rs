@@ -5,8 +5,13 @@
 mod block;
 mod input;
 mod output;
+mod sanitisation;
 
 pub use input::{InputValidation, RawInputValidation};
 pub use output::{
     Advertise, Egress, GuardScope, OutputValidation, Posture, RawOutputValidation, Tolerance,
+};
+pub use sanitisation::{
+    Invisibles, MirrorText, NonceSource, Normalisation, OnToken, OutputSanitisation,
+    RawOutputSanitisation, SanitiseMode, Structured, Wrap,
 };

@@ -19,15 +19,16 @@ pub(crate) fn edits<'a>(
     upstream: Era,
     client: ClientEra,
     config: &OutputValidation,
-) -> Option<Edits<'a>> {
-    let result = envelope.result()?;
-    if result.kind(bytes) != Some(Kind::Object) {
-        return None;
-    }
+    moved: Option<&str>,
+) -> Edits<'a> {
     let mut edits = Edits::new(bytes);
+    let is_object = |result: &Span| result.kind(bytes) == Some(Kind::Object);
+    let Some(result) = envelope.result().filter(is_object) else {
+        return edits;
+    };
     match (client, config.legacy_egress) {
         (ClientEra::Legacy, Egress::Convert) => {
-            move_structured(bytes, envelope, result, config, &mut edits);
+            move_structured(bytes, envelope, result, moved, &mut edits);
             if upstream == Era::Modern && envelope.get(Member::ResultType).is_some() {
                 remove(bytes, result, "resultType", &mut edits);
             }
@@ -39,33 +40,60 @@ pub(crate) fn edits<'a>(
         }
         _ => {}
     }
-    (!edits.is_empty()).then_some(edits)
+    edits
 }
 
 fn move_structured(
     bytes: &[u8],
     envelope: &Envelope,
     result: Span,
-    config: &OutputValidation,
+    moved: Option<&str>,
     edits: &mut Edits<'_>,
 ) {
-    let Some(value) = envelope.structured_content() else {
-        return;
-    };
-    if envelope.is_error(bytes) == Some(true) {
-        remove(bytes, result, "structuredContent", edits);
-        return;
-    }
-    let content = envelope.content();
-    let readable = content.is_none_or(|content| content.kind(bytes) == Some(Kind::Array));
-    if value.kind(bytes) == Some(Kind::Object) || !readable {
+    if !is_dropped(bytes, envelope) {
         return;
     }
     remove(bytes, result, "structuredContent", edits);
-    if !said_in_text(bytes, envelope, value, config) {
-        let block = text_block(value.bytes(bytes));
-        append_block(bytes, result, content, &block, edits);
+    if let Some(text) = moved {
+        let block = text_block(text);
+        append_block(bytes, result, envelope.content(), &block, edits);
     }
+}
+
+/// Whether a legacy client is not given `structuredContent`.
+fn is_dropped(bytes: &[u8], envelope: &Envelope) -> bool {
+    let Some(value) = envelope.structured_content() else {
+        return false;
+    };
+    let readable = |content: Span| content.kind(bytes) == Some(Kind::Array);
+    envelope.is_error(bytes) == Some(true)
+        || (value.kind(bytes) != Some(Kind::Object) && envelope.content().is_none_or(readable))
+}
+
+/// Whether this client is not given `structuredContent`.
+pub(crate) fn drops_structured(
+    bytes: &[u8],
+    envelope: &Envelope,
+    client: ClientEra,
+    config: &OutputValidation,
+) -> bool {
+    (client, config.legacy_egress) == (ClientEra::Legacy, Egress::Convert)
+        && is_dropped(bytes, envelope)
+}
+
+/// The value that becomes a text block for this client, if it does: it is dropped and no text says it yet.
+pub(crate) fn moves<'a>(
+    bytes: &'a [u8],
+    envelope: &Envelope,
+    client: ClientEra,
+    config: &OutputValidation,
+) -> Option<&'a str> {
+    let value = envelope.structured_content()?;
+    let moves = drops_structured(bytes, envelope, client, config)
+        && envelope.is_error(bytes) != Some(true)
+        && !said_in_text(bytes, envelope, value, config);
+    // The scan has seen that the whole message is UTF-8.
+    moves.then(|| std::str::from_utf8(value.bytes(bytes)).unwrap_or_default())
 }
 
 fn remove(bytes: &[u8], object: Span, name: &str, edits: &mut Edits<'_>) {
@@ -93,24 +121,14 @@ fn append_block(
     edits.replace(Span::new(end, end), [lead, block].concat());
 }
 
-/// A text block that holds a JSON value's exact bytes.
-fn text_block(value: &[u8]) -> Vec<u8> {
-    // The scan has seen that the whole message is UTF-8.
-    let text = std::str::from_utf8(value).unwrap_or_default();
+/// A text block; as a rule it holds a JSON value's exact bytes.
+fn text_block(text: &str) -> Vec<u8> {
     [&br#"{"type":"text","text":"#[..], &quote(text), b"}"].concat()
 }
 
 /// Whether some text block already holds this value, whatever its spelling.
-pub(crate) fn said_in_text(
-    bytes: &[u8],
-    envelope: &Envelope,
-    value: Span,
-    config: &OutputValidation,
-) -> bool {
-    let limits = Limits {
-        max_bytes: usize::try_from(config.max_bytes).unwrap_or(usize::MAX),
-        max_depth: config.max_depth,
-    };
+fn said_in_text(bytes: &[u8], envelope: &Envelope, value: Span, config: &OutputValidation) -> bool {
+    let limits = limits(config);
     let Some(content) = envelope.content() else {
         return false;
     };
@@ -132,13 +150,37 @@ pub(crate) fn is_twin(bytes: &[u8], block: Span, value: &Tape<'_>, limits: &Limi
     if member("type").as_deref() != Some("text") {
         return false;
     }
-    let Some(text) = member("text") else {
+    member("text").is_some_and(|text| repeats(&text, value, limits))
+}
+
+/// Whether the text at a place only repeats the structured content.
+pub(crate) fn is_mirror(
+    bytes: &[u8],
+    envelope: &Envelope,
+    string: Span,
+    config: &OutputValidation,
+) -> bool {
+    let limits = limits(config);
+    let Some((value, text)) = envelope.structured_content().zip(string.string(bytes)) else {
         return false;
     };
+    let value = std::str::from_utf8(value.bytes(bytes)).unwrap_or_default();
+    with_tape(value, &limits, |tape| repeats(&text, tape, &limits)).unwrap_or(false)
+}
+
+fn limits(config: &OutputValidation) -> Limits {
+    Limits {
+        max_bytes: usize::try_from(config.max_bytes).unwrap_or(usize::MAX),
+        max_depth: config.max_depth,
+    }
+}
+
+/// Whether a text parses to the given value.
+fn repeats(text: &str, value: &Tape<'_>, limits: &Limits) -> bool {
     // Prose is not worth a tape: the first character of equal values agrees, or both are numbers.
     let first = |text: &str| text.trim_ascii_start().bytes().next();
     let is_digit = |byte: Option<u8>| byte.is_some_and(|b| b == b'-' || b.is_ascii_digit());
-    let (said, meant) = (first(&text), first(value.text()));
+    let (said, meant) = (first(text), first(value.text()));
     if said != meant && !(is_digit(said) && is_digit(meant)) {
         return false;
     }

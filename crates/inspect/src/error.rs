@@ -13,6 +13,7 @@ pub struct Error {
 enum Kind {
     Declaration(&'static str),
     Typed(serde_json::Error),
+    Sanitisation(countersign_sanitise::Error),
 }
 
 impl Error {
@@ -26,6 +27,17 @@ impl Error {
         Self {
             kind: Kind::Typed(error),
         }
+    }
+
+    pub(crate) fn sanitisation(error: countersign_sanitise::Error) -> Self {
+        Self {
+            kind: Kind::Sanitisation(error),
+        }
+    }
+
+    /// Sanitising cannot be done as it was asked for.
+    pub fn is_sanitisation(&self) -> bool {
+        matches!(self.kind, Kind::Sanitisation(_))
     }
 
     /// The bytes are not a tool declaration.
@@ -43,6 +55,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.kind {
             Kind::Declaration(why) => write!(f, "not a tool declaration: {why}"),
+            Kind::Sanitisation(error) => write!(f, "output_sanitisation: {error}"),
             Kind::Typed(_) => f.write_str("the structured content is not of this type"),
         }
     }
@@ -51,7 +64,7 @@ impl fmt::Display for Error {
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match &self.kind {
-            Kind::Declaration(_) => None,
+            Kind::Declaration(_) | Kind::Sanitisation(_) => None,
             Kind::Typed(error) => Some(error),
         }
     }

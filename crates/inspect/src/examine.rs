@@ -6,24 +6,29 @@ use std::fmt;
 use bytes::Bytes;
 use countersign_tape::{Envelope, Kind};
 
+use crate::clean::{self, Cleaning};
 use crate::config::{InputValidation, OutputValidation};
 use crate::contract::{self, Conformance, Contract};
 use crate::digest::Digest;
 use crate::found::Found;
 use crate::policy::{Overrides, decide};
 use crate::reply::{ClientEra, RawReply, Source};
+use crate::sanitisation::Sanitisation;
 use crate::shape;
 use crate::texts::{self, Text};
+use crate::tool::ToolName;
 use crate::transport;
 use crate::verdict::{Decision, Mode};
 
 /// Everything a verdict depends on beside the bytes and the contract.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
     /// `output_validation` as it holds for the tool.
     pub output: OutputValidation,
     /// `input_validation` as it holds for the tool.
     pub input: InputValidation,
+    /// `output_sanitisation` as it holds for the tool, compiled.
+    pub sanitisation: Sanitisation,
     /// Who will read the result.
     pub client: ClientEra,
     /// The largest message that is handled at all.
@@ -35,6 +40,7 @@ impl Default for Policy {
         Self {
             output: OutputValidation::default(),
             input: InputValidation::default(),
+            sanitisation: Sanitisation::default(),
             client: ClientEra::default(),
             max_message_bytes: 16 * 1024 * 1024,
         }
@@ -60,6 +66,8 @@ pub struct Examined {
     pub(crate) found: Vec<Found>,
     pub(crate) conformance: Conformance,
     pub(crate) judged_by: Option<JudgedBy>,
+    pub(crate) cleaning: Cleaning,
+    pub(crate) tool: ToolName,
     free_text: bool,
 }
 
@@ -75,8 +83,12 @@ pub fn examine(raw: RawReply, contract: &Contract, policy: &Policy) -> Examined 
         let era = raw.source.era;
         shape::check(text.as_bytes(), envelope, era, &mut found);
         conformance = contract::check(text, envelope, era, contract, &policy.output, &mut found);
-        // Stage 4d, cleaning text, goes here: it reports hits and leaves edits for `conclude`.
     }
+    // Not a matter of the validation mode: sanitising has its own switch.
+    let cleaning = match &opened {
+        Ok((text, envelope)) => clean::stage(text, envelope, contract, policy, &mut found),
+        Err(_) => Cleaning::default(),
+    };
     let envelope = match opened {
         Ok((_, envelope)) => Some(envelope),
         Err(refused) => {
@@ -88,13 +100,15 @@ pub fn examine(raw: RawReply, contract: &Contract, policy: &Policy) -> Examined 
         bytes: raw.bytes,
         source: raw.source,
         envelope,
-        policy: *policy,
+        policy: policy.clone(),
         found,
         conformance,
         judged_by: contract.output().map(|schema| JudgedBy {
             digest: schema.digest(),
             generation: contract.generation(),
         }),
+        cleaning,
+        tool: contract.tool().clone(),
         free_text: contract.has_free_text(),
     }
 }
@@ -132,6 +146,7 @@ impl Examined {
             return Vec::new();
         }
         let narrow = self.conformance.conforms && !self.free_text;
-        texts::collect(&self.bytes, envelope, &self.policy.output, narrow)
+        let config = &self.policy.output;
+        texts::collect(&self.bytes, envelope, config, narrow, &self.cleaning)
     }
 }

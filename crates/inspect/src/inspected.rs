@@ -3,10 +3,12 @@
 
 use std::fmt;
 
+use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
 use crate::authored;
 use crate::body::{Body, Original, respond};
+use crate::clean;
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::examine::JudgedBy;
@@ -29,6 +31,10 @@ pub struct Inspected {
     pub(crate) original: Original,
     /// Why there is no result to forward, where that is the case.
     pub(crate) refusal: Option<Refusal>,
+    /// `structuredContent` as it leaves, if it was cleaned.
+    pub(crate) rewritten: Option<Bytes>,
+    /// Harmless letters around the worst hit in a text.
+    pub(crate) excerpt: Option<String>,
 }
 
 impl fmt::Debug for Inspected {
@@ -77,6 +83,8 @@ impl Inspected {
             judged_by: None,
             original: Original::default(),
             refusal: None,
+            rewritten: None,
+            excerpt: None,
         }
     }
 
@@ -154,12 +162,27 @@ impl Inspected {
         }
     }
 
-    /// The structured content as text, exactly as received; nothing if it was blocked.
+    /// A short piece of what arrived, for an operator who wonders about a decision: letters, digits and a little
+    /// punctuation, everything else a dot, so that it can do nothing.
+    pub fn excerpt(&self) -> String {
+        if let Some(excerpt) = &self.excerpt {
+            return excerpt.clone();
+        }
+        let value = self.original.structured().unwrap_or(&self.original.bytes);
+        let text = String::from_utf8_lossy(value.get(..1024).unwrap_or(value));
+        clean::excerpt(&text, 0)
+    }
+
+    /// The structured content as text, exactly as received unless it was cleaned; nothing if it was blocked.
     pub fn structured_text(&self) -> Option<&str> {
         let Body::Forwarded(_) = self.body else {
             return None;
         };
-        std::str::from_utf8(self.original.structured()?).ok()
+        let value = self
+            .rewritten
+            .as_deref()
+            .or_else(|| self.original.structured());
+        std::str::from_utf8(value?).ok()
     }
 
     /// The structured content as a type of the caller's, so that nobody narrows by hand: since

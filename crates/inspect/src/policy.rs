@@ -3,6 +3,7 @@
 //! the documentation, row for row.
 
 use crate::config::{OutputValidation, Posture};
+use crate::hit::Action;
 use crate::verdict::{Decision, Finding, Mode, Stage};
 
 /// What an operator set beside the mode.
@@ -38,6 +39,8 @@ enum Act {
     Uncompilable,
     /// Record, or block if the classifier's action is to block.
     Classifier,
+    /// What the sanitiser's settings made of it, which the finding says.
+    Sanitiser,
 }
 
 /// One row: a stage, a rule (or every rule of the stage), and an act per mode.
@@ -65,7 +68,7 @@ const fn row(stage: Stage, rule: &'static str, acts: [Act; 3]) -> Row {
 /// stage's last row has one. The sanitiser and the classifiers have switches of their own; the
 /// validation mode does not silence them.
 static TABLE: [Row; 9] = {
-    use Act::{Block, Classifier, Forward, Missing, Record, Uncompilable};
+    use Act::{Block, Classifier, Forward, Missing, Record, Sanitiser, Uncompilable};
     [
         row(Stage::Transport, "", [Block, Block, Block]),
         row(Stage::Shape, "", [Forward, Record, Block]),
@@ -81,7 +84,7 @@ static TABLE: [Row; 9] = {
             [Forward, Forward, Uncompilable],
         ),
         row(Stage::Contract, "", [Forward, Record, Block]),
-        row(Stage::Sanitise, "", [Record, Record, Record]),
+        row(Stage::Sanitise, "", [Sanitiser, Sanitiser, Sanitiser]),
         row(Stage::Classify, "", [Classifier, Classifier, Classifier]),
         row(Stage::Input, "", [Forward, Record, Block]),
     ]
@@ -122,6 +125,16 @@ pub fn decide(finding: &Finding, mode: Mode, overrides: &Overrides) -> Decision 
         Act::Missing => ask(overrides.missing, Decision::Allowed),
         Act::Uncompilable => ask(overrides.uncompilable, Decision::Allowed),
         Act::Classifier => ask(overrides.classifier, Decision::Flagged),
+        Act::Sanitiser => decide_sanitised(finding),
+    }
+}
+
+/// What a finding about text leads to. The sanitiser's settings decided what was done; this only names it.
+pub(crate) fn decide_sanitised(finding: &Finding) -> Decision {
+    match finding.hit.as_ref().map(|hit| hit.action) {
+        None | Some(Action::Reported) => Decision::Flagged,
+        Some(Action::Removed | Action::Replaced | Action::Truncated) => Decision::Rewritten,
+        Some(Action::Blocked) => Decision::Blocked,
     }
 }
 

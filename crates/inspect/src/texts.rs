@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 use countersign_tape::{Envelope, Kind, Limits, Span, Tape, elements, members};
 
+use crate::clean::Cleaning;
 use crate::config::OutputValidation;
 use crate::egress::is_twin;
 
@@ -25,14 +26,16 @@ pub(crate) fn collect<'a>(
     envelope: &Envelope,
     config: &OutputValidation,
     narrow: bool,
+    cleaning: &'a Cleaning,
 ) -> Vec<Text<'a>> {
     let limits = Limits {
         max_bytes: usize::try_from(config.max_bytes).unwrap_or(usize::MAX),
         max_depth: config.max_depth,
     };
-    let structured = envelope
-        .structured_content()
-        .and_then(|value| Tape::parse(value.bytes(bytes), &limits).ok());
+    let structured = envelope.structured_content().and_then(|value| {
+        let cleaned = cleaning.structured.as_deref();
+        Tape::parse(cleaned.unwrap_or_else(|| value.bytes(bytes)), &limits).ok()
+    });
     let mut texts = Vec::new();
     let content = envelope.content().into_iter();
     for (index, block) in content
@@ -43,7 +46,8 @@ pub(crate) fn collect<'a>(
         if narrow && structured.as_ref().is_some_and(twin) {
             continue;
         }
-        from_block(bytes, block, &format!("/content/{index}"), &mut texts);
+        let pointer = format!("/content/{index}");
+        from_block(bytes, block, &pointer, cleaning, &mut texts);
     }
     if let Some(tape) = structured.filter(|_| !narrow) {
         from_value(&tape, &mut texts);
@@ -53,17 +57,25 @@ pub(crate) fn collect<'a>(
 
 /// The string members of a block and of the resource inside it, whatever its type: an unknown
 /// type is no reason to look away.
-fn from_block<'a>(bytes: &'a [u8], block: Span, pointer: &str, texts: &mut Vec<Text<'a>>) {
+fn from_block<'a>(
+    bytes: &'a [u8],
+    block: Span,
+    pointer: &str,
+    cleaning: &'a Cleaning,
+    texts: &mut Vec<Text<'a>>,
+) {
     for (key, value) in members(bytes, block) {
         let Some(name) = key.string(bytes) else {
             continue;
         };
         match (name.as_ref(), value.kind(bytes)) {
             ("resource", Some(Kind::Object)) => {
-                from_block(bytes, value, &format!("{pointer}/resource"), texts);
+                let pointer = format!("{pointer}/resource");
+                from_block(bytes, value, &pointer, cleaning, texts);
             }
             ("text" | "name" | "title" | "description", Some(Kind::String)) => {
-                let text = value.string(bytes).unwrap_or_default();
+                let cleaned = cleaning.text_at(value).map(Cow::Borrowed);
+                let text = cleaned.or_else(|| value.string(bytes)).unwrap_or_default();
                 let pointer = format!("{pointer}/{name}");
                 texts.push(Text { pointer, text });
             }

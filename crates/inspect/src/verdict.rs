@@ -8,6 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::choice::choice;
+use crate::hit::Hit;
 
 /// What happens to a result. Ordered: the worst of several decisions is their maximum.
 #[derive(
@@ -142,6 +143,9 @@ pub struct Finding {
     pub actual: Option<String>,
     /// One sentence for the operator.
     pub detail: Option<String>,
+    /// Of a finding about text: where and how often.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hit: Option<Box<Hit>>,
 }
 
 impl Finding {
@@ -156,6 +160,7 @@ impl Finding {
             expected: None,
             actual: None,
             detail: None,
+            hit: None,
         }
     }
 
@@ -178,6 +183,13 @@ impl Finding {
     pub fn expecting(mut self, expected: impl Into<String>, actual: impl Into<String>) -> Self {
         self.expected = Some(expected.into());
         self.actual = Some(actual.into());
+        self
+    }
+
+    /// Sets where in a text it was found.
+    #[must_use]
+    pub fn hit(mut self, hit: Hit) -> Self {
+        self.hit = Some(Box::new(hit));
         self
     }
 

@@ -11,6 +11,9 @@ use super::redact::Redactor;
 /// How far past the cap redaction looks, so that a secret cut by the cap is still recognised.
 const SLACK: usize = 4096;
 
+/// How much is kept of a payload that failed, in bytes as stored.
+const MAX_EXCERPT: usize = 512;
+
 /// Whether payloads are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Payloads {
@@ -101,6 +104,23 @@ impl PayloadPolicy {
     }
 }
 
+impl PayloadPolicy {
+    /// What may be kept of a payload that failed: a short excerpt that its maker has made harmless, without what looks
+    /// like a secret. Nothing if payloads are not stored.
+    pub fn excerpt(&self, harmless: &str) -> Option<Payload> {
+        if self.payloads == Payloads::None {
+            return None;
+        }
+        let clean = self.redactor.redact(harmless);
+        let keep = prefix_within(&clean, self.max_bytes.min(MAX_EXCERPT));
+        Some(Payload {
+            text: clean.get(..keep).unwrap_or_default().to_owned(),
+            truncated: true,
+            redacted: true,
+        })
+    }
+}
+
 impl Payload {
     /// The text kept.
     pub fn text(&self) -> &str {
@@ -161,6 +181,19 @@ mod tests {
             (full.text(), full.is_redacted(), full.is_truncated()),
             ("password=hunter22", false, false)
         );
+    }
+
+    #[test]
+    fn an_excerpt_of_failed_text_is_short_and_without_secrets() {
+        assert_eq!(policy(Payloads::None, 1000).excerpt("text"), None);
+        let long = format!("Bearer {} {}", "s3cr3t".repeat(8), "word ".repeat(500));
+        let kept = policy(Payloads::Redacted, 100_000)
+            .excerpt(&long)
+            .expect("kept");
+        assert!(kept.text().len() <= MAX_EXCERPT && !kept.text().contains("s3cr3t"));
+        assert!(kept.is_truncated() && kept.is_redacted());
+        let small = policy(Payloads::Redacted, 10).excerpt(&long).expect("kept");
+        assert!(small.text().len() <= 10);
     }
 
     #[test]

@@ -17,6 +17,7 @@ fn finding(rule: &str) -> Finding {
         expected: Some("integer".into()),
         actual: Some("string".into()),
         detail: None,
+        hit: None,
     }
 }
 

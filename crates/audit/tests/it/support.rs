@@ -98,6 +98,7 @@ pub(crate) fn finding(stage: Stage, rule: &str) -> Finding {
         expected: Some("integer".into()),
         actual: Some("string".into()),
         detail: None,
+        hit: None,
     }
 }
 

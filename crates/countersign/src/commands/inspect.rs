@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
+use countersign_gateway::ProcessNoise;
 use countersign_gateway::config::Overrides;
 use countersign_inspect::{
     Contract, Decision, Declaration, Era, Finding, Inspected, Mode, Policy, RawReply,
@@ -156,8 +157,8 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let bytes = arguments.result.read(console)?;
     let upstream = arguments.upstream_era.unwrap_or(arguments.era).into();
     let raw = RawReply::new(bytes, Origin::new(upstream));
-    let inspected =
-        examine(raw, &contract, &policy).conclude(Screening::skipped(Skipped::NotConfigured));
+    let inspected = examine(raw, &contract, &policy)
+        .conclude_with(Screening::skipped(Skipped::NotConfigured), &ProcessNoise);
     emit(arguments, &inspected, console)?;
     Ok(if inspected.decision() == Decision::Blocked {
         Exit::No

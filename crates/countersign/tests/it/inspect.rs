@@ -143,8 +143,9 @@ fn check_case(tape: &Tape<'_>, case: u32) -> usize {
         _ => panic!("{name}: one of result, text, hex"),
     };
     let config = format!(
-        r#"{{"output_validation": {}}}"#,
-        raw("config").unwrap_or("{}")
+        r#"{{"output_validation": {}, "output_sanitisation": {}}}"#,
+        raw("config").unwrap_or("{}"),
+        raw("sanitisation").unwrap_or("{}")
     );
     let folder = Folder::with(&[
         ("config.json", &config),

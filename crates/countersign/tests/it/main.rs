@@ -9,6 +9,7 @@ mod evidence;
 mod generators;
 mod inspect;
 mod readme;
+mod sanitise;
 mod schema;
 mod serve;
 mod survives;

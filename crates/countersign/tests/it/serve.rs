@@ -37,18 +37,18 @@ fn the_demo_shows_a_blocked_call_and_goes_on_serving() {
     let mut gateway = Running::start(&folder, "serve --demo");
     let table = gateway.table();
     insta::assert_snapshot!(table, @"
-    tool                decision  reason
+    tool                decision   reason
     conforming          allowed
-    bad_output          blocked   output schema validation failed: type at /id: expected integer, got string (tool stub:bad_output)
+    bad_output          blocked    output schema validation failed: type at /id: expected integer, got string (tool stub:bad_output)
     text_only           allowed
     array               allowed
     integer             allowed
     error               allowed
-    too_big             blocked   output schema validation failed: structured output exceeds max_bytes (5300011 > 5242880)
-    too_deep            blocked   output schema validation failed: structured output exceeds max_depth (100 > 64)
-    control_tokens      allowed
-    hidden_text         allowed
-    hostile_structured  allowed
+    too_big             blocked    output schema validation failed: structured output exceeds max_bytes (5300011 > 5242880)
+    too_deep            blocked    output schema validation failed: structured output exceeds max_depth (100 > 64)
+    control_tokens      rewritten  3 control tokens (chatml) replaced in text block 0
+    hidden_text         rewritten  34 hidden characters (tag) removed in text block 0
+    hostile_structured  flagged    3 control tokens (chatml) found in structuredContent
     ");
     let shown = crate::readme::console("serve --demo");
     for line in table.lines() {

@@ -32,6 +32,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
       servers      See the servers behind the running gateway
       tools        List and call the tools behind the running gateway
       inspect      Say what would happen to a tool result, and why
+      sanitise     Clean a text of control tokens and hidden characters
       config       Write, check and show the configuration file
       schema       Check JSON Schemas, and validate JSON against them
       completions  Print a completion script for a shell
@@ -47,6 +48,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
       countersign activity list --status blocked
       countersign config init
       countersign inspect --tool tool.json --mode strict result.json
+      countersign sanitise --mode full page.txt
       countersign schema validate weather.schema.json result.json
       countersign completions bash > countersign.bash
       countersign man | man -l -

@@ -209,7 +209,9 @@ impl Ledger {
         if self.snapshot().config.activity.payloads != audit::Payloads::None {
             let emitted = inspected.emitted().into_bytes();
             let passed = inspected.decision() == Decision::Allowed;
-            record.response = self.snapshot().payloads.capture(&emitted, passed);
+            let payloads = &self.snapshot().payloads;
+            let excerpt = || payloads.excerpt(&inspected.excerpt());
+            record.response = payloads.capture(&emitted, passed).or_else(excerpt);
         }
     }
 

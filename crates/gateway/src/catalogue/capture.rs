@@ -10,7 +10,7 @@ use countersign_audit::{Finding, Kind, Outcome, Record, Severity, Source, Stage}
 use countersign_inspect::{Contract, Diagnostic, Digest};
 
 use super::change::{Change, changes};
-use super::{Entry, Tool, Tools};
+use super::{Entry, Tool, Tools, described};
 use crate::events;
 use crate::shared::Shared;
 
@@ -87,6 +87,12 @@ fn tool(
     let tool = Tool::capture(entry, server, generation, policy);
     if stored.is_ok_and(|generation| generation.is_new) {
         records.extend(remarks(shared, server, tool.contract()));
+        records.extend(described::record(
+            shared,
+            server,
+            Some(tool.name()),
+            tool.listing(),
+        ));
     }
     Arc::new(tool)
 }
@@ -116,16 +122,10 @@ fn remarks(shared: &Shared, server: &str, contract: &Contract) -> Vec<Record> {
         record.tool = Some(contract.tool().tool().to_owned());
         record.schema_generation = Some(contract.generation());
         record.reason = Some(format!("{}: {}", diagnostic.member, diagnostic.detail));
-        record.findings.push(Finding {
-            stage: Stage::Contract,
-            rule: diagnostic.rule.into(),
-            severity: Severity::Info,
-            instance_pointer: None,
-            schema_pointer: None,
-            expected: None,
-            actual: None,
-            detail: Some(diagnostic.detail.clone()),
-        });
+        let finding = Finding::new(Stage::Contract, diagnostic.rule, Severity::Info);
+        record
+            .findings
+            .push(finding.detail(diagnostic.detail.clone()));
         record
     };
     contract.take_diagnostics().iter().map(remark).collect()

@@ -4,8 +4,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use bytes::Bytes;
 use countersign_inspect::config::Advertise;
-use countersign_inspect::{ClientEra, Contract, Declaration, Policy, Router};
+use countersign_inspect::{ClientEra, Contract, Declaration, Listing, Policy, Router};
 use countersign_tape::{Edits, Place, Span, quote};
 
 use super::entry::Entry;
@@ -30,7 +31,11 @@ pub(crate) enum Naming {
 /// A tool of one server.
 #[derive(Debug)]
 pub(crate) struct Tool {
+    /// As received.
+    raw: Bytes,
+    /// As it may be shown: the same, unless its descriptions had to be cleaned.
     entry: Entry,
+    listing: Listing,
     wire_name: String,
     contract: Contract,
     policy: Policy,
@@ -57,7 +62,13 @@ impl Tool {
         let mirrored = entry
             .input
             .and_then(|(_, schema)| Mirrored::of(schema.bytes(&entry.raw)).ok());
+        let raw = entry.raw.clone();
+        let listing = Listing::tool(raw.clone(), &policy.sanitisation);
+        // Cleaning changes descriptions and nothing an entry is read from.
+        let entry = Entry::read(listing.bytes().clone()).unwrap_or(entry);
         Self {
+            raw,
+            listing,
             schema_digest: digest,
             mirrored: mirrored.unwrap_or_default(),
             broken: AtomicBool::new(false),
@@ -80,12 +91,12 @@ impl Tool {
 
     /// Its declaration as received.
     pub(crate) fn raw(&self) -> &[u8] {
-        &self.entry.raw
+        &self.raw
     }
 
     /// Whether this is what the entry would become under the policy, and is in the store.
     pub(super) fn is(&self, entry: &Entry, policy: &Policy) -> bool {
-        self.entry.raw == entry.raw && self.policy == *policy && self.contract.generation() > 0
+        self.raw == entry.raw && self.policy == *policy && self.contract.generation() > 0
     }
 
     /// Its name where servers meet.
@@ -96,6 +107,11 @@ impl Tool {
     /// Which router tool may call it.
     pub(crate) fn access(&self) -> Router {
         self.entry.access
+    }
+
+    /// What was found in its descriptions.
+    pub(crate) fn listing(&self) -> &Listing {
+        &self.listing
     }
 
     /// What it declared.
@@ -124,7 +140,7 @@ impl Tool {
     pub(crate) fn policy(&self, client: ClientEra) -> Policy {
         Policy {
             client,
-            ..self.policy
+            ..self.policy.clone()
         }
     }
 

@@ -3,6 +3,7 @@
 //! disagree.
 
 mod root;
+mod sanitisation;
 mod server;
 mod validation;
 

@@ -8,11 +8,12 @@ use std::time::Duration;
 use countersign_audit::{Durability, OnStoreError, Payloads};
 use countersign_inspect::Policy;
 use countersign_inspect::config::{
-    InputValidation, OutputValidation, RawInputValidation, RawOutputValidation,
+    InputValidation, OutputSanitisation, OutputValidation, RawInputValidation,
+    RawOutputSanitisation, RawOutputValidation,
 };
-use serde_json::{Map, Value};
 
 use super::environment::Environment;
+use super::sanitisers::Sanitisers;
 use super::secret::{ApiKey, Secret};
 
 /// Everything one gateway is started with.
@@ -46,10 +47,12 @@ pub struct Config {
     pub output: RawOutputValidation,
     /// The file's own `input_validation`, as written.
     pub input: RawInputValidation,
-    /// The file's own `output_sanitisation`, as written. Not applied yet.
-    pub sanitisation: Map<String, Value>,
+    /// The file's own `output_sanitisation`, as written.
+    pub sanitisation: RawOutputSanitisation,
     /// The servers, in the order of the file, disabled ones included.
     pub servers: Vec<Server>,
+    /// Sanitisers made so far.
+    pub(super) sanitisers: Sanitisers,
 }
 
 /// What `/mcp` offers.
@@ -113,8 +116,8 @@ pub struct Server {
     pub output: RawOutputValidation,
     /// Its own `input_validation`, as written.
     pub input: RawInputValidation,
-    /// Its own `output_sanitisation`, as written. Not applied yet.
-    pub sanitisation: Map<String, Value>,
+    /// Its own `output_sanitisation`, as written.
+    pub sanitisation: RawOutputSanitisation,
     /// Its tools' settings, by the name it gives them.
     pub tools: BTreeMap<String, ToolConfig>,
 }
@@ -161,8 +164,8 @@ pub struct ToolConfig {
     pub output: RawOutputValidation,
     /// Its own `input_validation`, as written.
     pub input: RawInputValidation,
-    /// Its own `output_sanitisation`, as written. Not applied yet.
-    pub sanitisation: Map<String, Value>,
+    /// Its own `output_sanitisation`, as written.
+    pub sanitisation: RawOutputSanitisation,
 }
 
 impl Config {
@@ -185,8 +188,9 @@ impl Config {
             activity: ActivityConfig::default(),
             output: RawOutputValidation::default(),
             input: RawInputValidation::default(),
-            sanitisation: Map::new(),
+            sanitisation: RawOutputSanitisation::default(),
             servers: Vec::new(),
+            sanitisers: Sanitisers::default(),
         }
     }
 
@@ -195,9 +199,22 @@ impl Config {
         self.servers.iter().find(|server| server.name == name)
     }
 
+    /// The `output_sanitisation` that holds for one tool.
+    pub fn sanitisation(&self, server: &str, tool: &str) -> OutputSanitisation {
+        let server = self.server(server);
+        let tool = server.and_then(|server| server.tools.get(tool));
+        let blocks = [
+            Some(&self.sanitisation),
+            server.map(|server| &server.sanitisation),
+            tool.map(|tool| &tool.sanitisation),
+        ];
+        OutputSanitisation::resolve(blocks.into_iter().flatten())
+    }
+
     /// What holds for one tool: the file's blocks, its server's over them, its own over those,
     /// key by key. Set `client` to who will read the result.
     pub fn policy(&self, server: &str, tool: &str) -> Policy {
+        let sanitisation = self.sanitisation(server, tool);
         let server = self.server(server);
         let tool = server.and_then(|server| server.tools.get(tool));
         let outputs = [
@@ -213,6 +230,7 @@ impl Config {
         Policy {
             output: OutputValidation::resolve(outputs.into_iter().flatten()),
             input: InputValidation::resolve(inputs.into_iter().flatten()),
+            sanitisation: self.sanitisers.get(&sanitisation),
             max_message_bytes: self.max_message_bytes,
             ..Policy::default()
         }
@@ -282,7 +300,7 @@ impl Server {
             queue_size: 64,
             output: RawOutputValidation::default(),
             input: RawInputValidation::default(),
-            sanitisation: Map::new(),
+            sanitisation: RawOutputSanitisation::default(),
             tools: BTreeMap::new(),
         }
     }

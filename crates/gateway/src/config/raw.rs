@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use countersign_inspect::config::{RawInputValidation, RawOutputValidation};
+use countersign_inspect::config::{RawInputValidation, RawOutputSanitisation, RawOutputValidation};
 use serde::Deserialize;
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
@@ -25,7 +25,7 @@ pub(crate) struct RawConfig {
     pub(crate) activity: RawActivity,
     pub(crate) output_validation: RawOutputValidation,
     pub(crate) input_validation: RawInputValidation,
-    pub(crate) output_sanitisation: Map<String, Value>,
+    pub(crate) output_sanitisation: RawOutputSanitisation,
     pub(crate) classifiers: Vec<Value>,
     pub(crate) schema_refs: Map<String, Value>,
     #[serde(rename = "mcpServers")]
@@ -74,7 +74,7 @@ pub(crate) struct RawServer {
     pub(crate) queue_size: Option<usize>,
     pub(crate) output_validation: RawOutputValidation,
     pub(crate) input_validation: RawInputValidation,
-    pub(crate) output_sanitisation: Map<String, Value>,
+    pub(crate) output_sanitisation: RawOutputSanitisation,
     pub(crate) tools: BTreeMap<String, RawTool>,
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct RawServer {
 pub(crate) struct RawTool {
     pub(crate) output_validation: RawOutputValidation,
     pub(crate) input_validation: RawInputValidation,
-    pub(crate) output_sanitisation: Map<String, Value>,
+    pub(crate) output_sanitisation: RawOutputSanitisation,
     pub(crate) classify: Vec<String>,
 }
 

@@ -8,6 +8,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use countersign_audit::{Durability, OnStoreError, Payloads, Signer};
+use countersign_inspect::config::RawOutputSanitisation;
 
 use super::document::Document;
 use super::duration;
@@ -75,7 +76,7 @@ impl Resolver<'_, '_> {
             }
             config.storage_url = url;
         }
-        self.not_yet("/output_sanitisation", raw.output_sanitisation.is_empty());
+        self.sanitisation("/output_sanitisation", &raw.output_sanitisation);
         self.not_yet("/classifiers", raw.classifiers.is_empty());
         self.not_yet("/schema_refs", raw.schema_refs.is_empty());
         config.output = raw.output_validation;
@@ -217,6 +218,20 @@ impl Resolver<'_, '_> {
             self.warn(pointer, problem);
         }
         None
+    }
+
+    /// Families and markers that cannot be used.
+    fn sanitisation(&mut self, pointer: &str, raw: &RawOutputSanitisation) {
+        if let Some((key, why)) = raw.problem() {
+            let hint = match key {
+                "families" => "name some of them, or \"all\", which is the default",
+                _ => "a marker has 2 to 256 visible characters, and there may be 256 of them",
+            };
+            self.refuse(
+                &format!("{pointer}/{key}"),
+                Problem::new(None, why).hint(hint),
+            );
+        }
     }
 
     fn not_yet(&mut self, pointer: &str, unused: bool) {

@@ -7,7 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use countersign_audit::{Durability, OnStoreError, Payloads, Redactor};
-use countersign_inspect::config::{InputValidation, OutputValidation};
+use countersign_inspect::config::{InputValidation, OutputSanitisation, OutputValidation};
 use serde::Serialize;
 
 use super::duration;
@@ -89,6 +89,7 @@ struct ShownActivity {
 struct ShownPolicy {
     output_validation: OutputValidation,
     input_validation: InputValidation,
+    output_sanitisation: OutputSanitisation,
 }
 
 #[derive(Serialize)]
@@ -180,6 +181,7 @@ impl ShownPolicy {
         Self {
             output_validation: policy.output,
             input_validation: policy.input,
+            output_sanitisation: config.sanitisation(server, tool),
         }
     }
 }

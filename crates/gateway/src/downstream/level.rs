@@ -64,10 +64,12 @@ impl Level {
 
 #[cfg(test)]
 mod tests {
+    use countersign_inspect::Sanitisation;
+
     use super::*;
 
     fn note(text: &'static str) -> Note {
-        Note::admit(Bytes::from_static(text.as_bytes())).expect("small")
+        Note::admit(Bytes::from_static(text.as_bytes()), &Sanitisation::off()).expect("small")
     }
 
     #[test]

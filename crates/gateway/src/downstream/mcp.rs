@@ -17,6 +17,7 @@ use super::message::{Message, Sort, text};
 use super::relay::{self, Heard};
 use crate::ability::Abilities;
 use crate::call::{self, Call};
+use crate::instructions;
 use crate::json::member;
 use crate::method::Method;
 use crate::reply::{self, LEGACY, Offer, Problem, Reply};
@@ -215,14 +216,14 @@ impl Request<'_> {
         })
     }
 
-    /// What the one server behind this endpoint says about itself.
+    /// What boundaries mean, where there are some, and what the one server behind this endpoint says about itself.
     async fn instructions(&self) -> Option<Listing> {
         let Endpoint::Server(name) = &self.endpoint else {
-            return None;
+            return instructions::compose(&self.shared.config(), &self.endpoint, None);
         };
         let snapshot = self.shared.settled(&self.endpoint).await;
-        let text = snapshot.server(name)?.instructions.clone()?;
-        Some(Listing::admit(text))
+        let own = snapshot.server(name)?.instructions.as_ref();
+        instructions::compose(&snapshot.config, &self.endpoint, own)
     }
 
     async fn list(self) -> Served {

@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use countersign_inspect::{MAX_NOTE_BYTES, Note};
+use countersign_inspect::{MAX_NOTE_BYTES, Note, Sanitisation};
 use countersign_tape::{Edits, Hard, Member, scan};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
@@ -19,6 +19,8 @@ const WAITING: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NoteSink {
     inner: Option<Arc<Inner>>,
+    /// What holds for the words of the tool that was called.
+    sanitisation: Sanitisation,
 }
 
 #[derive(Debug)]
@@ -40,7 +42,14 @@ pub(crate) fn channel(token: Option<Bytes>) -> (NoteSink, mpsc::Receiver<Note>) 
         progressed: Mutex::new(None),
     };
     let inner = Some(Arc::new(inner));
-    (NoteSink { inner }, receiver)
+    let sanitisation = Sanitisation::default();
+    (
+        NoteSink {
+            inner,
+            sanitisation,
+        },
+        receiver,
+    )
 }
 
 impl NoteSink {
@@ -49,14 +58,22 @@ impl NoteSink {
         Self::default()
     }
 
+    /// The same sink for a tool whose words are held to these settings.
+    pub(crate) fn under(&self, sanitisation: &Sanitisation) -> Self {
+        Self {
+            inner: self.inner.clone(),
+            sanitisation: sanitisation.clone(),
+        }
+    }
+
     /// Passes a notification of the server's on, if it is one that clients hear.
     pub(crate) fn offer(&self, method: &str, message: &Bytes) {
         let Some(inner) = &self.inner else {
             return;
         };
         let note = match method {
-            "notifications/progress" => inner.progress(message),
-            "notifications/message" => log(message),
+            "notifications/progress" => inner.progress(message, &self.sanitisation),
+            "notifications/message" => log(message, &self.sanitisation),
             _ => None,
         };
         if let Some(note) = note {
@@ -79,7 +96,7 @@ impl NoteSink {
 
 impl Inner {
     /// Progress under the client's own token.
-    fn progress(&self, message: &Bytes) -> Option<Note> {
+    fn progress(&self, message: &Bytes, sanitisation: &Sanitisation) -> Option<Note> {
         let token = self.token.as_ref()?;
         let params = checked(message)?;
         let place = path(message, params, &["progressToken"])?;
@@ -91,14 +108,14 @@ impl Inner {
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
         *progressed = Some(Instant::now());
-        Note::admit(renamed)
+        Note::admit(renamed, sanitisation)
     }
 }
 
-fn log(message: &Bytes) -> Option<Note> {
+fn log(message: &Bytes, sanitisation: &Sanitisation) -> Option<Note> {
     checked(message)?;
     // A copy: a slice would keep whatever it came with alive.
-    Note::admit(Bytes::copy_from_slice(message))
+    Note::admit(Bytes::copy_from_slice(message), sanitisation)
 }
 
 /// The `params` of a notification that reads the same to everybody.

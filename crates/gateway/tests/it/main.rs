@@ -16,6 +16,7 @@ mod metrics;
 mod quickstart;
 mod records;
 mod router;
+mod sanitise;
 mod sessions;
 mod stop;
 mod streams;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use countersign_inspect::config::RawOutputValidation;
+use countersign_inspect::config::{RawOutputSanitisation, RawOutputValidation};
 use countersign_inspect::{Decision, Era, Mode};
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -34,6 +34,8 @@ pub(crate) struct Case {
     pub(crate) arguments: Option<Box<RawValue>>,
     #[serde(default)]
     pub(crate) config: RawOutputValidation,
+    #[serde(default)]
+    pub(crate) sanitisation: RawOutputSanitisation,
     /// The era of both sides, unless one of the next two differs.
     #[serde(default)]
     pub(crate) era: Era,

@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
-use countersign_inspect::config::{InputValidation, OutputValidation, RawOutputValidation};
+use countersign_inspect::config::{
+    InputValidation, OutputSanitisation, OutputValidation, RawOutputValidation,
+};
 use countersign_inspect::{
     ClientEra, Contract, Decision, Declaration, Finding, Framing, Inspected, Mode, Policy,
-    RawReply, Report, Screening, Skipped, Source, ToolName, examine, examine_arguments,
+    RawReply, Report, Sanitisation, Screening, Skipped, Source, ToolName, examine,
+    examine_arguments,
 };
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
@@ -118,6 +121,8 @@ fn policy(case: &Case, mode: Mode) -> Policy {
             None => case.era.into(),
         },
         max_message_bytes: case.max_message_bytes.unwrap_or(defaults.max_message_bytes),
+        sanitisation: Sanitisation::compile(&OutputSanitisation::resolve([&case.sanitisation]))
+            .expect("settings that compile"),
     }
 }
 

@@ -4,6 +4,12 @@ mod case;
 mod corpus;
 mod generate;
 mod laws;
+#[expect(dead_code, reason = "the sanitiser's own tests ask it more")]
+#[path = "../../../sanitise/tests/it/oracle.rs"]
+mod oracle;
+mod sanitise;
+#[path = "../../../sanitise/tests/it/transforms.rs"]
+mod transforms;
 
 use libtest_mimic::Arguments;
 
@@ -11,5 +17,6 @@ fn main() -> std::process::ExitCode {
     let arguments = Arguments::from_args();
     let mut trials = corpus::trials();
     trials.extend(laws::trials());
+    trials.extend(sanitise::trials());
     libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -1,7 +1,8 @@
 //! The keys of the whole file, of `storage` and of `activity`.
 
+use super::sanitisation::SANITISATION;
 use super::server::SERVER;
-use super::validation::{INPUT_VALIDATION, OUTPUT_VALIDATION, SANITISATION_HELP};
+use super::validation::{INPUT_VALIDATION, OUTPUT_VALIDATION};
 use super::{Block, Form, Key, key};
 use crate::config::foreign;
 
@@ -98,7 +99,12 @@ pub(crate) static ROOT: Block = Block {
             "",
             "How arguments are held to the input schema of their tool.",
         ),
-        key("output_sanitisation", Form::Object, "{}", SANITISATION_HELP),
+        key(
+            "output_sanitisation",
+            Form::Block(&SANITISATION),
+            "",
+            "What is done about control tokens and hidden characters in text.",
+        ),
         key(
             "classifiers",
             Form::Objects,

@@ -1,6 +1,7 @@
 //! The keys of one server and of one of its tools.
 
-use super::validation::{INPUT_VALIDATION, OUTPUT_VALIDATION, SANITISATION_HELP};
+use super::sanitisation::SANITISATION;
+use super::validation::{INPUT_VALIDATION, OUTPUT_VALIDATION};
 use super::{Block, Form, Key, key};
 use crate::config::foreign;
 
@@ -117,7 +118,12 @@ const SERVER_KEYS: &[Key] = &[
         "",
         "For this server's tools.",
     ),
-    key("output_sanitisation", Form::Object, "{}", SANITISATION_HELP),
+    key(
+        "output_sanitisation",
+        Form::Block(&SANITISATION),
+        "",
+        "For this server's tools, its descriptions of them, and its instructions.",
+    ),
     key(
         "tools",
         Form::Named(&TOOL),
@@ -143,7 +149,12 @@ pub(crate) static TOOL: Block = Block {
             "",
             "For this tool.",
         ),
-        key("output_sanitisation", Form::Object, "{}", SANITISATION_HELP),
+        key(
+            "output_sanitisation",
+            Form::Block(&SANITISATION),
+            "",
+            "For this tool.",
+        ),
         key(
             "classify",
             Form::Texts,

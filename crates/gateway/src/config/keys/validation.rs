@@ -6,9 +6,6 @@ use countersign_inspect::config::{Advertise, Egress, GuardScope, Posture, Tolera
 
 use super::{Block, Form, key};
 
-pub(crate) const SANITISATION_HELP: &str =
-    "Cleaning of text. Not implemented in this version: anything in it is a warning.";
-
 pub(crate) static OUTPUT_VALIDATION: Block = Block {
     name: "output_validation",
     help: "How results are held to the output schema their tool declared. The block may stand in the file, under a server and under a tool; the innermost wins, key by key.",

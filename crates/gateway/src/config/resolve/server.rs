@@ -80,10 +80,7 @@ impl Resolver<'_, '_> {
             server.queue_size = size;
         }
         let sanitisation = raw.output_sanitisation;
-        self.not_yet(
-            &format!("{pointer}/output_sanitisation"),
-            sanitisation.is_empty(),
-        );
+        self.sanitisation(&format!("{pointer}/output_sanitisation"), &sanitisation);
         server.output = raw.output_validation;
         server.input = raw.input_validation;
         server.sanitisation = sanitisation;
@@ -99,10 +96,7 @@ impl Resolver<'_, '_> {
 
     fn tool(&mut self, pointer: &str, raw: RawTool) -> ToolConfig {
         let sanitisation = raw.output_sanitisation;
-        self.not_yet(
-            &format!("{pointer}/output_sanitisation"),
-            sanitisation.is_empty(),
-        );
+        self.sanitisation(&format!("{pointer}/output_sanitisation"), &sanitisation);
         self.not_yet(&format!("{pointer}/classify"), raw.classify.is_empty());
         ToolConfig {
             output: raw.output_validation,

@@ -79,6 +79,20 @@ fn a_whole_file_is_resolved() {
       "input_validation": {
         "mode": "warn"
       },
+      "output_sanitisation": {
+        "mode": "clean",
+        "normalisation": "preserve",
+        "invisibles": "locale-safe",
+        "on_token": "replace",
+        "wrap": "none",
+        "structured": "report",
+        "mirror_text": "keep",
+        "nonce": "random",
+        "max_text_chars": 0,
+        "families": [],
+        "extra_tokens": [],
+        "host_instruction": false
+      },
       "mcpServers": [
         {
           "name": "files",
@@ -116,6 +130,20 @@ fn a_whole_file_is_resolved() {
           "input_validation": {
             "mode": "warn"
           },
+          "output_sanitisation": {
+            "mode": "clean",
+            "normalisation": "preserve",
+            "invisibles": "locale-safe",
+            "on_token": "replace",
+            "wrap": "none",
+            "structured": "report",
+            "mirror_text": "keep",
+            "nonce": "random",
+            "max_text_chars": 0,
+            "families": [],
+            "extra_tokens": [],
+            "host_instruction": false
+          },
           "tools": {}
         },
         {
@@ -146,6 +174,20 @@ fn a_whole_file_is_resolved() {
           "input_validation": {
             "mode": "off"
           },
+          "output_sanitisation": {
+            "mode": "clean",
+            "normalisation": "preserve",
+            "invisibles": "locale-safe",
+            "on_token": "replace",
+            "wrap": "none",
+            "structured": "report",
+            "mirror_text": "keep",
+            "nonce": "random",
+            "max_text_chars": 0,
+            "families": [],
+            "extra_tokens": [],
+            "host_instruction": false
+          },
           "tools": {
             "search": {
               "output_validation": {
@@ -164,6 +206,20 @@ fn a_whole_file_is_resolved() {
               },
               "input_validation": {
                 "mode": "off"
+              },
+              "output_sanitisation": {
+                "mode": "clean",
+                "normalisation": "preserve",
+                "invisibles": "locale-safe",
+                "on_token": "replace",
+                "wrap": "none",
+                "structured": "report",
+                "mirror_text": "keep",
+                "nonce": "random",
+                "max_text_chars": 0,
+                "families": [],
+                "extra_tokens": [],
+                "host_instruction": false
               }
             }
           }
@@ -261,7 +317,12 @@ fn the_template_says_the_defaults() {
       "input_validation": {
         "mode": "warn"
       },
-      "output_sanitisation": {},
+      "output_sanitisation": {
+        "mode": "clean",
+        "nonce": "random",
+        "families": [],
+        "extra_tokens": []
+      },
       "classifiers": [],
       "schema_refs": {},
       "mcpServers": []
@@ -292,6 +353,34 @@ fn the_innermost_block_wins_key_by_key() {
     assert_eq!(tool.output.mode, Mode::Strict);
     assert_eq!(tool.max_message_bytes, 1_048_576);
     assert_eq!(config.policy("nobody", "x").output, global);
+}
+
+#[test]
+fn sanitising_has_three_levels_and_its_mode_chooses_the_rest() {
+    let config = accepted(
+        r#"{"output_sanitisation": {"mode": "full", "structured": "report"}, "mcpServers": {
+            "a": {"command": "x", "output_sanitisation": {"mode": "clean"}, "tools": {"t": {"output_sanitisation": {"families": ["mistral"]}}}},
+            "b": {"command": "x"}}}"#,
+    );
+    let shown = |server: &str, tool: &str| {
+        let settings = config.sanitisation(server, tool).settings;
+        let words = [
+            settings.mode.as_str(),
+            settings.wrap.as_str(),
+            settings.structured.as_str(),
+        ];
+        format!("{} {:?}", words.join(" "), settings.families)
+    };
+    assert_eq!(shown("b", "t"), "full delimit report []");
+    assert_eq!(shown("a", "x"), "clean none report []");
+    assert_eq!(shown("a", "t"), r#"clean none report ["mistral"]"#);
+    // Tools with the same settings share one sanitiser, and it is the one they ask for.
+    assert_eq!(
+        config.policy("a", "x").sanitisation.config(),
+        Some(&config.sanitisation("a", "y"))
+    );
+    let off = accepted(r#"{"output_sanitisation": {"mode": "off"}}"#);
+    assert!(!off.policy("a", "x").sanitisation.is_on());
 }
 
 #[test]
@@ -350,7 +439,6 @@ fn what_is_not_implemented_is_said() {
 }"#), @r#"
     not implemented in this version and ignored: top_k
     2:3: /docker_isolation: "docker_isolation" is not implemented in this version and is ignored: servers run without a container
-    4:26: /output_sanitisation: "output_sanitisation" is not implemented in this version and is ignored
     5:18: /classifiers: "classifiers" is not implemented in this version and is ignored
     6:18: /schema_refs: "schema_refs" is not implemented in this version and is ignored
     7:14: /api_key: the key has fewer than 16 characters
@@ -364,7 +452,6 @@ fn what_is_not_implemented_is_said() {
     12:51: /mcpServers/web/args: "args" means nothing for this kind of server and is ignored
     12:65: /mcpServers/web/env: "env" means nothing for this kind of server and is ignored
     13:35: /mcpServers/web/tools/t/classify: "classify" is not implemented in this version and is ignored
-    13:69: /mcpServers/web/tools/t/output_sanitisation: "output_sanitisation" is not implemented in this version and is ignored
     14:42: /mcpServers/off/env/A: the environment variable NOT_SET is not set
     hint: set NOT_SET before starting
     "#);

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use countersign_inspect::config::{
-    InputValidation, OutputValidation, RawInputValidation, RawOutputValidation,
+    InputValidation, OutputSanitisation, OutputValidation, RawInputValidation,
+    RawOutputSanitisation, RawOutputValidation,
 };
 use countersign_schema::{Compiler, Fuel, Outcome, Schema};
 use countersign_tape::{Limits, Tape};
@@ -43,6 +44,21 @@ fn the_table_lists_the_inspectors_keys_and_defaults() {
     assert_eq!(input.names().collect::<Vec<_>>(), RawInputValidation::KEYS);
     let resolved = serde_json::to_value(InputValidation::default()).expect("plain data");
     assert_eq!(defaults(input), resolved);
+    let sanitisation = block("output_sanitisation");
+    assert_eq!(
+        sanitisation.names().collect::<Vec<_>>(),
+        RawOutputSanitisation::KEYS
+    );
+    // What the mode chooses has no default of its own.
+    let resolved = serde_json::to_value(OutputSanitisation::default()).expect("plain data");
+    for key in sanitisation
+        .keys
+        .iter()
+        .filter(|key| !key.default.is_empty())
+    {
+        let default: Value = serde_json::from_str(key.default).expect("a default is JSON");
+        assert_eq!(resolved[key.name], default, "{}", key.name);
+    }
 }
 
 fn compiled() -> Schema {

@@ -364,3 +364,26 @@ fn a_thousand_mistakes_are_not_all_told() {
     let error = super::read(&file).expect_err("no name is allowed");
     assert_eq!(error.problems().len(), 50);
 }
+
+#[test]
+fn sanitising_that_cannot_be_done_is_refused_with_its_place() {
+    assert_snapshot!(refused(r#"{"output_sanitisation": {"mode": "claen", "wraps": 1, "max_text_chars": -1}}"#), @r#"
+    1:34: /output_sanitisation/mode: unknown value "claen"
+    hint: did you mean "clean"? allowed: off, detect, clean, full
+    1:43: /output_sanitisation/wraps: unknown key "wraps"
+    hint: did you mean "wrap"? allowed: mode, normalisation, invisibles, on_token, wrap, structured, mirror_text, nonce, max_text_chars, families, extra_tokens, host_instruction
+    1:73: /output_sanitisation/max_text_chars: -1 is not a whole number from 0 to 1073741824
+    hint: write it in digits only, without exponent or unit
+    "#);
+    let unknown = refused(
+        r#"{"mcpServers": {"a": {"command": "x", "output_sanitisation": {"families": ["mistrel"]}}}}"#,
+    );
+    assert!(unknown.starts_with(r#"1:75: /mcpServers/a/output_sanitisation/families: families: unknown family "mistrel", known: all, "#), "{unknown}");
+    let short = refused(
+        r#"{"mcpServers": {"a": {"command": "x", "tools": {"t": {"output_sanitisation": {"extra_tokens": ["x"]}}}}}}"#,
+    );
+    assert!(
+        short.contains("/mcpServers/a/tools/t/output_sanitisation/extra_tokens"),
+        "{short}"
+    );
+}

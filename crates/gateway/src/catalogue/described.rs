@@ -1,0 +1,49 @@
+//! What was found in a server's words about itself, for the record: hidden text in a description is how a tool is
+//! poisoned, and an operator should hear of it once, not with every call.
+
+use bytes::Bytes;
+use countersign_audit::{Record, Source};
+use countersign_inspect::{Decision, Listing};
+
+use crate::shared::Shared;
+
+/// The record about a description or instructions that had something in them.
+pub(super) fn record(
+    shared: &Shared,
+    server: &str,
+    tool: Option<&str>,
+    listing: &Listing,
+) -> Option<Record> {
+    if listing.decision() == Decision::Allowed {
+        return None;
+    }
+    let mut record = Record::decided(shared.store.next_id(), listing.decision());
+    record.source = Source::Internal;
+    record.server = Some(server.to_owned());
+    record.tool = tool.map(str::to_owned);
+    record.reason = listing.reason().map(str::to_owned);
+    record.findings = listing.findings().to_vec();
+    Some(record)
+}
+
+/// A server's instructions as they may be shown, and the record about them unless they were shown before.
+pub(super) fn instructions(
+    shared: &Shared,
+    server: &str,
+    said: Option<&Listing>,
+) -> (Option<Bytes>, Option<Record>) {
+    let Some(said) = said else {
+        return (None, None);
+    };
+    let snapshot = shared.snapshot();
+    let policy = snapshot.config.policy(server, "");
+    let listing = Listing::instructions(said.bytes().clone(), &policy.sanitisation);
+    let known = snapshot
+        .server(server)
+        .and_then(|server| server.instructions.as_ref());
+    let is_news = known != Some(listing.bytes());
+    let record = is_news
+        .then(|| record(shared, server, None, &listing))
+        .flatten();
+    (Some(listing.bytes().clone()), record)
+}

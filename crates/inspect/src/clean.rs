@@ -1,0 +1,231 @@
+//! Cleaning: every text of a result that a model may read, and every string that only software should. Texts are
+//! cleaned and their new form kept for `conclude`; everything else is looked at and left alone, unless the settings
+//! say that structured content is to be cleaned too. Nothing is decided here. Stage 4d.
+
+mod blocks;
+mod notice;
+mod other;
+mod structured;
+
+use bytes::Bytes;
+use countersign_sanitise::{MirrorText, Normalisation, Sanitiser, Wrap};
+use countersign_tape::{Envelope, Kind, Span, members};
+
+use crate::contract::Contract;
+use crate::egress;
+use crate::examine::Policy;
+use crate::found::Found;
+use crate::hit::Carrier;
+use crate::strings::strings;
+
+pub(crate) use notice::{Notices, Place, excerpt, found};
+
+/// What cleaning leaves to be done.
+#[derive(Default)]
+pub(crate) struct Cleaning {
+    /// Texts that leave changed, or inside a boundary.
+    pub(crate) passages: Vec<Passage>,
+    /// `structuredContent` without what was found in it, if it is to be replaced.
+    pub(crate) structured: Option<Bytes>,
+    /// Something was found in `structuredContent` that cleaning would change.
+    pub(crate) structured_is_dirty: bool,
+    /// A few harmless letters around the worst hit.
+    pub(crate) excerpt: Option<String>,
+}
+
+/// One text of a result.
+pub(crate) struct Passage {
+    pub(crate) carrier: Carrier,
+    pub(crate) block: Option<usize>,
+    /// Where it stands, with its quotes.
+    pub(crate) string: Span,
+    /// Its new form; nothing if it stays as it is.
+    pub(crate) text: Option<String>,
+    /// May be cut and put between boundaries.
+    pub(crate) framed: bool,
+}
+
+impl Passage {
+    pub(crate) fn place(&self) -> Place {
+        Place {
+            carrier: self.carrier,
+            block: self.block,
+            string: self.string,
+        }
+    }
+}
+
+impl Cleaning {
+    /// The new form of the text at a place.
+    pub(crate) fn text_at(&self, string: Span) -> Option<&str> {
+        let by_place = |passage: &Passage| passage.string;
+        let index = self.passages.binary_search_by_key(&string, by_place).ok()?;
+        self.passages.get(index)?.text.as_deref()
+    }
+}
+
+/// Looks at everything a scanned message says.
+pub(crate) fn stage(
+    text: &str,
+    envelope: &Envelope,
+    contract: &Contract,
+    policy: &Policy,
+    found: &mut Vec<Found>,
+) -> Cleaning {
+    let Some(sanitiser) = policy.sanitisation.sanitiser() else {
+        return Cleaning::default();
+    };
+    let mut stage = Stage {
+        text,
+        bytes: text.as_bytes(),
+        sanitiser,
+        notices: Notices::default(),
+        passages: Vec::new(),
+        cleaning: Cleaning::default(),
+    };
+    if let Some(error) = envelope.error() {
+        stage.error(error);
+    }
+    if let Some(result) = envelope.result() {
+        stage.result(envelope, result);
+        stage.structured(envelope, contract, policy);
+    }
+    stage.clean_passages(envelope, policy);
+    let mut cleaning = stage.cleaning;
+    cleaning.passages.sort_by_key(|passage| passage.string);
+    let (value, prefix) = match (envelope.result(), envelope.error()) {
+        (Some(result), _) => (result, ""),
+        (None, Some(error)) => (error, "/error"),
+        (None, None) => (envelope.root(), ""),
+    };
+    cleaning.excerpt = stage.notices.finish(text, value, prefix, found);
+    cleaning
+}
+
+/// The stage under way.
+struct Stage<'a> {
+    text: &'a str,
+    bytes: &'a [u8],
+    sanitiser: &'a Sanitiser,
+    notices: Notices,
+    /// Texts met so far.
+    passages: Vec<Passage>,
+    cleaning: Cleaning,
+}
+
+impl Stage<'_> {
+    fn result(&mut self, envelope: &Envelope, result: Span) {
+        let content = envelope.content();
+        if let Some(content) = content
+            && (self.frames() || !self.sanitiser.passes_blocks(self.raw(content)))
+        {
+            self.content(content);
+        }
+        if self.rest_passes(result, content, envelope.structured_content()) {
+            return;
+        }
+        let first = [content, envelope.structured_content()];
+        if result.kind(self.bytes) != Some(Kind::Object) {
+            self.look(result, None);
+        }
+        for (key, value) in members(self.bytes, result) {
+            self.look(key, None);
+            match key.string(self.bytes).as_deref() {
+                _ if first.contains(&Some(value)) => {}
+                Some("content") => self.content(value),
+                Some("messages") => self.messages(value),
+                Some("contents") => self.resources(value),
+                Some("description") if value.kind(self.bytes) == Some(Kind::String) => {
+                    self.passage(Carrier::Text, None, value, false);
+                }
+                _ => self.look(value, None),
+            }
+        }
+    }
+
+    /// Whether nothing is to be found between and around the two large members. Usually that is their names.
+    fn rest_passes(&self, result: Span, content: Option<Span>, structured: Option<Span>) -> bool {
+        let nothing = Span::new(result.start, result.start);
+        let mut known = [content.unwrap_or(nothing), structured.unwrap_or(nothing)];
+        known.sort_unstable();
+        let mut at = result.start;
+        for span in known.into_iter().chain([Span::new(result.end, result.end)]) {
+            let gap = Span::new(at, span.start.max(at));
+            if !self.sanitiser.passes_json(self.raw(gap)) {
+                return false;
+            }
+            at = span.end;
+        }
+        true
+    }
+
+    /// What an upstream says when it fails is text like any other.
+    fn error(&mut self, error: Span) {
+        if self.sanitiser.passes_json(self.raw(error)) {
+            return;
+        }
+        for (key, value) in members(self.bytes, error) {
+            self.look(key, None);
+            for string in strings(self.bytes, value) {
+                self.passage(Carrier::Error, None, string, false);
+            }
+        }
+    }
+
+    fn raw(&self, span: Span) -> &str {
+        self.text.get(span.range()).unwrap_or_default()
+    }
+
+    /// Whether even texts without a hit are handled.
+    fn frames(&self) -> bool {
+        let settings = self.sanitiser.settings();
+        settings.wrap == Wrap::Delimit || settings.max_text_chars.is_some()
+    }
+
+    fn passage(&mut self, carrier: Carrier, block: Option<usize>, string: Span, framed: bool) {
+        self.passages.push(Passage {
+            carrier,
+            block,
+            string,
+            text: None,
+            framed,
+        });
+    }
+
+    /// Cleans the texts together, because a token may begin in one and end in the next.
+    fn clean_passages(&mut self, envelope: &Envelope, policy: &Policy) {
+        let passages = std::mem::take(&mut self.passages);
+        if passages.is_empty() {
+            return;
+        }
+        let texts: Vec<_> = passages
+            .iter()
+            .map(|passage| passage.string.string(self.bytes).unwrap_or_default())
+            .collect();
+        let segments: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        let cleaned = self.sanitiser.clean_segments(&segments);
+        for ((mut passage, cleaned), text) in passages.into_iter().zip(cleaned).zip(&segments) {
+            let acted = self.notices.cleaned(passage.place(), text, &cleaned);
+            if !acted && self.is_spared(&passage, envelope, policy) {
+                continue;
+            }
+            passage.text = cleaned.is_changed().then(|| cleaned.text.into_owned());
+            if passage.text.is_some() || (passage.framed && self.frames()) {
+                self.cleaning.passages.push(passage);
+            }
+        }
+    }
+
+    /// Whether a text only repeats the structured content and is to be left alone then.
+    fn is_spared(&self, passage: &Passage, envelope: &Envelope, policy: &Policy) -> bool {
+        let settings = self.sanitiser.settings();
+        let touched = self.frames() || settings.normalisation != Normalisation::Preserve;
+        touched
+            && passage.carrier == Carrier::Text
+            && settings.mirror_text == MirrorText::Keep
+            && egress::is_mirror(self.bytes, envelope, passage.string, &policy.output)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,327 @@
+//! What was found in the texts of one result, bounded: a hostile result can repeat itself, so only the worst are kept,
+//! and how many were left out is said. Places become pointers at the end, for those that are kept.
+
+use std::borrow::Cow;
+
+use countersign_sanitise as sanitise;
+use countersign_sanitise::Cleaned;
+use countersign_tape::{Limits, Span, Tape};
+
+use crate::found::{Found, MAX_FINDINGS};
+use crate::hit::{Action, Carrier, Hit};
+use crate::text::pointer_for_record;
+use crate::verdict::{Finding, Severity, Stage};
+
+/// Characters kept on either side of a hit in an excerpt.
+const AROUND: usize = 80;
+
+/// Where a text stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Place {
+    pub(crate) carrier: Carrier,
+    pub(crate) block: Option<usize>,
+    pub(crate) string: Span,
+}
+
+/// Hits of one result.
+#[derive(Default)]
+pub(crate) struct Notices {
+    entries: Vec<Entry>,
+    left_out: u64,
+}
+
+struct Entry {
+    place: Place,
+    found: Found,
+    /// Cleaning changes it, whatever is done about it here.
+    acted: bool,
+    excerpt: String,
+}
+
+impl Entry {
+    fn rank(&self) -> (Action, Severity) {
+        let action = self.found.finding.hit.as_ref().map(|hit| hit.action);
+        (
+            action.unwrap_or(Action::Reported),
+            self.found.finding.severity,
+        )
+    }
+}
+
+impl Notices {
+    /// A text that was cleaned; says whether anything was done about it.
+    pub(super) fn cleaned(&mut self, place: Place, text: &str, cleaned: &Cleaned<'_>) -> bool {
+        self.weighed(place, text, cleaned, |action| match action {
+            Action::Reported => Action::Reported,
+            _ if cleaned.blocked => Action::Blocked,
+            action => action,
+        })
+    }
+
+    /// A text that was cleaned, with what becomes of each thing that was done; says whether anything was.
+    pub(crate) fn weighed(
+        &mut self,
+        place: Place,
+        text: &str,
+        cleaned: &Cleaned<'_>,
+        weigh: impl Fn(Action) -> Action,
+    ) -> bool {
+        let mut any = false;
+        for finding in &cleaned.findings {
+            let action = Action::from(finding.action);
+            any |= action != Action::Reported;
+            self.add(
+                place,
+                text,
+                finding,
+                weigh(action),
+                action != Action::Reported,
+            );
+        }
+        if cleaned.blocked && !any {
+            self.unsettled(place);
+            return true;
+        }
+        any
+    }
+
+    /// A text that changes however often it is cleaned.
+    fn unsettled(&mut self, place: Place) {
+        let hit = Hit {
+            carrier: place.carrier,
+            block: place.block,
+            class: Cow::Borrowed(""),
+            family: None,
+            count: 1,
+            offsets: Vec::new(),
+            action: Action::Blocked,
+        };
+        let finding = Finding::new(Stage::Sanitise, "token.generic", Severity::Violation);
+        let finding = finding.detail("the text does not settle").hit(hit);
+        self.keep(Entry {
+            place,
+            found: Found::plain(finding),
+            acted: true,
+            excerpt: String::new(),
+        });
+    }
+
+    /// A text that was only looked at.
+    pub(crate) fn seen(&mut self, place: Place, text: &str, findings: &[sanitise::Finding]) {
+        for finding in findings {
+            self.add(place, text, finding, Action::Reported, false);
+        }
+    }
+
+    /// Structured content cannot leave in a clean form, so it does not leave.
+    pub(super) fn refuse_structured(&mut self) {
+        for entry in &mut self.entries {
+            if entry.acted
+                && matches!(
+                    entry.place.carrier,
+                    Carrier::Structured | Carrier::StructuredKey
+                )
+            {
+                let finding = entry.found.finding.clone();
+                let finding = finding.detail("cleaned, the value would no longer conform");
+                entry.found = with_action(finding, Action::Blocked);
+            }
+        }
+    }
+
+    fn add(
+        &mut self,
+        place: Place,
+        text: &str,
+        finding: &sanitise::Finding,
+        action: Action,
+        acted: bool,
+    ) {
+        self.keep(Entry {
+            place,
+            found: found(place, finding, action),
+            acted,
+            excerpt: excerpt(text, finding.offsets.first().copied().unwrap_or(0)),
+        });
+    }
+
+    fn keep(&mut self, entry: Entry) {
+        if self.entries.len() < MAX_FINDINGS {
+            self.entries.push(entry);
+            return;
+        }
+        self.left_out += 1;
+        let least = self.entries.iter_mut().min_by_key(|entry| entry.rank());
+        if let Some(least) = least
+            && least.rank() < entry.rank()
+        {
+            *least = entry;
+        }
+    }
+
+    /// Reports what was kept, with pointers into the result. Gives back an excerpt around the worst.
+    pub(crate) fn finish(
+        mut self,
+        text: &str,
+        value: Span,
+        prefix: &'static str,
+        found: &mut Vec<Found>,
+    ) -> Option<String> {
+        if self.entries.is_empty() {
+            return None;
+        }
+        self.entries.sort_by_key(|entry| entry.place.string);
+        let pointers = Pointers::new(text, value, prefix);
+        for entry in &mut self.entries {
+            let pointer = pointers.of(entry.place.string);
+            entry.found.finding.instance_pointer = Some(pointer);
+        }
+        if self.left_out > 0
+            && let Some(last) = self.entries.last_mut()
+        {
+            let detail = last.found.finding.detail.take().unwrap_or_default();
+            let more = format!(
+                "{detail}; {} more kinds of hits are not listed",
+                self.left_out
+            );
+            last.found.finding.detail = Some(more);
+        }
+        // The first of the worst.
+        let worst = self.entries.iter().rev().max_by_key(|entry| entry.rank());
+        let excerpt = worst.map(|entry| entry.excerpt.clone());
+        found.extend(self.entries.into_iter().map(|entry| entry.found));
+        excerpt
+    }
+}
+
+/// Pointers of strings, from a tape that is made once something was found.
+struct Pointers<'a> {
+    tape: Option<Tape<'a>>,
+    start: u32,
+    prefix: &'static str,
+}
+
+impl<'a> Pointers<'a> {
+    fn new(text: &'a str, value: Span, prefix: &'static str) -> Self {
+        // The message was scanned before, so its size and depth are within what we handle.
+        let limits = Limits {
+            max_bytes: usize::MAX,
+            max_depth: u32::MAX,
+        };
+        let start = value.start;
+        let value = text.get(value.range()).unwrap_or_default();
+        Self {
+            tape: Tape::parse(value.as_bytes(), &limits).ok(),
+            start,
+            prefix,
+        }
+    }
+
+    fn of(&self, string: Span) -> String {
+        let node = self.tape.as_ref().and_then(|tape| {
+            let offset = string.start.checked_sub(self.start)?;
+            let by_start = |node: &countersign_tape::Node| node.start();
+            let index = tape.nodes().binary_search_by_key(&offset, by_start).ok()?;
+            Some(tape.pointer(u32::try_from(index).ok()?))
+        });
+        format!(
+            "{}{}",
+            self.prefix,
+            pointer_for_record(&node.unwrap_or_default())
+        )
+    }
+}
+
+/// The finding about one kind of hit in one text, without a pointer.
+pub(crate) fn found(place: Place, finding: &sanitise::Finding, action: Action) -> Found {
+    let severity = match finding.severity {
+        sanitise::Severity::Info => Severity::Info,
+        sanitise::Severity::Violation => Severity::Violation,
+        sanitise::Severity::Attack => Severity::Attack,
+    };
+    let hit = Hit {
+        carrier: place.carrier,
+        block: place.block,
+        class: Cow::Borrowed(finding.class),
+        family: finding.family.clone(),
+        count: finding.count,
+        offsets: finding.offsets.clone(),
+        action,
+    };
+    let mut about = Finding::new(Stage::Sanitise, finding.rule.clone(), severity);
+    if let Some(decoded) = &finding.decoded {
+        about = about.detail(match finding.action {
+            sanitise::Action::Truncated => decoded.clone(),
+            _ => format!("it spells: {decoded}"),
+        });
+    }
+    with_action(about.hit(hit), action)
+}
+
+fn with_action(mut finding: Finding, action: Action) -> Found {
+    if let Some(hit) = &mut finding.hit {
+        hit.action = action;
+    }
+    let sentence = match &finding.hit {
+        Some(hit) if action != Action::Blocked => sentence(&finding.rule, hit),
+        _ => return Found::plain(finding),
+    };
+    Found { finding, sentence }
+}
+
+/// One sentence, in words of ours only.
+fn sentence(rule: &str, hit: &Hit) -> String {
+    let many = if hit.count == 1 { "" } else { "s" };
+    let name = hit.family.as_deref().unwrap_or(&hit.class);
+    let what = match rule.split('.').next() {
+        Some("token") => format!("control token{many} ({name})"),
+        Some("invisible") => format!("hidden character{many} ({name})"),
+        Some("ansi") => format!("terminal sequence{many}"),
+        Some("encoded_token") => format!("encoded control token{many} ({name})"),
+        Some("boundary_forgery") => format!("boundary tag{many}"),
+        _ => format!("text{many}"),
+    };
+    let done = match hit.action {
+        Action::Reported => "found",
+        action => action.as_str(),
+    };
+    let count = hit.count;
+    match (hit.carrier, hit.block) {
+        (Carrier::Text, Some(block)) => format!("{count} {what} {done} in text block {block}"),
+        (_, Some(block)) => format!("{count} {what} {done} in block {block}"),
+        (carrier, None) => format!("{count} {what} {done} in {}", whereabouts(carrier)),
+    }
+}
+
+fn whereabouts(carrier: Carrier) -> &'static str {
+    match carrier {
+        Carrier::Text => "a text",
+        Carrier::Resource => "a resource",
+        Carrier::ResourceLink => "a link",
+        Carrier::Structured => "structuredContent",
+        Carrier::StructuredKey => "a key of structuredContent",
+        Carrier::Other => "the rest of the result",
+        Carrier::Error => "an error",
+        Carrier::Tool => "the tool's description",
+        Carrier::Instructions => "the server's instructions",
+        Carrier::Note => "a notification",
+    }
+}
+
+/// A few letters around a place in a text, in a form that can do nothing: letters, digits and a little punctuation.
+pub(crate) fn excerpt(text: &str, at: usize) -> String {
+    let at = text.floor_char_boundary(at.min(text.len()));
+    let (before, behind) = text.split_at(at);
+    let start = before.char_indices().rev().take(AROUND).last();
+    let before = before.get(start.map_or(at, |(start, _)| start)..);
+    let harmless = |c: char| match c {
+        c if c.is_alphanumeric() => c,
+        ' ' | ',' | '.' | ';' | '?' | '!' | '-' | '_' | '\'' => c,
+        _ => '.',
+    };
+    let around = before
+        .unwrap_or_default()
+        .chars()
+        .chain(behind.chars().take(AROUND));
+    around.map(harmless).collect()
+}

@@ -1,0 +1,190 @@
+//! The last look at texts that leave: too long ones are cut, and where the settings say so each is put between two
+//! boundary tags that name server and tool. The nonce is an argument. Runs after classifiers. Stage 4f.
+
+use std::borrow::Cow;
+
+use countersign_sanitise::{Attribution, Nonce, NonceSource, Sanitiser, Wrap};
+use countersign_tape::{Edits, Span};
+
+use crate::clean::{Passage, found};
+use crate::examine::Examined;
+use crate::found::Found;
+use crate::hit::{Action, Carrier};
+use crate::noise::Noise;
+use crate::splice::splice;
+use crate::verdict::{Finding, Severity, Stage};
+
+/// Nonces tried before a text counts as one that guesses them.
+const ATTEMPTS: u8 = 8;
+
+/// What framing comes to.
+#[derive(Default)]
+pub(crate) struct Framed {
+    pub(crate) changes: Changes,
+    pub(crate) found: Vec<Found>,
+}
+
+/// Changes to the strings of a message.
+#[derive(Default)]
+pub(crate) struct Changes(Vec<Change>);
+
+/// What becomes of one string.
+enum Change {
+    /// Another text.
+    Text(Span, String),
+    /// The same text, with something before and something behind it.
+    Around(Span, String, String),
+}
+
+/// Cuts and wraps the passages of a result that is to be forwarded.
+pub(crate) fn frame(examined: &Examined, noise: &dyn Noise) -> Framed {
+    let mut framed = Framed::default();
+    let Some(sanitiser) = examined.policy.sanitisation.sanitiser() else {
+        return framed;
+    };
+    let framer = Framer::new(sanitiser, examined, noise);
+    for passage in &examined.cleaning.passages {
+        let original = passage.string.string(&examined.bytes).unwrap_or_default();
+        match framer.passage(passage, &original, &mut framed.found) {
+            Ok(change) => framed.changes.0.extend(change),
+            Err(refused) => {
+                framed.found.push(*refused);
+                return framed;
+            }
+        }
+    }
+    framed
+}
+
+/// A text of our making that holds what the upstream sent, cleaned, cut and wrapped.
+pub(crate) fn moved(
+    examined: &Examined,
+    text: &str,
+    noise: &dyn Noise,
+    found: &mut Vec<Found>,
+) -> String {
+    let Some(sanitiser) = examined.policy.sanitisation.sanitiser() else {
+        return text.to_owned();
+    };
+    let cleaned = if examined.cleaning.structured_is_dirty {
+        sanitiser.clean(text).text
+    } else {
+        Cow::Borrowed(text)
+    };
+    let framer = Framer::new(sanitiser, examined, noise);
+    framer
+        .wrapped(&cleaned)
+        .unwrap_or_else(|refused| {
+            found.push(*refused);
+            None
+        })
+        .unwrap_or_else(|| cleaned.into_owned())
+}
+
+impl Changes {
+    /// Adds the changes to the edits of a message.
+    pub(crate) fn apply(self, bytes: &[u8], edits: &mut Edits<'_>) {
+        for change in self.0 {
+            match change {
+                Change::Text(string, text) => {
+                    let before = string.string(bytes).unwrap_or_default();
+                    splice(edits, string, &before, &text);
+                }
+                Change::Around(string, head, tail) => {
+                    let end = string.string(bytes).map_or(0, |text| text.len());
+                    edits.replace_within_string(string, 0..0, &head);
+                    edits.replace_within_string(string, end..end, &tail);
+                }
+            }
+        }
+    }
+}
+
+struct Framer<'a> {
+    sanitiser: &'a Sanitiser,
+    from: Attribution<'a>,
+    noise: &'a dyn Noise,
+}
+
+impl<'a> Framer<'a> {
+    fn new(sanitiser: &'a Sanitiser, examined: &'a Examined, noise: &'a dyn Noise) -> Self {
+        Self {
+            sanitiser,
+            from: Attribution {
+                server: examined.tool.server().unwrap_or_default(),
+                tool: examined.tool.tool(),
+            },
+            noise,
+        }
+    }
+
+    fn passage(
+        &self,
+        passage: &Passage,
+        original: &str,
+        findings: &mut Vec<Found>,
+    ) -> Result<Option<Change>, Box<Found>> {
+        let text = passage.text.as_deref().unwrap_or(original);
+        let changed = |text: &str| Change::Text(passage.string, text.to_owned());
+        if !passage.framed {
+            return Ok(Some(changed(text)));
+        }
+        let (short, cut) = self.sanitiser.truncate(text);
+        findings.extend(cut.map(|cut| found(passage.place(), &cut, Action::Truncated)));
+        let Some(wrapped) = self.wrapped(&short)? else {
+            return Ok((short != original).then(|| changed(&short)));
+        };
+        // Everything between the tags is as it was: only the tags are new.
+        let around = (short == original)
+            .then(|| wrapped.split_once('\n'))
+            .flatten()
+            .and_then(|(head, rest)| Some((head, rest.strip_prefix(original)?)));
+        Ok(Some(match around {
+            Some((head, tail)) => {
+                Change::Around(passage.string, format!("{head}\n"), tail.to_owned())
+            }
+            None => changed(&wrapped),
+        }))
+    }
+
+    /// The text between boundaries; nothing if the settings want none.
+    fn wrapped(&self, text: &str) -> Result<Option<String>, Box<Found>> {
+        if self.sanitiser.settings().wrap != Wrap::Delimit {
+            return Ok(None);
+        }
+        for attempt in 0..ATTEMPTS {
+            let Some(nonce) = self.nonce(text, attempt) else {
+                return Err(refused("there is no randomness to make a boundary of"));
+            };
+            if let Ok(wrapped) = self.sanitiser.wrap(text, &self.from, nonce) {
+                return Ok(Some(wrapped));
+            }
+        }
+        Err(refused("the text holds every nonce that was tried"))
+    }
+
+    fn nonce(&self, text: &str, attempt: u8) -> Option<Nonce> {
+        match self.sanitiser.settings().nonce {
+            NonceSource::Random => self.noise.fresh().map(Nonce::new),
+            NonceSource::Keyed => {
+                let secret = self.noise.secret()?;
+                Some(Nonce::keyed(&secret, &self.from, text, attempt))
+            }
+        }
+    }
+}
+
+/// A text that cannot be put between boundaries does not leave.
+fn refused(why: &str) -> Box<Found> {
+    let hit = crate::hit::Hit {
+        carrier: Carrier::Text,
+        block: None,
+        class: Cow::Borrowed(""),
+        family: None,
+        count: 1,
+        offsets: Vec::new(),
+        action: Action::Blocked,
+    };
+    let finding = Finding::new(Stage::Sanitise, "boundary_forgery", Severity::Violation);
+    Box::new(Found::plain(finding.detail(why).hit(hit)))
+}

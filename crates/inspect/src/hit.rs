@@ -1,0 +1,84 @@
+//! What a finding about text says beyond its rule: in what kind of text, where, how often, and what was done. Enough
+//! to diagnose a false alarm without the text itself. Serves the findings of stage 4d.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use crate::choice::choice;
+
+choice! {
+    /// The kind of text something was found in.
+    #[derive(PartialOrd, Ord)]
+    pub enum Carrier {
+        /// A text block.
+        Text = "text",
+        /// The text of an embedded resource.
+        Resource = "resource",
+        /// A name, title or description beside a link.
+        ResourceLink = "resource_link",
+        /// A string of `structuredContent`.
+        Structured = "structured",
+        /// A member name of `structuredContent`.
+        StructuredKey = "structured_key",
+        /// Anything else in a result: metadata, annotations, addresses, blocks of unknown types.
+        Other = "other",
+        /// The message or data of a JSON-RPC error.
+        Error = "error",
+        /// A tool's description of itself.
+        Tool = "tool",
+        /// A server's instructions.
+        Instructions = "instructions",
+        /// A progress or log message.
+        Note = "note",
+    }
+}
+
+choice! {
+    /// What was done about a hit.
+    #[derive(PartialOrd, Ord)]
+    pub enum Action {
+        /// It is still there.
+        Reported = "reported",
+        /// The text was cut.
+        Truncated = "truncated",
+        /// The characters are gone.
+        Removed = "removed",
+        /// A visible placeholder stands in its place.
+        Replaced = "replaced",
+        /// The whole result was refused.
+        Blocked = "blocked",
+    }
+}
+
+impl From<countersign_sanitise::Action> for Action {
+    fn from(action: countersign_sanitise::Action) -> Self {
+        match action {
+            countersign_sanitise::Action::Reported => Self::Reported,
+            countersign_sanitise::Action::Removed => Self::Removed,
+            countersign_sanitise::Action::Replaced => Self::Replaced,
+            countersign_sanitise::Action::Truncated => Self::Truncated,
+        }
+    }
+}
+
+/// Where text had something in it, and how often.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hit {
+    /// The kind of text.
+    pub carrier: Carrier,
+    /// The number of the content block, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<usize>,
+    /// Class of the token or of the characters; empty where the rule says it all.
+    pub class: Cow<'static, str>,
+    /// Model family of a token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub family: Option<String>,
+    /// How many.
+    pub count: u64,
+    /// Byte offsets of the first ones in the decoded text.
+    pub offsets: Vec<usize>,
+    /// What was done.
+    pub action: Action,
+}
