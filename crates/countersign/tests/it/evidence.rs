@@ -184,6 +184,8 @@ const IN_HEADER: &str = "sk-header-77b0e2";
 const IN_RESULT: &str = "sk-result-c31d90";
 const IN_ERROR: &str = "sk-error-0aa5d4";
 const IN_ENVIRONMENT: &str = "sk-environment-91be07";
+const IN_URL: &str = "sk-url-3e88f1";
+const UPSTREAM: &str = "sk-upstream-a07c54";
 const KEY: &str = "sk-key-5d2f66";
 
 /// A server whose results and errors carry a secret: conforming, not conforming, as text, as an error of the protocol.
@@ -330,7 +332,10 @@ fn planted_secrets_are_on_no_surface() {
         json!({"command": fixture, "args": ["stdio", "--script", "leaky.json"],
                "env": {"TOKEN": IN_ENVIRONMENT}, "output_validation": {"mode": mode}})
     };
-    let servers = json!({"leaky": server("strict"), "calm": server("warn")});
+    // Nobody answers there, which is said without saying how he was asked.
+    let gone = json!({"url": format!("http://127.0.0.1:9/mcp?token={IN_URL}"),
+                      "headers": {"Authorization": format!("Bearer {UPSTREAM}")}});
+    let servers = json!({"leaky": server("strict"), "calm": server("warn"), "gone": gone});
     let folder = Folder::over(&servers, &[("api_key", json!(KEY))]);
     std::fs::write(folder.path().join("leaky.json"), leaky().to_string()).expect("written");
     let mut command = crate::support::binary();
@@ -340,7 +345,9 @@ fn planted_secrets_are_on_no_surface() {
     let gateway = Running::launch(&folder, command);
     Running::wait_for(|| {
         let listed = gateway.curl("GET", "/api/v1/servers", KEY, "");
+        let metrics = gateway.curl("GET", "/metrics", KEY, "");
         listed.matches(r#""health":"up""#).count() == 2
+            && !metrics.contains(r#"{event="server_start_failures"} 0"#)
     });
 
     let session = provoke(&gateway);
@@ -348,6 +355,7 @@ fn planted_secrets_are_on_no_surface() {
     surfaces.extend(files(&folder));
     let ran = gateway.stop(Signal::TERM);
     assert!(ran.stderr.contains("call answered"), "the log was on");
+    assert!(ran.stderr.contains("gone"), "{}", ran.stderr);
     surfaces.push(("log".to_owned(), ran.to_string()));
     surfaces.extend(
         files(&folder)
@@ -360,6 +368,8 @@ fn planted_secrets_are_on_no_surface() {
         IN_RESULT,
         IN_ERROR,
         IN_ENVIRONMENT,
+        IN_URL,
+        UPSTREAM,
         KEY,
         &session,
     ];
