@@ -172,6 +172,7 @@ async fn capture(shared: &Arc<Shared>, server: &Arc<str>, list: fetch::List, fro
     let (instructions, poisoned) = described::instructions(shared, server, from.instructions());
     records.extend(poisoned);
     shared.publish(server, tools, instructions, changed);
+    shared.metrics.observe(&records);
     // A remark is no reply: nothing waits for it.
     let _remarked = shared.store.commit((), records).await;
 }

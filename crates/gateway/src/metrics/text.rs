@@ -78,7 +78,7 @@ impl Page {
         let records = |counts: &Counts, at| counts.records.get(at).map(read);
         let help = "Tool calls by how they ended.";
         self.sets(("calls_total", help), servers, ("status", &statuses), calls);
-        let help = "Records of calls and decisions by status.";
+        let help = "Records by status, whatever their type.";
         self.sets(
             ("records_total", help),
             servers,
