@@ -127,7 +127,10 @@ async fn forward(
     notes: &NoteSink,
     gone: Gone,
 ) -> Result<RawReply, Refusal> {
-    let params = |era, id| call_params(&route.params, route.renamed(), era, id);
+    let params = |era, id| {
+        let level = notes.log_level();
+        call_params(&route.params, route.renamed(), (era, id), level)
+    };
     let subject = Subject {
         method: route.method.as_str(),
         name: route.named(),

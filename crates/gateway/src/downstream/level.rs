@@ -36,6 +36,11 @@ impl Level {
         Self::named(&Span::whole(token).string(token)?)
     }
 
+    /// The name of the level; none for silence.
+    pub(crate) fn name(self) -> Option<&'static str> {
+        LEVELS.get(usize::from(self.0)).copied()
+    }
+
     /// As a small number and back.
     pub(crate) fn code(self) -> u8 {
         self.0

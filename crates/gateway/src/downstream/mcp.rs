@@ -328,7 +328,9 @@ impl Request<'_> {
             (_, None) => Some(Level::default()),
         };
         let least = least.unwrap_or(Level::SILENT);
-        let (sink, notes) = notes::channel(said("progressToken"));
+        // Who has a session asked once; anybody else asks in the request itself, or not at all.
+        let standing = self.client.session.as_ref().and_then(|_| least.name());
+        let (sink, notes) = notes::channel(said("progressToken"), standing);
         (sink, Some(Heard { notes, least }))
     }
 }

@@ -28,17 +28,24 @@ struct Inner {
     notes: mpsc::Sender<Note>,
     /// The client's own progress token, raw.
     token: Option<Bytes>,
+    /// What a modern server is to be asked to log, if the request does not say.
+    log_level: Option<&'static str>,
     /// When the server last reported progress.
     progressed: Mutex<Option<Instant>>,
 }
 
 /// A sink and the notes that come out of it. `token` is the `progressToken` of the client's
-/// request as a raw JSON token; without one there is no progress to tell.
-pub(crate) fn channel(token: Option<Bytes>) -> (NoteSink, mpsc::Receiver<Note>) {
+/// request as a raw JSON token; without one there is no progress to tell. `log_level` is what a
+/// client asked for once and for all.
+pub(crate) fn channel(
+    token: Option<Bytes>,
+    log_level: Option<&'static str>,
+) -> (NoteSink, mpsc::Receiver<Note>) {
     let (notes, receiver) = mpsc::channel(WAITING);
     let inner = Inner {
         notes,
         token,
+        log_level,
         progressed: Mutex::new(None),
     };
     let inner = Some(Arc::new(inner));
@@ -85,6 +92,11 @@ impl NoteSink {
     /// Whether anybody may hear a note.
     pub(crate) fn is_open(&self) -> bool {
         self.inner.is_some()
+    }
+
+    /// What a modern server is to be asked to log, if the request does not say.
+    pub(crate) fn log_level(&self) -> Option<&'static str> {
+        self.inner.as_ref()?.log_level
     }
 
     /// When the server last reported progress.
@@ -140,7 +152,7 @@ mod tests {
 
     #[tokio::test]
     async fn progress_is_told_under_the_clients_token() {
-        let (sink, mut notes) = channel(Some(Bytes::from_static(br#""my token""#)));
+        let (sink, mut notes) = channel(Some(Bytes::from_static(br#""my token""#)), None);
         assert!(sink.progressed().is_none());
         sink.offer("notifications/progress", &progress("7"));
         let note = notes.recv().await.expect("a note");
@@ -150,7 +162,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_no_note_goes_nowhere() {
-        let (sink, mut notes) = channel(None);
+        let (sink, mut notes) = channel(None, None);
         sink.offer("notifications/progress", &progress("7"));
         let twice =
             br#"{"jsonrpc":"2.0","method":"a","method":"notifications/message","params":{}}"#;
@@ -173,7 +185,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_slow_reader_holds_nobody_up() {
-        let (sink, mut notes) = channel(Some(Bytes::from_static(b"1")));
+        let (sink, mut notes) = channel(Some(Bytes::from_static(b"1")), None);
         for _ in 0..10 * WAITING {
             sink.offer("notifications/progress", &progress("7"));
         }

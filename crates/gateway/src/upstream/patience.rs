@@ -79,7 +79,7 @@ mod tests {
         let report = Bytes::from_static(
             br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#,
         );
-        let (sink, _notes) = channel(Some(Bytes::from_static(b"1")));
+        let (sink, _notes) = channel(Some(Bytes::from_static(b"1")), None);
         let busy = async {
             for _ in 0..4 {
                 sleep(SECOND * 3 / 4).await;

@@ -6,6 +6,8 @@ use countersign_inspect::{Era, Refusal};
 use countersign_tape::{Edits, Kind, Place, Span, compact, members, quote};
 use memchr::memchr2;
 
+use crate::json::member;
+
 /// The protocol version we speak to modern upstreams.
 pub(crate) const MODERN: &str = "2026-07-28";
 /// The versions we speak to legacy upstreams, newest first.
@@ -95,7 +97,7 @@ pub(crate) fn refuse(id: &[u8], code: i32, message: &str) -> Vec<u8> {
 /// The `params` of a request of our own: `members` is what is inside the braces.
 pub(crate) fn own_params(era: Era, members: &str) -> String {
     let meta = match era {
-        Era::Modern => format!(r#""_meta":{}"#, hop_meta()),
+        Era::Modern => format!(r#""_meta":{}"#, hop_meta(None)),
         Era::Legacy => String::new(),
     };
     let comma = if meta.is_empty() || members.is_empty() {
@@ -108,12 +110,16 @@ pub(crate) fn own_params(era: Era, members: &str) -> String {
 
 /// The client's `params` for the next hop: a tool under its own name, and `_meta` as the
 /// upstream's era wants it. Progress is asked for under our own id.
+///
+/// `log_level` is what a legacy client asked its session for; a modern upstream logs only for
+/// requests that ask themselves.
 pub(crate) fn call_params(
     params: &[u8],
     tool: Option<&str>,
-    era: Era,
-    id: u64,
+    (era, id): (Era, u64),
+    log_level: Option<&str>,
 ) -> Result<Vec<u8>, Refusal> {
+    let log_level = log_level.filter(|_| era == Era::Modern).map(quote);
     let whole = Span::whole(params);
     let mut edits = Edits::new(params);
     let mut meta = None;
@@ -131,10 +137,16 @@ pub(crate) fn call_params(
     match meta {
         Some(meta) if meta.kind(params) == Some(Kind::Object) => {
             edit_meta(&mut edits, params, meta, era, id);
+            if let Some(level) = log_level
+                && member(params, meta, LOG_LEVEL).is_none()
+            {
+                edits.insert_member(meta, Place::Last, LOG_LEVEL, &level);
+            }
         }
         Some(_) => return Err(Refusal::BadArguments),
         None if era == Era::Modern => {
-            edits.insert_member(whole, Place::Last, "_meta", hop_meta().as_bytes());
+            let meta = hop_meta(log_level.as_deref());
+            edits.insert_member(whole, Place::Last, "_meta", meta.as_bytes());
         }
         None => {}
     }
@@ -166,9 +178,11 @@ fn edit_meta(edits: &mut Edits<'_>, params: &[u8], meta: Span, era: Era, id: u64
     }
 }
 
-fn hop_meta() -> String {
+fn hop_meta(log_level: Option<&[u8]>) -> String {
     let members = HOP.map(|(name, value)| format!(r#""{name}":{value}"#));
-    format!("{{{}}}", members.join(","))
+    let level = log_level.map(String::from_utf8_lossy);
+    let level = level.map(|level| format!(r#","{LOG_LEVEL}":{level}"#));
+    format!("{{{}{}}}", members.join(","), level.unwrap_or_default())
 }
 
 /// The text without line breaks, which would end the line early.
@@ -188,7 +202,8 @@ mod tests {
     use super::*;
 
     fn params(params: &str, era: Era) -> String {
-        let params = call_params(params.as_bytes(), Some("tool"), era, 7).expect("usable");
+        let params = call_params(params.as_bytes(), Some("tool"), (era, 7), None);
+        let params = params.expect("usable");
         String::from_utf8(params).expect("UTF-8")
     }
 
@@ -223,12 +238,27 @@ mod tests {
             added.starts_with(r#"{"name":"tool","_meta":{"io.model"#),
             "{added}"
         );
-        assert!(call_params(br#"{"name":"t","_meta":5}"#, None, Era::Legacy, 1).is_err());
+        assert!(call_params(br#"{"name":"t","_meta":5}"#, None, (Era::Legacy, 1), None).is_err());
         let kept = br#"{"name":"t","uri":"u"}"#;
         assert_eq!(
-            call_params(kept, None, Era::Legacy, 1).as_deref(),
+            call_params(kept, None, (Era::Legacy, 1), None).as_deref(),
             Ok(&kept[..])
         );
+    }
+
+    #[test]
+    fn a_modern_server_is_asked_for_the_logs_of_a_legacy_session() {
+        let ask = |params: &str, era| {
+            let params = call_params(params.as_bytes(), None, (era, 7), Some("info"));
+            String::from_utf8(params.expect("usable")).expect("UTF-8")
+        };
+        let asked = r#","io.modelcontextprotocol/logLevel":"info"}}"#;
+        let bare = r#"{"name":"t"}"#;
+        assert!(ask(bare, Era::Modern).ends_with(asked));
+        assert!(ask(r#"{"name":"t","_meta":{}}"#, Era::Modern).ends_with(asked));
+        assert_eq!(ask(bare, Era::Legacy), bare);
+        let own = r#"{"name":"t","_meta":{"io.modelcontextprotocol/logLevel":"error"}}"#;
+        assert!(!ask(own, Era::Modern).contains("info"));
     }
 
     #[test]
