@@ -42,7 +42,6 @@ pub(crate) struct Call {
     pub(crate) name: String,
     pub(crate) params: Bytes,
     pub(crate) arguments: Option<Bytes>,
-    pub(crate) meta: Option<Bytes>,
     /// Where progress and log messages go while the call is under way.
     pub(crate) notes: NoteSink,
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use countersign_inspect::{ClientEra, Listing, Policy, Refusal};
-use countersign_tape::{Hard, Kind, Span, quote, scan};
+use countersign_tape::{Edits, Hard, Kind, Span, scan};
 
 use crate::call::Call;
 use crate::catalogue::Tool;
@@ -200,15 +200,12 @@ impl Asked {
         client: ClientEra,
         call: &Call,
     ) -> Route {
-        let meta = call.meta.as_deref();
-        let parts: [&[u8]; 6] = [
-            br#"{"name":"#,
-            &quote(tool.name()),
-            br#","arguments":"#,
-            &self.arguments,
-            if meta.is_some() { br#","_meta":"# } else { b"" },
-            meta.unwrap_or_default(),
-        ];
+        // The rest of what the client said about its call goes on as it is.
+        let mut edits = Edits::new(&call.params);
+        if let Some(given) = member(&call.params, Span::whole(&call.params), "arguments") {
+            edits.replace(given, self.arguments.to_vec());
+        }
+        let params = edits.apply().map(|edited| edited.to_vec());
         Route {
             upstream: Arc::clone(&server.upstream),
             method: Method::CallTool,
@@ -216,7 +213,7 @@ impl Asked {
             name: Some(tool.name().to_owned()),
             policy: tool.policy(client),
             snapshot: Arc::clone(snapshot),
-            params: Bytes::from([&parts.concat()[..], b"}"].concat()),
+            params: params.map_or_else(|_| call.params.clone(), Bytes::from),
             arguments: Some(self.arguments),
         }
     }

@@ -286,7 +286,6 @@ impl Request<'_> {
             name,
             params: params.unwrap_or_else(|| Bytes::from_static(b"{}")),
             arguments: self.message.arguments(),
-            meta,
             notes,
         };
         let call = call::make(Arc::clone(self.shared), call, gone);

@@ -95,3 +95,76 @@ async fn relay(
     let reply = reply.body.into_bytes();
     events.send(event(&reply)).await.ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use countersign_inspect::Sanitisation;
+    use hyper::StatusCode;
+
+    use super::*;
+    use crate::reply::Body;
+
+    fn note(text: &'static str) -> Note {
+        Note::admit(Bytes::from_static(text.as_bytes()), &Sanitisation::off()).expect("small")
+    }
+
+    fn answer(text: &'static str) -> Reply {
+        Reply {
+            status: StatusCode::OK,
+            body: Body::from(Bytes::from_static(text.as_bytes())),
+        }
+    }
+
+    fn heard() -> (mpsc::Sender<Note>, Heard) {
+        let (sender, notes) = mpsc::channel(8);
+        let least = Level::default();
+        (sender, Heard { notes, least })
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_idle_stream_shows_that_it_lives() {
+        let (notes, heard) = heard();
+        notes.send(note("{\"a\":1}")).await.expect("room");
+        let call = async {
+            tokio::time::sleep(PULSE * 2 + PULSE / 2).await;
+            answer("{}")
+        };
+        let Body::Stream(mut events) = reply(Box::pin(call), heard, ()).await.body else {
+            unreachable!("something was said before the answer");
+        };
+        let mut all = Vec::new();
+        while let Some(event) = events.recv().await {
+            all.extend_from_slice(&event);
+        }
+        let expected =
+            "event: message\ndata: {\"a\":1}\n\n: \n\n: \n\nevent: message\ndata: {}\n\n";
+        assert_eq!(String::from_utf8_lossy(&all), expected);
+    }
+
+    #[tokio::test]
+    async fn what_was_said_before_the_answer_comes_before_it() {
+        let (notes, heard) = heard();
+        for text in ["1", "2", "3"] {
+            notes.send(note(text)).await.expect("room");
+        }
+        let call = async { answer("4") };
+        let Body::Stream(mut events) = reply(Box::pin(call), heard, ()).await.body else {
+            unreachable!("something was said before the answer");
+        };
+        for expected in ["1", "2", "3", "4"] {
+            let expected = format!("event: message\ndata: {expected}\n\n");
+            assert_eq!(events.recv().await.expect("an event"), expected);
+        }
+        assert!(events.recv().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_goes_lets_go_of_the_call() {
+        let (notes, heard) = heard();
+        notes.send(note("1")).await.expect("room");
+        let (held, released) = tokio::sync::oneshot::channel::<()>();
+        let reply = reply(Box::pin(std::future::pending()), heard, held).await;
+        drop(reply);
+        assert!(released.await.is_err());
+    }
+}

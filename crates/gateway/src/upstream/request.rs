@@ -16,7 +16,7 @@ pub(crate) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", 
 /// What a modern request must say about the hop it is made on.
 const HOP: [(&str, &str); 3] = [
     ("io.modelcontextprotocol/protocolVersion", "\"2026-07-28\""),
-    ("io.modelcontextprotocol/clientCapabilities", "{}"),
+    (CAPABILITIES, "{}"),
     (
         "io.modelcontextprotocol/clientInfo",
         concat!(
@@ -26,6 +26,9 @@ const HOP: [(&str, &str); 3] = [
         ),
     ),
 ];
+const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+/// The capabilities of a client that a server may rely on through us.
+const RELAYED: [&str; 3] = ["elicitation", "sampling", "roots"];
 /// Asks for log messages; of no meaning to a legacy server.
 const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
@@ -172,10 +175,33 @@ fn edit_meta(edits: &mut Edits<'_>, params: &[u8], meta: Span, era: Era, id: u64
         }
     }
     if era == Era::Modern {
+        let relayed = relayed(params, meta);
         for (name, value) in HOP {
-            edits.insert_member(meta, Place::Last, name, value.as_bytes());
+            let value = match name {
+                CAPABILITIES => &relayed,
+                _ => value.as_bytes(),
+            };
+            edits.insert_member(meta, Place::Last, name, value);
         }
     }
+}
+
+/// What the client can be asked for: a modern server asks in its result and the client answers
+/// with its next request, so it needs nothing of us. What else the client can do stays here.
+fn relayed(params: &[u8], meta: Span) -> Vec<u8> {
+    let mut relayed = vec![b'{'];
+    if let Some(said) = member(params, meta, CAPABILITIES) {
+        for name in RELAYED {
+            let Some(value) = member(params, said, name) else {
+                continue;
+            };
+            let comma: &[u8] = if relayed.len() > 1 { b"," } else { b"" };
+            let parts = [comma, b"\"", name.as_bytes(), b"\":", value.bytes(params)];
+            relayed.extend(parts.concat());
+        }
+    }
+    relayed.push(b'}');
+    relayed
 }
 
 fn hop_meta(log_level: Option<&[u8]>) -> String {
@@ -259,6 +285,17 @@ mod tests {
         assert_eq!(ask(bare, Era::Legacy), bare);
         let own = r#"{"name":"t","_meta":{"io.modelcontextprotocol/logLevel":"error"}}"#;
         assert!(!ask(own, Era::Modern).contains("info"));
+    }
+
+    #[test]
+    fn a_modern_server_may_ask_what_the_client_can_answer() {
+        let given = r#"{"name":"t","_meta":{"io.modelcontextprotocol/clientCapabilities":{"x":1,"sampling":{},"extensions":{"t":{}},"elicitation":{"url":{ }}}}}"#;
+        let modern = params(given, Era::Modern);
+        assert!(
+            modern.contains(r#"clientCapabilities":{"elicitation":{"url":{ }},"sampling":{}}"#),
+            "{modern}"
+        );
+        assert!(!params(given, Era::Legacy).contains("sampling"));
     }
 
     #[test]

@@ -15,6 +15,7 @@ mod metrics;
 mod others;
 mod quickstart;
 mod records;
+mod rounds;
 mod router;
 mod sanitise;
 mod sessions;
