@@ -4,7 +4,7 @@
 use std::fmt;
 
 use bytes::Bytes;
-use countersign_tape::{Envelope, Kind};
+use countersign_tape::{Envelope, Keep, Kind};
 
 use crate::clean::{self, Cleaning};
 use crate::config::{InputValidation, OutputValidation};
@@ -14,6 +14,7 @@ use crate::found::Found;
 use crate::policy::{Overrides, decide};
 use crate::reply::{ClientEra, RawReply, Source};
 use crate::sanitisation::Sanitisation;
+use crate::scratch::with_shelf;
 use crate::shape;
 use crate::texts::{self, Text};
 use crate::tool::ToolName;
@@ -74,28 +75,27 @@ pub struct Examined {
 /// Looks at a reply in the light of its contract.
 pub fn examine(raw: RawReply, contract: &Contract, policy: &Policy) -> Examined {
     let mut found = Vec::new();
-    let opened = transport::open(&raw, policy);
-    let mut conformance = Conformance::default();
-    if let Ok((text, envelope)) = &opened
-        && policy.output.mode != Mode::Off
-        && envelope.result().is_some()
-    {
-        let era = raw.source.era;
-        shape::check(text.as_bytes(), envelope, era, &mut found);
-        conformance = contract::check(text, envelope, era, contract, &policy.output, &mut found);
-    }
-    // Not a matter of the validation mode: sanitising has its own switch.
-    let cleaning = match &opened {
-        Ok((text, envelope)) => clean::stage(text, envelope, contract, policy, &mut found),
-        Err(_) => Cleaning::default(),
-    };
-    let envelope = match opened {
-        Ok((_, envelope)) => Some(envelope),
-        Err(refused) => {
-            found.push(*refused);
-            None
+    let keep = wanted(contract, policy);
+    let (envelope, conformance, cleaning) = with_shelf(|shelf| {
+        let opened = match transport::open(&raw, policy, keep, shelf) {
+            Ok(opened) => opened,
+            Err(refused) => {
+                found.push(*refused);
+                return (None, Conformance::default(), Cleaning::default());
+            }
+        };
+        let mut conformance = Conformance::default();
+        if policy.output.mode != Mode::Off && opened.envelope.result().is_some() {
+            let era = raw.source.era;
+            shape::check(&opened, era, &mut found);
+            conformance = contract::check(&opened, era, contract, &policy.output, &mut found);
         }
-    };
+        // Not a matter of the validation mode: sanitising has its own switch.
+        let (text, envelope) = (opened.text, &opened.envelope);
+        let cleaning = clean::stage(text, envelope, contract, policy, &mut found);
+        opened.kept.recycle(shelf);
+        (Some(opened.envelope), conformance, cleaning)
+    });
     Examined {
         bytes: raw.bytes,
         source: raw.source,
@@ -110,6 +110,20 @@ pub fn examine(raw: RawReply, contract: &Contract, policy: &Policy) -> Examined 
         cleaning,
         tool: contract.tool().clone(),
         free_text: contract.has_free_text(),
+    }
+}
+
+/// The parts of a result that the stages will look into.
+fn wanted(contract: &Contract, policy: &Policy) -> Keep {
+    if policy.output.mode == Mode::Off {
+        return Keep::default();
+    }
+    Keep {
+        structured: contract
+            .output()
+            .filter(|declared| declared.schema().is_ok())
+            .map(|_| contract::limits(&policy.output)),
+        content: true,
     }
 }
 

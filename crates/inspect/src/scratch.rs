@@ -1,12 +1,21 @@
 //! One set of tape buffers per worker thread, so that a busy gateway does not allocate a tape
-//! for every result. Only values that were scanned before come here.
+//! for every result.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
-use countersign_tape::{Limits, ParseError, Scratch, Tape};
+use countersign_tape::{Limits, ParseError, Scratch, Shelf, Tape};
 
 thread_local! {
+    static SHELF: Cell<Option<Box<Shelf>>> = const { Cell::new(None) };
     static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// Lends this thread's buffers for what a scan lays out.
+pub(crate) fn with_shelf<T>(work: impl FnOnce(&mut Shelf) -> T) -> T {
+    let mut shelf = SHELF.take().unwrap_or_default();
+    let done = work(&mut shelf);
+    SHELF.set(Some(shelf));
+    done
 }
 
 /// Parses a value, hands it to `judge`, and keeps the buffers for the next one.

@@ -4,15 +4,17 @@
 
 use std::borrow::Cow;
 
-use countersign_tape::{Envelope, Kind, Member, Span, elements, members, unescape};
+use countersign_tape::{Envelope, Kind, Member, Span, Tape, elements, members, unescape};
 
 use crate::base64;
 use crate::found::{Found, MAX_FINDINGS};
 use crate::reply::Era;
+use crate::transport::Opened;
 use crate::verdict::{Finding, Severity, Stage};
 
 /// Reports what is malformed about a scanned result.
-pub(crate) fn check(bytes: &[u8], envelope: &Envelope, era: Era, found: &mut Vec<Found>) {
+pub(crate) fn check(opened: &Opened<'_>, era: Era, found: &mut Vec<Found>) {
+    let (bytes, envelope) = (opened.text.as_bytes(), &opened.envelope);
     let mut report = Report {
         found,
         left: MAX_FINDINGS,
@@ -45,8 +47,10 @@ pub(crate) fn check(bytes: &[u8], envelope: &Envelope, era: Era, found: &mut Vec
             kind_name(bytes, kind),
         );
     }
-    if let Some(content) = envelope.content() {
-        check_content(bytes, content, &mut report);
+    match (&opened.kept.content, envelope.content()) {
+        (Some(tape), _) => check_laid_out(bytes, tape, &mut report),
+        (None, Some(content)) => check_content(bytes, content, &mut report),
+        (None, None) => {}
     }
     if envelope
         .duplicates()
@@ -65,6 +69,39 @@ pub(crate) fn check(bytes: &[u8], envelope: &Envelope, era: Era, found: &mut Vec
     }
 }
 
+/// Content of ordinary size, which the scan has laid out.
+fn check_laid_out(bytes: &[u8], tape: &Tape<'_>, report: &mut Report<'_>) {
+    let root = tape.node(0);
+    if root.kind() != Kind::Array {
+        let actual = kind_name(bytes, root.span());
+        report.add("shape.content", "/content", "array", actual);
+        return;
+    }
+    for (index, block) in tape.children(0).enumerate() {
+        let node = tape.node(block);
+        let checked = if node.kind() == Kind::Object {
+            let members = tape.members(block).map(|(key, value)| {
+                let key = tape.node(key);
+                let name = key.span().bytes(bytes);
+                let name = if key.is_escaped() {
+                    plain_key(name)
+                } else {
+                    Cow::Borrowed(name)
+                };
+                (name, tape.node(value).span())
+            });
+            choose(members, BLOCK).and_then(|members| check_block(bytes, members))
+        } else {
+            Err(wrong(bytes, Some(node.span()), "", "object"))
+        };
+        report.block(index, checked);
+        if report.left == 0 {
+            return;
+        }
+    }
+}
+
+/// Content that is too large to be laid out, read a second time.
 fn check_content(bytes: &[u8], content: Span, report: &mut Report<'_>) {
     if content.kind(bytes) != Some(Kind::Array) {
         report.add(
@@ -169,28 +206,37 @@ fn pick<const N: usize>(
     object: Span,
     names: [&str; N],
 ) -> (Result<[Option<Span>; N], Malformed>, u32) {
+    let mut end = object.start + 1;
+    let members = members(bytes, object).map(|(key, value)| {
+        end = value.end;
+        (plain_key(key.bytes(bytes)), value)
+    });
+    let picked = choose(members, names);
+    (picked, skip_space(bytes, end) + 1)
+}
+
+/// The values of the named members. Names have their quotes.
+fn choose<'a, const N: usize>(
+    members: impl Iterator<Item = (Cow<'a, [u8]>, Span)>,
+    names: [&str; N],
+) -> Result<[Option<Span>; N], Malformed> {
     let mut picked = [None; N];
     let mut repeated = false;
-    let mut end = object.start + 1;
-    for (key, value) in members(bytes, object) {
-        end = value.end;
-        let name = plain_key(key.bytes(bytes));
+    for (name, value) in members {
         let slot = names.iter().position(|wanted| wanted.as_bytes() == &*name);
         if let Some(slot) = slot.and_then(|slot| picked.get_mut(slot)) {
             repeated |= slot.replace(value).is_some();
         }
     }
-    let end = skip_space(bytes, end) + 1;
     if repeated {
-        let twice = Malformed {
+        return Err(Malformed {
             rule: "shape.block",
             member: "",
             expected: "unique members",
             actual: "a repeated member",
-        };
-        return (Err(twice), end);
+        });
     }
-    (Ok(picked), end)
+    Ok(picked)
 }
 
 /// A key with its quotes, escapes resolved.

@@ -3,7 +3,7 @@
 //! not JSON, the wrong id, or one of the members we interpret written twice. Row 0 of the
 //! decision table.
 
-use countersign_tape::{Envelope, Hard, Kind, Member, ScanError, scan_result, scan_str};
+use countersign_tape::{Envelope, Hard, Keep, Kept, Kind, Member, Scan, ScanError, Shelf};
 
 use crate::examine::Policy;
 use crate::found::Found;
@@ -25,17 +25,29 @@ const SINGLE: [Member; 7] = [
     Member::ResultType,
 ];
 
-/// Scans a reply: either its text and envelope, or the one reason it cannot be handled.
+/// A reply that can be handled.
+pub(crate) struct Opened<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) envelope: Envelope,
+    /// The parts that the later stages want as tapes.
+    pub(crate) kept: Kept<'a>,
+}
+
+/// Scans a reply: either what is in it, or the one reason it cannot be handled.
 pub(crate) fn open<'a>(
     raw: &'a RawReply,
     policy: &Policy,
-) -> Result<(&'a str, Envelope), Box<Found>> {
+    keep: Keep,
+    shelf: &mut Shelf,
+) -> Result<Opened<'a>, Box<Found>> {
     let hard = Hard {
         max_bytes: policy.max_message_bytes,
         max_depth: MAX_DEPTH,
     };
     let text = admit(raw, policy)?;
-    let envelope = read(text, raw.source.framing, &hard).map_err(|error| refused(&error))?;
+    let mut scan = Scan { hard, keep, shelf };
+    let read = read(text, raw.source.framing, &mut scan);
+    let (envelope, kept) = read.map_err(|error| refused(&error))?;
     if let Some(member) = envelope.duplicates().find(|member| SINGLE.contains(member)) {
         return Err(transport(
             "transport.not_json",
@@ -45,7 +57,11 @@ pub(crate) fn open<'a>(
     if envelope.get(Member::JsonRpc).is_some() || raw.source.framing == Framing::Message {
         check_message(raw, &envelope)?;
     }
-    Ok((text, envelope))
+    Ok(Opened {
+        text,
+        envelope,
+        kept,
+    })
 }
 
 /// Checks size and encoding once, so that later stages can slice.
@@ -63,16 +79,20 @@ fn admit<'a>(raw: &'a RawReply, policy: &Policy) -> Result<&'a str, Box<Found>> 
     })
 }
 
-fn read(text: &str, framing: Framing, hard: &Hard) -> Result<Envelope, ScanError> {
+fn read<'a>(
+    text: &'a str,
+    framing: Framing,
+    scan: &mut Scan<'_>,
+) -> Result<(Envelope, Kept<'a>), ScanError> {
     match framing {
-        Framing::Message => scan_str(text, hard),
-        Framing::Result => scan_result(text.as_bytes(), hard),
+        Framing::Message => scan.message(text),
+        Framing::Result => scan.result(text),
         Framing::Detect => {
-            let envelope = scan_str(text, hard)?;
+            let (envelope, kept) = scan.message(text)?;
             if envelope.get(Member::JsonRpc).is_some() {
-                return Ok(envelope);
+                return Ok((envelope, kept));
             }
-            scan_result(text.as_bytes(), hard)
+            scan.result(text)
         }
     }
 }

@@ -31,7 +31,8 @@ impl Fuel {
     /// The default budget for an instance, times `factor`: generous for any honest schema, seconds at the very worst.
     pub fn for_instance(tape: &Tape<'_>, factor: f64) -> Self {
         let nodes = u64::from(tape.len());
-        let bytes = tape.text().len() as u64;
+        let root = tape.node(0);
+        let bytes = u64::from(root.end() - root.start());
         let units = (100_000 + 64 * nodes + 4 * bytes).min(CEILING);
         #[expect(
             clippy::cast_precision_loss,

@@ -25,6 +25,7 @@ pub(crate) struct Builder<'a> {
     pub(crate) surrogates: Vec<u32>,
     pub(crate) depth: u32,
     max_depth: u32,
+    max_nodes: usize,
     /// The innermost open container, kept out of memory while its members are read.
     node: u32,
     count: u32,
@@ -35,7 +36,7 @@ pub(crate) struct Builder<'a> {
 impl<'a> Builder<'a> {
     pub(crate) fn new(
         text: &'a str,
-        max_depth: u32,
+        (max_depth, max_nodes): (u32, usize),
         nodes: Vec<Node>,
         filters: Vec<Filter>,
     ) -> Self {
@@ -47,6 +48,7 @@ impl<'a> Builder<'a> {
             surrogates: Vec::new(),
             depth: 1,
             max_depth,
+            max_nodes,
             node: NONE,
             count: 0,
             inside: Inside::Nothing,
@@ -54,14 +56,19 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Read one value out of a longer text and return where it ends.
+    pub(crate) fn run_at(&mut self, at: usize) -> Result<usize, ParseError> {
+        if self.max_depth == 0 {
+            return Err(ParseError::new(at, Reason::TooDeep));
+        }
+        walk(self.text.as_bytes(), at, self)
+    }
+
     /// Read exactly one value and nothing after it.
     pub(crate) fn run(&mut self) -> Result<(), ParseError> {
         let bytes = self.text.as_bytes();
-        let start = skip_space(bytes, 0);
-        if self.max_depth == 0 {
-            return Err(ParseError::new(start, Reason::TooDeep));
-        }
-        let end = skip_space(bytes, walk(bytes, start, self)?);
+        let end = self.run_at(skip_space(bytes, 0))?;
+        let end = skip_space(bytes, end);
         if end < bytes.len() {
             return Err(ParseError::new(end, Reason::End));
         }
@@ -186,8 +193,13 @@ impl Sink for Builder<'_> {
     }
 
     #[inline]
-    fn comma(&mut self) {
+    fn comma(&mut self) -> Result<(), ParseError> {
         self.count += 1;
+        if self.nodes.len() > self.max_nodes {
+            // Whoever sets this limit goes on without a tape, as for one that is too deep.
+            return Err(ParseError::new(0, Reason::TooDeep));
+        }
+        Ok(())
     }
 
     #[inline]

@@ -5,7 +5,8 @@
 use crate::envelope::{Envelope, Member, Scope};
 use crate::error::{ParseError, Reason, ScanError};
 use crate::grammar::{admit, check_size, narrow, skip_space};
-use crate::node::ESCAPED;
+use crate::keep::{Keep, Keeper, Kept, Shelf};
+use crate::node::{ESCAPED, LONE_SURROGATE};
 use crate::skip::Skipper;
 use crate::span::Span;
 use crate::string::unescape;
@@ -45,28 +46,46 @@ impl Default for Hard {
 /// # Ok::<(), countersign_tape::ScanError>(())
 /// ```
 pub fn scan(bytes: &[u8], hard: &Hard) -> Result<Envelope, ScanError> {
-    read(
-        admit(bytes, hard.max_bytes.min(MAX_BYTES))?,
-        hard,
-        Scope::Message,
-    )
-}
-
-/// [`scan`] for text that is already known to be UTF-8.
-pub fn scan_str(text: &str, hard: &Hard) -> Result<Envelope, ScanError> {
-    check_size(text.len(), hard.max_bytes.min(MAX_BYTES))?;
-    read(text, hard, Scope::Message)
-}
-
-/// Check a bare tool result: the object that stands under `result` in a message.
-pub fn scan_result(bytes: &[u8], hard: &Hard) -> Result<Envelope, ScanError> {
     let text = admit(bytes, hard.max_bytes.min(MAX_BYTES))?;
-    let mut envelope = read(text, hard, Scope::Result)?;
-    envelope.record(Member::Result, envelope.root);
-    Ok(envelope)
+    read(text, hard, Scope::Message, None)
 }
 
-fn read(text: &str, hard: &Hard, scope: Scope) -> Result<Envelope, ScanError> {
+/// A scan of text that is already known to be UTF-8, which lays out parts of it as tapes on the way.
+#[derive(Debug)]
+pub struct Scan<'s> {
+    /// What is refused.
+    pub hard: Hard,
+    /// What is laid out.
+    pub keep: Keep,
+    /// The buffers for it.
+    pub shelf: &'s mut Shelf,
+}
+
+impl Scan<'_> {
+    /// Check one JSON-RPC message.
+    pub fn message<'a>(&mut self, text: &'a str) -> Result<(Envelope, Kept<'a>), ScanError> {
+        check_size(text.len(), self.hard.max_bytes.min(MAX_BYTES))?;
+        let mut keeper = Keeper::new(text, self.keep, self.shelf);
+        let envelope = read(text, &self.hard, Scope::Message, Some(&mut keeper))?;
+        Ok((envelope, keeper.kept))
+    }
+
+    /// Check a bare tool result: the object that stands under `result` in a message.
+    pub fn result<'a>(&mut self, text: &'a str) -> Result<(Envelope, Kept<'a>), ScanError> {
+        check_size(text.len(), self.hard.max_bytes.min(MAX_BYTES))?;
+        let mut keeper = Keeper::new(text, self.keep, self.shelf);
+        let mut envelope = read(text, &self.hard, Scope::Result, Some(&mut keeper))?;
+        envelope.record(Member::Result, envelope.root);
+        Ok((envelope, keeper.kept))
+    }
+}
+
+fn read<'a>(
+    text: &'a str,
+    hard: &Hard,
+    scope: Scope,
+    keeper: Option<&mut Keeper<'a, '_>>,
+) -> Result<Envelope, ScanError> {
     let bytes = text.as_bytes();
     let start = skip_space(bytes, 0);
     let kind = Span::of(start, bytes.len()).kind(bytes);
@@ -75,6 +94,7 @@ fn read(text: &str, hard: &Hard, scope: Scope) -> Result<Envelope, ScanError> {
         text,
         skipper: Skipper::new(hard.max_depth),
         envelope: Envelope::new(kind),
+        keeper,
     };
     let (end, depth) = reader.value(start, 0, Some(scope))?;
     let tail = skip_space(bytes, end);
@@ -88,13 +108,14 @@ fn read(text: &str, hard: &Hard, scope: Scope) -> Result<Envelope, ScanError> {
     Ok(envelope)
 }
 
-struct Reader<'a> {
+struct Reader<'a, 'k, 's> {
     text: &'a str,
     skipper: Skipper,
     envelope: Envelope,
+    keeper: Option<&'k mut Keeper<'a, 's>>,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_, '_> {
     /// Read the value at `at` inside `outer` containers; returns its end and depth.
     /// Calls itself for `params`, `result` and `error` only, so at most twice.
     fn value(
@@ -131,7 +152,10 @@ impl Reader<'_> {
             self.skipper.note(at, key.flags);
             let member = self.member(scope, Span::of(at + 1, key.close), key.flags);
             let start = colon(bytes, key.close + 1)?;
-            let (end, depth) = self.value(start, outer, member.and_then(Member::scope))?;
+            let (end, depth) = match self.kept(start, outer, member)? {
+                Some(read) => read,
+                None => self.value(start, outer, member.and_then(Member::scope))?,
+            };
             deepest = deepest.max(depth);
             if let Some(member) = member
                 && self.envelope.record(member, Span::of(start, end))
@@ -146,6 +170,26 @@ impl Reader<'_> {
                 _ => return Err(ParseError::new(at, Reason::CommaOrBrace)),
             }
         }
+    }
+
+    /// Lay a value out as a tape, if that is wanted and it is within the limits of it.
+    fn kept(
+        &mut self,
+        at: usize,
+        outer: u32,
+        member: Option<Member>,
+    ) -> Result<Option<(usize, u32)>, ScanError> {
+        let (Some(keeper), Some(member)) = (self.keeper.as_deref_mut(), member) else {
+            return Ok(None);
+        };
+        let most = self.skipper.max_depth().saturating_sub(outer);
+        let Some(kept) = keeper.keep(member, at, most)? else {
+            return Ok(None);
+        };
+        if let Some(offset) = kept.surrogate {
+            self.skipper.note(offset as usize, LONE_SURROGATE);
+        }
+        Ok(Some((kept.end, kept.depth)))
     }
 
     fn member(&self, scope: Scope, name: Span, flags: u32) -> Option<Member> {

@@ -58,6 +58,10 @@ impl Skipper {
         })
     }
 
+    pub(crate) fn max_depth(&self) -> u32 {
+        self.max_depth
+    }
+
     /// Note a string or key, for its flags.
     #[inline]
     pub(crate) fn note(&mut self, start: usize, flags: u32) {
@@ -96,7 +100,9 @@ impl Sink for Skipper {
     }
 
     #[inline]
-    fn comma(&mut self) {}
+    fn comma(&mut self) -> Result<(), ParseError> {
+        Ok(())
+    }
 
     #[inline]
     fn close(&mut self, _end: usize) {

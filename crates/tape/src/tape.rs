@@ -96,30 +96,29 @@ impl<'a> Tape<'a> {
     }
 
     fn build(text: &'a str, limits: &Limits, scratch: &mut Scratch) -> Result<Self, ParseError> {
-        let mut nodes = std::mem::take(&mut scratch.nodes);
-        nodes.clear();
-        nodes.reserve((text.len() / 6 + 4).min(MAX_RESERVE));
-        let mut filters = std::mem::take(&mut scratch.filters);
-        filters.clear();
-        let mut builder = Builder::new(text, limits.max_depth, nodes, filters);
-        let outcome = builder.run();
-        if builder.filters.capacity() <= MAX_KEPT_FILTERS {
-            scratch.filters = builder.filters;
+        let mut builder = scratch.builder(text, limits.max_depth, usize::MAX);
+        match builder.run() {
+            Ok(()) => Ok(Self::finish(builder, scratch)),
+            Err(error) => {
+                scratch.give_up(builder);
+                Err(error)
+            }
         }
-        if let Err(error) = outcome {
-            scratch.keep(builder.nodes);
-            return Err(error);
-        }
+    }
+
+    /// What a builder has built, which gives the buffers it no longer needs to `scratch`.
+    pub(crate) fn finish(builder: Builder<'a>, scratch: &mut Scratch) -> Self {
+        scratch.keep_filters(builder.filters);
         // Objects report when they close, inner ones first.
         let mut duplicates = builder.duplicates;
         duplicates.sort_unstable();
-        Ok(Self {
-            text,
+        Self {
+            text: builder.text,
             nodes: builder.nodes,
             depth: builder.depth,
             duplicates,
             surrogates: builder.surrogates,
-        })
+        }
     }
 
     /// Give the buffers back for the next input.
@@ -152,7 +151,7 @@ impl<'a> Tape<'a> {
         self.depth
     }
 
-    /// The whole input.
+    /// The whole input; the text around the value too, if the tape was laid out by a scan.
     #[inline]
     pub fn text(&self) -> &'a str {
         self.text
@@ -257,6 +256,33 @@ impl<'a> Tape<'a> {
 }
 
 impl Scratch {
+    /// A builder with these buffers.
+    pub(crate) fn builder<'a>(
+        &mut self,
+        text: &'a str,
+        max_depth: u32,
+        max_nodes: usize,
+    ) -> Builder<'a> {
+        let mut nodes = std::mem::take(&mut self.nodes);
+        nodes.clear();
+        nodes.reserve((text.len() / 6 + 4).min(MAX_RESERVE).min(max_nodes));
+        let mut filters = std::mem::take(&mut self.filters);
+        filters.clear();
+        Builder::new(text, (max_depth, max_nodes), nodes, filters)
+    }
+
+    /// Takes the buffers of a builder that did not get to the end.
+    pub(crate) fn give_up(&mut self, builder: Builder<'_>) {
+        self.keep_filters(builder.filters);
+        self.keep(builder.nodes);
+    }
+
+    fn keep_filters(&mut self, filters: Vec<Filter>) {
+        if filters.capacity() <= MAX_KEPT_FILTERS {
+            self.filters = filters;
+        }
+    }
+
     fn keep(&mut self, nodes: Vec<Node>) {
         if nodes.capacity() <= MAX_KEPT {
             self.nodes = nodes;

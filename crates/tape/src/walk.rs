@@ -27,7 +27,7 @@ pub(crate) trait Sink {
     /// A container with at least one child.
     fn open(&mut self, start: usize, kind: Kind) -> Result<(), ParseError>;
     /// Another child of the innermost container follows.
-    fn comma(&mut self);
+    fn comma(&mut self) -> Result<(), ParseError>;
     /// The innermost container ends just before `end`.
     fn close(&mut self, end: usize);
     /// What the innermost open container is.
@@ -91,7 +91,7 @@ fn after_value<S: Sink>(bytes: &[u8], mut at: usize, sink: &mut S) -> Result<Due
                 at = skip_space(bytes, at);
                 match bytes.get(at) {
                     Some(b',') => {
-                        sink.comma();
+                        sink.comma()?;
                         return Ok(Due::Key(skip_space(bytes, at + 1)));
                     }
                     Some(b'}') => {}
@@ -102,7 +102,7 @@ fn after_value<S: Sink>(bytes: &[u8], mut at: usize, sink: &mut S) -> Result<Due
                 at = skip_space(bytes, at);
                 match bytes.get(at) {
                     Some(b',') => {
-                        sink.comma();
+                        sink.comma()?;
                         return Ok(Due::Value(skip_space(bytes, at + 1)));
                     }
                     Some(b']') => {}

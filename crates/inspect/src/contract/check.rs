@@ -11,6 +11,7 @@ use crate::guards;
 use crate::reply::Era;
 use crate::scratch::with_tape;
 use crate::text::long_for_record;
+use crate::transport::Opened;
 use crate::verdict::{Finding, Severity, Stage};
 
 /// What the stage learnt beside its findings.
@@ -24,13 +25,13 @@ pub(crate) struct Conformance {
 
 /// Reports how a scanned result stands to its contract.
 pub(crate) fn check(
-    text: &str,
-    envelope: &Envelope,
+    opened: &Opened<'_>,
     era: Era,
     contract: &Contract,
     config: &OutputValidation,
     found: &mut Vec<Found>,
 ) -> Conformance {
+    let Opened { text, envelope, .. } = opened;
     let bytes = text.as_bytes();
     let guard = |found: &mut Vec<Found>| found.extend(guards::check(envelope, config));
     let always = config.guards == GuardScope::Always;
@@ -63,11 +64,15 @@ pub(crate) fn check(
         found.push(breach);
         return Conformance::default();
     }
+    let scene = Scene {
+        tool: contract.tool(),
+        declares: &|name| schema.declares(name),
+    };
+    if let Some(tape) = &opened.kept.structured {
+        return judge(tape, schema, &scene, config, found);
+    }
+    // The message was too long to be laid out as it was scanned.
     with_tape(value, &limits(config), |tape| {
-        let scene = Scene {
-            tool: contract.tool(),
-            declares: &|name| schema.declares(name),
-        };
         judge(tape, schema, &scene, config, found)
     })
     .unwrap_or_else(|_| {
@@ -78,7 +83,7 @@ pub(crate) fn check(
 }
 
 /// Only values within the guards come to be parsed.
-fn limits(config: &OutputValidation) -> Limits {
+pub(crate) fn limits(config: &OutputValidation) -> Limits {
     Limits {
         max_bytes: usize::try_from(config.max_bytes).unwrap_or(usize::MAX),
         max_depth: config.max_depth,

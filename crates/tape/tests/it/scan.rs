@@ -1,11 +1,26 @@
 //! Envelopes: which members are found, where, and what is reported about them.
 
 use countersign_tape::{
-    Envelope, Hard, Kind, Member, Span, elements, members, scan, scan_result, scan_str,
+    Envelope, Hard, Keep, Kind, Limits, Member, Scan, ScanError, Shelf, Span, Tape, elements,
+    members, scan,
 };
 
 fn read(text: &str) -> Envelope {
     scan(text.as_bytes(), &Hard::default()).expect("valid JSON")
+}
+
+fn scan_str(text: &str, hard: Hard) -> Result<Envelope, ScanError> {
+    let shelf = &mut Shelf::default();
+    let keep = Keep::default();
+    let (envelope, _) = Scan { hard, keep, shelf }.message(text)?;
+    Ok(envelope)
+}
+
+fn scan_result(text: &str, hard: Hard) -> Result<Envelope, ScanError> {
+    let shelf = &mut Shelf::default();
+    let keep = Keep::default();
+    let (envelope, _) = Scan { hard, keep, shelf }.result(text)?;
+    Ok(envelope)
 }
 
 fn part(text: &str, envelope: &Envelope, member: Member) -> Option<String> {
@@ -91,7 +106,7 @@ fn an_error_gives_its_spans() {
 #[test]
 fn a_bare_result_is_its_own_result() {
     let text = r#" {"structuredContent":[[1]],"isError":0} "#;
-    let envelope = scan_result(text.as_bytes(), &Hard::default()).expect("valid JSON");
+    let envelope = scan_result(text, Hard::default()).expect("valid JSON");
     assert_eq!(envelope.result(), Some(envelope.root()));
     assert_eq!(
         part(text, &envelope, Member::StructuredContent).as_deref(),
@@ -193,12 +208,12 @@ fn hard_limits_hold() {
             .is_too_large()
     );
     assert!(
-        scan_str(text, &hard)
+        scan_str(text, hard)
             .expect_err("one byte too many")
             .is_too_large()
     );
     assert!(
-        scan_result(text.as_bytes(), &hard)
+        scan_result(text, hard)
             .expect_err("one byte too many")
             .is_too_large()
     );
@@ -298,4 +313,76 @@ fn strings_of_spans_are_decoded() {
     assert_eq!(spans[0].string(text).as_deref(), Some("ab"));
     assert_eq!(spans[1].string(text), None);
     assert_eq!(spans[1].kind(text), Some(Kind::Number));
+}
+
+/// Everything, and what was laid out of it as text.
+fn kept(text: &str, keep: Keep) -> (Envelope, Option<String>, Option<String>) {
+    let mut shelf = Shelf::default();
+    let mut scan = Scan {
+        hard: Hard::default(),
+        keep,
+        shelf: &mut shelf,
+    };
+    let (envelope, kept) = scan.message(text).expect("valid JSON");
+    let raw = |tape: &Option<Tape<'_>>| tape.as_ref().map(|tape| tape.raw(0).to_owned());
+    let (structured, content) = (raw(&kept.structured), raw(&kept.content));
+    kept.recycle(&mut shelf);
+    (envelope, structured, content)
+}
+
+const EVERYTHING: Keep = Keep {
+    structured: Some(Limits {
+        max_bytes: 1 << 20,
+        max_depth: 8,
+    }),
+    content: true,
+};
+
+#[test]
+fn what_is_laid_out_changes_nothing_about_the_envelope() {
+    let deep = "[".repeat(9) + &"]".repeat(9);
+    let many = "1,".repeat(5000) + "1";
+    for (structured, content) in [
+        (r#"{"a":[1,"\ud800"]}"#, r#"[{"type":"text","text":"x"}]"#),
+        ("null", "[]"),
+        (deep.as_str(), r#"["\udfff"]"#),
+        (many.as_str(), many.as_str()),
+    ] {
+        let structured = if structured == many {
+            format!("[{structured}]")
+        } else {
+            structured.to_owned()
+        };
+        let content = content.replace(&many, &format!("[{many}]"));
+        let text = format!(
+            r#" {{"id":1,"result":{{"structuredContent": {structured} ,"content":{content},"structuredContent":2}}}} "#
+        );
+        let plain = read(&text);
+        let (envelope, laid, blocks) = kept(&text, EVERYTHING);
+        assert_eq!(format!("{envelope:?}"), format!("{plain:?}"), "{text}");
+        let is_deep = structured == deep;
+        assert_eq!(laid, (!is_deep).then_some(structured));
+        let is_many = content.len() > 5000;
+        assert_eq!(blocks, (!is_many).then_some(content));
+        let (envelope, laid, blocks) = kept(&text, Keep::default());
+        assert_eq!(format!("{envelope:?}"), format!("{plain:?}"), "{text}");
+        assert_eq!((laid, blocks), (None, None));
+    }
+}
+
+#[test]
+fn a_message_longer_than_the_limit_is_only_scanned() {
+    let text = r#"{"id":1,"result":{"structuredContent":{"a":1}}}"#;
+    let keep = |max_bytes| Keep {
+        structured: Some(Limits {
+            max_bytes,
+            max_depth: 8,
+        }),
+        content: false,
+    };
+    assert_eq!(
+        kept(text, keep(text.len())).1.as_deref(),
+        Some(r#"{"a":1}"#)
+    );
+    assert_eq!(kept(text, keep(text.len() - 1)).1, None);
 }
