@@ -239,6 +239,7 @@ fn record(store: &Store, i: usize) -> Record {
             expected: Some("integer".into()),
             actual: Some("string".into()),
             detail: None,
+            hit: None,
         }];
         decision
     } else {

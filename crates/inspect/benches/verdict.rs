@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use countersign_inspect::config::OutputValidation;
 use countersign_inspect::{
-    Contract, Decision, Declaration, Framing, Mode, Policy, RawReply, Screening, Skipped, Source,
-    ToolName, examine,
+    Contract, Decision, Declaration, Framing, Mode, Policy, RawReply, Sanitisation, Screening,
+    Skipped, Source, ToolName, examine,
 };
 use countersign_tape::{Hard, scan};
 use serde_json::Value;
@@ -116,6 +116,7 @@ fn verdict(message: &Bytes, contract: &Contract, mode: Mode) {
         ..OutputValidation::default()
     };
     let policy = Policy {
+        sanitisation: Sanitisation::off(),
         output,
         ..Policy::default()
     };

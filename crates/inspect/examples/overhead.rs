@@ -15,8 +15,8 @@ use std::process::ExitCode;
 
 use bytes::Bytes;
 use countersign_inspect::{
-    Contract, Declaration, Framing, Mode, Policy, RawReply, Screening, Skipped, Source, ToolName,
-    examine,
+    Contract, Declaration, Framing, Mode, Policy, RawReply, Sanitisation, Screening, Skipped,
+    Source, ToolName, examine,
 };
 use countersign_tape::{Hard, scan};
 
@@ -29,7 +29,10 @@ fn main() -> ExitCode {
     };
     let message = message(size);
     let policy = |mode| {
-        let mut policy = Policy::default();
+        let mut policy = Policy {
+            sanitisation: Sanitisation::off(),
+            ..Policy::default()
+        };
         policy.output.mode = mode;
         policy
     };
