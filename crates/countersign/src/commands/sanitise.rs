@@ -110,7 +110,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let left = arguments.wrapped(&sanitiser, &short)?;
     let left = left.as_deref().unwrap_or(&short);
     match arguments.format.output {
-        Format::Text => console.data(left.as_bytes().to_vec())?,
+        Format::Text => console.data(left.as_bytes())?,
         Format::Json => {
             let report = Report {
                 text: left,

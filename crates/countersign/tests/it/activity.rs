@@ -10,8 +10,9 @@ fn the_same_records_are_found_with_and_without_a_gateway() {
     let folder = Folder::with(&[]);
     let mut gateway = Running::start(&folder, "serve --demo");
     gateway.table();
-    let listed =
-        folder.countersign("activity list --type policy_decision --data-dir data -o jsonl");
+    let listed = folder.countersign(
+        "activity list --type policy_decision --status blocked --data-dir data -o jsonl",
+    );
     assert_eq!(listed.code, Some(0), "{}", listed.stderr);
     assert_eq!(listed.stdout.lines().count(), 3);
     let blocked = folder.countersign("activity list --status blocked --data-dir data -o jsonl");

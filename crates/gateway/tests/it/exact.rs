@@ -7,7 +7,7 @@ use countersign_fixture::{Era, Eras, Script, preset, span};
 use countersign_gateway::config::Server;
 use serde_json::{Value, json};
 
-use crate::support::{Rig, over_http, scripted, text};
+use crate::support::{Rig, over_http, scripted, text, unsanitised};
 
 const ID: &str = r#""my id""#;
 
@@ -63,7 +63,7 @@ fn without_id(message: &[u8]) -> String {
 }
 
 async fn unchanged(server: Server, script: &Script, era: Era) {
-    let rig = Rig::over(vec![server]).await;
+    let rig = Rig::over(vec![unsanitised(server)]).await;
     let tools = rig.get("/api/v1/tools").await;
     let tools = tools["tools"].as_array().expect("a list");
     assert_eq!(tools.len(), script.tools.len());

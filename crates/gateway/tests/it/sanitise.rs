@@ -16,7 +16,7 @@ fn with(mut server: Server, block: &str) -> Server {
 }
 
 fn tool(name: &str, result: &str) -> Tool {
-    Tool::new(&format!(r#"{{"name":"{name}",{READ_ONLY}}}"#)).result(result)
+    Tool::new(format!(r#"{{"name":"{name}",{READ_ONLY}}}"#)).result(result)
 }
 
 async fn demo(block: &str) -> Rig {

@@ -9,6 +9,7 @@ use countersign_fixture::{Entry, Log, Script, executable, span};
 use countersign_gateway::Gateway;
 use countersign_gateway::config::{ApiKey, Config, Environment, Server};
 use countersign_inspect::Mode;
+use countersign_inspect::config::SanitiseMode;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -175,6 +176,14 @@ pub(crate) async fn received(
         }
     };
     tokio::time::timeout(WAIT, find).await.expect("an entry")
+}
+
+/// The fidelity preset with every byte of its odd escapes: control characters are cleaned from any
+/// text, and here their spelling is the point.
+pub(crate) fn unsanitised(mut server: Server) -> Server {
+    let odd = server.tools.entry("odd_escapes".to_owned()).or_default();
+    odd.sanitisation.mode = Some(SanitiseMode::Off);
+    server
 }
 
 /// A server in strict mode.

@@ -81,6 +81,15 @@ fn rendered(record: &Value) -> String {
                 line(&format!("  {name}"), &part(name));
             }
         }
+        // Where in a text, and what was done: enough to judge a hit without the text.
+        for (name, value) in finding["hit"].as_object().into_iter().flatten() {
+            let value = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            if !value.is_empty() {
+                line(&format!("  {name}"), &value);
+            }
+        }
     }
     text
 }
@@ -90,6 +99,22 @@ mod tests {
     use serde_json::json;
 
     use super::rendered;
+
+    #[test]
+    fn a_hit_in_a_text_says_where_and_what_was_done() {
+        let hit = json!({"carrier": "text", "block": 0, "class": "", "count": 2, "offsets": [1, 9], "action": "removed"});
+        let finding =
+            json!({"stage": "sanitise", "rule": "ansi", "severity": "violation", "hit": hit});
+        insta::assert_snapshot!(rendered(&json!({"server": "s", "tool": "t", "findings": [finding]})), @"
+        tool               s:t
+        finding            sanitise ansi (violation)
+          action           removed
+          block            0
+          carrier          text
+          count            2
+          offsets          [1,9]
+        ");
+    }
 
     #[test]
     fn a_record_reads_top_to_bottom() {
