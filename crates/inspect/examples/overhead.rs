@@ -6,7 +6,8 @@
 //!
 //! Ways: `bare` reads the envelope and puts the client's id into the answer, as any proxy of raw
 //! bytes must; `off` is the same through inspection in mode off; `undeclared` a tool without a
-//! schema in mode warn; `strict` a conforming result in mode strict. Then calls, then bytes.
+//! schema in mode warn; `strict` a conforming result in mode strict, all three without sanitising;
+//! `clean` is `undeclared` with sanitising in its default mode. Then calls, then bytes.
 
 #![expect(clippy::print_stderr, reason = "usage goes to stderr")]
 
@@ -24,7 +25,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |index: usize| arguments.get(index).and_then(|text| text.parse().ok());
     let (Some(way), Some(calls), Some(size)) = (arguments.first(), number(1), number(2)) else {
-        eprintln!("usage: overhead bare|off|undeclared|strict CALLS BYTES");
+        eprintln!("usage: overhead bare|off|undeclared|strict|clean CALLS BYTES");
         return ExitCode::from(2);
     };
     let message = message(size);
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
             ..Policy::default()
         };
         policy.output.mode = mode;
+        policy.sanitisation = Sanitisation::off();
         policy
     };
     let schema =
@@ -50,6 +52,10 @@ fn main() -> ExitCode {
         "strict" => repeat(calls, || {
             inspected(&message, &declared, &policy(Mode::Strict));
         }),
+        "clean" => {
+            let policy = Policy::default();
+            repeat(calls, || inspected(&message, &undeclared, &policy));
+        }
         other => {
             eprintln!("unknown way: {other}");
             return ExitCode::from(2);

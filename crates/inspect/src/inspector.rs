@@ -8,6 +8,7 @@ use crate::contract::{Contract, Declaration};
 use crate::examine::{Policy, examine};
 use crate::input::{InputVerdict, examine_arguments};
 use crate::inspected::Inspected;
+use crate::noise::Noise;
 use crate::reply::RawReply;
 use crate::screening::{Screening, Skipped};
 use crate::tool::ToolName;
@@ -43,7 +44,8 @@ impl Inspector {
         known.unwrap_or_else(|| Arc::new(Contract::undeclared(tool.clone())))
     }
 
-    /// Inspects a result from beginning to end, without classifiers.
+    /// Inspects a result from beginning to end, without classifiers and without randomness: where
+    /// the settings put texts between boundaries, use [`result_with`](Self::result_with).
     pub fn result(&self, tool: &ToolName, raw: RawReply) -> Inspected {
         self.result_under(&self.contract(tool), raw)
     }
@@ -51,6 +53,12 @@ impl Inspector {
     /// The same under the contract that was in force when the call was made.
     pub fn result_under(&self, contract: &Contract, raw: RawReply) -> Inspected {
         examine(raw, contract, &self.policy).conclude(Screening::skipped(Skipped::NotConfigured))
+    }
+
+    /// The same with nonces for the boundaries around texts.
+    pub fn result_with(&self, contract: &Contract, raw: RawReply, noise: &dyn Noise) -> Inspected {
+        let skipped = Screening::skipped(Skipped::NotConfigured);
+        examine(raw, contract, &self.policy).conclude_with(skipped, noise)
     }
 
     /// Judges a call's arguments before it is sent.
