@@ -135,6 +135,7 @@ impl Stage<'_> {
                 Some("content") => self.content(value),
                 Some("messages") => self.messages(value),
                 Some("contents") => self.resources(value),
+                Some("prompts" | "resources" | "resourceTemplates") => self.listed(value),
                 Some("description") if value.kind(self.bytes) == Some(Kind::String) => {
                     self.passage(Carrier::Text, None, value, false);
                 }

@@ -16,7 +16,7 @@ use crate::splice::splice;
 use crate::verdict::{Decision, Finding};
 
 /// Members of a tool, and of its schemas, that are prose for a model.
-const PROSE: [&str; 3] = ["description", "title", "$comment"];
+pub(crate) const PROSE: [&str; 3] = ["description", "title", "$comment"];
 
 /// What stands in the place of a text that cannot be cleaned.
 const WITHHELD: &str = "(removed: text that must not be shown)";

@@ -5,6 +5,8 @@ use countersign_tape::{Kind, Span, elements, members};
 
 use super::Stage;
 use crate::hit::Carrier;
+use crate::listing::PROSE;
+use crate::strings::{is_key, strings};
 
 impl Stage<'_> {
     /// `content`: a list of blocks. What it should not be is cleaned as well, since somebody may read it.
@@ -37,6 +39,22 @@ impl Stage<'_> {
     pub(super) fn resources(&mut self, contents: Span) {
         for (index, resource) in elements(self.bytes, contents).enumerate() {
             self.resource(Some(index), resource);
+        }
+    }
+
+    /// A list of what a server has: descriptions and titles are prose, the rest is for software.
+    pub(super) fn listed(&mut self, list: Span) {
+        let mut prose = false;
+        for string in strings(self.bytes, list) {
+            if is_key(self.bytes, string) {
+                prose = string
+                    .string(self.bytes)
+                    .is_some_and(|name| PROSE.contains(&name.as_ref()));
+            } else if std::mem::take(&mut prose) {
+                self.passage(Carrier::ResourceLink, None, string, false);
+                continue;
+            }
+            self.look(string, None);
         }
     }
 
