@@ -153,11 +153,12 @@ async fn capture(shared: &Arc<Shared>, server: &Arc<str>, list: fetch::List, fro
         events::ListCut { server, why }.emit(&shared.events);
     }
     let (blocking, name) = (Arc::clone(shared), Arc::clone(server));
+    let mirrors = from.mirrors();
     let captured = tokio::task::spawn_blocking(move || {
         let known = blocking.snapshot();
         let known = known.server(&name).map(|server| Arc::clone(&server.tools));
         let known = known.unwrap_or_default();
-        let captured = capture::capture(&blocking, &name, list.tools, &known);
+        let captured = capture::capture(&blocking, &name, list.tools, &known, mirrors);
         let tools = Tools::new(captured.tools, true).lasting(list.ttl_ms);
         (tools, captured.changed, captured.records)
     });

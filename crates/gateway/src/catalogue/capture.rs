@@ -13,6 +13,7 @@ use super::change::{Change, changes};
 use super::{Entry, Tool, Tools, described};
 use crate::events;
 use crate::shared::Shared;
+use crate::upstream::http::Mirrored;
 
 /// What a list came to.
 pub(super) struct Captured {
@@ -22,10 +23,17 @@ pub(super) struct Captured {
     pub(super) changed: bool,
 }
 
-/// Makes tools of a list.
-pub(super) fn capture(shared: &Shared, server: &str, list: Vec<Bytes>, known: &Tools) -> Captured {
+/// Makes tools of a list. `mirrors`: arguments of their calls are repeated as headers, which a tool
+/// has to be fit for.
+pub(super) fn capture(
+    shared: &Shared,
+    server: &str,
+    list: Vec<Bytes>,
+    known: &Tools,
+    mirrors: bool,
+) -> Captured {
     let mut records = Vec::new();
-    let entries = entries(shared, server, list);
+    let entries = entries(shared, server, list, mirrors);
     let tools: Vec<_> = entries
         .into_iter()
         .map(|entry| tool(shared, server, entry, known, &mut records))
@@ -50,11 +58,14 @@ pub(super) fn capture(shared: &Shared, server: &str, list: Vec<Bytes>, known: &T
 }
 
 /// The elements that are tools; the first of each name.
-fn entries(shared: &Shared, server: &str, list: Vec<Bytes>) -> Vec<Entry> {
+fn entries(shared: &Shared, server: &str, list: Vec<Bytes>, mirrors: bool) -> Vec<Entry> {
     let mut names = HashSet::new();
     let mut entries = Vec::with_capacity(list.len());
     for (index, raw) in list.into_iter().enumerate() {
         let entry = Entry::read(raw).and_then(|entry| {
+            if mirrors {
+                Mirrored::of(entry.input_schema().unwrap_or_default())?;
+            }
             let first = names.insert(entry.name().to_owned());
             first.then_some(entry).ok_or("another tool has this name")
         });

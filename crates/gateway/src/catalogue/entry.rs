@@ -85,6 +85,12 @@ impl Entry {
         &self.name
     }
 
+    /// Its `inputSchema`.
+    pub(crate) fn input_schema(&self) -> Option<&[u8]> {
+        let (_, schema) = self.input?;
+        Some(schema.bytes(&self.raw))
+    }
+
     /// The tool's bytes as received.
     pub(crate) fn raw(&self) -> &Bytes {
         &self.raw

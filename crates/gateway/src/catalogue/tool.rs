@@ -60,8 +60,8 @@ impl Tool {
             .map(|schema| hex(schema.digest().as_bytes()));
         // A list over HTTP is without tools whose marks cannot be followed.
         let mirrored = entry
-            .input
-            .and_then(|(_, schema)| Mirrored::of(schema.bytes(&entry.raw)).ok());
+            .input_schema()
+            .and_then(|schema| Mirrored::of(schema).ok());
         let raw = entry.raw.clone();
         let listing = Listing::tool(raw.clone(), &policy.sanitisation);
         // Cleaning changes descriptions and nothing an entry is read from.

@@ -40,6 +40,11 @@ impl Connection {
         }
     }
 
+    /// Whether arguments that a tool marks are repeated as headers.
+    pub(crate) fn mirrors(&self) -> bool {
+        matches!(self, Self::Http(connection) if connection.era == Era::Modern)
+    }
+
     /// Waits until the server says that its tools have changed.
     pub(crate) async fn list_changed(&self) {
         match self {

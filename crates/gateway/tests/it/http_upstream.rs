@@ -94,6 +94,22 @@ async fn a_modern_request_says_in_its_head_what_it_says_in_its_body() {
 }
 
 #[tokio::test]
+async fn a_tool_whose_marks_cannot_be_followed_is_left_out() {
+    let script = r#"{"name":"s","eras":"modern","tools":[
+        {"tool":{"name":"bad","inputSchema":{"type":"object","properties":{"a":{"type":"object","x-mcp-header":"A"}}}},"result":{"content":[]}},
+        {"tool":{"name":"ok","inputSchema":{"type":"object"}},"result":{"content":[{"type":"text","text":"ok"}]}}]}"#;
+    let script = Script::from_json(script.as_bytes()).expect("a script");
+    let (server, _fixture) = over_http("x", script.clone(), Format::Json).await;
+    let (other, _folder) = crate::support::scripted("y", &script);
+    let rig = Rig::over(vec![server, other]).await;
+    works(&rig, "/mcp/s/x", "ok").await;
+    let tools = rig.get("/api/v1/tools").await.to_string();
+    assert!(!tools.contains(r#""x__bad""#), "{tools}");
+    // Over stdio there are no headers to be wrong.
+    assert!(tools.contains(r#""y__bad""#), "{tools}");
+}
+
+#[tokio::test]
 async fn configured_headers_go_with_every_request() {
     let script = preset::faults().eras(Eras::Legacy);
     let (_, fixture, mut log) = logged_http("x", script, Format::Json).await;

@@ -19,6 +19,10 @@ use crate::upstream::{NoteSink, request};
 /// How servers refuse a session they do not know, if not with 404.
 const NOT_INITIALISED: &[u8] = b"-32000";
 
+/// How a modern server says that headers and body differ, and how long it may take to say so.
+const HEADER_MISMATCH: &[u8] = b"-32020";
+const MISMATCH_BYTES: usize = 4096;
+
 /// A request that has been written and not been sent.
 #[derive(Debug)]
 pub(crate) struct Asked {
@@ -57,6 +61,14 @@ impl Asked {
     /// Sends it and waits for the answer.
     pub(super) async fn exchange(self) -> Result<Bytes, Failure> {
         let first = self.once(&self.session).await;
+        if let Ok(answer) = &first
+            && self.session.era == Era::Modern
+            && answer.len() < MISMATCH_BYTES
+            && code(answer).is_some_and(|code| code == HEADER_MISMATCH)
+        {
+            // What is known of the tool is old: the next call will know better.
+            self.link.list_changed.notify_one();
+        }
         let lost = matches!(&first, Err(failure) if self.is_session_lost(failure));
         if !lost {
             if let Err(Failure::Status(status, _)) = &first
