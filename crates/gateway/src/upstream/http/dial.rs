@@ -60,20 +60,20 @@ impl fmt::Debug for Wire {
 
 /// Connects.
 pub(super) async fn dial(target: &Target) -> io::Result<Wire> {
-    match timeout(CONNECT, connect(target)).await {
+    match timeout(CONNECT, connect(target, || Arc::clone(&TLS))).await {
         Ok(wire) => wire,
         Err(_) => Err(io::ErrorKind::TimedOut.into()),
     }
 }
 
-async fn connect(target: &Target) -> io::Result<Wire> {
+async fn connect(target: &Target, trust: impl FnOnce() -> Arc<ClientConfig>) -> io::Result<Wire> {
     let stream = TcpStream::connect((target.host.as_str(), target.port)).await?;
     stream.set_nodelay(true)?;
     // A stream that waits for news may be silent for hours; a peer that is gone must not be.
     set_socket_keepalive(&stream, true)?;
     if target.tls {
         let name = ServerName::try_from(target.host.clone()).map_err(io::Error::other)?;
-        let connector = TlsConnector::from(Arc::clone(&*TLS));
+        let connector = TlsConnector::from(trust());
         speak(connector.connect(name, stream).await?).await
     } else {
         speak(stream).await
@@ -107,10 +107,17 @@ static TLS: LazyLock<Arc<ClientConfig>> = LazyLock::new(|| {
     if trusted == 0 {
         tracing::error!("no root certificates found: no server can be reached over https");
     }
+    trusting(roots)
+});
+
+fn trusting(roots: RootCertStore) -> Arc<ClientConfig> {
     let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .expect("the provider has the default versions")
         .with_root_certificates(roots)
         .with_no_client_auth();
     Arc::new(config)
-});
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,90 @@
+use std::collections::BTreeMap;
+use std::future::poll_fn;
+
+use hyper::Request;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+
+use super::*;
+
+/// Made for these tests; they guard nothing.
+const AUTHORITY: &[u8] = include_bytes!("ca.pem");
+const CERTIFICATE: &[u8] = include_bytes!("server.pem");
+const KEY: &[u8] = include_bytes!("server.key.pem");
+
+fn roots(trusted: &[&[u8]]) -> Arc<ClientConfig> {
+    let mut roots = RootCertStore::empty();
+    for pem in trusted {
+        let certificate = CertificateDer::from_pem_slice(pem).expect("a certificate");
+        roots.add(certificate).expect("a root");
+    }
+    trusting(roots)
+}
+
+/// A server over TLS that answers every connection with two letters; its port.
+async fn serve(ip: &str) -> u16 {
+    let chain = vec![CertificateDer::from_pem_slice(CERTIFICATE).expect("a certificate")];
+    let key = PrivateKeyDer::from_pem_slice(KEY).expect("a key");
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(chain, key)
+        .expect("a pair");
+    let acceptor = TlsAcceptor::from(Arc::new(config));
+    let listener = TcpListener::bind((ip, 0)).await.expect("a port");
+    let port = listener.local_addr().expect("an address").port();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let Ok(mut stream) = acceptor.accept(stream).await else {
+                continue;
+            };
+            let mut request = [0; 1024];
+            drop(stream.read(&mut request).await);
+            let answer = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+            drop(stream.write_all(answer).await);
+        }
+    });
+    port
+}
+
+fn target(host: &str, port: u16) -> Target {
+    Target::new(&format!("https://{host}:{port}/"), &BTreeMap::new()).expect("an address")
+}
+
+#[tokio::test]
+async fn a_server_with_a_certificate_we_trust_is_spoken_to() {
+    let port = serve("127.0.0.1").await;
+    for host in ["localhost", "127.0.0.1"] {
+        let trust = || roots(&[AUTHORITY]);
+        let mut wire = connect(&target(host, port), trust).await.expect(host);
+        let response = wire.sender.send_request(Request::new(Full::default()));
+        let mut response = std::pin::pin!(response);
+        let response = poll_fn(|context| {
+            wire.drive(context);
+            response.as_mut().poll(context)
+        });
+        assert_eq!(response.await.expect("an answer").status(), 200);
+    }
+}
+
+#[tokio::test]
+async fn nobody_else_is() {
+    for (ip, trusted, why) in [
+        ("127.0.0.1", &[][..], "an authority nobody knows"),
+        (
+            "127.0.0.2",
+            &[AUTHORITY][..],
+            "a certificate for another name",
+        ),
+    ] {
+        let port = serve(ip).await;
+        let refused = connect(&target(ip, port), || roots(trusted)).await;
+        let error = refused.expect_err(why);
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{why}: {error}");
+    }
+}
