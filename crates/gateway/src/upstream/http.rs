@@ -40,6 +40,8 @@ use crate::pause;
 
 /// How long a server may take to be greeted.
 const GREET: Duration = Duration::from_secs(30);
+/// How long ending a session may hold up the end of the gateway.
+const FAREWELL: Duration = Duration::from_secs(1);
 /// A server that has been up this long is not failing to start.
 const SETTLED: Duration = Duration::from_secs(10);
 /// After this many failures in a row calls no longer wait for the next try.
@@ -118,9 +120,15 @@ impl Supervisor {
         let mut failures = 0;
         while !*stop.borrow() {
             let started = Instant::now();
-            let failed = tokio::select! {
-                failed = self.live() => failed,
-                _ = stop.wait_for(|stop| *stop) => break,
+            let link = Arc::new(self.link());
+            let lived = tokio::select! {
+                failed = self.live(&link) => Some(failed),
+                _ = stop.wait_for(|stop| *stop) => None,
+            };
+            let Some(failed) = lived else {
+                // A session nobody ends is kept by some servers for ever.
+                drop(timeout(FAREWELL, link.end()).await);
+                break;
             };
             // Whoever comes now waits for the next life.
             self.state.send_replace(State::Starting);
@@ -140,15 +148,8 @@ impl Supervisor {
     }
 
     /// From the greeting until the server is not there any more; the error if there was no greeting.
-    async fn live(&self) -> Option<StartError> {
-        let link = Arc::new(Link::new(
-            Arc::clone(&self.server),
-            self.target.clone(),
-            self.budget.clone(),
-            self.max_message_bytes,
-            Arc::clone(&self.events),
-        ));
-        let greeted = timeout(GREET, greet::greet(&link, self.eras.known())).await;
+    async fn live(&self, link: &Arc<Link>) -> Option<StartError> {
+        let greeted = timeout(GREET, greet::greet(link, self.eras.known())).await;
         let Hello {
             era,
             version,
@@ -164,7 +165,7 @@ impl Supervisor {
         let (server, version) = (&*self.server, &*version);
         events::ServerStarted { server, version }.emit(&self.events);
         let connection = Connection {
-            link: Arc::clone(&link),
+            link: Arc::clone(link),
             era,
             instructions,
             abilities,
@@ -173,7 +174,7 @@ impl Supervisor {
             .send_replace(State::Ready(Arc::new(Any::Http(connection))));
         let listening = async {
             if tells_changes {
-                listen::listen(&link).await;
+                listen::listen(link).await;
             }
             std::future::pending::<()>().await;
         };
@@ -182,6 +183,16 @@ impl Supervisor {
             () = listening => {}
         }
         None
+    }
+
+    fn link(&self) -> Link {
+        Link::new(
+            Arc::clone(&self.server),
+            self.target.clone(),
+            self.budget.clone(),
+            self.max_message_bytes,
+            Arc::clone(&self.events),
+        )
     }
 
     fn report(&self, failed: Option<&StartError>, wait: Duration) {

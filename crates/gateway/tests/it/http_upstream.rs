@@ -161,6 +161,18 @@ async fn a_lost_session_is_opened_again_once() {
 }
 
 #[tokio::test]
+async fn a_session_is_ended_with_the_gateway() {
+    let script = preset::faults().eras(Eras::Legacy);
+    let (server, _fixture, mut log) = logged_http("x", script, Format::Json).await;
+    let rig = Rig::over(vec![server]).await;
+    works(&rig, "/mcp/s/x", "ok").await;
+    rig.gateway.stop(std::future::pending()).await;
+    let ends = |entry: &Entry| matches!(entry, Entry::Message { head, .. } if head.starts_with(b"DELETE "));
+    let end = received(&mut log, ends).await;
+    assert!(end.header("Mcp-Session-Id").is_some());
+}
+
+#[tokio::test]
 async fn giving_up_cancels() {
     let script = preset::faults().eras(Eras::Legacy);
     let (server, _fixture, mut log) = logged_http("x", script, Format::Json).await;

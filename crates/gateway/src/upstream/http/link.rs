@@ -134,6 +134,15 @@ impl Link {
         Err(Failure::Status(head.status, Bytes::new()))
     }
 
+    /// Ends the session, if the server named one.
+    pub(super) async fn end(&self) {
+        let session = self.session.load_full();
+        if session.is_named {
+            let headers = session.headers.clone();
+            drop(self.send(Method::DELETE, headers, Bytes::new()).await);
+        }
+    }
+
     async fn send(
         &self,
         method: Method,
