@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 
 use crate::budget::Budget;
 use crate::catalogue;
-use crate::config::{self, ActivityConfig, Config, Protocol, Transport};
+use crate::config::{ActivityConfig, Config};
 use crate::downstream::{self, Guard};
 use crate::drain::Phase;
 use crate::key::{self, Key, KeyError};
@@ -163,17 +163,6 @@ impl Gateway {
 
 /// What is configured must exist, before anything is started.
 fn check(config: &Config) -> Result<(), StartError> {
-    let sse = |server: &&config::Server| {
-        let protocol = match &server.transport {
-            Transport::Http { protocol, .. } => Some(*protocol),
-            Transport::Stdio { .. } => None,
-        };
-        server.enabled && protocol == Some(Protocol::Sse)
-    };
-    if let Some(server) = config.servers.iter().find(sse) {
-        let what = format!("a server over HTTP+SSE ({})", server.name);
-        return Err(StartError::Unsupported(what));
-    }
     if config.storage_url.expose() != "sqlite:" {
         return Err(StartError::Unsupported(
             "a storage url other than sqlite:".to_owned(),

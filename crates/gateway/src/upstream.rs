@@ -10,6 +10,7 @@ mod hello;
 pub(crate) mod http;
 pub(crate) mod notes;
 mod patience;
+mod pending;
 pub(crate) mod request;
 pub(crate) mod stdio;
 pub(crate) mod supervisor;

@@ -9,6 +9,7 @@ mod greet;
 mod headers;
 mod link;
 mod listen;
+mod paired;
 mod pool;
 mod response;
 mod session;
@@ -28,6 +29,7 @@ pub(crate) use asked::Asked;
 use failure::Failure;
 pub(crate) use headers::{Mirrored, Subject, said};
 use link::Link;
+use paired::Paired;
 pub(crate) use target::{Target, TargetError};
 
 use super::eras::Eras;
@@ -35,6 +37,7 @@ use super::hello::{HandshakeError, Hello};
 use super::{Connection as Any, NoteSink, State, Unanswered};
 use crate::ability::Abilities;
 use crate::budget::Budget;
+use crate::config::Protocol;
 use crate::events::{self, Events};
 use crate::pause;
 
@@ -51,6 +54,8 @@ const PATIENT_TRIES: u32 = 3;
 #[derive(Debug)]
 pub(crate) struct Connection {
     link: Arc<Link>,
+    /// The stream that answers come by, if they do not come as responses.
+    paired: Option<Arc<Paired>>,
     pub(super) era: Era,
     instructions: Option<Listing>,
     pub(super) abilities: Abilities,
@@ -70,7 +75,8 @@ impl Connection {
     ) -> Result<Asked, Refusal> {
         let id = self.link.id();
         let params = params(self.era, id)?;
-        Ok(Asked::new(&self.link, subject, &params, id, notes))
+        let paired = self.paired.clone();
+        Ok(Asked::new(&self.link, subject, &params, id, notes, paired))
     }
 
     pub(crate) async fn list_changed(&self) {
@@ -98,6 +104,7 @@ impl Asked {
 pub(crate) struct Supervisor {
     pub(crate) server: Arc<str>,
     pub(crate) target: Target,
+    pub(crate) protocol: Protocol,
     pub(crate) max_message_bytes: usize,
     pub(crate) budget: Budget,
     pub(crate) events: Arc<Events>,
@@ -149,29 +156,16 @@ impl Supervisor {
 
     /// From the greeting until the server is not there any more; the error if there was no greeting.
     async fn live(&self, link: &Arc<Link>) -> Option<StartError> {
-        let greeted = timeout(GREET, greet::greet(link, self.eras.known())).await;
-        let Hello {
-            era,
-            version,
-            instructions,
-            tells_changes,
-            abilities,
-        } = match greeted {
-            Ok(Ok(hello)) => hello,
-            Ok(Err(error)) => return Some(StartError::Handshake(error)),
-            Err(_) => return Some(StartError::TimedOut),
+        if self.protocol == Protocol::Sse {
+            return self.live_paired(link).await;
+        }
+        let hello = match in_time(greet::greet(link, self.eras.known())).await {
+            Ok(hello) => hello,
+            Err(error) => return Some(error),
         };
-        self.eras.remember(era);
-        let (server, version) = (&*self.server, &*version);
-        events::ServerStarted { server, version }.emit(&self.events);
-        let connection = Connection {
-            link: Arc::clone(link),
-            era,
-            instructions,
-            abilities,
-        };
-        self.state
-            .send_replace(State::Ready(Arc::new(Any::Http(connection))));
+        self.eras.remember(hello.era);
+        let tells_changes = hello.tells_changes;
+        self.offer(link, hello, None);
         let listening = async {
             if tells_changes {
                 listen::listen(link).await;
@@ -183,6 +177,42 @@ impl Supervisor {
             () = listening => {}
         }
         None
+    }
+
+    /// The same over the transport before this one.
+    async fn live_paired(&self, link: &Arc<Link>) -> Option<StartError> {
+        let (paired, events) = match in_time(Paired::open(link)).await {
+            Ok(opened) => opened,
+            Err(error) => return Some(error),
+        };
+        let paired = Arc::new(paired);
+        let served = async {
+            match in_time(paired.greet()).await {
+                Ok(hello) => self.offer(link, hello, Some(&paired)),
+                Err(error) => return Some(error),
+            }
+            link.lost.notified().await;
+            None
+        };
+        tokio::select! {
+            () = paired.listen(events) => None,
+            failed = served => failed,
+        }
+    }
+
+    /// Lets calls come.
+    fn offer(&self, link: &Arc<Link>, hello: Hello, paired: Option<&Arc<Paired>>) {
+        let (server, version) = (&*self.server, &*hello.version);
+        events::ServerStarted { server, version }.emit(&self.events);
+        let connection = Connection {
+            link: Arc::clone(link),
+            paired: paired.cloned(),
+            era: hello.era,
+            instructions: hello.instructions,
+            abilities: hello.abilities,
+        };
+        self.state
+            .send_replace(State::Ready(Arc::new(Any::Http(connection))));
     }
 
     fn link(&self) -> Link {
@@ -213,5 +243,15 @@ impl Supervisor {
             }
             .emit(&self.events),
         }
+    }
+}
+
+/// A step of the greeting, which may take only so long.
+async fn in_time<T>(
+    step: impl Future<Output = Result<T, HandshakeError>>,
+) -> Result<T, StartError> {
+    match timeout(GREET, step).await {
+        Ok(outcome) => outcome.map_err(StartError::Handshake),
+        Err(_) => Err(StartError::TimedOut),
     }
 }

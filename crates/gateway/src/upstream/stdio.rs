@@ -6,7 +6,6 @@ mod handshake;
 mod lines;
 mod outbox;
 mod oversized;
-mod pending;
 mod process;
 mod wire;
 

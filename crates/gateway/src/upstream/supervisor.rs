@@ -70,10 +70,15 @@ pub(crate) fn supervise(
             events,
             state,
         }),
-        Transport::Http { url, headers, .. } => Supervisor::Http(http::Supervisor {
+        Transport::Http {
+            url,
+            headers,
+            protocol,
+        } => Supervisor::Http(http::Supervisor {
             eras: known.of(&name, url),
             server: name,
             target: Target::new(url, headers)?,
+            protocol: *protocol,
             max_message_bytes,
             budget,
             events,

@@ -8,6 +8,7 @@ mod exact;
 mod faults;
 mod fidelity;
 mod http_faults;
+mod http_paired;
 mod http_upstream;
 mod interface;
 mod lists;

@@ -13,6 +13,7 @@ use super::failure::Failure;
 use super::greet::{code, initialize};
 use super::headers::Subject;
 use super::link::Link;
+use super::paired::Paired;
 use super::session::Session;
 use crate::upstream::{NoteSink, request};
 
@@ -33,6 +34,8 @@ pub(crate) struct Asked {
     /// What the request is about, as headers; nothing for a legacy server.
     pub(super) subject: HeaderMap,
     pub(super) notes: NoteSink,
+    /// The stream that answers come by, if they do not come as responses.
+    pub(super) paired: Option<Arc<Paired>>,
 }
 
 impl Asked {
@@ -42,6 +45,7 @@ impl Asked {
         params: &[u8],
         id: u64,
         notes: &NoteSink,
+        paired: Option<Arc<Paired>>,
     ) -> Self {
         let session = link.session.load_full();
         let mut headers = HeaderMap::new();
@@ -55,6 +59,7 @@ impl Asked {
             message: request::message(id, subject.method, params).into(),
             subject: headers,
             notes: notes.clone(),
+            paired,
         }
     }
 
@@ -94,14 +99,19 @@ impl Asked {
             session,
             is_open: true,
         };
-        let mut headers = session.headers.clone();
-        headers.extend(self.subject.clone());
         let message = self.message.clone();
-        let answer = self.link.exchange(headers, self.id, message, &self.notes);
-        let answer = answer.await;
+        let answer = if let Some(paired) = &self.paired {
+            let answer = paired.exchange(session, self.id, message, &self.notes);
+            answer.await
+        } else {
+            let mut headers = session.headers.clone();
+            headers.extend(self.subject.clone());
+            let answer = self.link.exchange(headers, self.id, message, &self.notes);
+            answer.await.map(|answer| answer.message)
+        };
         // Whatever it is, it is known; an answer that was not waited for is not.
         cancel.is_open = matches!(answer, Err(Failure::TooLarge | Failure::Silent));
-        Ok(answer?.message)
+        answer
     }
 
     fn is_session_lost(&self, failure: &Failure) -> bool {

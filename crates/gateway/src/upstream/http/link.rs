@@ -2,15 +2,15 @@
 //! piece of JSON or as a stream of events, is the answer or is about it. Each request has exactly
 //! one place its answer can come from. What an answer says is nobody's business here.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use countersign_inspect::Refusal;
 use http_body_util::Full;
 use hyper::header::{HeaderMap, HeaderValue};
-use hyper::{Method, Request, Response, StatusCode};
+use hyper::{Method, Request, Response, StatusCode, Uri};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
@@ -37,6 +37,8 @@ pub(super) struct Link {
     pub(super) server: Arc<str>,
     pub(super) target: Target,
     pub(super) session: ArcSwap<Session>,
+    /// Where messages go, if not to where the server is.
+    pub(super) post_to: OnceLock<Uri>,
     /// A lost session is opened again by one of those who lost it.
     pub(super) renewing: tokio::sync::Mutex<()>,
     /// Told when the server says that its tools have changed.
@@ -69,6 +71,7 @@ impl Link {
         Self {
             server,
             session: ArcSwap::from_pointee(Session::none(&target)),
+            post_to: OnceLock::new(),
             pool: Arc::new(Pool::new(target.clone())),
             target,
             renewing: tokio::sync::Mutex::default(),
@@ -143,15 +146,19 @@ impl Link {
         }
     }
 
-    async fn send(
+    pub(super) async fn send(
         &self,
         method: Method,
         headers: HeaderMap,
         body: Bytes,
     ) -> Result<Response<Reply>, Failure> {
+        let place = match self.post_to.get() {
+            Some(place) if method == Method::POST => place,
+            _ => &self.target.path,
+        };
         let mut request = Request::new(Full::new(body));
+        *request.uri_mut() = place.clone();
         *request.method_mut() = method;
-        *request.uri_mut() = self.target.path.clone();
         *request.headers_mut() = headers;
         self.pool.send(request).await.map_err(|error| {
             tracing::debug!(server = &*self.server, ?error, "a request failed");

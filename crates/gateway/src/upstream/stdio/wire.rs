@@ -12,10 +12,10 @@ use tokio::sync::{Notify, oneshot};
 
 use super::lines::{Line, Lines, Why};
 use super::outbox::{Outbox, Refused};
-use super::pending::{Answer, Pending};
 use crate::events::{self, Events};
 use crate::json::path;
 use crate::upstream::head::{self, Head};
+use crate::upstream::pending::{Answer, Pending};
 use crate::upstream::{NoteSink, request};
 
 /// The two pipes to a child, as a peer that can be asked.

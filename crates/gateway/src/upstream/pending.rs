@@ -42,10 +42,15 @@ impl Pending {
     /// A slot under a new id; nothing if the connection is lost.
     pub(super) fn open(&self, notes: &NoteSink) -> Option<(u64, oneshot::Receiver<Answer>)> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
+        Some((id, self.insert(id, notes)?))
+    }
+
+    /// A slot under an id that was not used before.
+    pub(super) fn insert(&self, id: u64, notes: &NoteSink) -> Option<oneshot::Receiver<Answer>> {
         let (answer, receiver) = oneshot::channel();
         let notes = notes.clone();
         self.slots().as_mut()?.insert(id, Waiting { answer, notes });
-        Some((id, receiver))
+        Some(receiver)
     }
 
     /// Hands an answer over; false if nobody waits for it.
