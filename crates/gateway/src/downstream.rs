@@ -2,6 +2,7 @@
 //! other questions, and knows nothing of servers. Stage 1.
 
 mod api;
+mod batch;
 mod client;
 mod guard;
 mod http;

@@ -324,6 +324,14 @@ pub(crate) fn done(id: &[u8]) -> Reply {
     Reply::text(StatusCode::OK, envelope(id, "result", b"{}"))
 }
 
+/// The replies to several messages at once.
+pub(crate) fn several(replies: &[Bytes]) -> Reply {
+    Reply::text(
+        StatusCode::OK,
+        [&b"["[..], &replies.join(&b","[..]), b"]"].concat(),
+    )
+}
+
 /// Taken note of; there is nothing to say.
 pub(crate) fn accepted() -> Reply {
     Reply {

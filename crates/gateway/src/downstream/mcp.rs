@@ -1,22 +1,21 @@
 //! The methods of the protocol. What a server has to answer goes down the one path there is;
 //! everything else is answered from memory.
 
+mod call;
+
 use std::sync::Arc;
 
 use bytes::Bytes;
 use countersign_inspect::{ClientEra, Listing};
 use countersign_tape::{Kind, Span};
 use hyper::HeaderMap;
-use tokio::sync::oneshot;
 
+use super::batch;
 use super::client::{Client, client_name};
-use super::http::hears_events;
 use super::level::Level;
 use super::listen::Listener;
 use super::message::{Message, Sort, text};
-use super::relay::{self, Heard};
 use crate::ability::Abilities;
-use crate::call::{self, Call};
 use crate::instructions;
 use crate::json::member;
 use crate::method::Method;
@@ -24,10 +23,6 @@ use crate::reply::{self, LEGACY, Offer, Problem, Reply};
 use crate::route::Endpoint;
 use crate::router;
 use crate::shared::Shared;
-use crate::upstream::{NoteSink, notes};
-
-/// Where a modern client says which log messages it hears.
-const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// A reply, and the session it opens.
 pub(super) struct Answer {
@@ -44,8 +39,24 @@ impl From<Reply> for Answer {
     }
 }
 
-/// Answers one message.
+/// Answers what a client sent: a message, or several where its version has that.
 pub(super) async fn answer(
+    shared: &Arc<Shared>,
+    endpoint: Endpoint,
+    headers: &HeaderMap,
+    body: Bytes,
+) -> Answer {
+    if batch::is_one(headers, &body) {
+        batch::answer(shared, &endpoint, headers, &body)
+            .await
+            .into()
+    } else {
+        single(shared, endpoint, headers, body).await
+    }
+}
+
+/// Answers one message.
+pub(super) async fn single(
     shared: &Arc<Shared>,
     endpoint: Endpoint,
     headers: &HeaderMap,
@@ -149,18 +160,6 @@ impl Request<'_> {
         self.shared.snapshot().server(server)?.upstream.abilities()
     }
 
-    /// Whether the endpoint has this method. What a server that is away can do is not known.
-    fn has(&self, method: Method) -> bool {
-        match &self.endpoint {
-            _ if method == Method::CallTool => true,
-            Endpoint::Server(name) => {
-                let abilities = self.abilities(name);
-                abilities.is_none_or(|abilities| abilities.has(method.ability()))
-            }
-            Endpoint::Router | Endpoint::Direct => false,
-        }
-    }
-
     /// Log messages are passed on from servers that many clients share, so each client's level is
     /// kept here.
     fn set_level(self) -> Served {
@@ -244,92 +243,5 @@ impl Request<'_> {
         };
         let ttl_ms = snapshot.ttl_ms(&self.endpoint);
         Ok(reply::tools(&self.id, tools, ttl_ms, era).into())
-    }
-
-    async fn call(self, method: Method) -> Served {
-        if !self.has(method) {
-            return Err((self.id, Problem::Method));
-        }
-        let name = match method.named_by() {
-            None => Some(method.as_str().to_owned()),
-            Some(member) => self.message.named(member),
-        };
-        let Some(name) = name else {
-            return Err((self.id, Problem::Params("name or uri is missing")));
-        };
-        let Ok(params) = self.message.params() else {
-            return Err((self.id, Problem::Params("not an object")));
-        };
-        if method == Method::CallTool && !self.repeats_arguments(&name) {
-            return Err((self.id, Problem::Header("Mcp-Param")));
-        }
-        let meta = self.message.meta();
-        let is_object = |value: &Bytes| Span::whole(value).kind(value) == Some(Kind::Object);
-        if !meta.as_ref().is_none_or(is_object) {
-            return Err((self.id, Problem::Params("_meta is not an object")));
-        }
-        let (keep, gone) = oneshot::channel();
-        // Held to the end: when the client goes away this is dropped, and the call learns it.
-        let under_way = match &self.client.session {
-            None => Err(keep),
-            Some(session) => match session.begin(self.id.clone(), keep) {
-                Some(under_way) => Ok(under_way),
-                None => return Err((self.id, Problem::Invalid("the id is in use"))),
-            },
-        };
-        let (notes, heard) = self.hearing(meta.as_ref());
-        let call = Call {
-            id: self.id,
-            endpoint: self.endpoint,
-            client: self.client,
-            method,
-            name,
-            params: params.unwrap_or_else(|| Bytes::from_static(b"{}")),
-            arguments: self.message.arguments(),
-            notes,
-        };
-        let call = call::make(Arc::clone(self.shared), call, gone);
-        Ok(match heard {
-            None => call.await.into(),
-            Some(heard) => relay::reply(Box::pin(call), heard, under_way).await.into(),
-        })
-    }
-
-    /// Whether a modern client's headers repeat the arguments that the tool's schema marks.
-    fn repeats_arguments(&self, name: &str) -> bool {
-        if self.client.era != ClientEra::Modern {
-            return true;
-        }
-        let snapshot = self.shared.snapshot();
-        let tool = match &self.endpoint {
-            Endpoint::Server(server) => snapshot.server(server).and_then(|it| it.tools.get(name)),
-            Endpoint::Direct => snapshot.by_wire_name(name).map(|(_, tool)| tool),
-            Endpoint::Router => None,
-        };
-        let arguments = self.message.arguments();
-        tool.is_none_or(|tool| tool.mirrored().agree(arguments.as_deref(), self.headers))
-    }
-
-    /// Where the notes of a call go: nowhere, unless the client reads streams of events.
-    fn hearing(&self, meta: Option<&Bytes>) -> (NoteSink, Option<Heard>) {
-        if !hears_events(self.headers) {
-            return (NoteSink::closed(), None);
-        }
-        let said = |name| {
-            let meta = meta?;
-            let value = member(meta, Span::whole(meta), name)?;
-            Some(meta.slice_ref(value.bytes(meta)))
-        };
-        let least = match (self.client.era, &self.client.session) {
-            // A modern client asks with each request, or hears nothing.
-            (ClientEra::Modern, _) => said(LOG_LEVEL).as_ref().and_then(Level::token),
-            (_, Some(session)) => Some(session.level()),
-            (_, None) => Some(Level::default()),
-        };
-        let least = least.unwrap_or(Level::SILENT);
-        // Who has a session asked once; anybody else asks in the request itself, or not at all.
-        let standing = self.client.session.as_ref().and_then(|_| least.name());
-        let (sink, notes) = notes::channel(said("progressToken"), standing);
-        (sink, Some(Heard { notes, least }))
     }
 }

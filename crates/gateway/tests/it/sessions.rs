@@ -226,6 +226,44 @@ async fn marked_arguments_are_repeated_in_headers() {
     }
 }
 
+#[tokio::test]
+async fn the_oldest_version_may_send_several_messages_at_once() {
+    let rig = rig().await;
+    let session = rig.client("/mcp/s/x").handshake("2025-03-26").await;
+    let session = session
+        .expect("a session")
+        .without_header("MCP-Protocol-Version");
+    let call = call_params("ok", "{}");
+    let batch = [
+        request("1", "ping", "{}"),
+        notification("notifications/cancelled", r#"{"requestId":9}"#),
+        request("\"b\"", "tools/call", &call),
+        request("3", "initialize", "{}"),
+        b"7".to_vec(),
+    ];
+    let batch = [&b"["[..], &batch.join(&b",\n"[..]), b"]"].concat();
+    let answer = session.post(&batch).await.expect("an answer");
+    let all: Value = serde_json::from_slice(&answer.body).expect("JSON");
+    let ids: Vec<_> = all
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|one| &one["id"])
+        .collect();
+    assert_eq!(ids, [&Value::from(1), &"b".into(), &3.into(), &Value::Null]);
+    assert_eq!(all[1]["result"]["content"][0]["text"], "ok");
+    assert_eq!(
+        (&all[2]["error"]["code"], &all[3]["error"]["code"]),
+        (&(-32600).into(), &(-32600).into())
+    );
+    let note = notification("notifications/initialized", "{}");
+    let silent = session.post(&[&b"["[..], &note, b"]"].concat()).await;
+    assert_eq!(silent.expect("an answer").status, 202);
+    let newer = session.with_header("MCP-Protocol-Version", "2025-06-18");
+    let refused = newer.post(&batch).await.expect("an answer");
+    assert_eq!((refused.status, error_code(&refused)), (400, -32600));
+}
+
 fn body_with(body: &[u8], old: &str, new: &str) -> Vec<u8> {
     String::from_utf8_lossy(body).replace(old, new).into_bytes()
 }
