@@ -117,7 +117,6 @@ fn verdict(message: &Bytes, contract: &Contract, mode: Mode) {
     };
     // What cleaning adds is measured by a bench of its own.
     let policy = Policy {
-        sanitisation: Sanitisation::off(),
         output,
         sanitisation: Sanitisation::off(),
         ..Policy::default()
