@@ -3,17 +3,19 @@
 //! A document is walked once with a work list. Each subschema gets its number here; each schema resource its base URI,
 //! its rules and its anchors. Documents the caller handed in and the bundled metaschemas are walked when first needed.
 
+mod children;
+mod identity;
+
 use std::collections::BTreeMap;
 
 use countersign_tape::{Kind, Tape};
 
 use super::directory::Directories;
 use super::{Place, Settings, Text};
-use crate::dialect::{Dialect, Holds, Rules};
-use crate::keyword::Keyword;
+use crate::dialect::Rules;
+use crate::metaschema;
 use crate::program::{NONE, NodeId};
 use crate::unenforceable::Unenforceable;
-use crate::{metaschema, uri};
 
 /// A document being compiled.
 pub(super) struct Document<'a> {
@@ -198,231 +200,6 @@ impl<'a> Index<'a> {
             subschema.resource = resource;
         }
         self.queue_children(place, resource, work)
-    }
-
-    /// Reads the identity of a schema object: `$id`, `$schema` and the anchors. Gives the resource it belongs to.
-    fn enter(&mut self, place: Place, outer: u32, id: NodeId) -> Result<u32, Unenforceable> {
-        let outer_rules = self.rules(outer);
-        let own_id = self.string_at(place, "$id")?;
-        let masked = outer_rules.dialect == Dialect::Draft7
-            && self.tape(place).get(place.node, "$ref").is_some();
-        let is_root = place.node == 0;
-        let names_resource =
-            own_id.as_deref().is_some_and(|text| !text.starts_with('#')) && !masked;
-        let resource = if is_root {
-            outer
-        } else if names_resource {
-            self.add_resource(String::new(), outer_rules)
-        } else {
-            outer
-        };
-        if is_root || names_resource {
-            let rules = self.rules_at(self.tape(place), place.node, outer_rules)?;
-            self.resource_mut(resource).rules = rules;
-            self.resource_mut(resource).root = id;
-        }
-        if names_resource && let Some(text) = own_id.as_deref() {
-            self.name_resource(place, outer, resource, text)?;
-        }
-        if !masked {
-            self.add_anchors(place, resource, id, own_id.as_deref())?;
-        }
-        Ok(resource)
-    }
-
-    /// Gives a resource the URI its `$id` spells.
-    fn name_resource(
-        &mut self,
-        place: Place,
-        outer: u32,
-        resource: u32,
-        text: &str,
-    ) -> Result<(), Unenforceable> {
-        let (reference, fragment) = uri::split_fragment(text);
-        if fragment.is_some_and(|fragment| !fragment.is_empty())
-            && self.rules(resource).dialect != Dialect::Draft7
-        {
-            return Err(self.invalid(place, "$id must not have a fragment"));
-        }
-        let base = uri::resolve(&self.resource(outer).base, reference);
-        self.pay_for_uri(base.len())?;
-        self.resource_mut(resource).base.clone_from(&base);
-        if *self.by_uri.entry(base).or_insert(resource) != resource {
-            return Err(self.invalid(place, "two schemas have the same $id"));
-        }
-        Ok(())
-    }
-
-    /// A long base makes every URI under it long. All together stay in proportion to the texts they were made from.
-    fn pay_for_uri(&mut self, bytes: usize) -> Result<(), Unenforceable> {
-        self.uri_bytes += bytes;
-        let texts: usize = self
-            .documents
-            .iter()
-            .map(|document| document.tape.text().len())
-            .sum();
-        if self.uri_bytes > FREE_URI_BYTES + 8 * texts {
-            return Err(Unenforceable::Limit {
-                bound: "bytes of URIs",
-            });
-        }
-        Ok(())
-    }
-
-    fn add_anchors(
-        &mut self,
-        place: Place,
-        resource: u32,
-        id: NodeId,
-        own_id: Option<&str>,
-    ) -> Result<(), Unenforceable> {
-        let dialect = self.rules(resource).dialect;
-        if dialect == Dialect::Draft7 {
-            if let Some((_, Some(name))) = own_id.map(uri::split_fragment)
-                && !name.is_empty()
-            {
-                self.anchor(
-                    place,
-                    name.to_owned(),
-                    resource,
-                    Anchor {
-                        node: id,
-                        dynamic: false,
-                    },
-                )?;
-            }
-            return Ok(());
-        }
-        if let Some(name) = self.string_at(place, "$anchor")? {
-            self.anchor(
-                place,
-                name,
-                resource,
-                Anchor {
-                    node: id,
-                    dynamic: false,
-                },
-            )?;
-        }
-        if dialect == Dialect::Draft202012
-            && let Some(name) = self.string_at(place, "$dynamicAnchor")?
-        {
-            self.anchor(
-                place,
-                name,
-                resource,
-                Anchor {
-                    node: id,
-                    dynamic: true,
-                },
-            )?;
-        }
-        if dialect == Dialect::Draft201909 && self.resource(resource).root == id {
-            let tape = self.tape(place);
-            let flag = tape
-                .get(place.node, "$recursiveAnchor")
-                .map(|value| tape.node(value).kind());
-            self.resource_mut(resource).recursive = flag == Some(Kind::True);
-        }
-        Ok(())
-    }
-
-    fn anchor(
-        &mut self,
-        place: Place,
-        name: String,
-        resource: u32,
-        anchor: Anchor,
-    ) -> Result<(), Unenforceable> {
-        match self.anchors.insert((name, resource), anchor) {
-            Some(earlier) if earlier.node != anchor.node => {
-                Err(self.invalid(place, "two schemas have the same anchor"))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn queue_children(
-        &self,
-        place: Place,
-        resource: u32,
-        work: &mut Vec<(u32, u32)>,
-    ) -> Result<(), Unenforceable> {
-        let rules = self.rules(resource);
-        let tape = self.tape(place);
-        let masked = rules.dialect == Dialect::Draft7 && tape.get(place.node, "$ref").is_some();
-        let start = work.len();
-        for (key, value) in tape.members(place.node) {
-            let Some(keyword) = Keyword::parse(&tape.string(key)) else {
-                continue;
-            };
-            if !rules.knows(keyword) || (masked && keyword != Keyword::Definitions) {
-                continue;
-            }
-            match rules.holds(keyword) {
-                None => {}
-                Some(Holds::Schema) => work.push((value, resource)),
-                Some(Holds::SchemaOrArray) if tape.node(value).kind() != Kind::Array => {
-                    work.push((value, resource));
-                }
-                Some(Holds::SchemaArray | Holds::SchemaOrArray) => {
-                    self.expect(place, value, Kind::Array, "must be an array of schemas")?;
-                    work.extend(tape.children(value).map(|child| (child, resource)));
-                }
-                Some(Holds::SchemaMap) => {
-                    self.expect(place, value, Kind::Object, "must be an object of schemas")?;
-                    work.extend(tape.members(value).map(|(_, child)| (child, resource)));
-                }
-                Some(Holds::Dependencies) => {
-                    self.expect(place, value, Kind::Object, "must be an object")?;
-                    let schemas = tape
-                        .members(value)
-                        .filter(|(_, child)| tape.node(*child).kind() != Kind::Array);
-                    work.extend(schemas.map(|(_, child)| (child, resource)));
-                }
-            }
-        }
-        // Taken from the end, so turn the batch round: numbers then follow the document.
-        if let Some(batch) = work.get_mut(start..) {
-            batch.reverse();
-        }
-        Ok(())
-    }
-
-    fn expect(
-        &self,
-        place: Place,
-        value: u32,
-        kind: Kind,
-        reason: &'static str,
-    ) -> Result<(), Unenforceable> {
-        if self.tape(place).node(value).kind() == kind {
-            return Ok(());
-        }
-        Err(self.invalid(
-            Place {
-                node: value,
-                ..place
-            },
-            reason,
-        ))
-    }
-
-    fn string_at(&self, place: Place, name: &str) -> Result<Option<String>, Unenforceable> {
-        let tape = self.tape(place);
-        let Some(value) = tape.get(place.node, name) else {
-            return Ok(None);
-        };
-        if tape.node(value).kind() != Kind::String {
-            return Err(self.invalid(
-                Place {
-                    node: value,
-                    ..place
-                },
-                "must be a string",
-            ));
-        }
-        Ok(Some(tape.string(value).into_owned()))
     }
 
     pub(super) fn invalid(&self, place: Place, reason: &'static str) -> Unenforceable {

@@ -1,0 +1,78 @@
+//! Which values inside a schema object are schemas too.
+
+use countersign_tape::Kind;
+
+use super::Index;
+use crate::compile::Place;
+use crate::dialect::{Dialect, Holds};
+use crate::keyword::Keyword;
+use crate::unenforceable::Unenforceable;
+
+impl Index<'_> {
+    /// Puts the subschemas that a schema object holds on the work list.
+    pub(super) fn queue_children(
+        &self,
+        place: Place,
+        resource: u32,
+        work: &mut Vec<(u32, u32)>,
+    ) -> Result<(), Unenforceable> {
+        let rules = self.rules(resource);
+        let tape = self.tape(place);
+        let masked = rules.dialect == Dialect::Draft7 && tape.get(place.node, "$ref").is_some();
+        let start = work.len();
+        for (key, value) in tape.members(place.node) {
+            let Some(keyword) = Keyword::parse(&tape.string(key)) else {
+                continue;
+            };
+            if !rules.knows(keyword) || (masked && keyword != Keyword::Definitions) {
+                continue;
+            }
+            match rules.holds(keyword) {
+                None => {}
+                Some(Holds::Schema) => work.push((value, resource)),
+                Some(Holds::SchemaOrArray) if tape.node(value).kind() != Kind::Array => {
+                    work.push((value, resource));
+                }
+                Some(Holds::SchemaArray | Holds::SchemaOrArray) => {
+                    self.expect(place, value, Kind::Array, "must be an array of schemas")?;
+                    work.extend(tape.children(value).map(|child| (child, resource)));
+                }
+                Some(Holds::SchemaMap) => {
+                    self.expect(place, value, Kind::Object, "must be an object of schemas")?;
+                    work.extend(tape.members(value).map(|(_, child)| (child, resource)));
+                }
+                Some(Holds::Dependencies) => {
+                    self.expect(place, value, Kind::Object, "must be an object")?;
+                    let schemas = tape
+                        .members(value)
+                        .filter(|(_, child)| tape.node(*child).kind() != Kind::Array);
+                    work.extend(schemas.map(|(_, child)| (child, resource)));
+                }
+            }
+        }
+        // Taken from the end, so turn the batch round: numbers then follow the document.
+        if let Some(batch) = work.get_mut(start..) {
+            batch.reverse();
+        }
+        Ok(())
+    }
+
+    fn expect(
+        &self,
+        place: Place,
+        value: u32,
+        kind: Kind,
+        reason: &'static str,
+    ) -> Result<(), Unenforceable> {
+        if self.tape(place).node(value).kind() == kind {
+            return Ok(());
+        }
+        Err(self.invalid(
+            Place {
+                node: value,
+                ..place
+            },
+            reason,
+        ))
+    }
+}
