@@ -43,19 +43,15 @@ fn main() -> ExitCode {
     let declared = Declaration::new(ToolName::new("t")).output_schema(schema);
     let declared = declared.capture(&Policy::default().output);
     let undeclared = Contract::undeclared(ToolName::new("t"));
+    // Made once, as a gateway does.
+    let [off, warn, strict] = [Mode::Off, Mode::Warn, Mode::Strict].map(policy);
+    let clean = Policy::default();
     match way.as_str() {
         "bare" => repeat(calls, || bare(&message)),
-        "off" => repeat(calls, || inspected(&message, &declared, &policy(Mode::Off))),
-        "undeclared" => repeat(calls, || {
-            inspected(&message, &undeclared, &policy(Mode::Warn));
-        }),
-        "strict" => repeat(calls, || {
-            inspected(&message, &declared, &policy(Mode::Strict));
-        }),
-        "clean" => {
-            let policy = Policy::default();
-            repeat(calls, || inspected(&message, &undeclared, &policy));
-        }
+        "off" => repeat(calls, || inspected(&message, &declared, &off)),
+        "undeclared" => repeat(calls, || inspected(&message, &undeclared, &warn)),
+        "strict" => repeat(calls, || inspected(&message, &declared, &strict)),
+        "clean" => repeat(calls, || inspected(&message, &undeclared, &clean)),
         other => {
             eprintln!("unknown way: {other}");
             return ExitCode::from(2);

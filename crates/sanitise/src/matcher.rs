@@ -49,6 +49,7 @@ pub(crate) struct Matcher {
     anchored: Trie,
     /// Literals that begin otherwise, and configured ones.
     anywhere: Vec<Anywhere>,
+    has_signless_markers: bool,
     generic: Label,
     pub(crate) replaces_boundaries: bool,
 }
@@ -99,6 +100,9 @@ impl Matcher {
             anchors: Anchors::new(tokens),
             anchored: trie(tokens, |token| token.class == Class::E),
             anywhere,
+            has_signless_markers: tokens
+                .iter()
+                .any(|token| token.class == Class::E && !token.text.contains([':', '@', '#'])),
             generic,
             replaces_boundaries: settings.wrap == Wrap::Delimit,
         })
@@ -135,6 +139,11 @@ impl Matcher {
             });
         }
         found
+    }
+
+    /// Whether some role marker has neither a colon nor an at sign nor a number sign.
+    pub(crate) fn has_signless_markers(&self) -> bool {
+        self.has_signless_markers
     }
 
     /// Whether some literal may stand in a text in which nothing looks suspicious.

@@ -64,8 +64,11 @@ impl Sanitiser {
             let rest = bytes.get(at + 1..).unwrap_or_default();
             self.matcher.marks(rest)
         };
-        (look == Look::Plain || walk(bytes, &self.matcher, ends))
-            && !memchr::memchr_iter(b'"', bytes).any(marks)
+        if look == Look::Special && !walk(bytes, &self.matcher, ends) {
+            return false;
+        }
+        let signless = self.matcher.has_signless_markers();
+        !(signless || has_sign(bytes)) || !memchr::memchr_iter(b'"', bytes).any(marks)
     }
 }
 
@@ -111,14 +114,40 @@ fn look(bytes: &[u8]) -> Look {
     }
 }
 
-/// Escapes and brackets one by one. Harmless escapes are those of quotes, slashes, tabs and line feeds. A bracket inside
+/// Whether JSON text has a colon that does not follow a quote, as those of members do, or another sign that a role
+/// marker has. Without one of them no string needs to be looked at for markers.
+fn has_sign(bytes: &[u8]) -> bool {
+    let behind = bytes.get(1..).unwrap_or_default();
+    let mut blocks = bytes.chunks(BLOCK).zip(behind.chunks(BLOCK));
+    blocks.any(|(before, block)| {
+        let mut found = 0_u8;
+        for (&before, &byte) in before.iter().zip(block) {
+            let colon = u8::from(byte == b':') & u8::from(before != b'"');
+            found |= colon | u8::from(byte == b'@') | u8::from(byte == b'#');
+        }
+        found != 0
+    })
+}
+
+/// Escapes and brackets one by one. Harmless escapes are those of quotes, slashes, tabs, line feeds, and of backslashes
+/// before which nothing could be an escape of its own. A bracket inside
 /// a string is followed by what a token has there, one outside hardly ever.
 fn walk(bytes: &[u8], matcher: &Matcher, ends: Ends) -> bool {
     let mut lines = 0;
     let mut line_end = usize::MAX;
+    let mut done = 0;
     for at in memchr::memchr3_iter(b'[', b']', b'\\', bytes) {
+        if at < done {
+            continue;
+        }
         let rest = bytes.get(at..).unwrap_or_default();
         match rest {
+            [b'\\', b'\\', behind @ ..] => {
+                if is_escape_behind_backslash(behind) {
+                    return false;
+                }
+                done = at + 2;
+            }
             [b'\\', b'n', behind @ ..] => {
                 lines = if line_end == at { lines + 1 } else { 1 };
                 line_end = at + 2;
@@ -137,6 +166,14 @@ fn walk(bytes: &[u8], matcher: &Matcher, ends: Ends) -> bool {
         }
     }
     true
+}
+
+/// Whether something may take a backslash of the text, and what follows it, for an escape.
+fn is_escape_behind_backslash(behind: &[u8]) -> bool {
+    matches!(
+        behind,
+        [b'u' | b'U' | b'x' | b'0'..=b'7', ..] | [b'\\', b'\\' | b'u', ..]
+    )
 }
 
 #[cfg(test)]
@@ -159,6 +196,8 @@ mod tests {
             r"https:\/\/example.test\/a",
             "System of a down",
             "Human error",
+            r#"{\"a\":\"two\\nlines and a \\\"quote\\\"\"}"#,
+            r"C:\\dir\\new",
         ] {
             assert!(sanitiser.passes_string(raw), "{raw}");
         }
@@ -182,6 +221,10 @@ mod tests {
             "100%3C",
             "&lt;",
             r"a\\u003c",
+            r"a\\\\u003c",
+            r"a\\\u003c",
+            r"a\\x3c",
+            r"a\\074",
             r"a\rb",
             r"bell\u0007",
             "\u{7f}",

@@ -149,6 +149,11 @@ fn calm() -> impl Strategy<Value = String> {
         "\r\n",
         "\\",
         "GPT4 Correct User:",
+        "u003c|",
+        "x3c",
+        "074",
+        "@@ Instruction",
+        ": ",
         "@@agent@@",
     ];
     let piece = prop::sample::select(pieces.to_vec());
