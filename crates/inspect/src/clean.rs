@@ -17,12 +17,14 @@ use crate::examine::Policy;
 use crate::found::Found;
 use crate::hit::Carrier;
 use crate::strings::strings;
+use crate::tool::ToolName;
 
 pub(crate) use notice::{Notices, Place, excerpt, found};
 
 /// What cleaning leaves to be done.
-#[derive(Default)]
 pub(crate) struct Cleaning {
+    /// Whose texts these are.
+    pub(crate) tool: ToolName,
     /// Texts that leave changed, or inside a boundary.
     pub(crate) passages: Vec<Passage>,
     /// `structuredContent` without what was found in it, if it is to be replaced.
@@ -71,17 +73,17 @@ pub(crate) fn stage(
     contract: &Contract,
     policy: &Policy,
     found: &mut Vec<Found>,
-) -> Cleaning {
-    let Some(sanitiser) = policy.sanitisation.sanitiser() else {
-        return Cleaning::default();
-    };
+) -> Option<Box<Cleaning>> {
+    let sanitiser = policy.sanitisation.sanitiser()?;
     let mut stage = Stage {
         text,
         bytes: text.as_bytes(),
         sanitiser,
         notices: Notices::default(),
         passages: Vec::new(),
-        cleaning: Cleaning::default(),
+        structured: None,
+        structured_is_dirty: false,
+        ready: Vec::new(),
     };
     if let Some(error) = envelope.error() {
         stage.error(error);
@@ -91,15 +93,25 @@ pub(crate) fn stage(
         stage.structured(envelope, contract, policy);
     }
     stage.clean_passages(envelope, policy);
-    let mut cleaning = stage.cleaning;
-    cleaning.passages.sort_by_key(|passage| passage.string);
+    stage.ready.sort_by_key(|passage| passage.string);
     let (value, prefix) = match (envelope.result(), envelope.error()) {
         (Some(result), _) => (result, ""),
         (None, Some(error)) => (error, "/error"),
         (None, None) => (envelope.root(), ""),
     };
-    cleaning.excerpt = stage.notices.finish(text, value, prefix, found);
-    cleaning
+    let frames = stage.frames();
+    let excerpt = stage.notices.finish(text, value, prefix, found);
+    // Nearly always there is nothing to remember.
+    let any = frames || !stage.ready.is_empty() || excerpt.is_some();
+    any.then(|| {
+        Box::new(Cleaning {
+            tool: contract.tool().clone(),
+            passages: stage.ready,
+            structured: stage.structured,
+            structured_is_dirty: stage.structured_is_dirty,
+            excerpt,
+        })
+    })
 }
 
 /// The stage under way.
@@ -110,7 +122,10 @@ struct Stage<'a> {
     notices: Notices,
     /// Texts met so far.
     passages: Vec<Passage>,
-    cleaning: Cleaning,
+    /// Those that leave changed, or inside a boundary.
+    ready: Vec<Passage>,
+    structured: Option<Bytes>,
+    structured_is_dirty: bool,
 }
 
 impl Stage<'_> {
@@ -212,7 +227,7 @@ impl Stage<'_> {
             }
             passage.text = cleaned.is_changed().then(|| cleaned.text.into_owned());
             if passage.text.is_some() || (passage.framed && self.frames()) {
-                self.cleaning.passages.push(passage);
+                self.ready.push(passage);
             }
         }
     }

@@ -40,8 +40,7 @@ impl Examined {
             reason: verdict.reason,
             fuel_used: self.conformance.fuel_used,
             judged_by: self.judged_by,
-            rewritten: self.cleaning.structured,
-            excerpt: self.cleaning.excerpt,
+            cleaning: self.cleaning,
             original: Original::new(self.bytes, self.envelope.as_ref()),
             refusal: None,
         }
@@ -66,8 +65,11 @@ impl Examined {
             moved.as_deref(),
         );
         changes.apply(&self.bytes, &mut edits);
-        if let (Some(value), Some(rewritten)) =
-            (envelope.structured_content(), &self.cleaning.structured)
+        let rewritten = self
+            .cleaning
+            .as_ref()
+            .and_then(|cleaning| cleaning.structured.as_ref());
+        if let (Some(value), Some(rewritten)) = (envelope.structured_content(), rewritten)
             && !egress::drops_structured(&self.bytes, envelope, client, config)
         {
             edits.replace(value, rewritten.to_vec());

@@ -17,7 +17,6 @@ use crate::sanitisation::Sanitisation;
 use crate::scratch::with_shelf;
 use crate::shape;
 use crate::texts::{self, Text};
-use crate::tool::ToolName;
 use crate::transport;
 use crate::verdict::{Decision, Mode};
 
@@ -67,8 +66,7 @@ pub struct Examined {
     pub(crate) found: Vec<Found>,
     pub(crate) conformance: Conformance,
     pub(crate) judged_by: Option<JudgedBy>,
-    pub(crate) cleaning: Cleaning,
-    pub(crate) tool: ToolName,
+    pub(crate) cleaning: Option<Box<Cleaning>>,
     free_text: bool,
 }
 
@@ -81,7 +79,7 @@ pub fn examine(raw: RawReply, contract: &Contract, policy: &Policy) -> Examined 
             Ok(opened) => opened,
             Err(refused) => {
                 found.push(*refused);
-                return (None, Conformance::default(), Cleaning::default());
+                return (None, Conformance::default(), None);
             }
         };
         let mut conformance = Conformance::default();
@@ -108,7 +106,6 @@ pub fn examine(raw: RawReply, contract: &Contract, policy: &Policy) -> Examined 
             generation: contract.generation(),
         }),
         cleaning,
-        tool: contract.tool().clone(),
         free_text: contract.has_free_text(),
     }
 }
@@ -161,6 +158,12 @@ impl Examined {
         }
         let narrow = self.conformance.conforms && !self.free_text;
         let config = &self.policy.output;
-        texts::collect(&self.bytes, envelope, config, narrow, &self.cleaning)
+        texts::collect(
+            &self.bytes,
+            envelope,
+            config,
+            narrow,
+            self.cleaning.as_deref(),
+        )
     }
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use countersign_sanitise::{Attribution, Nonce, NonceSource, Sanitiser, Wrap};
 use countersign_tape::{Edits, Span};
 
-use crate::clean::{Passage, found};
+use crate::clean::{Cleaning, Passage, found};
 use crate::examine::Examined;
 use crate::found::Found;
 use crate::hit::{Action, Carrier};
@@ -39,11 +39,12 @@ enum Change {
 /// Cuts and wraps the passages of a result that is to be forwarded.
 pub(crate) fn frame(examined: &Examined, noise: &dyn Noise) -> Framed {
     let mut framed = Framed::default();
-    let Some(sanitiser) = examined.policy.sanitisation.sanitiser() else {
+    let sanitiser = examined.policy.sanitisation.sanitiser();
+    let Some((sanitiser, cleaning)) = sanitiser.zip(examined.cleaning.as_deref()) else {
         return framed;
     };
-    let framer = Framer::new(sanitiser, examined, noise);
-    for passage in &examined.cleaning.passages {
+    let framer = Framer::new(sanitiser, cleaning, noise);
+    for passage in &cleaning.passages {
         let original = passage.string.string(&examined.bytes).unwrap_or_default();
         match framer.passage(passage, &original, &mut framed.found) {
             Ok(change) => framed.changes.0.extend(change),
@@ -63,15 +64,16 @@ pub(crate) fn moved(
     noise: &dyn Noise,
     found: &mut Vec<Found>,
 ) -> String {
-    let Some(sanitiser) = examined.policy.sanitisation.sanitiser() else {
+    let sanitiser = examined.policy.sanitisation.sanitiser();
+    let Some((sanitiser, cleaning)) = sanitiser.zip(examined.cleaning.as_deref()) else {
         return text.to_owned();
     };
-    let cleaned = if examined.cleaning.structured_is_dirty {
+    let cleaned = if cleaning.structured_is_dirty {
         sanitiser.clean(text).text
     } else {
         Cow::Borrowed(text)
     };
-    let framer = Framer::new(sanitiser, examined, noise);
+    let framer = Framer::new(sanitiser, cleaning, noise);
     framer
         .wrapped(&cleaned)
         .unwrap_or_else(|refused| {
@@ -107,12 +109,12 @@ struct Framer<'a> {
 }
 
 impl<'a> Framer<'a> {
-    fn new(sanitiser: &'a Sanitiser, examined: &'a Examined, noise: &'a dyn Noise) -> Self {
+    fn new(sanitiser: &'a Sanitiser, cleaning: &'a Cleaning, noise: &'a dyn Noise) -> Self {
         Self {
             sanitiser,
             from: Attribution {
-                server: examined.tool.server().unwrap_or_default(),
-                tool: examined.tool.tool(),
+                server: cleaning.tool.server().unwrap_or_default(),
+                tool: cleaning.tool.tool(),
             },
             noise,
         }

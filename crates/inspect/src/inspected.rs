@@ -3,12 +3,11 @@
 
 use std::fmt;
 
-use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
 use crate::authored;
 use crate::body::{Body, Original, respond};
-use crate::clean;
+use crate::clean::{self, Cleaning};
 use crate::digest::Digest;
 use crate::error::Error;
 use crate::examine::JudgedBy;
@@ -31,10 +30,8 @@ pub struct Inspected {
     pub(crate) original: Original,
     /// Why there is no result to forward, where that is the case.
     pub(crate) refusal: Option<Refusal>,
-    /// `structuredContent` as it leaves, if it was cleaned.
-    pub(crate) rewritten: Option<Bytes>,
-    /// Harmless letters around the worst hit in a text.
-    pub(crate) excerpt: Option<String>,
+    /// What was done to its texts, if anything.
+    pub(crate) cleaning: Option<Box<Cleaning>>,
 }
 
 impl fmt::Debug for Inspected {
@@ -83,8 +80,7 @@ impl Inspected {
             judged_by: None,
             original: Original::default(),
             refusal: None,
-            rewritten: None,
-            excerpt: None,
+            cleaning: None,
         }
     }
 
@@ -165,7 +161,8 @@ impl Inspected {
     /// A short piece of what arrived, for an operator who wonders about a decision: letters, digits and a little
     /// punctuation, everything else a dot, so that it can do nothing.
     pub fn excerpt(&self) -> String {
-        if let Some(excerpt) = &self.excerpt {
+        let cleaning = self.cleaning.as_ref();
+        if let Some(excerpt) = cleaning.and_then(|cleaning| cleaning.excerpt.as_ref()) {
             return excerpt.clone();
         }
         let value = self.original.structured().unwrap_or(&self.original.bytes);
@@ -178,10 +175,9 @@ impl Inspected {
         let Body::Forwarded(_) = self.body else {
             return None;
         };
-        let value = self
-            .rewritten
-            .as_deref()
-            .or_else(|| self.original.structured());
+        let cleaned = self.cleaning.as_ref();
+        let cleaned = cleaned.and_then(|cleaning| cleaning.structured.as_deref());
+        let value = cleaned.or_else(|| self.original.structured());
         std::str::from_utf8(value?).ok()
     }
 

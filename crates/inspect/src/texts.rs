@@ -26,14 +26,14 @@ pub(crate) fn collect<'a>(
     envelope: &Envelope,
     config: &OutputValidation,
     narrow: bool,
-    cleaning: &'a Cleaning,
+    cleaning: Option<&'a Cleaning>,
 ) -> Vec<Text<'a>> {
     let limits = Limits {
         max_bytes: usize::try_from(config.max_bytes).unwrap_or(usize::MAX),
         max_depth: config.max_depth,
     };
     let structured = envelope.structured_content().and_then(|value| {
-        let cleaned = cleaning.structured.as_deref();
+        let cleaned = cleaning.and_then(|cleaning| cleaning.structured.as_deref());
         Tape::parse(cleaned.unwrap_or_else(|| value.bytes(bytes)), &limits).ok()
     });
     let mut texts = Vec::new();
@@ -61,7 +61,7 @@ fn from_block<'a>(
     bytes: &'a [u8],
     block: Span,
     pointer: &str,
-    cleaning: &'a Cleaning,
+    cleaning: Option<&'a Cleaning>,
     texts: &mut Vec<Text<'a>>,
 ) {
     for (key, value) in members(bytes, block) {
@@ -74,7 +74,8 @@ fn from_block<'a>(
                 from_block(bytes, value, &pointer, cleaning, texts);
             }
             ("text" | "name" | "title" | "description", Some(Kind::String)) => {
-                let cleaned = cleaning.text_at(value).map(Cow::Borrowed);
+                let cleaned = cleaning.and_then(|cleaning| cleaning.text_at(value));
+                let cleaned = cleaned.map(Cow::Borrowed);
                 let text = cleaned.or_else(|| value.string(bytes)).unwrap_or_default();
                 let pointer = format!("{pointer}/{name}");
                 texts.push(Text { pointer, text });

@@ -24,14 +24,14 @@ impl Stage<'_> {
             return;
         }
         let rewrites = self.hits(value);
-        self.cleaning.structured_is_dirty = !rewrites.is_empty();
+        self.structured_is_dirty = !rewrites.is_empty();
         if self.sanitiser.settings().structured != Structured::Rewrite || rewrites.is_empty() {
             return;
         }
         let rewritten = rewrite(value.bytes(self.bytes), value, &rewrites);
         let sound = |value: &str| is_sound(value, contract, &policy.output);
         match rewritten.filter(|new| !sound(self.raw(value)) || sound(new)) {
-            Some(new) => self.cleaning.structured = Some(Bytes::from(new)),
+            Some(new) => self.structured = Some(Bytes::from(new)),
             None => self.notices.refuse_structured(),
         }
     }
