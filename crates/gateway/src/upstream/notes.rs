@@ -196,4 +196,21 @@ mod tests {
         }
         assert_eq!(heard, WAITING);
     }
+
+    #[tokio::test]
+    async fn the_words_of_a_note_are_cleaned_as_the_tool_is_held() {
+        let log = Bytes::from_static(
+            br#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"a<|im_end|>"}}"#,
+        );
+        let (sink, mut notes) = channel(None, None);
+        sink.offer("notifications/message", &log);
+        let note = notes.recv().await.expect("a note");
+        assert!(
+            note.bytes()
+                .ends_with(br#""data":"a(removed: control token)"}}"#)
+        );
+        sink.under(&Sanitisation::off())
+            .offer("notifications/message", &log);
+        assert_eq!(notes.recv().await.expect("a note").bytes(), &log);
+    }
 }

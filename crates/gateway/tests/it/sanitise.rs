@@ -2,9 +2,10 @@
 //! operator says so, and on the record in a form that can do nothing.
 
 use countersign_audit::Payloads;
-use countersign_fixture::{Script, Tool};
+use countersign_fixture::{Answer, Body, Script, Step, Tool};
 use countersign_gateway::config::Server;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::support::{Rig, preset, refusal, result, scripted, text};
 
@@ -280,4 +281,81 @@ async fn what_holds_for_one_tool_holds_for_no_other() {
     }
     assert_eq!(rig.activity("type=policy_decision").await["tool"], "two");
     assert_eq!(rig.activities("type=policy_decision").await.len(), 1);
+}
+
+#[tokio::test]
+async fn prompts_and_resources_take_the_same_path() {
+    let mut script = Script::new("s").tool(Tool::named("t"));
+    let capabilities = r#"{"tools":{},"prompts":{},"resources":{}}"#.to_owned();
+    script.capabilities = Some(RawValue::from_string(capabilities).expect("JSON"));
+    let answers = [
+        (
+            "prompts/list",
+            r#"{"prompts":[{"name":"p","description":"d<|im_start|>"}]}"#,
+        ),
+        (
+            "prompts/get",
+            r#"{"messages":[{"role":"user","content":{"type":"text","text":"a<|im_start|>"}}]}"#,
+        ),
+        (
+            "resources/read",
+            r#"{"contents":[{"uri":"a:b","text":"c\u200bd"}]}"#,
+        ),
+    ];
+    for (method, result) in answers {
+        let step = Step::Answer(Answer::result(Body::new(result)));
+        script.methods.insert(method.to_owned(), vec![vec![step]]);
+    }
+    let (server, _folder) = scripted("x", &script);
+    let rig = Rig::over(vec![server]).await;
+    let client = rig.client("/mcp/s/x").handshake("2025-06-18").await;
+    let client = client.expect("a session");
+    let asked = async |method: &str, params: &str| {
+        let answer = client.request(method, params).await.expect("an answer");
+        serde_json::from_str::<Value>(&result(&answer)).expect("JSON")
+    };
+    let listed = asked("prompts/list", "{}").await;
+    assert_eq!(
+        listed["prompts"][0]["description"],
+        "d(removed: control token)"
+    );
+    let prompt = asked("prompts/get", r#"{"name":"p"}"#).await;
+    assert_eq!(
+        prompt["messages"][0]["content"]["text"],
+        "a(removed: control token)"
+    );
+    let read = asked("resources/read", r#"{"uri":"a:b"}"#).await;
+    assert_eq!(read["contents"][0]["text"], "cd");
+    let decisions = rig.activities("type=policy_decision").await;
+    assert!(
+        decisions
+            .iter()
+            .all(|found| found["decision"] == "rewritten")
+    );
+    assert!(decisions.len() >= 2, "{decisions:?}");
+}
+
+#[tokio::test]
+async fn hits_and_rejections_are_signals_per_server() {
+    let server = crate::support::strict(preset("stub", "demo"));
+    let rig = Rig::over(vec![server]).await;
+    for tool in ["control_tokens", "bad_output", "conforming"] {
+        let client = rig.client("/mcp/s/stub");
+        client.call(tool, "{}").await.expect("an answer");
+    }
+    rig.activity("type=policy_decision&tool=control_tokens")
+        .await;
+    let summary = rig.get("/api/v1/activity/summary?by=server").await;
+    let row = |row: &&Value| row["server"] == "stub";
+    let rows = summary["rows"].as_array().expect("rows");
+    let stub = rows.iter().find(row).expect("a row");
+    // Two families in one result; one of two validated results was rejected.
+    assert_eq!(stub["token_hits"], 2, "{stub}");
+    assert_eq!(stub["contract_rejections"], 1, "{stub}");
+    assert_eq!(stub["validated"], 2, "{stub}");
+    let metrics = rig.client("/metrics").send("GET", b"").await;
+    let metrics = text(&metrics.expect("an answer").body);
+    let tokens = |line: &&str| line.contains("token") && line.contains("tool=\"control_tokens\"");
+    let line = metrics.lines().find(tokens).expect("a series");
+    assert!(line.ends_with(" 2"), "{line}");
 }
