@@ -17,11 +17,13 @@ mod serve;
 mod servers;
 mod tools;
 mod whose;
+mod wrap;
 
 /// What `countersign` can be told to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Serve(serve::Arguments),
+    Wrap(wrap::Arguments),
     Activity(activity::Arguments),
     Servers(servers::Arguments),
     Tools(tools::Arguments),
@@ -37,6 +39,7 @@ pub(crate) enum Command {
 pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
     match command {
         Command::Serve(arguments) => serve::run(&arguments, console),
+        Command::Wrap(arguments) => wrap::run(arguments, console),
         Command::Activity(arguments) => activity::run(&arguments, console),
         Command::Servers(arguments) => servers::run(&arguments, console),
         Command::Tools(arguments) => tools::run(&arguments, console),

@@ -4,28 +4,38 @@ use std::process::ExitCode;
 
 /// How an invocation ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
 pub enum Exit {
     /// Done, and the answer is yes.
-    Ok = 0,
+    Ok,
     /// The answer is no: blocked, invalid, gate failed.
-    No = 1,
+    No,
     /// Wrong usage or configuration, or input that cannot be read.
-    Usage = 2,
+    Usage,
     /// The target cannot be reached.
-    Unreachable = 3,
+    Unreachable,
     /// Fuel was used up before there was a verdict.
-    Exhausted = 7,
+    Exhausted,
     /// The schema cannot be enforced.
-    Unenforceable = 8,
+    Unenforceable,
     /// A bug in countersign.
-    Internal = 70,
+    Internal,
+    /// What the wrapped server ended with.
+    Server(u8),
 }
 
 impl Exit {
     /// The number the process ends with.
     pub fn code(self) -> u8 {
-        self as u8
+        match self {
+            Self::Ok => 0,
+            Self::No => 1,
+            Self::Usage => 2,
+            Self::Unreachable => 3,
+            Self::Exhausted => 7,
+            Self::Unenforceable => 8,
+            Self::Internal => 70,
+            Self::Server(code) => code,
+        }
     }
 }
 

@@ -33,6 +33,7 @@ pub use exit::Exit;
 const EXAMPLES: &str = "\
 Examples:
   countersign serve --demo
+  countersign wrap -- npx -y some-server
   countersign activity list --status blocked
   countersign config init
   countersign inspect --tool tool.json --mode strict result.json

@@ -38,6 +38,7 @@ pub use locate::{Located, Origin, locate};
 pub use model::{
     ActivityConfig, Config, Protocol, RoutingMode, Server, ToolConfig, ToolNames, Transport,
 };
+pub use name::{ALLOWED as SERVER_NAMES, fixed as server_name, is_allowed as is_server_name};
 pub use overrides::Overrides;
 pub use problem::{ConfigError, Place, Problem, Warning};
 pub use schema::schema;

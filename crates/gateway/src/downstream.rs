@@ -1,5 +1,5 @@
-//! Clients: who they are, what they may, and what they ask. Turns HTTP requests into calls and
-//! other questions, and knows nothing of servers. Stage 1.
+//! Clients: who they are, what they may, and what they ask. Turns HTTP requests, and lines
+//! on standard input, into calls and other questions, and knows nothing of servers. Stage 1.
 
 mod api;
 mod batch;
@@ -13,8 +13,11 @@ mod mcp;
 mod message;
 mod relay;
 mod session;
+mod stdio;
+mod via;
 
 pub(crate) use client::Client;
 pub(crate) use guard::Guard;
 pub(crate) use http::serve;
 pub(crate) use session::Sessions;
+pub(crate) use stdio::{Door, write};

@@ -29,7 +29,7 @@ use crate::upstream::supervisor::{Supervisor, supervise};
 /// How long calls may go on once the gateway stops.
 const DRAIN: Duration = Duration::from_secs(10);
 /// How long they may take to be told to end.
-const CANCEL: Duration = Duration::from_secs(3);
+pub(crate) const CANCEL: Duration = Duration::from_secs(3);
 const DAY: Duration = Duration::from_hours(24);
 
 /// Why a gateway did not start.
@@ -142,27 +142,37 @@ impl Gateway {
     /// Stops in good order: takes nothing new, lets calls finish, ends children, closes the store. Calls under way
     /// are told to end once `hurry` resolves, or after ten seconds.
     pub async fn stop(self, hurry: impl Future<Output = ()>) {
-        let drain = &self.shared.drain;
-        drain.enter(Phase::Draining);
-        let finished = tokio::select! {
-            finished = drain.idle(DRAIN) => finished,
-            () = hurry => false,
-        };
-        if !finished {
-            drain.enter(Phase::Cancelling);
-            drain.idle(CANCEL).await;
-        }
-        self.stop.send_replace(true);
-        for supervisor in self.supervisors {
-            drop(supervisor.await);
-        }
+        wind_down(&self.shared, &self.stop, self.supervisors, hurry).await;
         self.acceptor.abort();
         self.shared.store.close().await;
     }
 }
 
+/// Takes nothing new, lets calls finish, then tells them to end, and ends the servers.
+pub(crate) async fn wind_down(
+    shared: &Shared,
+    stop: &watch::Sender<bool>,
+    supervisors: Vec<JoinHandle<()>>,
+    hurry: impl Future<Output = ()>,
+) {
+    let drain = &shared.drain;
+    drain.enter(Phase::Draining);
+    let finished = tokio::select! {
+        finished = drain.idle(DRAIN) => finished,
+        () = hurry => false,
+    };
+    if !finished {
+        drain.enter(Phase::Cancelling);
+        drain.idle(CANCEL).await;
+    }
+    stop.send_replace(true);
+    for supervisor in supervisors {
+        drop(supervisor.await);
+    }
+}
+
 /// What is configured must exist, before anything is started.
-fn check(config: &Config) -> Result<(), StartError> {
+pub(crate) fn check(config: &Config) -> Result<(), StartError> {
     if config.storage_url.expose() != "sqlite:" {
         return Err(StartError::Unsupported(
             "a storage url other than sqlite:".to_owned(),
@@ -171,7 +181,7 @@ fn check(config: &Config) -> Result<(), StartError> {
     Ok(())
 }
 
-fn open_store(config: &Config) -> Result<Store, StartError> {
+pub(crate) fn open_store(config: &Config) -> Result<Store, StartError> {
     Store::open(&store_options(config)).map_err(|source| StartError::Store {
         data_dir: config.data_dir.clone(),
         source,
@@ -202,7 +212,10 @@ pub fn store_options(config: &Config) -> Options {
 }
 
 /// Every enabled server and who will look after it.
-fn prepare(shared: &Shared, config: &Config) -> Result<Vec<(Upstream, Supervisor)>, StartError> {
+pub(crate) fn prepare(
+    shared: &Shared,
+    config: &Config,
+) -> Result<Vec<(Upstream, Supervisor)>, StartError> {
     let known = Known::read(&config.data_dir);
     let enabled = config.servers.iter().filter(|server| server.enabled);
     let prepared = enabled.map(|server| {
@@ -216,7 +229,7 @@ fn prepare(shared: &Shared, config: &Config) -> Result<Vec<(Upstream, Supervisor
 }
 
 /// Starts every server, with what the store remembers of its tools.
-async fn start_servers(
+pub(crate) async fn start_servers(
     shared: &Arc<Shared>,
     prepared: Vec<(Upstream, Supervisor)>,
     stop: &watch::Sender<bool>,

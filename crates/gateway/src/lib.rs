@@ -2,7 +2,7 @@
 //! inspected and recorded before anyone reads it.
 //!
 //! The life of a call is one page: `call.rs`. [`Gateway::start`] takes a [`config::Config`] and
-//! serves until it is stopped.
+//! serves until it is stopped; [`Wrapped`] is the same for one client over the standard streams.
 //!
 //! ```
 //! use countersign_gateway::config::{self, Environment};
@@ -38,8 +38,11 @@ mod router;
 mod shared;
 mod snapshot;
 mod upstream;
+mod wrapped;
 
 pub use countersign_inspect as inspect;
 pub use gateway::{Gateway, StartError, store_options};
 pub use key::{Key, KeyError, stored as stored_key};
 pub use noise::ProcessNoise;
+pub use upstream::stdio::End;
+pub use wrapped::Wrapped;

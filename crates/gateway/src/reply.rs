@@ -14,7 +14,7 @@ use hyper::StatusCode;
 use tokio::sync::mpsc;
 
 pub(crate) use body::Body;
-pub(crate) use event::{event, pulse};
+pub(crate) use event::{Framing, line};
 use fitted::fitted;
 
 use crate::ability::{Abilities, Ability};
@@ -24,6 +24,8 @@ use crate::upstream::request::MODERN;
 
 /// The versions we speak to clients of the legacy era, newest first.
 pub(crate) const LEGACY: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
+/// The first version. Its HTTP transport is another one; on a pipe it reads like the others.
+pub(crate) const OLDEST: &str = "2024-11-05";
 const IDENTITY: &str = concat!(
     r#"{"name":"countersign","version":""#,
     env!("CARGO_PKG_VERSION"),
@@ -82,18 +84,22 @@ pub(crate) enum Problem {
     Session,
     /// There was no memory to read the request.
     Busy,
+    /// The request is larger than a message may be.
+    TooLarge,
+    /// The only server there is does not run.
+    Gone,
 }
 
 impl Problem {
     fn code(&self) -> i32 {
         match self {
             Self::Parse => -32700,
-            Self::Invalid(_) | Self::Session => -32600,
+            Self::Invalid(_) | Self::Session | Self::TooLarge => -32600,
             Self::Method => -32601,
             Self::Params(_) | Self::Meta => -32602,
             Self::Header(_) => -32020,
             Self::Version(_) => -32022,
-            Self::Busy => -32603,
+            Self::Busy | Self::Gone => -32603,
         }
     }
 
@@ -105,7 +111,8 @@ impl Problem {
             Self::Method if client == ClientEra::Modern => StatusCode::NOT_FOUND,
             Self::Method | Self::Params(_) => StatusCode::OK,
             Self::Session => StatusCode::NOT_FOUND,
-            Self::Busy => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Busy | Self::Gone => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -120,6 +127,8 @@ impl Problem {
             Self::Version(_) => "Unsupported protocol version".to_owned(),
             Self::Session => "Session not found".to_owned(),
             Self::Busy => "The gateway is busy; try again later".to_owned(),
+            Self::TooLarge => "Invalid request: the message is too large".to_owned(),
+            Self::Gone => "The server is not running".to_owned(),
         }
     }
 
@@ -133,6 +142,7 @@ impl Problem {
                 ))
             }
             Self::Busy => Some(r#"{"kind":"busy"}"#.to_owned()),
+            Self::Gone => Some(r#"{"kind":"unreachable"}"#.to_owned()),
             _ => None,
         }
     }

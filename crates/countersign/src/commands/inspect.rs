@@ -63,7 +63,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum ModeChoice {
+pub(super) enum ModeChoice {
     Off,
     Warn,
     Strict,

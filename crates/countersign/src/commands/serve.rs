@@ -105,7 +105,7 @@ fn show_key(gateway: &Gateway, data_dir: &std::path::Path, console: &mut Console
     }
 }
 
-fn refused(error: StartError) -> Failure {
+pub(super) fn refused(error: StartError) -> Failure {
     let hint = match &error {
         StartError::Listen { .. } => "another gateway may be running; choose another --listen",
         StartError::Store { .. } => {
@@ -117,7 +117,7 @@ fn refused(error: StartError) -> Failure {
     Failure::usage(error).hint(hint)
 }
 
-fn log_to_stderr() {
+pub(super) fn log_to_stderr() {
     let filter = tracing_subscriber::EnvFilter::try_from_env("COUNTERSIGN_LOG")
         .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
     let log = tracing_subscriber::fmt()
@@ -129,13 +129,13 @@ fn log_to_stderr() {
 }
 
 /// Ctrl-C and TERM.
-struct Stop {
+pub(super) struct Stop {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
 }
 
 impl Stop {
-    fn listen() -> std::io::Result<Self> {
+    pub(super) fn listen() -> std::io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
@@ -143,7 +143,7 @@ impl Stop {
     }
 
     /// Waits for the next of them.
-    async fn asked(&mut self) {
+    pub(super) async fn asked(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}

@@ -15,3 +15,4 @@ mod serve;
 mod survives;
 mod usage;
 mod watch;
+mod wrap;

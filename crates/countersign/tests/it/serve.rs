@@ -13,7 +13,7 @@ fn fixture() -> String {
 }
 
 /// The processes a process has started.
-fn children(parent: u32) -> Vec<i32> {
+pub(crate) fn children(parent: u32) -> Vec<i32> {
     let processes = std::fs::read_dir("/proc").expect("a process list");
     let numbers = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     numbers
@@ -26,7 +26,7 @@ fn children(parent: u32) -> Vec<i32> {
         .collect()
 }
 
-fn is_alive(process: i32) -> bool {
+pub(crate) fn is_alive(process: i32) -> bool {
     let process = Pid::from_raw(process).expect("a process");
     test_kill_process(process).is_ok()
 }

@@ -28,6 +28,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
 
     Commands:
       serve        Run the gateway
+      wrap         Put the boundary before one server that speaks over stdio
       activity     Read what was called and what was decided
       servers      See the servers behind the running gateway
       tools        List and call the tools behind the running gateway
@@ -45,6 +46,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
 
     Examples:
       countersign serve --demo
+      countersign wrap -- npx -y some-server
       countersign activity list --status blocked
       countersign config init
       countersign inspect --tool tool.json --mode strict result.json

@@ -2,18 +2,19 @@
 //! to 64 characters of a small set, so they are short and never contain the separator.
 
 /// What a name may be, for messages and the schema.
-pub(crate) const ALLOWED: &str = "1 to 20 characters of a-z, 0-9 and -";
+pub const ALLOWED: &str = "1 to 20 characters of a-z, 0-9 and -";
 /// The same as a pattern.
 pub(crate) const PATTERN: &str = "^[a-z0-9-]{1,20}$";
 
 const MAX: usize = 20;
 
-pub(crate) fn is_allowed(name: &str) -> bool {
+/// Whether a server may be called this.
+pub fn is_allowed(name: &str) -> bool {
     (1..=MAX).contains(&name.len()) && name.bytes().all(is_allowed_byte)
 }
 
 /// A name that is allowed and as close as can be, if anything of it is left.
-pub(crate) fn fixed(name: &str) -> Option<String> {
+pub fn fixed(name: &str) -> Option<String> {
     let mut fixed = String::new();
     for character in name.to_lowercase().chars() {
         match u8::try_from(character) {

@@ -13,6 +13,7 @@ use hyper::header::ACCEPT;
 
 use super::mcp::single;
 use super::message::{Message, Sort};
+use super::via::Via;
 use crate::reply::{self, Problem, Reply};
 use crate::route::Endpoint;
 use crate::shared::Shared;
@@ -46,7 +47,7 @@ pub(super) async fn answer(
             let problem = Problem::Invalid("initialize stands alone");
             reply::problem(Some(&id), &problem, ClientEra::Legacy)
         } else {
-            let answer = single(shared, endpoint.clone(), &headers, message).await;
+            let answer = single(shared, endpoint.clone(), Via::Http(&headers), message).await;
             answer.reply
         };
         if reply.status != StatusCode::ACCEPTED {

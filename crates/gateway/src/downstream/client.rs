@@ -11,6 +11,7 @@ use hyper::HeaderMap;
 
 use super::message::{Message, text};
 use super::session::{Session, Sessions};
+use super::via::{Pipe, Via};
 use crate::json::member;
 use crate::method::Method;
 use crate::reply::{LEGACY, Problem};
@@ -35,13 +36,17 @@ pub(crate) struct Client {
 
 impl Client {
     /// Identifies the sender of a message.
-    pub(crate) fn of(
+    pub(super) fn of(
         message: &Message,
         method: &str,
-        headers: &HeaderMap,
+        via: Via<'_>,
         sessions: &Sessions,
     ) -> Result<Self, Problem> {
         let said = message.meta_member(VERSION_KEY);
+        let headers = match via {
+            Via::Http(headers) => headers,
+            Via::Pipe(pipe) => return Self::on_pipe(message, pipe, said.as_ref()),
+        };
         let header = value(headers, VERSION);
         if said.is_some() || header.as_deref() == Some(MODERN) {
             return Self::modern(message, method, headers, said.as_ref());
@@ -82,14 +87,7 @@ impl Client {
         let version = said.and_then(text).ok_or(Problem::Meta)?;
         // What the two say differently is not known to be a version at all.
         agree(headers, "MCP-Protocol-Version", Some(&version))?;
-        if version != MODERN {
-            return Err(Problem::Version(version));
-        }
-        let capabilities = message.meta_member(CAPABILITIES_KEY);
-        if !capabilities.is_some_and(|value| Span::whole(&value).kind(&value) == Some(Kind::Object))
-        {
-            return Err(Problem::Meta);
-        }
+        complete(message, version)?;
         agree(headers, "Mcp-Method", Some(method))?;
         if let Some(member) = Method::of(method).and_then(Method::named_by) {
             agree(headers, "Mcp-Name", message.named(member).as_deref())?;
@@ -100,6 +98,37 @@ impl Client {
             session: None,
         })
     }
+
+    /// The one client of a pipe: modern where a message says so, legacy once it has said hello.
+    fn on_pipe(message: &Message, pipe: &Pipe, said: Option<&Bytes>) -> Result<Self, Problem> {
+        let session = Some(Arc::clone(&pipe.session));
+        if let Some(said) = said {
+            complete(message, text(said).ok_or(Problem::Meta)?)?;
+            return Ok(Self {
+                era: ClientEra::Modern,
+                name: message.meta_member(INFO_KEY).as_ref().and_then(client_name),
+                session,
+            });
+        }
+        let introduced = pipe.introduced.get();
+        let era = match introduced {
+            None => ClientEra::Unnegotiated,
+            Some(_) => ClientEra::Legacy,
+        };
+        let name = introduced.cloned().flatten();
+        Ok(Self { era, name, session })
+    }
+}
+
+/// Whether a modern message is of the version we speak and has what it must have.
+fn complete(message: &Message, version: String) -> Result<(), Problem> {
+    if version != MODERN {
+        return Err(Problem::Version(version));
+    }
+    let capabilities = message.meta_member(CAPABILITIES_KEY);
+    let there =
+        capabilities.is_some_and(|value| Span::whole(&value).kind(&value) == Some(Kind::Object));
+    there.then_some(()).ok_or(Problem::Meta)
 }
 
 /// The `name` of a client's description of itself.

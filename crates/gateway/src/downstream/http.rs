@@ -25,7 +25,7 @@ use crate::config::RoutingMode;
 use crate::drain::Phase;
 use crate::events;
 use crate::metrics;
-use crate::reply::{self, Body, Problem, Reply};
+use crate::reply::{self, Body, Framing, Problem, Reply};
 use crate::route::Endpoint;
 use crate::shared::Shared;
 
@@ -191,6 +191,7 @@ fn get(shared: &Arc<Shared>, endpoint: Endpoint, headers: &HeaderMap) -> Respons
         subscription: None,
         list_changed: true,
         ended: Some(session.listen()),
+        framing: Framing::Events,
     };
     match listener.start(shared) {
         Some(events) => respond_with(Reply::events(events)),

@@ -11,7 +11,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep};
 
 use super::relay::PULSE;
 use crate::drain::Phase;
-use crate::reply::{self, event, pulse};
+use crate::reply::{self, Framing};
 use crate::route::Endpoint;
 use crate::shared::Shared;
 
@@ -29,6 +29,7 @@ pub(super) struct Listener {
     pub(super) list_changed: bool,
     /// Resolves when nobody is to be told any more.
     pub(super) ended: Option<oneshot::Receiver<()>>,
+    pub(super) framing: Framing,
 }
 
 impl Listener {
@@ -66,12 +67,13 @@ impl Listener {
         let mut changes = shared.changes();
         let mut pulses = interval_at(Instant::now() + PULSE, PULSE);
         pulses.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let framing = self.framing;
         let opening = match &self.subscription {
-            Some(id) => event(&reply::acknowledged(id, self.list_changed)),
+            Some(id) => Some(framing.message(&reply::acknowledged(id, self.list_changed))),
             // The head of the response goes out with the first byte of its body.
-            None => pulse(),
+            None => framing.pulse(),
         };
-        if events.try_send(opening).is_err() {
+        if opening.is_some_and(|opening| events.try_send(opening).is_err()) {
             return;
         }
         loop {
@@ -84,9 +86,10 @@ impl Listener {
                     let now = shared.snapshot().revision(&self.endpoint);
                     let is_news = std::mem::replace(&mut seen, now) != now;
                     (is_news && self.list_changed)
-                        .then(|| event(&reply::list_changed(self.subscription.as_deref())))
+                        .then(|| reply::list_changed(self.subscription.as_deref()))
+                        .map(|news| framing.message(&news))
                 }
-                _ = pulses.tick() => Some(pulse()),
+                _ = pulses.tick() => framing.pulse(),
             };
             if news.is_some_and(|news| events.try_send(news).is_err()) {
                 return;
@@ -98,7 +101,7 @@ impl Listener {
     fn farewell(&self, events: &mpsc::Sender<Bytes>) {
         if let Some(id) = &self.subscription {
             // Whoever does not take it learns it by the end of the stream.
-            let _missed = events.try_send(event(&reply::unsubscribed(id)));
+            let _missed = events.try_send(self.framing.message(&reply::unsubscribed(id)));
         }
     }
 }

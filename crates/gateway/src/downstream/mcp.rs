@@ -15,11 +15,12 @@ use super::client::{Client, client_name};
 use super::level::Level;
 use super::listen::Listener;
 use super::message::{Message, Sort, text};
+use super::via::Via;
 use crate::ability::Abilities;
 use crate::instructions;
 use crate::json::member;
 use crate::method::Method;
-use crate::reply::{self, LEGACY, Offer, Problem, Reply};
+use crate::reply::{self, LEGACY, OLDEST, Offer, Problem, Reply};
 use crate::route::Endpoint;
 use crate::router;
 use crate::shared::Shared;
@@ -51,7 +52,7 @@ pub(super) async fn answer(
             .await
             .into()
     } else {
-        single(shared, endpoint, headers, body).await
+        single(shared, endpoint, Via::Http(headers), body).await
     }
 }
 
@@ -59,16 +60,25 @@ pub(super) async fn answer(
 pub(super) async fn single(
     shared: &Arc<Shared>,
     endpoint: Endpoint,
-    headers: &HeaderMap,
+    via: Via<'_>,
     body: Bytes,
 ) -> Answer {
-    let message = match Message::read(body) {
-        Ok(message) => message,
-        Err(problem) => return reply::problem(None, &problem, ClientEra::Unnegotiated).into(),
-    };
+    match Message::read(body) {
+        Ok(message) => read(shared, endpoint, via, message).await,
+        Err(problem) => reply::problem(None, &problem, ClientEra::Unnegotiated).into(),
+    }
+}
+
+/// Answers one message that has been read.
+pub(super) async fn read(
+    shared: &Arc<Shared>,
+    endpoint: Endpoint,
+    via: Via<'_>,
+    message: Message,
+) -> Answer {
     match message.sort() {
         Ok(Sort::Request { id, method }) => {
-            let client = match Client::of(&message, &method, headers, &shared.sessions) {
+            let client = match Client::of(&message, &method, via, &shared.sessions) {
                 Ok(client) => client,
                 Err(problem) => {
                     return reply::problem(Some(&id), &problem, ClientEra::Modern).into();
@@ -81,21 +91,21 @@ pub(super) async fn single(
                 message,
                 id,
                 client,
-                headers,
+                via,
             };
             match request.serve(&method).await {
                 Ok(answer) => answer,
                 Err((id, problem)) => reply::problem(Some(&id), &problem, era).into(),
             }
         }
-        Ok(Sort::Notification { method }) => notice(shared, &message, &method, headers).into(),
+        Ok(Sort::Notification { method }) => notice(shared, &message, &method, via).into(),
         Ok(Sort::Response) => reply::accepted().into(),
         Err(problem) => reply::problem(None, &problem, ClientEra::Unnegotiated).into(),
     }
 }
 
-fn notice(shared: &Shared, message: &Message, method: &str, headers: &HeaderMap) -> Reply {
-    match Client::of(message, method, headers, &shared.sessions) {
+fn notice(shared: &Shared, message: &Message, method: &str, via: Via<'_>) -> Reply {
+    match Client::of(message, method, via, &shared.sessions) {
         Ok(Client {
             session: Some(session),
             ..
@@ -118,7 +128,7 @@ struct Request<'a> {
     message: Message,
     id: Bytes,
     client: Client,
-    headers: &'a HeaderMap,
+    via: Via<'a>,
 }
 
 type Served = Result<Answer, (Bytes, Problem)>;
@@ -183,6 +193,7 @@ impl Request<'_> {
             endpoint: self.endpoint,
             subscription: Some(self.id.clone()),
             ended: None,
+            framing: self.via.framing(),
         };
         match listener.start(self.shared) {
             Some(events) => Ok(Reply::events(events).into()),
@@ -201,6 +212,7 @@ impl Request<'_> {
         };
         let version = LEGACY
             .into_iter()
+            .chain(matches!(self.via, Via::Pipe(_)).then_some(OLDEST))
             .find(|version| *version == asked)
             .unwrap_or(LEGACY[0]);
         let name = self
@@ -210,7 +222,10 @@ impl Request<'_> {
             .and_then(client_name);
         let instructions = self.instructions().await;
         Ok(Answer {
-            session: self.shared.sessions.open(name),
+            session: match self.via {
+                Via::Http(_) => self.shared.sessions.open(name),
+                Via::Pipe(_) => None,
+            },
             reply: reply::initialized(&self.id, version, self.offer(), instructions.as_ref()),
         })
     }

@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::level::Level;
-use crate::reply::{Reply, event, pulse};
+use crate::reply::{Framing, Reply};
 
 /// How often an idle stream shows that it lives.
 pub(super) const PULSE: Duration = Duration::from_secs(15);
@@ -55,6 +55,7 @@ pub(super) async fn reply(
     mut call: UnderWay,
     mut heard: Heard,
     held: impl Send + 'static,
+    framing: Framing,
 ) -> Reply {
     let first = tokio::select! {
         biased;
@@ -65,7 +66,7 @@ pub(super) async fn reply(
     tokio::spawn(async move {
         let _held = held;
         // A reader that has gone ends it, and the call with it.
-        let _gone = relay(call, heard, first, events).await;
+        let _gone = relay(call, heard, first, (events, framing)).await;
     });
     Reply::events(body)
 }
@@ -75,8 +76,9 @@ async fn relay(
     mut call: UnderWay,
     mut heard: Heard,
     first: Note,
-    events: mpsc::Sender<Bytes>,
+    (events, framing): (mpsc::Sender<Bytes>, Framing),
 ) -> Option<()> {
+    let event = |message: &Bytes| framing.message(message);
     events.send(event(first.bytes())).await.ok()?;
     let mut pulses = interval_at(Instant::now() + PULSE, PULSE);
     pulses.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -86,7 +88,11 @@ async fn relay(
             () = events.closed() => return None,
             note = heard.next() => events.send(event(note.bytes())).await.ok()?,
             reply = &mut call => break reply,
-            _ = pulses.tick() => events.send(pulse()).await.ok()?,
+            _ = pulses.tick() => {
+                if let Some(pulse) = framing.pulse() {
+                    events.send(pulse).await.ok()?;
+                }
+            }
         }
     };
     while let Some(note) = heard.waiting() {
@@ -129,7 +135,8 @@ mod tests {
             tokio::time::sleep(PULSE * 2 + PULSE / 2).await;
             answer("{}")
         };
-        let Body::Stream(mut events) = reply(Box::pin(call), heard, ()).await.body else {
+        let Body::Stream(mut events) = reply(Box::pin(call), heard, (), Framing::Events).await.body
+        else {
             unreachable!("something was said before the answer");
         };
         let mut all = Vec::new();
@@ -148,7 +155,8 @@ mod tests {
             notes.send(note(text)).await.expect("room");
         }
         let call = async { answer("4") };
-        let Body::Stream(mut events) = reply(Box::pin(call), heard, ()).await.body else {
+        let Body::Stream(mut events) = reply(Box::pin(call), heard, (), Framing::Events).await.body
+        else {
             unreachable!("something was said before the answer");
         };
         for expected in ["1", "2", "3", "4"] {
@@ -163,7 +171,13 @@ mod tests {
         let (notes, heard) = heard();
         notes.send(note("1")).await.expect("room");
         let (held, released) = tokio::sync::oneshot::channel::<()>();
-        let reply = reply(Box::pin(std::future::pending()), heard, held).await;
+        let reply = reply(
+            Box::pin(std::future::pending()),
+            heard,
+            held,
+            Framing::Events,
+        )
+        .await;
         drop(reply);
         assert!(released.await.is_err());
     }

@@ -1,5 +1,8 @@
-//! Messages as server-sent events. A line break outside strings would end the event's line early
-//! (a bare carriage return does too), so those are dropped; inside strings there are none.
+//! Messages where several come one after the other: as server-sent events, or bare for a pipe, a
+//! line each. A line break outside strings would end the line early (in an event a bare carriage
+//! return does too), so those are dropped; inside strings there are none.
+
+use std::borrow::Cow;
 
 use bytes::{Bytes, BytesMut};
 use countersign_tape::compact;
@@ -8,12 +11,41 @@ use memchr::memchr2;
 const START: &[u8] = b"event: message\ndata: ";
 const END: &[u8] = b"\n\n";
 
-/// A message as an event.
-pub(crate) fn event(message: &Bytes) -> Bytes {
-    let line = match memchr2(b'\n', b'\r', message) {
-        None => message.as_ref().into(),
+/// How messages are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Framing {
+    /// By the form of events.
+    Events,
+    /// By whoever passes them on.
+    Bare,
+}
+
+impl Framing {
+    /// A message in this form.
+    pub(crate) fn message(self, message: &Bytes) -> Bytes {
+        match self {
+            Self::Events => event(message),
+            Self::Bare => message.clone(),
+        }
+    }
+
+    /// What shows that a stream lives; a pipe needs nothing.
+    pub(crate) fn pulse(self) -> Option<Bytes> {
+        (self == Self::Events).then(pulse)
+    }
+}
+
+/// A message as a line, without its end.
+pub(crate) fn line(message: &Bytes) -> Cow<'_, [u8]> {
+    match memchr2(b'\n', b'\r', message) {
+        None => Cow::Borrowed(message),
         Some(_) => compact(message),
-    };
+    }
+}
+
+/// A message as an event.
+fn event(message: &Bytes) -> Bytes {
+    let line = line(message);
     let mut event = BytesMut::with_capacity(START.len() + line.len() + END.len());
     event.extend_from_slice(START);
     event.extend_from_slice(&line);
@@ -22,7 +54,7 @@ pub(crate) fn event(message: &Bytes) -> Bytes {
 }
 
 /// Says nothing, so that nobody in between takes the connection for dead.
-pub(crate) fn pulse() -> Bytes {
+fn pulse() -> Bytes {
     Bytes::from_static(b": \n\n")
 }
 

@@ -3,13 +3,15 @@
 //! elsewhere. Stage 3.
 
 mod handshake;
-mod lines;
+pub(crate) mod lines;
+mod once;
 mod outbox;
 mod oversized;
 mod process;
 mod wire;
 
 use std::io;
+use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,9 +23,10 @@ use tokio::time::{Instant, sleep, timeout};
 
 use handshake::greet;
 use lines::Lines;
+pub use once::End;
 use outbox::Outbox;
-pub(crate) use process::Program;
 use process::{Pipes, Process};
+pub(crate) use process::{Program, Shares};
 use wire::{Slot, Wire};
 
 use super::eras::Eras;
@@ -159,6 +162,7 @@ impl Supervisor {
             _ = reader => None,
             _ = stop.wait_for(|stop| *stop) => None,
         };
+        let served = matches!(&*self.state.borrow(), State::Ready(_));
         // Whoever waits learns it now; whoever comes waits for the next life.
         if !*stop.borrow() {
             self.state.send_replace(State::Starting);
@@ -168,7 +172,8 @@ impl Supervisor {
         let status = process.end().await;
         Life {
             failed,
-            status: status.map_or_else(|| "unknown".to_owned(), |status| status.to_string()),
+            served,
+            status,
             stderr: stderr.tail(),
         }
     }
@@ -233,7 +238,9 @@ impl Supervisor {
             .emit(&self.events),
             None => events::ServerLost {
                 server,
-                status: &life.status,
+                status: &life
+                    .status
+                    .map_or_else(|| "unknown".to_owned(), |status| status.to_string()),
                 retry_ms,
             }
             .emit(&self.events),
@@ -258,7 +265,9 @@ fn subscribe(wire: &Arc<Wire>, hello: &Hello) -> Option<Slot> {
 struct Life {
     /// Why it never served.
     failed: Option<StartError>,
-    status: String,
+    /// Whether it could be called at all.
+    served: bool,
+    status: Option<ExitStatus>,
     stderr: String,
 }
 
@@ -266,7 +275,8 @@ impl Life {
     fn failed(error: StartError) -> Self {
         Self {
             failed: Some(error),
-            status: String::new(),
+            served: false,
+            status: None,
             stderr: String::new(),
         }
     }

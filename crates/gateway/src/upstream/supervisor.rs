@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 
 use super::eras::Known;
 use super::http::{self, Target, TargetError};
-use super::stdio::{self, Program};
+use super::stdio::{self, End, Program, Shares};
 use super::{Limits, State, Upstream};
 use crate::config::{Config, Server, Transport};
 use crate::shared::Shared;
@@ -19,6 +19,8 @@ const TOTAL: u32 = 10;
 pub(crate) enum Supervisor {
     Stdio(stdio::Supervisor),
     Http(http::Supervisor),
+    /// One life of a child, and whom to tell how it ended.
+    Once(stdio::Supervisor, oneshot::Sender<End>),
 }
 
 impl Supervisor {
@@ -27,6 +29,12 @@ impl Supervisor {
         match self {
             Self::Stdio(supervisor) => supervisor.run(stop).await,
             Self::Http(supervisor) => supervisor.run(stop).await,
+            Self::Once(supervisor, ended) => {
+                if let Some(end) = supervisor.run_once(stop).await {
+                    // Nobody waits for it any more.
+                    let _missed = ended.send(end);
+                }
+            }
         }
     }
 }
@@ -64,6 +72,7 @@ pub(crate) fn supervise(
                 args: args.clone(),
                 env: env.clone(),
                 working_dir: working_dir.clone(),
+                shares: Shares::default(),
             },
             max_message_bytes,
             budget,

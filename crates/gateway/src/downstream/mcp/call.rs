@@ -10,9 +10,9 @@ use tokio::sync::oneshot;
 
 use super::{Request, Served};
 use crate::call::{self, Call};
-use crate::downstream::http::hears_events;
 use crate::downstream::level::Level;
 use crate::downstream::relay::{self, Heard};
+use crate::downstream::via::Via;
 use crate::json::member;
 use crate::method::Method;
 use crate::reply::Problem;
@@ -69,7 +69,9 @@ impl Request<'_> {
         let call = call::make(Arc::clone(self.shared), call, gone);
         Ok(match heard {
             None => call.await.into(),
-            Some(heard) => relay::reply(Box::pin(call), heard, under_way).await.into(),
+            Some(heard) => relay::reply(Box::pin(call), heard, under_way, self.via.framing())
+                .await
+                .into(),
         })
     }
 
@@ -87,6 +89,9 @@ impl Request<'_> {
 
     /// Whether a modern client's headers repeat the arguments that the tool's schema marks.
     fn repeats_arguments(&self, name: &str) -> bool {
+        let Via::Http(headers) = self.via else {
+            return true;
+        };
         if self.client.era != ClientEra::Modern {
             return true;
         }
@@ -97,12 +102,12 @@ impl Request<'_> {
             Endpoint::Router => None,
         };
         let arguments = self.message.arguments();
-        tool.is_none_or(|tool| tool.mirrored().agree(arguments.as_deref(), self.headers))
+        tool.is_none_or(|tool| tool.mirrored().agree(arguments.as_deref(), headers))
     }
 
-    /// Where the notes of a call go: nowhere, unless the client reads streams of events.
+    /// Where the notes of a call go: nowhere, unless the client reads more than the reply.
     fn hearing(&self, meta: Option<&Bytes>) -> (NoteSink, Option<Heard>) {
-        if !hears_events(self.headers) {
+        if !self.via.hears_notes() {
             return (NoteSink::closed(), None);
         }
         let said = |name| {

@@ -1,4 +1,4 @@
-//! A child's standard output as lines, each at most as long as a message may be. A longer one is
+//! A peer's output as lines, each at most as long as a message may be. A longer one is
 //! thrown away as it arrives, so its length costs no memory, and reported as refused, with the id
 //! of the call it answers if it names one.
 
@@ -13,9 +13,9 @@ use crate::budget::{Budget, Held};
 
 const CHUNK: usize = 64 * 1024;
 
-/// What a child wrote.
+/// What a peer wrote.
 #[derive(Debug)]
-pub(super) enum Line {
+pub(crate) enum Line {
     /// One line, without its end.
     Whole(Bytes),
     /// A line that was not kept, and the id in it, if it was found.
@@ -26,15 +26,15 @@ pub(super) enum Line {
 
 /// Why a line was not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Why {
+pub(crate) enum Why {
     TooLarge,
     /// No memory for it in time.
     Starved,
 }
 
-/// Reads lines from a child.
+/// Reads lines from a peer.
 #[derive(Debug)]
-pub(super) struct Lines<R> {
+pub(crate) struct Lines<R> {
     source: R,
     buffer: BytesMut,
     /// How much of the buffer is known to hold no line end.
@@ -54,7 +54,7 @@ struct Skipping {
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(super) fn new(source: R, limit: usize, budget: Budget) -> Self {
+    pub(crate) fn new(source: R, limit: usize, budget: Budget) -> Self {
         Self {
             source,
             buffer: BytesMut::with_capacity(CHUNK),
@@ -67,7 +67,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 
     /// The next line. Not to be dropped half-way and called again if lines matter.
-    pub(super) async fn next(&mut self) -> io::Result<Line> {
+    pub(crate) async fn next(&mut self) -> io::Result<Line> {
         loop {
             if let Some(line) = self.take() {
                 return Ok(line);

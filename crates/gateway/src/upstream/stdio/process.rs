@@ -3,6 +3,7 @@
 //! is drained, because a full pipe blocks the child, and only the end of it is kept.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::io;
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
@@ -22,6 +23,8 @@ const INHERITED: [&str; 11] = [
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_ALL", "TERM", "TMPDIR",
     "TZ",
 ];
+/// Our own settings start like this, and some are secret.
+const OURS: &str = "COUNTERSIGN_";
 /// How long a child may take for each step of leaving.
 const GRACE: Duration = Duration::from_secs(2);
 /// How often to look whether a group has gone.
@@ -35,6 +38,36 @@ pub(crate) struct Program {
     pub(crate) args: Vec<String>,
     pub(crate) env: BTreeMap<String, Secret>,
     pub(crate) working_dir: Option<PathBuf>,
+    pub(crate) shares: Shares,
+}
+
+/// What a child has of ours.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Shares {
+    /// All of our environment but our own settings, not only what every program needs.
+    pub(crate) environment: bool,
+    /// Standard error; nothing of it is kept then.
+    pub(crate) stderr: bool,
+}
+
+impl Shares {
+    /// Whether a child gets a variable of ours.
+    fn variable(self, name: &OsStr) -> bool {
+        let name = name.to_string_lossy();
+        if self.environment {
+            !name.starts_with(OURS)
+        } else {
+            INHERITED.contains(&&*name)
+        }
+    }
+
+    fn stderr(self) -> Stdio {
+        if self.stderr {
+            Stdio::inherit()
+        } else {
+            Stdio::piped()
+        }
+    }
 }
 
 /// A running child.
@@ -58,11 +91,7 @@ impl Process {
         command
             .args(&program.args)
             .env_clear()
-            .envs(
-                INHERITED
-                    .iter()
-                    .filter_map(|name| Some((name, std::env::var_os(name)?))),
-            )
+            .envs(std::env::vars_os().filter(|(name, _)| program.shares.variable(name)))
             .envs(
                 program
                     .env
@@ -71,7 +100,7 @@ impl Process {
             )
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
+            .stderr(program.shares.stderr())
             .process_group(0)
             .kill_on_drop(true);
         if let Some(folder) = &program.working_dir {

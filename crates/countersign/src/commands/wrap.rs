@@ -1,0 +1,222 @@
+//! `countersign wrap`: the boundary before one server that speaks over stdio, for the client that started us. stdout
+//! is the client's alone; the exit code is the server's.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use clap::Args;
+use countersign_gateway::config::{
+    Config, Overrides, SERVER_NAMES, Server, Transport, is_server_name, server_name,
+};
+use countersign_gateway::{End, Wrapped};
+
+use super::config::ConfigOption;
+use super::inspect::ModeChoice;
+use super::serve::{Stop, log_to_stderr, refused};
+use crate::report::{Failure, printable};
+use crate::{Console, Exit};
+
+/// Programs that run a package: the package tells more than they do.
+const RUNNERS: [&str; 5] = ["npx", "bunx", "pnpx", "uvx", "pipx"];
+/// Where nothing in the command makes a name.
+const UNNAMED: &str = "server";
+
+const EXAMPLES: &str = r#"Examples:
+  countersign wrap -- npx -y @modelcontextprotocol/server-filesystem .
+  countersign wrap --mode strict --name files -- ./my-server --verbose
+
+In a desktop client's configuration:
+  {"mcpServers": {"files": {
+    "command": "countersign",
+    "args": ["wrap", "--name", "files", "--", "npx", "-y", "some-server", "."]
+  }}}
+
+Settings: validation, sanitising, activity and the data directory come from the configuration
+file; without one the defaults hold. If it has a server of the same name, that server's settings
+hold too, except its command. Its other servers are not started. Records go to the same store as
+those of `countersign serve`.
+
+Environment of the server: all of this command's, because a client sets variables for the server
+it starts; except COUNTERSIGN_*, which are ours. If the configuration has a server of the same
+name with an `env`, it gets only that and what every program needs (PATH, HOME, LANG, ...).
+Its stderr is this command's.
+
+Exit codes: 0 when the client closes stdin, or on TERM or Ctrl-C; the server's own code (128 and
+more for a signal) when the server ends by itself; 3 when it cannot be started; 2 for wrong usage
+or configuration."#;
+
+/// Put the boundary before one server that speaks over stdio
+#[derive(Debug, Args)]
+#[command(
+    after_help = EXAMPLES,
+    override_usage = "countersign wrap [OPTIONS] -- COMMAND [ARGS]..."
+)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    config: ConfigOption,
+    /// Where to keep state, if not where the configuration says
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// What to do with results that break their contract, instead of what the configuration says
+    #[arg(long, value_enum)]
+    mode: Option<ModeChoice>,
+    /// The server's name in records; from the command, if not given
+    #[arg(long)]
+    name: Option<String>,
+    /// The server's command and its arguments
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+pub(crate) fn run(arguments: Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let flags = Overrides {
+        data_dir: arguments.data_dir.clone(),
+        ..Overrides::default()
+    };
+    let mut config = match arguments.config.open(&flags, console) {
+        Ok((config, _)) => config,
+        Err(exit) => return Ok(exit),
+    };
+    let command = arguments.command.join(" ");
+    only(&mut config, arguments)?;
+    log_to_stderr();
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
+    let ended = runtime.block_on(wrap(config));
+    // A read of stdin cannot be called back; it ends with the process.
+    runtime.shutdown_background();
+    match ended? {
+        None => Ok(Exit::Ok),
+        Some(end) => report(end, &command, console),
+    }
+}
+
+async fn wrap(config: Config) -> Result<Option<End>, Failure> {
+    // Before anything starts, so that no signal finds us unprepared.
+    let mut stop = Stop::listen().context("cannot listen for signals")?;
+    let mut wrapped = Wrapped::start(config).await.map_err(refused)?;
+    let streams = (tokio::io::stdin(), tokio::io::stdout());
+    let ended = wrapped.serve(streams.0, streams.1, stop.asked()).await;
+    wrapped.stop(stop.asked()).await;
+    Ok(ended)
+}
+
+/// Makes the command the only server of a configuration.
+fn only(config: &mut Config, arguments: Arguments) -> Result<(), Failure> {
+    let mut command = arguments.command.into_iter();
+    let program = command.next().unwrap_or_default();
+    let args: Vec<String> = command.collect();
+    let name = match arguments.name {
+        None => derived(&program, &args),
+        Some(name) if is_server_name(&name) => name,
+        Some(name) => {
+            let error = anyhow!("'{name}' cannot be a server's name");
+            return Err(Failure::usage(error).hint(format!("a name is {SERVER_NAMES}")));
+        }
+    };
+    let known = config.servers.iter().position(|server| server.name == name);
+    let mut server = match known {
+        Some(known) => config.servers.swap_remove(known),
+        None => Server::stdio(name, "", []),
+    };
+    let (env, working_dir) = match server.transport {
+        Transport::Stdio {
+            env, working_dir, ..
+        } => (env, working_dir),
+        Transport::Http { .. } => Default::default(),
+    };
+    server.transport = Transport::Stdio {
+        command: program,
+        args,
+        env,
+        working_dir,
+    };
+    server.enabled = true;
+    if let Some(mode) = arguments.mode {
+        server.output.mode = Some(mode.into());
+    }
+    config.servers = vec![server];
+    Ok(())
+}
+
+/// The name a command suggests.
+fn derived(program: &str, args: &[String]) -> String {
+    let stem = |text: &str| Path::new(text).file_stem()?.to_str().map(str::to_owned);
+    let program = stem(program).unwrap_or_default();
+    let package = RUNNERS.contains(&program.as_str()).then(|| {
+        let package = args.iter().find(|arg| !arg.starts_with('-'))?;
+        let package = package.rsplit('/').next()?;
+        package.split('@').next()
+    });
+    let name = package.flatten().and_then(server_name);
+    name.or_else(|| server_name(&program))
+        .unwrap_or_else(|| UNNAMED.to_owned())
+}
+
+/// Says how the server ended, and ends like it.
+fn report(end: End, command: &str, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    match end {
+        End {
+            served: true,
+            code: Some(code),
+            ..
+        } => {
+            if code != 0 {
+                console.message(format!("the server ended with exit code {code}\n"));
+            }
+            Ok(Exit::Server(code))
+        }
+        End {
+            code: Some(code @ 1..),
+            ..
+        } => {
+            console.message(format!(
+                "error: the server ended with exit code {code} before it spoke MCP\n{}",
+                hint(command)
+            ));
+            Ok(Exit::Server(code))
+        }
+        End { error, .. } => {
+            let error = match error {
+                Some(cause) => anyhow!(cause),
+                None => anyhow!("it ended before it spoke MCP"),
+            };
+            let error = error.context("the server cannot be started");
+            Err(Failure::unreachable(error).hint(hint_text(command)))
+        }
+    }
+}
+
+fn hint(command: &str) -> String {
+    format!("hint: {}\n", hint_text(command))
+}
+
+fn hint_text(command: &str) -> String {
+    format!(
+        "check that this runs by itself and waits for input: {}",
+        printable(command)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::derived;
+
+    #[test]
+    fn a_command_suggests_a_name() {
+        for (command, name) in [
+            ("/opt/bin/My_Server.sh --port 1", "my-server"),
+            (
+                "npx -y @modelcontextprotocol/server-filesystem@2.1 .",
+                "server-filesystem",
+            ),
+            ("npx -y @scope/pkg", "pkg"),
+            ("uvx mcp-server-time==2", "mcp-server-time-2"),
+            ("npx", "npx"),
+            ("日本語", "server"),
+        ] {
+            let mut words = command.split(' ').map(str::to_owned);
+            let program = words.next().expect("a program");
+            assert_eq!(derived(&program, &words.collect::<Vec<_>>()), name);
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! One server behind the boundary over stdio, as a desktop client starts it: the client is the fixture's, the server is
+//! the fixture's, and what stands between them is the binary.
+
+use std::process::Command;
+use std::time::Duration;
+
+use countersign_fixture::client::{StdioClient, call_params, modern_params, notification, request};
+use countersign_fixture::{Era, Eras, preset, span};
+use rustix::process::{Pid, Signal, kill_process};
+use tokio::io::AsyncReadExt;
+
+use crate::serve::{children, is_alive};
+use crate::support::gateway::Running;
+use crate::support::{Folder, binary};
+
+/// Far longer than anything takes; reached only when a test fails.
+const WAIT: Duration = Duration::from_mins(1);
+const TOKEN: &str = r#""_meta":{"progressToken":"my token"}"#;
+
+fn fixture() -> String {
+    let path = countersign_fixture::executable().expect("the fixture is built");
+    path.to_str().expect("a path in UTF-8").to_owned()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// `wrap` in a folder, with its state under `data`; what follows the options is the server's command.
+fn command(folder: &Folder, options: &str, server: &[&str]) -> Command {
+    let mut command = binary();
+    command
+        .current_dir(folder.path())
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .args(["wrap", "--data-dir", "data"])
+        .args(options.split_whitespace())
+        .arg("--")
+        .args(server);
+    command
+}
+
+fn wrapped(folder: &Folder, options: &str, server: &[&str]) -> StdioClient {
+    StdioClient::spawn(command(folder, options, server), WAIT).expect("the binary was built")
+}
+
+fn preset_of(folder: &Folder, options: &str, name: &str) -> StdioClient {
+    wrapped(folder, options, &[&fixture(), "stdio", "--preset", name])
+}
+
+/// Everything said on stderr until it is closed.
+async fn said(client: &mut StdioClient) -> String {
+    let mut stderr = client.take_stderr().expect("stderr is piped");
+    let mut said = Vec::new();
+    stderr.read_to_end(&mut said).await.expect("readable");
+    text(&said)
+}
+
+/// Closes the input and waits for a clean end.
+async fn finish(mut client: StdioClient) {
+    client.close_input();
+    assert_eq!(client.next().await.expect("an end"), None);
+    let status = client.ended().await.expect("it ends");
+    assert_eq!(status.code(), Some(0), "{}", said(&mut client).await);
+}
+
+#[tokio::test]
+async fn every_byte_survives() {
+    // Cleaning is off: the point is the spelling.
+    let off = r#"{"output_sanitisation": {"mode": "off"}}"#;
+    for (eras, era) in [(Eras::Legacy, Era::Legacy), (Eras::Modern, Era::Modern)] {
+        let script = preset::fidelity().eras(eras);
+        let json = text(&script.to_json());
+        let folder = Folder::with(&[("s.json", &json), ("c.json", off)]);
+        let fixture = fixture();
+        let server = [fixture.as_str(), "stdio", "--script", "s.json"];
+        let mut client = wrapped(&folder, "--config c.json", &server);
+        for tool in &script.tools {
+            let params = call_params(&tool.name, "{}");
+            let params = match era {
+                Era::Legacy => params,
+                Era::Modern => modern_params(&params),
+            };
+            let message = request("\"my id\"", "tools/call", &params);
+            client.send(&message).await.expect("sent");
+            let answer = client.answer("\"my id\"").await.expect("an answer");
+            let result = span::member(&answer, "result").expect("a result");
+            let expected = tool.expected_result(era).expect("a result").to_vec();
+            assert_eq!(text(result), text(&expected), "{}", tool.name);
+        }
+        assert_eq!(client.take_notes(), Vec::<Vec<u8>>::new());
+        finish(client).await;
+    }
+}
+
+#[tokio::test]
+async fn names_are_the_servers_own_and_strict_blocks() {
+    let folder = Folder::with(&[]);
+    let mut client = preset_of(&folder, "--mode strict --name shop", "demo");
+    for version in ["2024-11-05", "2025-06-18", "2025-11-25"] {
+        let hello = client.handshake(version).await.expect("an answer");
+        let agreed = span::path(&hello, &["result", "protocolVersion"]).expect("a version");
+        assert_eq!(text(agreed), format!("\"{version}\""));
+    }
+    let listed = text(&client.request("tools/list", "{}").await.expect("a list"));
+    for tool in preset::demo().tools {
+        assert!(
+            listed.contains(&format!(r#""name":"{}""#, tool.name)),
+            "{listed}"
+        );
+    }
+    let ping = client.request("ping", "{}").await.expect("an answer");
+    assert_eq!(
+        span::member(&ping, "result").map(text).as_deref(),
+        Some("{}")
+    );
+    let blocked = text(&client.call("bad_output", "{}").await.expect("an answer"));
+    assert!(
+        blocked.contains("output schema validation failed") && blocked.contains("shop:bad_output")
+    );
+    assert!(blocked.contains(r#""isError":true"#), "{blocked}");
+    let bad = client.request("no/such", "{}").await.expect("an answer");
+    assert_eq!(
+        span::path(&bad, &["error", "code"]).map(text).as_deref(),
+        Some("-32601")
+    );
+    for (sent, code) in [("{", "-32700"), ("[]", "-32600")] {
+        client.send(sent.as_bytes()).await.expect("sent");
+        let refused = client.answer("null").await.expect("an answer");
+        assert_eq!(
+            span::path(&refused, &["error", "code"])
+                .map(text)
+                .as_deref(),
+            Some(code)
+        );
+    }
+    finish(client).await;
+    let records = folder.countersign("activity list --status blocked --data-dir data -o jsonl");
+    assert_eq!(records.stdout.lines().count(), 1, "{}", records.stderr);
+    assert!(
+        records.stdout.contains(r#""tool":"bad_output""#),
+        "{}",
+        records.stdout
+    );
+    let mut lenient = preset_of(&folder, "--mode off --name shop", "demo");
+    let passed = text(&lenient.call("bad_output", "{}").await.expect("an answer"));
+    assert!(passed.contains(r#""structuredContent""#), "{passed}");
+    finish(lenient).await;
+}
+
+#[tokio::test]
+async fn a_modern_client_needs_no_handshake() {
+    let folder = Folder::with(&[]);
+    let mut client = preset_of(&folder, "", "faults");
+    let found = client
+        .modern("server/discover", "{}")
+        .await
+        .expect("an answer");
+    assert!(
+        text(&found).contains(r#""supportedVersions":["2026-07-28""#),
+        "{}",
+        text(&found)
+    );
+    let called = client.modern("tools/call", &call_params("ok", "{}")).await;
+    assert!(text(&called.expect("an answer")).contains(r#""text":"ok""#));
+    let listen = modern_params(r#"{"notifications":{"toolsListChanged":true}}"#);
+    client
+        .send(&request("\"s\"", "subscriptions/listen", &listen))
+        .await
+        .expect("sent");
+    let acknowledged = client.next().await.expect("a line").expect("a message");
+    assert!(text(&acknowledged).contains("subscriptions/acknowledged"));
+    client
+        .modern("tools/call", &call_params("change_list", "{}"))
+        .await
+        .expect("an answer");
+    let news = match client.take_notes().pop() {
+        Some(news) => news,
+        None => client.next().await.expect("a line").expect("a message"),
+    };
+    assert!(text(&news).contains("tools/list_changed") && text(&news).contains("subscriptionId"));
+    client.close_input();
+    let farewell = client.answer("\"s\"").await.expect("an answer");
+    assert!(text(&farewell).contains(r#""resultType":"complete""#));
+    finish(client).await;
+}
+
+#[tokio::test]
+async fn progress_and_news_are_told_as_they_happen() {
+    let folder = Folder::with(&[]);
+    let mut client = preset_of(&folder, "", "faults");
+    client.handshake("2025-11-25").await.expect("an answer");
+    client.request("tools/list", "{}").await.expect("a list");
+    let params = format!(r#"{{"name":"progress","arguments":{{}},{TOKEN}}}"#);
+    client
+        .request("tools/call", &params)
+        .await
+        .expect("an answer");
+    let progress: Vec<String> = client.take_notes().iter().map(|note| text(note)).collect();
+    let expected = [1, 2, 3].map(|done| {
+        format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progressToken":"my token","progress":{done},"total":3}}}}"#)
+    });
+    assert_eq!(progress, expected);
+    client.call("change_list", "{}").await.expect("an answer");
+    let news = match client.take_notes().pop() {
+        Some(news) => news,
+        None => client.next().await.expect("a line").expect("a message"),
+    };
+    let expected = r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#;
+    assert_eq!(text(&news), expected);
+    finish(client).await;
+}
+
+#[tokio::test]
+async fn a_cancelled_call_ends_without_an_answer_and_with_a_record() {
+    let script = r#"{"name":"x","tools":[{"tool":{"name":"never","inputSchema":{"type":"object"}},"steps":[{"progress":{"done":1,"total":3}}]}]}"#;
+    let folder = Folder::with(&[("s.json", script)]);
+    let fixture = fixture();
+    let mut client = wrapped(&folder, "", &[&fixture, "stdio", "--script", "s.json"]);
+    client.handshake("2025-06-18").await.expect("an answer");
+    let params = format!(r#"{{"name":"never","arguments":{{}},{TOKEN}}}"#);
+    client
+        .send(&request("\"c\"", "tools/call", &params))
+        .await
+        .expect("sent");
+    let begun = client.next().await.expect("a line").expect("a note");
+    assert!(
+        text(&begun).contains("notifications/progress"),
+        "{}",
+        text(&begun)
+    );
+    let twice = request("\"c\"", "ping", "{}");
+    client.send(&twice).await.expect("sent");
+    let refused = client.answer("\"c\"").await.expect("an answer");
+    assert!(
+        text(&refused).contains("the id is in use"),
+        "{}",
+        text(&refused)
+    );
+    let cancel = notification("notifications/cancelled", r#"{"requestId":"c"}"#);
+    client.send(&cancel).await.expect("sent");
+    // The id is free again, which it would not be if the call went on.
+    client.send(&twice).await.expect("sent");
+    let free = client.answer("\"c\"").await.expect("an answer");
+    assert_eq!(
+        span::member(&free, "result").map(text).as_deref(),
+        Some("{}")
+    );
+    finish(client).await;
+    let records = folder.countersign("activity list --type tool_call --data-dir data -o jsonl");
+    assert!(
+        records.stdout.contains("the call was cancelled"),
+        "{}",
+        records.stdout
+    );
+}
+
+#[tokio::test]
+async fn the_end_of_input_and_term_leave_no_orphan() {
+    let fixture = fixture();
+    let script = format!("sleep 1000 & exec {fixture} stdio --preset demo");
+    for signal in [None, Some(Signal::TERM), Some(Signal::INT)] {
+        let folder = Folder::with(&[]);
+        let mut client = wrapped(&folder, "", &["sh", "-c", &script]);
+        client.handshake("2025-06-18").await.expect("an answer");
+        let process = client.process().expect("it runs");
+        let mut family = children(process);
+        assert_eq!(family.len(), 1);
+        family.extend(children(family[0].unsigned_abs()));
+        assert_eq!(family.len(), 2);
+        match signal {
+            None => client.close_input(),
+            Some(signal) => {
+                let process = i32::try_from(process).ok().and_then(Pid::from_raw);
+                kill_process(process.expect("a process"), signal).expect("it runs");
+            }
+        }
+        let status = client.ended().await.expect("it ends");
+        assert_eq!(status.code(), Some(0), "{}", said(&mut client).await);
+        for process in family {
+            assert!(!is_alive(process), "{process} is still there");
+        }
+        let verified = folder.countersign("activity verify --data-dir data");
+        assert!(verified.stdout.starts_with("intact"), "{verified}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_under_way_is_answered_before_the_end() {
+    let folder = Folder::with(&[]);
+    let mut client = preset_of(&folder, "", "faults");
+    client.handshake("2025-06-18").await.expect("an answer");
+    let call = request("7", "tools/call", &call_params("delay", "{}"));
+    client.send(&call).await.expect("sent");
+    client.close_input();
+    let answer = client.answer("7").await.expect("an answer");
+    assert!(
+        text(&answer).contains(r#""text":"ok""#),
+        "{}",
+        text(&answer)
+    );
+    finish(client).await;
+}
+
+#[tokio::test]
+async fn a_server_that_cannot_start_says_so_and_ends_it() {
+    let folder = Folder::with(&[]);
+    for (server, code, why) in [
+        (
+            &["./no-such-program"][..],
+            3,
+            "the command could not be run",
+        ),
+        (
+            &["sh", "-c", "exit 9"][..],
+            9,
+            "exit code 9 before it spoke MCP",
+        ),
+        (&["true"][..], 3, "the server cannot be started"),
+    ] {
+        let mut client = wrapped(&folder, "", server);
+        let hello = request("1", "ping", "{}");
+        // It may be gone before it is asked anything.
+        drop(client.send(&hello).await);
+        let status = client.ended().await.expect("it ends");
+        let said = said(&mut client).await;
+        assert_eq!(status.code(), Some(code), "{said}");
+        assert!(
+            said.contains(why) && said.contains("\nhint: check that this runs"),
+            "{said}"
+        );
+    }
+    let ran = folder.countersign("wrap --name A_B -- x");
+    assert_eq!(ran.code, Some(2));
+    assert!(
+        ran.stderr.contains("hint: a name is 1 to 20 characters"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[tokio::test]
+async fn a_server_that_ends_by_itself_ends_it_with_its_code() {
+    let folder = Folder::with(&[]);
+    let mut client = preset_of(&folder, "", "faults");
+    client.handshake("2025-06-18").await.expect("an answer");
+    let lost = text(&client.call("exit", "{}").await.expect("an answer"));
+    assert!(lost.contains(r#""isError":true"#), "{lost}");
+    let status = client.ended().await.expect("it ends");
+    assert_eq!(status.code(), Some(3), "{}", said(&mut client).await);
+}
+
+#[tokio::test]
+async fn the_server_sees_the_clients_variables_and_not_ours() {
+    let shown = r#"echo "token $TOKEN key $COUNTERSIGN_LOG more $MORE" >&2; exit 4"#;
+    let config = r#"{"mcpServers": {"named": {"command": "x", "env": {"MORE": "m"}}}}"#;
+    let folder = Folder::with(&[("c.json", config)]);
+    for (options, expected) in [
+        ("--config c.json", "token t key  more \n"),
+        ("--config c.json --name named", "token  key  more m\n"),
+    ] {
+        let mut command = command(&folder, options, &["sh", "-c", shown]);
+        command.env("TOKEN", "t").env("COUNTERSIGN_LOG", "error");
+        let mut client = StdioClient::spawn(command, WAIT).expect("the binary was built");
+        assert_eq!(client.ended().await.expect("it ends").code(), Some(4));
+        let said = said(&mut client).await;
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn several_processes_share_one_store() {
+    let folder = Folder::over(
+        &serde_json::json!({"x": crate::support::preset("demo", "warn")}),
+        &[],
+    );
+    let gateway = Running::start(&folder, "serve --config c.json");
+    gateway.all_up(1);
+    let mut clients = [
+        preset_of(&folder, "--name one", "demo"),
+        preset_of(&folder, "--name two", "demo"),
+    ];
+    for _ in 0..5 {
+        for client in &mut clients {
+            client.call("conforming", "{}").await.expect("an answer");
+        }
+        let call =
+            r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"conforming"}}"#;
+        let answer = gateway.curl("POST", "/mcp/s/x", &gateway.key(), call);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+    for client in clients {
+        finish(client).await;
+    }
+    assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
+    for server in ["one", "two", "x"] {
+        let line =
+            format!("activity list --type tool_call --server {server} --data-dir data -o jsonl");
+        let listed = folder.countersign(&line);
+        assert_eq!(
+            listed.stdout.lines().count(),
+            5,
+            "{server}: {}",
+            listed.stderr
+        );
+    }
+    let verified = folder.countersign("activity verify --data-dir data");
+    assert_eq!(verified.code, Some(0), "{verified}");
+    assert!(verified.stdout.contains("3 chains"), "{verified}");
+}

@@ -1,0 +1,278 @@
+//! Standard input and output as the way of one client to one server: a message a line. Each
+//! request is answered in a task of its own, by the path every request takes, and may be cancelled
+//! by its id; one writer puts out one line after the other. There is no key: whoever holds the
+//! pipe started us.
+
+use std::collections::HashMap;
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use countersign_inspect::ClientEra;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::AbortHandle;
+
+use super::listen::Listener;
+use super::mcp;
+use super::message::{Message, Sort};
+use super::via::{Pipe, Via};
+use crate::reply::{self, Body, Framing, Problem};
+use crate::route::Endpoint;
+use crate::shared::Shared;
+use crate::upstream::stdio::lines::{Line, Lines, Why};
+use crate::upstream::{State, Upstream};
+
+/// Requests at once; what comes then waits in the pipe.
+const REQUESTS: usize = 1024;
+/// Messages that wait to be written.
+const WAITING: usize = 64;
+/// Small messages that wait are written together, up to this much.
+const TOGETHER: usize = 64 * 1024;
+/// A buffer that has grown beyond this is not kept.
+const KEPT: usize = 1024 * 1024;
+
+/// Where messages go out.
+type Out = mpsc::Sender<Bytes>;
+
+/// The one client, and what it has under way.
+#[derive(Debug)]
+pub(crate) struct Door {
+    shared: Arc<Shared>,
+    upstream: Arc<Upstream>,
+    pipe: Pipe,
+    out: Out,
+    under_way: Mutex<HashMap<Bytes, AbortHandle>>,
+    places: Arc<Semaphore>,
+}
+
+impl Door {
+    /// A door to a server, and what comes out of it. Nothing without randomness.
+    pub(crate) fn new(
+        shared: Arc<Shared>,
+        upstream: Arc<Upstream>,
+    ) -> Option<(Arc<Self>, mpsc::Receiver<Bytes>)> {
+        let session = shared.sessions.open(None)?;
+        let session = shared.sessions.find(&session)?;
+        let (out, messages) = mpsc::channel(WAITING);
+        let door = Self {
+            shared,
+            upstream,
+            pipe: Pipe::new(session),
+            out,
+            under_way: Mutex::default(),
+            places: Arc::new(Semaphore::new(REQUESTS)),
+        };
+        Some((Arc::new(door), messages))
+    }
+
+    /// Takes messages until there are no more, or nobody reads the answers.
+    pub(crate) async fn serve(self: &Arc<Self>, input: impl AsyncRead + Unpin) {
+        let limit = self.shared.config().max_message_bytes;
+        let mut lines = Lines::new(input, limit, self.shared.budget.clone());
+        loop {
+            let line = tokio::select! {
+                line = lines.next() => line,
+                () = self.out.closed() => return,
+            };
+            match line {
+                Ok(Line::Whole(line)) if line.trim_ascii().is_empty() => {}
+                Ok(Line::Whole(line)) => self.take(line).await,
+                Ok(Line::Refused(why, id)) => self.refuse(why, id).await,
+                Ok(Line::End) | Err(_) => return,
+            }
+        }
+    }
+
+    async fn take(self: &Arc<Self>, line: Bytes) {
+        let sorted = Message::read(line).and_then(|message| Ok((message.sort()?, message)));
+        match sorted {
+            Ok((Sort::Request { id, method }, message)) => self.begin(id, &method, message).await,
+            Ok((Sort::Notification { method }, message)) => match method.as_str() {
+                "notifications/initialized" => self.listen(),
+                "notifications/cancelled" => self.cancel(&message),
+                _ => {}
+            },
+            Ok((Sort::Response, _)) => {}
+            Err(problem) => self.complain(None, &problem).await,
+        }
+    }
+
+    async fn begin(self: &Arc<Self>, id: Bytes, method: &str, message: Message) {
+        let Ok(place) = Arc::clone(&self.places).acquire_owned().await else {
+            return;
+        };
+        // Before whatever was sent after it.
+        if method == "initialize" {
+            self.pipe.introduce(&message);
+        }
+        let waits = method != "ping";
+        let taken = {
+            let mut under_way = self.under_way();
+            let taken = under_way.contains_key(&id);
+            if !taken {
+                let (door, work) = (Arc::clone(self), self.shared.drain.work());
+                let key = id.clone();
+                let task = tokio::spawn(async move {
+                    let _held = (place, work);
+                    door.answer(&key, message, waits).await;
+                });
+                under_way.insert(id.clone(), task.abort_handle());
+            }
+            taken
+        };
+        if taken {
+            let problem = Problem::Invalid("the id is in use");
+            self.complain(Some(&id), &problem).await;
+        }
+    }
+
+    async fn answer(&self, id: &Bytes, message: Message, waits: bool) {
+        if waits && !self.is_up().await {
+            self.leave(id);
+            return self.complain(Some(id), &Problem::Gone).await;
+        }
+        let endpoint = Endpoint::Server(Arc::clone(self.upstream.name()));
+        let via = Via::Pipe(&self.pipe);
+        match mcp::read(&self.shared, endpoint, via, message)
+            .await
+            .reply
+            .body
+        {
+            Body::Stream(mut messages) => {
+                while let Some(message) = messages.recv().await {
+                    self.say(message).await;
+                }
+                self.leave(id);
+            }
+            whole => {
+                // The client may use the id again as soon as it has the answer.
+                self.leave(id);
+                self.say(whole.into_bytes()).await;
+            }
+        }
+    }
+
+    /// Waits until the server has been greeted, as the client would without us; false if it is not
+    /// to be.
+    async fn is_up(&self) -> bool {
+        let mut state = self.upstream.state();
+        let settled = state.wait_for(|state| !matches!(state, State::Starting));
+        settled
+            .await
+            .is_ok_and(|state| !matches!(*state, State::Stopped))
+    }
+
+    /// Tells a legacy client of changes from now on.
+    fn listen(&self) {
+        let listener = Listener {
+            endpoint: Endpoint::Server(Arc::clone(self.upstream.name())),
+            subscription: None,
+            list_changed: true,
+            ended: Some(self.pipe.session.listen()),
+            framing: Framing::Bare,
+        };
+        if let Some(mut news) = listener.start(&self.shared) {
+            let out = self.out.clone();
+            tokio::spawn(async move {
+                while let Some(message) = news.recv().await {
+                    if out.send(message).await.is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    }
+
+    /// Lets go of a request, which ends its call. The protocol wants no answer to it then.
+    fn cancel(&self, message: &Message) {
+        let task = message
+            .param("requestId")
+            .and_then(|id| self.under_way().remove(&id));
+        if let Some(task) = task {
+            task.abort();
+        }
+    }
+
+    fn leave(&self, id: &Bytes) {
+        let mut under_way = self.under_way();
+        // Once cancelled, the id may be another request's.
+        if under_way.get(id).map(AbortHandle::id) == tokio::task::try_id() {
+            under_way.remove(id);
+        }
+    }
+
+    async fn refuse(&self, why: Why, id: Option<u64>) {
+        let problem = match why {
+            Why::TooLarge => Problem::TooLarge,
+            Why::Starved => Problem::Busy,
+        };
+        let id = id.map(|id| id.to_string());
+        self.complain(id.as_ref().map(String::as_bytes), &problem)
+            .await;
+    }
+
+    async fn complain(&self, id: Option<&[u8]>, problem: &Problem) {
+        let reply = reply::problem(id, problem, ClientEra::Unnegotiated);
+        self.say(reply.body.into_bytes()).await;
+    }
+
+    async fn say(&self, message: Bytes) {
+        // Nobody reads any more: the end of it all is near.
+        let _unheard = self.out.send(message).await;
+    }
+
+    fn under_way(&self) -> MutexGuard<'_, HashMap<Bytes, AbortHandle>> {
+        self.under_way
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Writes messages, a line each, until there are no more.
+pub(crate) async fn write(
+    mut messages: mpsc::Receiver<Bytes>,
+    mut output: impl AsyncWrite + Unpin,
+) -> io::Result<()> {
+    let mut lines = Vec::new();
+    while let Some(message) = messages.recv().await {
+        lines.clear();
+        append(&mut lines, &message);
+        while lines.len() < TOGETHER
+            && let Ok(message) = messages.try_recv()
+        {
+            append(&mut lines, &message);
+        }
+        output.write_all(&lines).await?;
+        output.flush().await?;
+        if lines.capacity() > KEPT {
+            lines = Vec::new();
+        }
+    }
+    Ok(())
+}
+
+fn append(lines: &mut Vec<u8>, message: &Bytes) {
+    lines.extend_from_slice(&reply::line(message));
+    lines.push(b'\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_message_is_one_line_whatever_it_holds() {
+        let (out, messages) = mpsc::channel(4);
+        for message in [&b"{\"a\": 1.0}"[..], b"{\r\n \"b\" :\n\"c d\\n\"}"] {
+            out.send(Bytes::from_static(message)).await.expect("room");
+        }
+        drop(out);
+        let mut written = Vec::new();
+        write(messages, &mut written).await.expect("memory");
+        assert_eq!(
+            String::from_utf8_lossy(&written),
+            "{\"a\": 1.0}\n{\"b\":\"c d\\n\"}\n"
+        );
+    }
+}

@@ -1,0 +1,61 @@
+//! What a message came by. HTTP says things about a message in headers, and they are held against
+//! it; a pipe has one client at its end, who says everything in the message itself.
+
+use std::sync::{Arc, OnceLock};
+
+use hyper::HeaderMap;
+
+use super::client::client_name;
+use super::http::hears_events;
+use super::message::Message;
+use super::session::Session;
+use crate::reply::Framing;
+
+/// The way a message came.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Via<'a> {
+    Http(&'a HeaderMap),
+    Pipe(&'a Pipe),
+}
+
+/// The client at the end of a pipe.
+#[derive(Debug)]
+pub(super) struct Pipe {
+    pub(super) session: Arc<Session>,
+    /// What it calls itself, once it has said hello the legacy way.
+    pub(super) introduced: OnceLock<Option<Arc<str>>>,
+}
+
+impl Pipe {
+    pub(super) fn new(session: Arc<Session>) -> Self {
+        Self {
+            session,
+            introduced: OnceLock::new(),
+        }
+    }
+
+    /// The client says hello the legacy way. The first time holds.
+    pub(super) fn introduce(&self, message: &Message) {
+        let info = message.param("clientInfo");
+        let name = info.as_ref().and_then(client_name);
+        let _again = self.introduced.set(name);
+    }
+}
+
+impl Via<'_> {
+    /// Whether the client can hear more than one message in reply.
+    pub(super) fn hears_notes(self) -> bool {
+        match self {
+            Self::Http(headers) => hears_events(headers),
+            Self::Pipe(_) => true,
+        }
+    }
+
+    /// How several messages in reply are told apart.
+    pub(super) fn framing(self) -> Framing {
+        match self {
+            Self::Http(_) => Framing::Events,
+            Self::Pipe(_) => Framing::Bare,
+        }
+    }
+}

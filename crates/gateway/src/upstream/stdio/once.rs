@@ -1,0 +1,83 @@
+//! A child that is not started again: whoever started us wants to know how it ended. Only while
+//! its era is not known may it have more than one life, because some servers die of a greeting
+//! they do not understand.
+
+use std::error::Error;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+use countersign_inspect::Era;
+use tokio::sync::watch;
+
+use super::{HandshakeError, Life, StartError, State, Supervisor};
+
+/// So often is it greeted: as it was known, the modern way, the legacy way.
+const GREETINGS: u32 = 3;
+
+/// How a child ended that nobody told to.
+#[derive(Debug)]
+pub struct End {
+    /// Whether it could be called before that.
+    pub served: bool,
+    /// What it ended with, as a shell says it: above 128 for a signal. `None` if it was ended.
+    pub code: Option<u8>,
+    /// Why it never served, if that is known.
+    pub error: Option<Box<dyn Error + Send + Sync>>,
+}
+
+impl Supervisor {
+    /// Keeps the child alive until it ends or is told to stop; then there is nothing to tell.
+    pub(crate) async fn run_once(self, mut stop: watch::Receiver<bool>) -> Option<End> {
+        let mut era = self.eras.known();
+        let mut greetings = 1;
+        let end = loop {
+            let known = era;
+            let life = self.live(&mut era, &mut stop).await;
+            if *stop.borrow() {
+                break None;
+            }
+            if greetings == GREETINGS || !life.died_of_the_greeting() || known == Some(Era::Legacy)
+            {
+                break Some(End::from(life));
+            }
+            if era == known {
+                era = Some(Era::Legacy);
+            }
+            greetings += 1;
+        };
+        self.state.send_replace(State::Stopped);
+        end
+    }
+}
+
+impl Life {
+    fn died_of_the_greeting(&self) -> bool {
+        let greeted = matches!(&self.failed, None | Some(StartError::Handshake(_)));
+        greeted && !self.served
+    }
+
+    /// Whether the child went by itself.
+    fn left(&self) -> bool {
+        matches!(
+            &self.failed,
+            None | Some(StartError::Handshake(HandshakeError::Lost))
+        )
+    }
+}
+
+impl From<Life> for End {
+    fn from(life: Life) -> Self {
+        Self {
+            served: life.served,
+            code: life.status.filter(|_| life.left()).and_then(code),
+            error: life.failed.map(Into::into),
+        }
+    }
+}
+
+fn code(status: ExitStatus) -> Option<u8> {
+    let code = status
+        .code()
+        .or_else(|| status.signal().map(|signal| 128 + signal))?;
+    u8::try_from(code).ok()
+}
