@@ -232,21 +232,35 @@ impl<'m, 'a> Machine<'m, 'a> {
             return Ok(Applied::Pass);
         }
         if self.only_decides(link) && !link.merges_into(frame) {
-            let mut answer = self.quick(child, instance)?;
-            if answer.is_none() && flags.has(Flags::MEMO) {
-                answer = self.remembered(frame, child, instance)?;
-            }
-            return match answer {
-                None => Ok(Applied::Call),
-                Some(true) => Ok(Applied::Pass),
-                Some(false) => self.refuse(frame, child, instance, link, keyword),
-            };
+            let answer = self.quick(child, instance)?;
+            return self.answered(answer, frame, child, instance, link, keyword);
         }
         if flags.has(Flags::FALSE) {
             self.fuel.spend(1)?;
             return self.refuse(frame, child, instance, link, keyword);
         }
         Ok(Applied::Call)
+    }
+
+    /// What the quick answer comes to; where there was none, memory may have one.
+    fn answered(
+        &mut self,
+        mut answer: Option<bool>,
+        frame: &Frame,
+        child: NodeId,
+        instance: u32,
+        link: Link,
+        keyword: Keyword,
+    ) -> Result<Applied, Halt> {
+        let flags = self.program.nodes[child as usize].flags;
+        if answer.is_none() && flags.has(Flags::MEMO) {
+            answer = self.remembered(frame, child, instance)?;
+        }
+        match answer {
+            None => Ok(Applied::Call),
+            Some(true) => Ok(Applied::Pass),
+            Some(false) => self.refuse(frame, child, instance, link, keyword),
+        }
     }
 
     /// Whether a yes or no is all that is asked, not every failure on the way.

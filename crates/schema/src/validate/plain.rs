@@ -216,11 +216,12 @@ impl Machine<'_, '_> {
             return Ok(Some(Step::Deeper(child, instance)));
         }
         // Only a yes or no is asked here, and nothing is merged, so most values need no more than this.
-        if self.quick(child, instance)? == Some(true) {
+        let answer = self.quick(child, instance)?;
+        if answer == Some(true) {
             return Ok(None);
         }
         let link = Link::Child;
-        let applied = self.apply_in_full(frame, child, instance, link, target.keyword)?;
+        let applied = self.answered(answer, frame, child, instance, link, target.keyword)?;
         Ok(match applied {
             Applied::Pass => None,
             Applied::Fail => Some(Step::Aside(Flow::Invalid)),
