@@ -4,8 +4,7 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::whose::Whose;
-use crate::format::{Format, FormatOption};
-use crate::remote::Remote;
+use crate::format::FormatOption;
 use crate::report::{Failure, printable};
 use crate::table::table;
 use crate::{Console, Exit};
@@ -40,19 +39,7 @@ struct List {
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let Command::List(list) = &arguments.command;
-    let gateway = match list.whose.config(console) {
-        Ok(config) => Remote::require(&config)?,
-        Err(exit) => return Ok(exit),
-    };
-    let servers = gateway.get("/api/v1/servers")?.json()?;
-    let servers = servers["servers"].as_array().cloned().unwrap_or_default();
-    match list.format.output {
-        Format::Json => servers
-            .iter()
-            .try_for_each(|server| console.data(format!("{server}\n")))?,
-        Format::Text => console.data(rendered(&servers))?,
-    }
-    Ok(Exit::Ok)
+    list.whose.list("servers", &list.format, rendered, console)
 }
 
 fn rendered(servers: &[Value]) -> String {

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::whose::Whose;
-use crate::format::{Format, FormatOption};
+use crate::format::FormatOption;
 use crate::remote::Remote;
 use crate::report::Failure;
 use crate::table::table;
@@ -60,25 +60,9 @@ struct Call {
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
     match &arguments.command {
-        Command::List(arguments) => list(arguments, console),
+        Command::List(list) => list.whose.list("tools", &list.format, rendered, console),
         Command::Call(arguments) => call(arguments, console),
     }
-}
-
-fn list(arguments: &List, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let gateway = match arguments.whose.config(console) {
-        Ok(config) => Remote::require(&config)?,
-        Err(exit) => return Ok(exit),
-    };
-    let tools = gateway.get("/api/v1/tools")?.json()?;
-    let tools = tools["tools"].as_array().cloned().unwrap_or_default();
-    match arguments.format.output {
-        Format::Json => tools
-            .iter()
-            .try_for_each(|tool| console.data(format!("{tool}\n")))?,
-        Format::Text => console.data(rendered(&tools))?,
-    }
-    Ok(Exit::Ok)
 }
 
 fn rendered(tools: &[Value]) -> String {

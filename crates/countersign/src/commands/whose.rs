@@ -4,8 +4,12 @@ use std::path::PathBuf;
 
 use clap::Args;
 use countersign_gateway::config::{Config, Overrides};
+use serde_json::Value;
 
 use super::config::ConfigOption;
+use crate::format::{Format, FormatOption};
+use crate::remote::Remote;
+use crate::report::Failure;
 use crate::{Console, Exit};
 
 /// The options themselves, to flatten into a command's arguments.
@@ -26,5 +30,28 @@ impl Whose {
             ..Overrides::default()
         };
         self.config.open(&flags, console).map(|(config, _)| config)
+    }
+
+    /// Prints all the running gateway has of one kind, `/api/v1/<kind>`.
+    pub(super) fn list(
+        &self,
+        kind: &str,
+        format: &FormatOption,
+        rendered: impl Fn(&[Value]) -> String,
+        console: &mut Console<'_>,
+    ) -> Result<Exit, Failure> {
+        let gateway = match self.config(console) {
+            Ok(config) => Remote::require(&config)?,
+            Err(exit) => return Ok(exit),
+        };
+        let listed = gateway.get(&format!("/api/v1/{kind}"))?.json()?;
+        let listed = listed[kind].as_array().cloned().unwrap_or_default();
+        match format.output {
+            Format::Json => listed
+                .iter()
+                .try_for_each(|one| console.data(format!("{one}\n")))?,
+            Format::Text => console.data(rendered(&listed))?,
+        }
+        Ok(Exit::Ok)
     }
 }
