@@ -1,0 +1,1 @@
+//! Contract testing: labelled cases made from the declared schemas, oracles, shrinking, baseline.

@@ -1,0 +1,1 @@
+//! One reply held to the tool it came from: which sites of the contract it violates.

@@ -1,0 +1,1 @@
+//! The plan file: server, validation, load, scenarios, thresholds, output.

@@ -1,0 +1,1 @@
+//! Reports: the run as JSON first, every other form rendered from it.
