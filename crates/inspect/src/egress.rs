@@ -127,7 +127,12 @@ fn text_block(text: &str) -> Vec<u8> {
 }
 
 /// Whether some text block already holds this value, whatever its spelling.
-fn said_in_text(bytes: &[u8], envelope: &Envelope, value: Span, config: &OutputValidation) -> bool {
+pub(crate) fn said_in_text(
+    bytes: &[u8],
+    envelope: &Envelope,
+    value: Span,
+    config: &OutputValidation,
+) -> bool {
     let limits = limits(config);
     let Some(content) = envelope.content() else {
         return false;
