@@ -1,0 +1,107 @@
+//! Everything a server lists as its tools, page by page, each kept as it was declared. A list
+//! without end is an error, and so is a cursor that leads nowhere new.
+
+use bytes::Bytes;
+use countersign_inspect::Era;
+use countersign_tape::{Kind, Span, elements};
+use thiserror::Error;
+
+use super::exchange::{Fault, Reply};
+use super::json::member;
+use super::message::{Outgoing, own_params};
+use super::{Options, Transport};
+
+const MOST_PAGES: usize = 1_000;
+const MOST_TOOLS: usize = 100_000;
+
+/// The tools of a server.
+#[derive(Clone, Debug, Default)]
+pub struct List {
+    /// The tools, in the server's order.
+    pub tools: Vec<Declaration>,
+    /// How many entries have no name and so cannot be called.
+    pub nameless: usize,
+}
+
+/// A tool as its server declares it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declaration {
+    /// Its name.
+    pub name: String,
+    /// The whole declaration, byte for byte.
+    pub raw: Bytes,
+}
+
+/// Why there is no list.
+#[derive(Debug, Error)]
+pub enum ListError {
+    /// A page was not answered.
+    #[error("the tools could not be listed")]
+    Unanswered(#[source] Fault),
+    /// A page was refused with a JSON-RPC error.
+    #[error("the server refused to list its tools (code {code:?})")]
+    Refused {
+        /// The error's code, if it is an integer.
+        code: Option<i64>,
+    },
+    /// A page is not a list of tools.
+    #[error("the answer to tools/list has no list of tools")]
+    NoList,
+    /// There are too many pages or tools, or the pages go round in circles.
+    #[error("the list of tools does not end")]
+    Endless,
+}
+
+/// Fetches all pages.
+pub(super) async fn fetch(
+    transport: &Transport,
+    era: Era,
+    options: &Options,
+) -> Result<List, ListError> {
+    let mut list = List::default();
+    let mut cursor: Option<Vec<u8>> = None;
+    for _ in 0..MOST_PAGES {
+        let members = cursor
+            .as_ref()
+            .map(|cursor| format!(r#""cursor":{}"#, String::from_utf8_lossy(cursor)));
+        let params = own_params(era, members.as_deref().unwrap_or_default());
+        let asked = Outgoing::plain("tools/list", params.as_bytes());
+        let page = match transport.exchange(&asked, options.greeting).await.reply {
+            Ok(Reply::Result(page)) => page,
+            Ok(Reply::Error(error)) => return Err(ListError::Refused { code: error.code }),
+            Err(fault) => return Err(ListError::Unanswered(fault)),
+        };
+        let next = list.add(&page)?;
+        if list.tools.len() > MOST_TOOLS || (next.is_some() && next == cursor) {
+            return Err(ListError::Endless);
+        }
+        if next.is_none() {
+            return Ok(list);
+        }
+        cursor = next;
+    }
+    Err(ListError::Endless)
+}
+
+impl List {
+    /// Adds a page; gives the token of the cursor to the next.
+    fn add(&mut self, page: &Bytes) -> Result<Option<Vec<u8>>, ListError> {
+        let whole = Span::whole(page);
+        let tools = member(page, whole, "tools")
+            .filter(|tools| tools.kind(page) == Some(Kind::Array))
+            .ok_or(ListError::NoList)?;
+        for tool in elements(page, tools) {
+            let raw = page.slice_ref(tool.bytes(page));
+            match member(page, tool, "name").and_then(|name| name.string(page)) {
+                Some(name) => self.tools.push(Declaration {
+                    name: name.into_owned(),
+                    raw,
+                }),
+                None => self.nameless += 1,
+            }
+        }
+        Ok(member(page, whole, "nextCursor")
+            .filter(|cursor| cursor.kind(page) == Some(Kind::String))
+            .map(|cursor| cursor.bytes(page).to_vec()))
+    }
+}

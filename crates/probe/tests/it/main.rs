@@ -1,0 +1,4 @@
+//! The tester against scripted servers.
+
+mod client;
+mod support;

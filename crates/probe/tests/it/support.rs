@@ -1,0 +1,56 @@
+//! Servers for the tests to talk to, over both transports.
+
+use std::time::Duration;
+
+use countersign_fixture::http::{Format, Server};
+use countersign_fixture::{Log, Script, executable};
+use countersign_probe::client::{Client, Options, Target};
+use tempfile::NamedTempFile;
+
+/// Longer than anything here takes, however slow the machine.
+pub(crate) const LONG: Duration = Duration::from_mins(1);
+
+/// A server that runs as long as this is kept.
+pub(crate) struct Running {
+    pub(crate) target: Target,
+    _server: Option<Server>,
+    _script: Option<NamedTempFile>,
+}
+
+/// A server over HTTP in this process.
+pub(crate) async fn http(script: Script, format: Format) -> Running {
+    logged(script, format, Log::none()).await
+}
+
+/// The same, writing down what it receives.
+pub(crate) async fn logged(script: Script, format: Format, log: Log) -> Running {
+    let server = Server::bind("127.0.0.1:0", script, format, log)
+        .await
+        .expect("a free port");
+    Running {
+        target: Target::url(&server.url()).expect("an address"),
+        _server: Some(server),
+        _script: None,
+    }
+}
+
+/// A server as a child process.
+pub(crate) fn stdio(script: &Script) -> Running {
+    let file = NamedTempFile::new().expect("a scratch file");
+    std::fs::write(file.path(), script.to_json()).expect("the script is written");
+    let program = executable().expect("the fixture can be built");
+    let path = file.path().display().to_string();
+    let args = ["stdio", "--script", &path].map(str::to_owned);
+    Running {
+        target: Target::command(program.display().to_string(), args),
+        _server: None,
+        _script: Some(file),
+    }
+}
+
+impl Running {
+    pub(crate) async fn connect(&self) -> Client {
+        let connected = Client::connect(&self.target, &Options::default()).await;
+        connected.expect("the server is greeted")
+    }
+}
