@@ -196,7 +196,7 @@ impl Client {
     }
 
     /// Says good-bye: ends a session, or the child process and whatever it started.
-    pub async fn close(self) {
+    pub async fn close(&self) {
         self.transport.close().await;
     }
 }

@@ -1,1 +1,224 @@
-//! The plan file: server, validation, load, scenarios, thresholds, output.
+//! The plan file: server, validation, load, scenarios, thresholds, output. Read strictly: what is
+//! misspelt is an error with the nearest word, and everything is resolved before a byte is sent.
+//! Whether the plan can be kept is found out by running it, not here.
+
+mod chance;
+mod explain;
+mod feeder;
+mod hint;
+mod raw;
+mod resolve;
+mod scenario;
+mod schedule;
+mod template;
+mod threshold;
+mod units;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::client::{Options, Target, TargetError};
+use crate::policy::Validation;
+
+pub use chance::Chance;
+pub use feeder::{Feeder, FeederError, Order, Row};
+pub use scenario::{Call, Expect, Scenario};
+pub use schedule::{Executor, Load, Processes, Shape, Stage};
+pub use template::{Taken, Template, TemplateError};
+pub use threshold::{Bound, Metric, Statistic, Threshold, ThresholdError, Timing};
+
+/// A plan larger than this is not one.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// What a run is to do.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Where the server is.
+    pub target: Target,
+    /// What is printed as the server: never a secret.
+    pub shown: String,
+    /// What the client asks of it.
+    pub options: Options,
+    /// Whether and how violations gate.
+    pub validation: Validation,
+    /// When calls start.
+    pub load: Load,
+    /// Which calls.
+    pub scenarios: Vec<Scenario>,
+    /// What must hold at the end.
+    pub thresholds: Vec<Threshold>,
+    /// Reports to write, by format.
+    pub output: BTreeMap<Format, PathBuf>,
+}
+
+/// The form of a report.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Format {
+    /// Tables for a person at a terminal.
+    Terminal,
+    /// Everything, for machines; the others are made from it.
+    Json,
+    /// A summary for a pull request or a CI step.
+    Markdown,
+    /// Test suites, one per tool.
+    Junit,
+    /// Code scanning results.
+    Sarif,
+    /// One file with charts.
+    Html,
+    /// Text exposition of the counters.
+    Prometheus,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Self; 7] = [
+        Self::Terminal,
+        Self::Json,
+        Self::Markdown,
+        Self::Junit,
+        Self::Sarif,
+        Self::Html,
+        Self::Prometheus,
+    ];
+
+    /// The word used in plans and on the command line.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Terminal => "terminal",
+            Self::Json => "json",
+            Self::Markdown => "markdown",
+            Self::Junit => "junit",
+            Self::Sarif => "sarif",
+            Self::Html => "html",
+            Self::Prometheus => "prometheus",
+        }
+    }
+}
+
+/// Why there is no plan.
+#[derive(Debug, Error)]
+pub enum PlanError {
+    /// The file cannot be read.
+    #[error("{path} cannot be read")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// It is not TOML, or has a key or value that means nothing.
+    #[error("{message}")]
+    Syntax {
+        /// Where and what, with the line.
+        message: String,
+        /// The word that was probably meant.
+        nearest: Option<String>,
+    },
+    /// A setting contradicts another or lacks one.
+    #[error("{key}: {problem}")]
+    Setting {
+        /// The key's path.
+        key: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A `${env:NAME}` reference names a variable that is not set.
+    #[error("{key}: the environment variable {name} is not set")]
+    Environment {
+        /// The key's path.
+        key: String,
+        /// The variable.
+        name: String,
+    },
+    /// The server's address cannot be used.
+    #[error("server.url cannot be used")]
+    Target(#[from] TargetError),
+    /// The arguments of a call cannot be used.
+    #[error("the arguments of a call cannot be used")]
+    Template(#[from] TemplateError),
+    /// A feeder cannot be used.
+    #[error("a feeder cannot be used")]
+    Feeder(#[from] FeederError),
+    /// A threshold cannot be read.
+    #[error("a threshold cannot be read")]
+    Threshold(#[from] ThresholdError),
+}
+
+impl PlanError {
+    /// The word that was probably meant.
+    pub fn nearest(&self) -> Option<&str> {
+        match self {
+            Self::Syntax { nearest, .. } => nearest.as_deref(),
+            Self::Threshold(error) => error.nearest.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+impl Plan {
+    /// Reads a plan file; the files it names are looked for beside it.
+    pub fn load(path: &Path) -> Result<Self, PlanError> {
+        let unreadable = |source| PlanError::Read {
+            path: path.to_owned(),
+            source,
+        };
+        let size = std::fs::metadata(path).map_err(unreadable)?.len();
+        if size > MOST_BYTES {
+            return Err(unreadable(std::io::ErrorKind::FileTooLarge.into()));
+        }
+        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        Self::parse(&text, folder, &|name| std::env::var(name).ok())
+    }
+
+    /// Reads a plan's text. `folder` is where its files are, `environment` looks variables up.
+    ///
+    /// ```
+    /// use countersign_probe::plan::Plan;
+    /// use std::path::Path;
+    ///
+    /// let text = r#"
+    ///     [server]
+    ///     url = "http://127.0.0.1:8080/mcp"
+    ///     [load]
+    ///     executor = "rate"
+    ///     rate = 50
+    ///     duration = "10s"
+    ///     [[scenario]]
+    ///     tool = "search"
+    ///     arguments = { query = "rust" }
+    /// "#;
+    /// let plan = Plan::parse(text, Path::new("."), &|_| None)?;
+    /// assert_eq!(plan.scenarios[0].calls[0].tool, "search");
+    /// # Ok::<(), countersign_probe::plan::PlanError>(())
+    /// ```
+    pub fn parse(
+        text: &str,
+        folder: &Path,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, PlanError> {
+        let raw: raw::Plan = toml::from_str(text).map_err(|error| hint::syntax(&error))?;
+        resolve::resolve(raw, folder, environment)
+    }
+
+    /// What the plan will do, in words; nothing is sent to find out.
+    pub fn explain(&self) -> String {
+        explain::explain(self)
+    }
+
+    /// How long the load lasts, without draining.
+    pub fn duration(&self) -> Duration {
+        self.load.duration()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -17,8 +17,8 @@ pub struct Exchange {
     pub first_event: Option<Instant>,
     /// When the last byte of the answer had come, or the fault was known.
     pub done: Instant,
-    /// How many bytes the answer had.
-    pub received: usize,
+    /// The whole answer as it was written, envelope included, if there was one.
+    pub message: Option<Bytes>,
 }
 
 /// What a server answered.
@@ -68,7 +68,7 @@ pub(super) struct Stamps {
     pub(super) sent: Instant,
     pub(super) first_event: Option<Instant>,
     pub(super) done: Option<Instant>,
-    pub(super) received: usize,
+    pub(super) message: Option<Bytes>,
 }
 
 impl Stamps {
@@ -77,7 +77,7 @@ impl Stamps {
             sent: Instant::now(),
             first_event: None,
             done: None,
-            received: 0,
+            message: None,
         }
     }
 
@@ -87,7 +87,7 @@ impl Stamps {
             sent: self.sent,
             first_event: self.first_event,
             done: self.done.unwrap_or_else(Instant::now),
-            received: self.received,
+            message: self.message,
         }
     }
 }

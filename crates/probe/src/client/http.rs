@@ -125,8 +125,7 @@ impl Http {
             Form::Json => {
                 let whole = gather(response.into_body(), self.limit).await?;
                 stamps.done = Some(Instant::now());
-                stamps.received = whole.len();
-                answer(&whole, id, status)
+                answer(whole, id, status, stamps)
             }
             _ if status == StatusCode::OK => Err(Fault::Malformed),
             _ => Err(Fault::Status(status.as_u16())),
@@ -148,16 +147,16 @@ impl Http {
             match reading::read(&message) {
                 Heard::Answer(found, reply) if found == id => {
                     stamps.done = Some(now);
-                    stamps.received = message.len();
+                    stamps.message = Some(message);
                     finish(events.body);
                     return reply;
                 }
                 Heard::Request { id, method } => self.answer(&id, &method),
                 Heard::Answer(..) => strays = true,
                 Heard::Batch(parts) => {
-                    if let Some(reply) = among(&parts, id) {
+                    if let Some((part, reply)) = among(parts, id) {
                         stamps.done = Some(now);
-                        stamps.received = message.len();
+                        stamps.message = Some(part);
                         return reply;
                     }
                 }
@@ -241,25 +240,30 @@ impl Http {
 }
 
 /// The answer in a whole body; a refusal's body is an answer too if it holds one.
-fn answer(whole: &Bytes, id: u64, status: StatusCode) -> Result<Reply, Fault> {
-    let found = match reading::read(whole) {
-        Heard::Answer(found, reply) if found == id => Some(reply),
-        Heard::Batch(parts) => among(&parts, id),
+fn answer(whole: Bytes, id: u64, status: StatusCode, stamps: &mut Stamps) -> Result<Reply, Fault> {
+    let found = match reading::read(&whole) {
+        Heard::Answer(found, reply) if found == id => Some((whole, reply)),
+        Heard::Batch(parts) => among(parts, id),
         _ => None,
     };
     match found {
-        Some(reply) if reply.is_ok() || status == StatusCode::OK => reply,
+        Some((message, reply)) if reply.is_ok() || status == StatusCode::OK => {
+            stamps.message = Some(message);
+            reply
+        }
         _ if status == StatusCode::OK => Err(Fault::Malformed),
         _ => Err(Fault::Status(status.as_u16())),
     }
 }
 
 /// Some servers wrap an answer into an array.
-fn among(parts: &[Bytes], id: u64) -> Option<Result<Reply, Fault>> {
-    parts.iter().find_map(|part| match reading::read(part) {
-        Heard::Answer(found, reply) if found == id => Some(reply),
-        _ => None,
-    })
+fn among(parts: Vec<Bytes>, id: u64) -> Option<(Bytes, Result<Reply, Fault>)> {
+    parts
+        .into_iter()
+        .find_map(|part| match reading::read(&part) {
+            Heard::Answer(found, reply) if found == id => Some((part, reply)),
+            _ => None,
+        })
 }
 
 /// What the headers of a response say it is.

@@ -65,7 +65,7 @@ async fn calls_share_a_connection_and_are_stamped() {
         assert!(slow.reply.is_ok() && quick.reply.is_ok());
         assert!(slow.done - slow.sent >= Duration::from_millis(300));
         assert!(quick.done < slow.done, "the quick one does not wait");
-        assert!(quick.sent <= quick.done && quick.received > 0);
+        assert!(quick.sent <= quick.done && quick.message.is_some());
         client.close().await;
     }
 }

@@ -1,0 +1,151 @@
+//! The plan as it is written: every key, none resolved. Unknown keys are errors.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::Format;
+use super::feeder::Order;
+use super::scenario::Expect;
+use super::schedule::Processes;
+use super::units::Span;
+use crate::policy::Validation;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Plan {
+    pub(super) server: Server,
+    #[serde(default)]
+    pub(super) validation: Validation,
+    #[serde(default)]
+    pub(super) load: Load,
+    #[serde(default)]
+    pub(super) scenario: Vec<Scenario>,
+    #[serde(default)]
+    pub(super) thresholds: BTreeMap<String, Limit>,
+    #[serde(default)]
+    pub(super) output: BTreeMap<Format, PathBuf>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Server {
+    pub(super) command: Option<String>,
+    #[serde(default)]
+    pub(super) args: Vec<String>,
+    #[serde(default)]
+    pub(super) env: BTreeMap<String, String>,
+    pub(super) working_dir: Option<PathBuf>,
+    pub(super) url: Option<String>,
+    #[serde(default)]
+    pub(super) headers: BTreeMap<String, String>,
+    pub(super) era: Option<EraName>,
+    pub(super) max_message_bytes: Option<usize>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum EraName {
+    Legacy,
+    Modern,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Load {
+    #[serde(default)]
+    pub(super) executor: ExecutorName,
+    pub(super) shape: Option<ShapeName>,
+    pub(super) rate: Option<f64>,
+    pub(super) duration: Option<Span>,
+    #[serde(default)]
+    pub(super) stages: Vec<RawStage>,
+    pub(super) burst: Option<u32>,
+    pub(super) every: Option<Span>,
+    pub(super) vus: Option<u32>,
+    pub(super) think_time: Option<Span>,
+    pub(super) warm_up: Option<Span>,
+    pub(super) timeout: Option<Span>,
+    pub(super) drain: Option<Span>,
+    pub(super) max_in_flight: Option<u32>,
+    pub(super) connections: Option<u32>,
+    pub(super) stdio: Option<Processes>,
+    pub(super) sessions: Option<u32>,
+    pub(super) seed: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ExecutorName {
+    #[default]
+    Rate,
+    Vus,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ShapeName {
+    Constant,
+    Stages,
+    Poisson,
+    Burst,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawStage {
+    pub(super) duration: Span,
+    pub(super) rate: f64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Scenario {
+    pub(super) name: Option<String>,
+    pub(super) weight: Option<u32>,
+    pub(super) feeder: Option<RawFeeder>,
+    pub(super) tool: Option<String>,
+    pub(super) arguments: Option<toml::Value>,
+    pub(super) arguments_json: Option<String>,
+    pub(super) expect: Option<Expect>,
+    #[serde(default)]
+    pub(super) take: BTreeMap<String, String>,
+    #[serde(default)]
+    pub(super) call: Vec<Call>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Call {
+    pub(super) tool: String,
+    pub(super) arguments: Option<toml::Value>,
+    pub(super) arguments_json: Option<String>,
+    pub(super) expect: Option<Expect>,
+    #[serde(default)]
+    pub(super) take: BTreeMap<String, String>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawFeeder {
+    pub(super) file: PathBuf,
+    #[serde(default)]
+    pub(super) order: Order,
+}
+
+/// A threshold: a bound, or a bound and whether it ends the run.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Limit {
+    Plain(String),
+    Full(FullLimit),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct FullLimit {
+    pub(super) limit: String,
+    #[serde(default)]
+    pub(super) abort_on_fail: bool,
+}
