@@ -1,0 +1,320 @@
+//! What can be varied at one place: the edges of what its keywords allow, and one step over each
+//! edge. Every mistake is a single one, so that a refusal can be attributed.
+
+use serde_json::{Value, json};
+
+use super::number::Range;
+use super::text::{MAX_LENGTH, plain};
+use super::value::{MAX_MEMBERS, type_of, value};
+use super::view::{Choice, Document, View};
+
+/// Listed values that are tried, of one place.
+const MAX_LISTED: usize = 24;
+/// A member no schema declares.
+const UNEXPECTED: &str = "countersign_unexpected";
+
+type Named = Vec<(String, Value)>;
+
+/// Values at the edges of what is allowed.
+pub(super) fn variants<'a>(document: &Document<'a>, view: &View<'a>) -> Named {
+    let mut made: Named = Vec::new();
+    for (index, listed) in view
+        .enums
+        .into_iter()
+        .flatten()
+        .take(MAX_LISTED)
+        .enumerate()
+    {
+        made.push((format!("enum member {index}"), listed.clone()));
+    }
+    made.extend(
+        view.suggested
+            .iter()
+            .take(4)
+            .map(|value| ("suggested".to_owned(), (*value).clone())),
+    );
+    let schemas = &view.origin;
+    for nth in 1..view.branches.min(8) {
+        if let Some(value) = value(document, schemas, Choice::Minimal(nth)) {
+            made.push((format!("branch {nth}"), value));
+        }
+    }
+    if view.enums.is_some() || !view.consts.is_empty() {
+        return made;
+    }
+    let types = view.types.clone().unwrap_or_default();
+    for name in types.iter().chain(
+        type_of(view, Choice::Minimal(0))
+            .iter()
+            .filter(|_| types.is_empty()),
+    ) {
+        match *name {
+            "boolean" => made.extend([
+                ("true".to_owned(), json!(true)),
+                ("false".to_owned(), json!(false)),
+            ]),
+            "null" => made.push(("null".to_owned(), Value::Null)),
+            "string" => strings(view, &mut made),
+            "integer" | "number" => numbers(view, &mut made),
+            "array" => arrays(document, view, &mut made),
+            "object" => {
+                if let Some(value) = value(document, schemas, Choice::Maximal(0)) {
+                    made.push(("every member".to_owned(), value));
+                }
+            }
+            _ => {}
+        }
+    }
+    made
+}
+
+fn strings(view: &View<'_>, made: &mut Named) {
+    if !view.patterns.is_empty() || view.format.is_some() {
+        return;
+    }
+    let least = view.count("minLength").unwrap_or(0);
+    made.push(("shortest".to_owned(), Value::from(plain(least))));
+    if least == 0 {
+        made.push(("one character".to_owned(), Value::from("a")));
+    }
+    made.push((
+        "other scripts".to_owned(),
+        Value::from("é漢😀".repeat(least / 3 + 1)),
+    ));
+    if let Some(most) = view.count("maxLength").filter(|most| *most <= MAX_LENGTH) {
+        made.push(("longest".to_owned(), Value::from(plain(most))));
+    }
+}
+
+fn numbers(view: &View<'_>, made: &mut Named) {
+    let range = Range::of(view);
+    let zero = [("zero", Some(0.0)), ("negative", Some(-range.step))];
+    let edges = [
+        ("least", range.low),
+        ("least and one", range.low.map(|low| low + range.step)),
+        ("greatest", range.high),
+        (
+            "greatest less one",
+            range.high.map(|high| high - range.step),
+        ),
+    ];
+    for (name, number) in edges.into_iter().chain(zero) {
+        made.extend(number.map(|number| (name.to_owned(), Range::value(number))));
+    }
+}
+
+fn arrays<'a>(document: &Document<'a>, view: &View<'a>, made: &mut Named) {
+    let schemas = &view.origin;
+    if let Some(shortest) = value(document, schemas, Choice::Minimal(0)) {
+        made.push(("fewest items".to_owned(), shortest));
+    }
+    if let Some(few) = value(document, schemas, Choice::Maximal(0)) {
+        made.push(("several items".to_owned(), few));
+    }
+    if let Some(most) = view.count("maxItems").filter(|most| *most <= MAX_MEMBERS) {
+        made.extend(items(document, view, most).map(|all| ("most items".to_owned(), all)));
+    }
+}
+
+/// An array of exactly so many items.
+fn items<'a>(document: &Document<'a>, view: &View<'a>, count: usize) -> Option<Value> {
+    let item = |index: usize| {
+        let schemas = view.prefix.get(index).unwrap_or(&view.items);
+        let choice = if view.unique && index > 0 {
+            Choice::Random(index as u64 * 7919)
+        } else {
+            Choice::Minimal(0)
+        };
+        value(document, schemas, choice)
+    };
+    (0..count)
+        .map(item)
+        .collect::<Option<Vec<Value>>>()
+        .map(Value::Array)
+}
+
+/// Values that are wrong in one way, with the keyword that should say so.
+pub(super) fn mistakes<'a>(document: &Document<'a>, view: &View<'a>) -> Named {
+    let mut made: Named = Vec::new();
+    if view.types.is_some() {
+        made.extend(named("type", other_type(view)));
+    }
+    if view.enums.is_some() || !view.consts.is_empty() {
+        let keyword = if view.enums.is_some() {
+            "enum"
+        } else {
+            "const"
+        };
+        made.extend(named(keyword, unlisted(view)));
+        return made;
+    }
+    made.extend(wrong_numbers(view));
+    if view.allows("string") {
+        made.extend(wrong_strings(view));
+    }
+    if view.allows("array") {
+        made.extend(wrong_arrays(document, view));
+    }
+    made
+}
+
+fn named(keyword: &str, value: Option<Value>) -> Option<(String, Value)> {
+    value.map(|value| (keyword.to_owned(), value))
+}
+
+fn wrong_numbers(view: &View<'_>) -> Named {
+    let range = Range::of(view);
+    let fraction = view.types.is_some() && range.integer;
+    let beyond = |keyword: &str, by: f64| {
+        named(
+            keyword,
+            view.bound(keyword).map(|bound| Range::value(bound + by)),
+        )
+    };
+    let off = view.bound("multipleOf").map(|step| {
+        let low = range.low.unwrap_or(0.0);
+        Range::value(if range.integer {
+            low + 1.0
+        } else {
+            low + step / 2.0
+        })
+    });
+    let all = [
+        named(
+            "type",
+            fraction.then(|| json!(range.low.unwrap_or(0.0) + 0.5)),
+        ),
+        beyond("minimum", -range.step),
+        beyond("maximum", range.step),
+        beyond("exclusiveMinimum", 0.0),
+        beyond("exclusiveMaximum", 0.0),
+        named("multipleOf", off),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+fn wrong_strings(view: &View<'_>) -> Named {
+    let shorter = view
+        .count("minLength")
+        .and_then(|least| least.checked_sub(1));
+    let longer = view.count("maxLength").filter(|most| *most < MAX_LENGTH);
+    let text = |length: usize| Value::from(plain(length));
+    let lengths = [
+        named("minLength", shorter.map(text)),
+        named("maxLength", longer.map(|most| text(most + 1))),
+    ];
+    let unmatched = if view.patterns.is_empty() {
+        &[][..]
+    } else {
+        &["", "!", "~ ~", "\u{1}"]
+    };
+    let patterns = unmatched
+        .iter()
+        .map(|text| ("pattern".to_owned(), Value::from(*text)));
+    lengths.into_iter().flatten().chain(patterns).collect()
+}
+
+fn wrong_arrays<'a>(document: &Document<'a>, view: &View<'a>) -> Named {
+    let fewer = view
+        .count("minItems")
+        .and_then(|least| least.checked_sub(1));
+    let more = view.count("maxItems").filter(|most| *most < MAX_MEMBERS);
+    let twice = view
+        .unique
+        .then(|| value(document, &view.items, Choice::Minimal(0)))
+        .flatten();
+    let all = [
+        named(
+            "minItems",
+            fewer.and_then(|count| items(document, view, count)),
+        ),
+        named(
+            "maxItems",
+            more.and_then(|count| items(document, view, count + 1)),
+        ),
+        named("uniqueItems", twice.map(|one| json!([one, one]))),
+    ];
+    all.into_iter().flatten().collect()
+}
+
+/// An object that lacks what it must have, or has what it must not have.
+pub(super) fn missing(view: &View<'_>, present: Option<&Value>) -> Named {
+    let mut made = Vec::new();
+    let Some(Value::Object(object)) = present else {
+        return made;
+    };
+    for name in view.required.iter().take(16) {
+        let mut without = object.clone();
+        if without.remove(*name).is_some() {
+            made.push((format!("required, without {name}"), Value::Object(without)));
+        }
+    }
+    if view
+        .additional
+        .iter()
+        .any(|one| **one == Value::Bool(false))
+    {
+        let mut with = object.clone();
+        with.insert(UNEXPECTED.to_owned(), json!(1));
+        made.push(("additionalProperties".to_owned(), Value::Object(with)));
+    }
+    if let Some(most) = view
+        .count("maxProperties")
+        .filter(|most| *most < MAX_MEMBERS)
+    {
+        let mut with = object.clone();
+        for index in with.len()..=most {
+            with.insert(format!("{UNEXPECTED}{index}"), json!(1));
+        }
+        made.push(("maxProperties".to_owned(), Value::Object(with)));
+    }
+    if !view.property_names.is_empty() {
+        let mut with = object.clone();
+        with.insert("~ ~".to_owned(), json!(1));
+        made.push(("propertyNames".to_owned(), Value::Object(with)));
+    }
+    if view.count("minProperties").is_some_and(|least| least > 0) && view.required.is_empty() {
+        made.push(("minProperties".to_owned(), json!({})));
+    }
+    made
+}
+
+/// A value of a type that is not allowed, and that nobody would quietly convert.
+fn other_type(view: &View<'_>) -> Option<Value> {
+    let candidates = [
+        ("string", json!("not what was declared")),
+        ("array", json!([[]])),
+        ("integer", json!(7)),
+        ("boolean", json!(true)),
+        ("object", json!({UNEXPECTED: 1})),
+    ];
+    let mut wrong = candidates
+        .into_iter()
+        .filter(|(name, _)| !view.allows(name));
+    wrong.next().map(|(_, value)| value)
+}
+
+/// A value like the listed ones that is not listed.
+fn unlisted(view: &View<'_>) -> Option<Value> {
+    let listed: Vec<&Value> = view
+        .enums
+        .into_iter()
+        .flatten()
+        .chain(view.consts.iter().copied())
+        .collect();
+    let candidates = [
+        json!("not_listed_by_the_schema"),
+        json!(987_654),
+        json!(true),
+        json!([]),
+        json!({}),
+    ];
+    let same = |value: &Value| {
+        listed
+            .iter()
+            .any(|one| std::mem::discriminant(*one) == std::mem::discriminant(value))
+    };
+    candidates
+        .into_iter()
+        .find(|value| same(value) && !listed.contains(&value))
+}
