@@ -6,4 +6,17 @@
 //! that may destroy something unless it is allowed by name.
 
 pub mod case;
+mod corpus;
+mod examine;
 pub mod generate;
+mod leak;
+pub mod oracle;
+pub mod record;
+pub mod run;
+pub mod safety;
+mod session;
+mod shrink;
+
+pub use case::{Case, Intent};
+pub use record::{Pass, Record};
+pub use run::{Run, RunError, Settings, ToolRun, run};

@@ -1,0 +1,157 @@
+//! One answer to one case: how it was answered, and everything about it that is wrong.
+
+use bytes::Bytes;
+use countersign_inspect::Finding;
+
+use super::case::{Case, Intent};
+use super::leak::leak;
+use super::oracle::{self, Family, Says, Seen};
+use super::record::{Sighting, What};
+use crate::client::{Exchange, Fault, Reply};
+use crate::judge::{Judge, Judgement, Violation, texts};
+use crate::policy::Site;
+
+/// Findings of one answer that are looked at.
+const MAX_SIGHTINGS: usize = 128;
+
+pub(crate) struct Examined {
+    pub(crate) seen: Seen,
+    pub(crate) sightings: Vec<Sighting>,
+    pub(crate) structured: Option<Vec<u8>>,
+    pub(crate) texts: Vec<String>,
+    pub(crate) request_id: Option<String>,
+}
+
+/// Looks at an answer.
+pub(crate) fn examine(
+    judge: &Judge,
+    family: Family,
+    tool: &str,
+    case: &Case,
+    exchange: &Exchange,
+) -> Examined {
+    let message = framed(exchange);
+    let judgement =
+        matches!(exchange.reply, Ok(Reply::Result(_))).then(|| judge.reply(tool, message.clone()));
+    let seen = seen(exchange, judgement.as_ref());
+    let texts = texts(&message);
+    let mut sightings = Vec::new();
+    match oracle::judge(&case.intent, family, seen) {
+        Says::Pass | Says::Known => {}
+        Says::Accepted => sightings.push(accepted(&case.intent)),
+        Says::Wrong(rule) => sightings.push(wrong(rule, seen, judgement.as_ref())),
+    }
+    if let (Seen::Success, Intent::Valid, Some(judgement)) = (seen, &case.intent, &judgement) {
+        sightings.extend(judgement.violations.iter().flat_map(of_violation));
+    }
+    if matches!(seen, Seen::ToolError | Seen::Error(_)) && !case.intent.is_valid() {
+        sightings.extend(refusal(case, &texts));
+    }
+    sightings.truncate(MAX_SIGHTINGS);
+    let structured = judgement
+        .as_ref()
+        .and_then(|one| one.answer.structured(&message))
+        .map(<[u8]>::to_vec);
+    Examined {
+        seen,
+        sightings,
+        structured,
+        texts,
+        request_id: request_id(&message),
+    }
+}
+
+fn seen(exchange: &Exchange, judgement: Option<&Judgement>) -> Seen {
+    match &exchange.reply {
+        Ok(Reply::Result(_)) => match judgement {
+            Some(judgement) if !judgement.malformed.is_empty() => Seen::Malformed,
+            Some(judgement) if judgement.answer.is_error => Seen::ToolError,
+            _ => Seen::Success,
+        },
+        Ok(Reply::Error(error)) => error.code.map_or(Seen::Malformed, Seen::Error),
+        Err(Fault::TimedOut) => Seen::Timeout,
+        Err(Fault::Closed | Fault::Unreachable) => Seen::Ended,
+        Err(Fault::Malformed | Fault::TooLarge) => Seen::Malformed,
+        Err(Fault::Status(status)) => Seen::Error(i64::from(*status)),
+    }
+}
+
+fn accepted(intent: &Intent) -> Sighting {
+    let mut sighting = Sighting::of(What::Site(Site::Accepted));
+    if let Intent::Invalid { keyword, pointer } = intent {
+        sighting.keyword_location = Some(keyword.clone());
+        sighting.instance_pointer = Some(pointer.clone());
+        sighting.detail = Some(format!("arguments that break `{keyword}` are accepted"));
+    }
+    sighting
+}
+
+fn wrong(rule: &'static oracle::Rule, seen: Seen, judgement: Option<&Judgement>) -> Sighting {
+    let mut sighting = Sighting::of(What::Rule(rule)).detail(rule.says);
+    if let Seen::Error(code) = seen {
+        sighting.actual = Some(code.to_string());
+    }
+    if let Some(finding) = judgement.and_then(|judgement| judgement.malformed.first()) {
+        sighting.keyword_location = Some(finding.rule.to_string());
+        sighting
+            .instance_pointer
+            .clone_from(&finding.instance_pointer);
+    }
+    sighting
+}
+
+/// The sightings of a violation: one per finding, or one for the site itself.
+pub(crate) fn of_violation(violation: &Violation) -> Vec<Sighting> {
+    let what = What::Site(violation.site);
+    if violation.findings.is_empty() {
+        return vec![Sighting::of(what)];
+    }
+    let of = |finding: &Finding| Sighting {
+        what,
+        keyword_location: finding.schema_pointer.clone(),
+        instance_pointer: finding.instance_pointer.clone(),
+        expected: finding.expected.clone(),
+        actual: finding.actual.clone(),
+        detail: finding.detail.clone(),
+    };
+    violation.findings.iter().map(of).collect()
+}
+
+/// What is wrong with the words of a refusal.
+fn refusal(case: &Case, texts: &[String]) -> Vec<Sighting> {
+    let mut found = Vec::new();
+    let sent = case.arguments.to_string();
+    if let Some(leak) = leak(texts, &sent) {
+        let detail = format!("a refusal shows a {}", leak.as_str());
+        found.push(Sighting::of(What::Rule(&oracle::LEAK)).detail(detail));
+    }
+    let named = match &case.intent {
+        Intent::Invalid { pointer, .. } => {
+            let is_name =
+                |step: &&str| !step.is_empty() && !step.bytes().all(|byte| byte.is_ascii_digit());
+            let mut names = pointer.split('/').filter(is_name).peekable();
+            names.peek().is_none() || names.any(|name| texts.iter().any(|text| text.contains(name)))
+        }
+        _ => true,
+    };
+    if !named {
+        found.push(Sighting::of(What::Rule(&oracle::UNNAMED)).detail(oracle::UNNAMED.says));
+    }
+    found
+}
+
+/// The answer as a whole response.
+fn framed(exchange: &Exchange) -> Bytes {
+    let (member, value) = match &exchange.reply {
+        Ok(Reply::Result(result)) => ("result", result),
+        Ok(Reply::Error(error)) => ("error", &error.raw),
+        Err(_) => return Bytes::new(),
+    };
+    let lead = format!(r#"{{"jsonrpc":"2.0","id":0,"{member}":"#);
+    [lead.as_bytes(), value, b"}"].concat().into()
+}
+
+fn request_id(message: &[u8]) -> Option<String> {
+    let envelope = countersign_tape::scan(message, &countersign_tape::Hard::default()).ok()?;
+    Some(String::from_utf8_lossy(envelope.id()?.bytes(message)).into_owned())
+}

@@ -1,0 +1,144 @@
+//! The findings of a run, each once, counted when seen again.
+
+use std::collections::HashMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use countersign_inspect::Digest;
+use serde_json::Value;
+
+use super::super::record::{Key, Pass, Record, Sighting, VERSION, starred};
+use super::{Run, Settings};
+use crate::policy::SchemaPolicy;
+
+/// Distinct findings that are kept, at most.
+const MAX_FINDINGS: usize = 1_000;
+
+pub(super) struct Findings<'s> {
+    settings: &'s Settings,
+    server: String,
+    protocol: String,
+    transport: String,
+    known: HashMap<(String, Key), usize>,
+    records: Vec<Record>,
+    /// Sightings beyond what is kept, and those a policy ignores.
+    pub(super) ignored: u64,
+}
+
+impl<'s> Findings<'s> {
+    pub(super) fn new(settings: &'s Settings, run: &Run) -> Self {
+        Self {
+            settings,
+            server: run.server.clone(),
+            protocol: run.protocol.clone(),
+            transport: run.transport.clone(),
+            known: HashMap::new(),
+            records: Vec::new(),
+            ignored: 0,
+        }
+    }
+
+    /// Counts a sighting that is known; false if it is new.
+    pub(super) fn again(&mut self, tool: &str, sighting: &Sighting) -> bool {
+        let Some(index) = self.known.get(&(tool.to_owned(), sighting.key())) else {
+            return false;
+        };
+        let Some(record) = self.records.get_mut(*index) else {
+            return false;
+        };
+        record.count += 1;
+        record.last_ms = now_ms();
+        self.ignored += u64::from(record.policy == SchemaPolicy::Ignore);
+        true
+    }
+
+    /// Whether anybody will look at it.
+    pub(super) fn matters(&self, tool: &str, sighting: &Sighting) -> bool {
+        let applied = sighting
+            .what
+            .apply(tool, &self.settings.validation, self.settings.today);
+        applied.policy != SchemaPolicy::Ignore
+    }
+
+    pub(super) fn add(
+        &mut self,
+        tool: &str,
+        digest: &str,
+        pass: Pass,
+        case: &str,
+        sighting: &Sighting,
+        shown: Option<(Value, Option<String>)>,
+    ) {
+        if self.again(tool, sighting) {
+            return;
+        }
+        if self.records.len() >= MAX_FINDINGS {
+            self.ignored += 1;
+            return;
+        }
+        let applied = sighting
+            .what
+            .apply(tool, &self.settings.validation, self.settings.today);
+        self.ignored += u64::from(applied.policy == SchemaPolicy::Ignore);
+        let (arguments, request_id) =
+            shown.map_or((None, None), |(arguments, id)| (Some(arguments), id));
+        let now = now_ms();
+        let key = sighting.key();
+        let record = Record {
+            version: VERSION,
+            fingerprint: fingerprint(&self.server, tool, sighting.what.site(), &key),
+            rule: sighting.what.id().to_owned(),
+            site: sighting.what.site().to_owned(),
+            policy: applied.policy,
+            why: applied.why,
+            tool: tool.to_owned(),
+            protocol: self.protocol.clone(),
+            transport: self.transport.clone(),
+            schema_digest: digest.to_owned(),
+            keyword_location: sighting.keyword_location.clone(),
+            instance_pointer: sighting.instance_pointer.as_deref().map(starred),
+            expected: sighting.expected.clone(),
+            actual: sighting.actual.clone(),
+            detail: sighting.detail.clone(),
+            pass,
+            case: case.to_owned(),
+            count: 1,
+            first_ms: now,
+            last_ms: now,
+            request_id,
+            reproducer: Some((self.settings.reproduce)(tool, arguments.as_ref())),
+            arguments,
+        };
+        self.known
+            .insert((tool.to_owned(), key), self.records.len());
+        self.records.push(record);
+    }
+
+    pub(super) fn records(self) -> Vec<Record> {
+        self.records
+    }
+}
+
+/// Server, tool, rule, site, keyword and place: the same in every run, and no value in it.
+fn fingerprint(server: &str, tool: &str, site: &str, key: &Key) -> String {
+    let parts = [
+        server,
+        tool,
+        site,
+        key.rule,
+        &key.keyword_location,
+        &key.instance_pointer,
+    ];
+    let text = serde_json::to_string(&parts).unwrap_or_default();
+    Digest::of(text.as_bytes())
+        .to_string()
+        .chars()
+        .take(32)
+        .collect()
+}
+
+fn now_ms() -> u64 {
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

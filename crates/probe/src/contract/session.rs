@@ -1,0 +1,101 @@
+//! A connection to the server under test that survives it: a server that ended or stopped
+//! answering is started again, so that the next case meets a fresh one.
+
+use std::time::Duration;
+
+use thiserror::Error;
+
+use crate::client::{Client, ConnectError, Exchange, Fault, List, ListError, Options, Target};
+
+/// Restarts of one run, at most.
+const MAX_RESTARTS: u32 = 300;
+
+/// Why a run ended before its end.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The server cannot be reached.
+    #[error("the server cannot be reached")]
+    Connect(#[from] ConnectError),
+    /// The tools cannot be listed.
+    #[error("the tools cannot be listed")]
+    List(#[from] ListError),
+    /// The server was started again too often.
+    #[error("the server had to be started more than {MAX_RESTARTS} times")]
+    Restarts,
+}
+
+pub(crate) struct Session<'t> {
+    target: &'t Target,
+    options: Options,
+    client: Option<Client>,
+    pub(crate) timeout: Duration,
+    pub(crate) calls: u64,
+    pub(crate) restarts: u32,
+}
+
+impl<'t> Session<'t> {
+    pub(crate) async fn open(
+        target: &'t Target,
+        options: Options,
+        timeout: Duration,
+    ) -> Result<Self, RunError> {
+        let client = Client::connect(target, &options).await?;
+        Ok(Self {
+            target,
+            options,
+            client: Some(client),
+            timeout,
+            calls: 0,
+            restarts: 0,
+        })
+    }
+
+    /// The connected client; connects if there is none.
+    pub(crate) async fn client(&mut self) -> Result<&Client, RunError> {
+        let gone = self.client.as_ref().is_none_or(Client::is_closed);
+        if gone {
+            self.drop_client().await;
+            self.restarts += 1;
+            if self.restarts > MAX_RESTARTS {
+                return Err(RunError::Restarts);
+            }
+        }
+        // A `match` on the option would borrow it for the other arm too.
+        if self.client.is_none() {
+            self.client = Some(Client::connect(self.target, &self.options).await?);
+        }
+        self.client.as_ref().ok_or(RunError::Restarts)
+    }
+
+    pub(crate) async fn list(&mut self) -> Result<List, RunError> {
+        Ok(self.client().await?.list_tools().await?)
+    }
+
+    pub(crate) async fn call(
+        &mut self,
+        tool: &str,
+        arguments: &[u8],
+    ) -> Result<Exchange, RunError> {
+        let timeout = self.timeout;
+        let exchange = self.client().await?.call(tool, arguments, timeout).await;
+        self.calls += 1;
+        let silent = matches!(
+            exchange.reply,
+            Err(Fault::TimedOut | Fault::Closed | Fault::Unreachable)
+        );
+        if silent && matches!(self.target, Target::Stdio(_)) {
+            self.drop_client().await;
+        }
+        Ok(exchange)
+    }
+
+    async fn drop_client(&mut self) {
+        if let Some(client) = self.client.take() {
+            client.close().await;
+        }
+    }
+
+    pub(crate) async fn close(mut self) {
+        self.drop_client().await;
+    }
+}
