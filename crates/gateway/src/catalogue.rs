@@ -14,17 +14,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use countersign_audit::StoreError;
+use countersign_audit::{Store, StoreError};
+use tokio::sync::watch;
 use tokio::time::sleep;
 
+pub(crate) use described::shown;
 pub(crate) use entry::Entry;
 pub(crate) use tool::{Naming, Tool};
 
+use crate::config::Config;
 use crate::events;
 use crate::pause;
 use crate::router::Index;
+use crate::settings::Settings;
 use crate::shared::Shared;
-use crate::upstream::{Connection, Upstream, ready};
+use crate::upstream::{Connection, State, Upstream, ready};
 
 /// Servers often change several tools at once.
 const DEBOUNCE: Duration = Duration::from_millis(250);
@@ -64,6 +68,25 @@ impl Tools {
         self
     }
 
+    /// The same tools, as a configuration holds them. Blocks: schemas may have to be compiled again.
+    pub(crate) fn under(self: &Arc<Self>, config: &Config, server: &str) -> Arc<Self> {
+        let mut changed = false;
+        let tools = self.all.iter().map(|tool| {
+            let policy = config.policy(server, tool.name());
+            if tool.is_under(&policy) {
+                return Arc::clone(tool);
+            }
+            changed = true;
+            let tool_under = tool.under(server, policy);
+            tool_under.map_or_else(|| Arc::clone(tool), Arc::new)
+        });
+        let tools = tools.collect();
+        if !changed {
+            return Arc::clone(self);
+        }
+        Arc::new(Self::new(tools, self.fresh).lasting(self.ttl_ms))
+    }
+
     /// The tool of this name.
     pub(crate) fn get(&self, name: &str) -> Option<&Arc<Tool>> {
         self.all.get(*self.by_name.get(name)?)
@@ -81,9 +104,12 @@ impl Tools {
 }
 
 /// What the store remembers of a server. Blocks.
-pub(crate) fn remembered(shared: &Shared, server: &str) -> Result<Tools, StoreError> {
-    let config = shared.config();
-    let captured = shared.store.reader().tools(server)?;
+pub(crate) fn remembered(
+    store: &Store,
+    config: &Config,
+    server: &str,
+) -> Result<Tools, StoreError> {
+    let captured = store.reader().tools(server)?;
     let tools = captured.into_iter().filter_map(|captured| {
         let entry = Entry::read(Bytes::from(captured.raw)).ok()?;
         let policy = config.policy(server, entry.name());
@@ -97,18 +123,34 @@ pub(crate) fn remembered(shared: &Shared, server: &str) -> Result<Tools, StoreEr
     Ok(Tools::new(tools.collect(), false))
 }
 
+/// A server whose tools are kept up to date. Following it does not keep it running.
+#[derive(Debug)]
+pub(crate) struct Followed {
+    pub(crate) name: Arc<str>,
+    pub(crate) state: watch::Receiver<State>,
+}
+
+impl Followed {
+    pub(crate) fn new(upstream: &Upstream) -> Self {
+        Self {
+            name: Arc::clone(upstream.name()),
+            state: upstream.state(),
+        }
+    }
+}
+
 /// Keeps a server's tools up to date for as long as the server is there.
-pub(crate) async fn follow(shared: Arc<Shared>, upstream: Arc<Upstream>) {
-    let mut state = upstream.state();
+pub(crate) async fn follow(shared: Arc<Shared>, server: Followed) {
+    let mut state = server.state.clone();
     loop {
         if let Ok(connection) = ready(&mut state).await {
             tokio::select! {
-                () = track(&shared, &upstream, &connection) => {}
+                () = track(&shared, &server, &connection) => {}
                 changed = state.changed() => if changed.is_err() { return },
             }
         } else {
             // Nobody should wait for a list that does not come.
-            shared.settle(upstream.name());
+            shared.settle(&server);
             if state.changed().await.is_err() {
                 return;
             }
@@ -117,13 +159,13 @@ pub(crate) async fn follow(shared: Arc<Shared>, upstream: Arc<Upstream>) {
 }
 
 /// Captures the list, and again whenever the server says so; never returns.
-async fn track(shared: &Arc<Shared>, upstream: &Upstream, connection: &Connection) {
+async fn track(shared: &Arc<Shared>, server: &Followed, connection: &Connection) {
     let mut failures = 0;
     loop {
         match fetch::tools(connection).await {
             Ok(list) => {
                 failures = 0;
-                capture(shared, upstream.name(), list, connection).await;
+                capture(shared, server, list, connection).await;
                 tokio::select! {
                     () = connection.list_changed() => sleep(DEBOUNCE).await,
                     () = sleep(REFRESH) => {}
@@ -133,11 +175,11 @@ async fn track(shared: &Arc<Shared>, upstream: &Upstream, connection: &Connectio
                 failures += 1;
                 let why = &error.to_string();
                 events::ListFailed {
-                    server: upstream.name(),
+                    server: &server.name,
                     why,
                 }
                 .emit(&shared.events);
-                shared.settle(upstream.name());
+                shared.settle(server);
                 tokio::select! {
                     () = connection.list_changed() => {}
                     () = sleep(pause::growing(failures + 3)) => {}
@@ -148,21 +190,27 @@ async fn track(shared: &Arc<Shared>, upstream: &Upstream, connection: &Connectio
 }
 
 /// Turns a fresh list into tools, remembers them and offers them.
-async fn capture(shared: &Arc<Shared>, server: &Arc<str>, list: fetch::List, from: &Connection) {
+async fn capture(shared: &Arc<Shared>, of: &Followed, list: fetch::List, from: &Connection) {
+    let server = &of.name;
     if let Some(why) = list.cut {
         events::ListCut { server, why }.emit(&shared.events);
     }
     let (blocking, name) = (Arc::clone(shared), Arc::clone(server));
     let mirrors = from.mirrors();
     let captured = tokio::task::spawn_blocking(move || {
-        let known = blocking.snapshot();
-        let known = known.server(&name).map(|server| Arc::clone(&server.tools));
+        let snapshot = blocking.snapshot();
+        let known = snapshot.server(&name);
+        let known = known.map(|server| Arc::clone(&server.tools));
         let known = known.unwrap_or_default();
-        let captured = capture::capture(&blocking, &name, list.tools, &known, mirrors);
+        let settings = Arc::clone(&snapshot.settings);
+        // Held longer, it would keep servers alive that are to end.
+        drop(snapshot);
+        let under = (&*blocking, &*settings.config);
+        let captured = capture::capture(under, &name, list.tools, &known, mirrors);
         let tools = Tools::new(captured.tools, true).lasting(list.ttl_ms);
-        (tools, captured.changed, captured.records)
+        (settings, tools, captured.changed, captured.records)
     });
-    let Ok((tools, changed, mut records)) = captured.await else {
+    let Ok((settings, tools, changed, mut records)) = captured.await else {
         return;
     };
     events::ListCaptured {
@@ -170,10 +218,43 @@ async fn capture(shared: &Arc<Shared>, server: &Arc<str>, list: fetch::List, fro
         tools: tools.all().len(),
     }
     .emit(&shared.events);
-    let (instructions, poisoned) = described::instructions(shared, server, from.instructions());
+    let said = from.instructions();
+    let (instructions, poisoned) = described::instructions(shared, &settings, server, said);
     records.extend(poisoned);
-    shared.publish(server, tools, instructions, changed);
+    let found = Found {
+        said: said.map(|said| said.bytes().clone()),
+        settings,
+        tools: Arc::new(tools),
+        instructions,
+        changed,
+    };
+    shared.publish(of, found);
     shared.metrics.observe(&records);
     // A remark is no reply: nothing waits for it.
     let _remarked = shared.store.commit((), records).await;
+}
+
+/// What a server was found to have, and the settings it was looked at under.
+#[derive(Debug)]
+pub(crate) struct Found {
+    settings: Arc<Settings>,
+    pub(crate) tools: Arc<Tools>,
+    pub(crate) instructions: Option<Bytes>,
+    /// The instructions as the server gave them.
+    said: Option<Bytes>,
+    /// Whether the list differs from the one that was known.
+    pub(crate) changed: bool,
+}
+
+impl Found {
+    /// The same under these settings: they may have changed since.
+    pub(crate) fn under(mut self, settings: &Arc<Settings>, server: &str) -> Self {
+        if !Arc::ptr_eq(&self.settings, settings) {
+            let config = &settings.config;
+            self.tools = self.tools.under(config, server);
+            self.instructions = self.said.as_ref().map(|said| shown(said, config, server));
+            self.settings = Arc::clone(settings);
+        }
+        self
+    }
 }

@@ -12,6 +12,7 @@ mod environment;
 mod foreign;
 mod keys;
 mod locate;
+mod merge;
 mod model;
 mod name;
 mod nearest;
@@ -21,10 +22,12 @@ mod page;
 mod problem;
 mod raw;
 mod resolve;
+mod running;
 mod sanitisers;
 mod schema;
 mod secret;
 mod show;
+mod source;
 mod template;
 #[cfg(test)]
 mod tests;
@@ -35,6 +38,7 @@ use std::path::Path;
 
 pub use environment::Environment;
 pub use locate::{Located, Origin, locate};
+pub(crate) use merge::{merged, patch};
 pub use model::{
     ActivityConfig, Config, Protocol, RoutingMode, Server, ToolConfig, ToolNames, Transport,
 };
@@ -43,6 +47,7 @@ pub use overrides::Overrides;
 pub use problem::{ConfigError, Place, Problem, Warning};
 pub use schema::schema;
 pub use secret::{ApiKey, Secret};
+pub use source::{Adjust, Opened, Source};
 pub use template::template;
 
 /// Far more than any list of servers; a device or a runaway pipe must not fill memory.
@@ -58,9 +63,17 @@ pub fn load_with(
     path: &Path,
     environment: &Environment<'_>,
 ) -> Result<(Config, Vec<Warning>), ConfigError> {
-    let text = read(path)?;
+    from_text(&read(path)?, path, environment)
+}
+
+/// What the file at `path` says, which has been read.
+fn from_text(
+    text: &str,
+    path: &Path,
+    environment: &Environment<'_>,
+) -> Result<(Config, Vec<Warning>), ConfigError> {
     let (mut config, mut warnings) =
-        parse(&text, environment).map_err(|error| error.in_file(path))?;
+        parse(text, environment).map_err(|error| error.in_file(path))?;
     warnings.extend(exposed_secret(path, &config));
     Overrides::from_environment(environment)?.apply(&mut config)?;
     Ok((config, warnings))

@@ -10,21 +10,17 @@ use std::time::Duration;
 use countersign_audit::{Options, Retention, Store, StoreError};
 use thiserror::Error;
 use tokio::net::TcpListener;
-use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::budget::Budget;
-use crate::catalogue;
-use crate::config::{ActivityConfig, Config};
-use crate::downstream::{self, Guard};
+use crate::config::{ActivityConfig, Config, Opened};
+use crate::downstream;
 use crate::drain::Phase;
 use crate::key::{self, Key, KeyError};
+use crate::plan::Plan;
+use crate::reload;
 use crate::route::Endpoint;
+use crate::settings::Settings;
 use crate::shared::Shared;
-use crate::snapshot::{Server, Snapshot};
-use crate::upstream::Upstream;
-use crate::upstream::eras::Known;
-use crate::upstream::supervisor::{Supervisor, supervise};
 
 /// How long calls may go on once the gateway stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -77,44 +73,32 @@ pub struct Gateway {
     shared: Arc<Shared>,
     address: SocketAddr,
     key: Key,
-    stop: watch::Sender<bool>,
-    /// One per server; each ends when its child has.
-    supervisors: Vec<JoinHandle<()>>,
     acceptor: JoinHandle<()>,
 }
 
 impl Gateway {
-    /// Starts everything the configuration asks for. Must be called within a tokio runtime.
-    pub async fn start(config: Config) -> Result<Self, StartError> {
+    /// Starts everything the configuration asks for. If it is from a file, that file is followed: what changes in it
+    /// holds for the next call. Must be called within a tokio runtime.
+    pub async fn start(opened: impl Into<Opened>) -> Result<Self, StartError> {
+        let opened = opened.into();
+        let config = opened.config.clone();
         check(&config)?;
-        let key = match &config.api_key {
-            Some(value) => Key {
-                value: value.clone(),
-                is_new: false,
-            },
-            None => key::obtain(&config.data_dir)?,
-        };
+        let key = key::of(&config)?;
         let store = open_store(&config)?;
         let listen = config.listen;
         let bound = TcpListener::bind(listen).await;
         let bound = bound.and_then(|listener| Ok((listener.local_addr()?, listener)));
         let (address, listener) = bound.map_err(|source| StartError::Listen { listen, source })?;
         tokio::spawn(store.deliver());
-        let guard = Guard::new(&config, key.value.expose());
-        let budget = Budget::new(config.max_inflight_bytes);
-        let config = Arc::new(config);
-        let shared = Shared::new(Arc::clone(&config), store, budget, Arc::default(), guard);
-        let shared = Arc::new(shared);
-        let stop = watch::Sender::new(false);
-        let prepared = prepare(&shared, &config)?;
-        let supervisors = start_servers(&shared, prepared, &stop).await;
+        let shared = Arc::new(Shared::empty(&opened, store));
+        let settings = Settings::new(config, key.value.expose());
+        Plan::make(&shared, settings)?.carry_out(&shared).await;
+        tokio::spawn(reload::watch(Arc::clone(&shared)));
         let acceptor = tokio::spawn(downstream::serve(Arc::clone(&shared), listener));
         Ok(Self {
             shared,
             address,
             key,
-            stop,
-            supervisors,
             acceptor,
         })
     }
@@ -134,6 +118,12 @@ impl Gateway {
         self.shared.settled(&Endpoint::Direct).await;
     }
 
+    /// Reads the configuration file now, instead of within a second, whether it has changed or not. How it fares is
+    /// logged, counted and recorded.
+    pub async fn reload(&self) {
+        drop(reload::reread(&self.shared).await);
+    }
+
     /// How often each operational event has happened, by name.
     pub fn counts(&self) -> Vec<(&'static str, u64)> {
         self.shared.events.counts()
@@ -142,19 +132,14 @@ impl Gateway {
     /// Stops in good order: takes nothing new, lets calls finish, ends children, closes the store. Calls under way
     /// are told to end once `hurry` resolves, or after ten seconds.
     pub async fn stop(self, hurry: impl Future<Output = ()>) {
-        wind_down(&self.shared, &self.stop, self.supervisors, hurry).await;
+        wind_down(&self.shared, hurry).await;
         self.acceptor.abort();
         self.shared.store.close().await;
     }
 }
 
 /// Takes nothing new, lets calls finish, then tells them to end, and ends the servers.
-pub(crate) async fn wind_down(
-    shared: &Shared,
-    stop: &watch::Sender<bool>,
-    supervisors: Vec<JoinHandle<()>>,
-    hurry: impl Future<Output = ()>,
-) {
+pub(crate) async fn wind_down(shared: &Shared, hurry: impl Future<Output = ()>) {
     let drain = &shared.drain;
     drain.enter(Phase::Draining);
     let finished = tokio::select! {
@@ -165,10 +150,7 @@ pub(crate) async fn wind_down(
         drain.enter(Phase::Cancelling);
         drain.idle(CANCEL).await;
     }
-    stop.send_replace(true);
-    for supervisor in supervisors {
-        drop(supervisor.await);
-    }
+    shared.fleet.end().await;
 }
 
 /// What is configured must exist, before anything is started.
@@ -209,48 +191,4 @@ pub fn store_options(config: &Config) -> Options {
     let key = config.activity.signing_key.as_ref();
     options.signing_key = key.map(|key| key.expose().to_owned());
     options
-}
-
-/// Every enabled server and who will look after it.
-pub(crate) fn prepare(
-    shared: &Shared,
-    config: &Config,
-) -> Result<Vec<(Upstream, Supervisor)>, StartError> {
-    let known = Known::read(&config.data_dir);
-    let enabled = config.servers.iter().filter(|server| server.enabled);
-    let prepared = enabled.map(|server| {
-        let failed = |source| StartError::Address {
-            server: server.name.clone(),
-            source: Box::new(source),
-        };
-        supervise(shared, config, server, &known).map_err(failed)
-    });
-    prepared.collect()
-}
-
-/// Starts every server, with what the store remembers of its tools.
-pub(crate) async fn start_servers(
-    shared: &Arc<Shared>,
-    prepared: Vec<(Upstream, Supervisor)>,
-    stop: &watch::Sender<bool>,
-) -> Vec<JoinHandle<()>> {
-    let mut servers = Vec::new();
-    let mut supervisors = Vec::new();
-    for (upstream, supervisor) in prepared {
-        shared.metrics.register(upstream.name());
-        let (blocking, name) = (Arc::clone(shared), Arc::clone(upstream.name()));
-        let tools = tokio::task::spawn_blocking(move || catalogue::remembered(&blocking, &name));
-        let tools = tools.await.ok().and_then(Result::ok).unwrap_or_default();
-        servers.push(Server::new(Arc::new(upstream), tools));
-        supervisors.push(tokio::spawn(supervisor.run(stop.subscribe())));
-    }
-    let upstreams: Vec<_> = servers
-        .iter()
-        .map(|server| Arc::clone(&server.upstream))
-        .collect();
-    shared.change(|snapshot| Snapshot::new(Arc::clone(&snapshot.config), servers));
-    for upstream in upstreams {
-        tokio::spawn(catalogue::follow(Arc::clone(shared), upstream));
-    }
-    supervisors
 }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
-use crate::config::ApiKey;
+use crate::config::{ApiKey, Config};
 use crate::noise::token;
 
 const FILE: &str = "api_key";
@@ -41,8 +41,19 @@ pub fn stored(data_dir: &Path) -> Result<Option<ApiKey>, KeyError> {
     }
 }
 
+/// The key of a configuration: its own, or the one in its data directory.
+pub(crate) fn of(config: &Config) -> Result<Key, KeyError> {
+    match &config.api_key {
+        Some(value) => Ok(Key {
+            value: value.clone(),
+            is_new: false,
+        }),
+        None => obtain(&config.data_dir),
+    }
+}
+
 /// The key in the data directory; made if there is none.
-pub(crate) fn obtain(data_dir: &Path) -> Result<Key, KeyError> {
+fn obtain(data_dir: &Path) -> Result<Key, KeyError> {
     if let Some(value) = stored(data_dir)? {
         return Ok(Key {
             value,

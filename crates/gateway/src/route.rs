@@ -12,6 +12,7 @@ use crate::catalogue::Tool;
 use crate::json::member;
 use crate::method::Method;
 use crate::router::{self, Does};
+use crate::settings::Settings;
 use crate::shared::Shared;
 use crate::snapshot::{Server, Snapshot};
 use crate::upstream::Upstream;
@@ -37,7 +38,7 @@ pub(crate) struct Route {
     /// What is asked for, where the method names something.
     name: Option<String>,
     pub(crate) policy: Policy,
-    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) settings: Arc<Settings>,
     /// The `params` to send, before they are fitted to the upstream.
     pub(crate) params: Bytes,
     pub(crate) arguments: Option<Bytes>,
@@ -87,7 +88,7 @@ pub(crate) async fn route(shared: &Shared, call: &Call) -> Result<Target, Unrout
     resolve(&snapshot, call)
 }
 
-fn resolve(snapshot: &Arc<Snapshot>, call: &Call) -> Result<Target, Unroutable> {
+fn resolve(snapshot: &Snapshot, call: &Call) -> Result<Target, Unroutable> {
     if call.method != Method::CallTool {
         return other(snapshot, call);
     }
@@ -110,17 +111,17 @@ fn resolve(snapshot: &Arc<Snapshot>, call: &Call) -> Result<Target, Unroutable> 
 }
 
 /// Whatever is no tool is asked of one server, as it is.
-fn other(snapshot: &Arc<Snapshot>, call: &Call) -> Result<Target, Unroutable> {
+fn other(snapshot: &Snapshot, call: &Call) -> Result<Target, Unroutable> {
     let Endpoint::Server(name) = &call.endpoint else {
         return Err(Unroutable::UnknownTool);
     };
     let server = snapshot.server(name).ok_or(Unroutable::UnknownTool)?;
-    let policy = snapshot.config.policy(name, call.method.as_str());
+    let policy = snapshot.settings.config.policy(name, call.method.as_str());
     let tool = Tool::undeclared(call.method.as_str(), name, policy);
     Ok(Route::as_called(snapshot, server, &Arc::new(tool), call).into())
 }
 
-fn by_router(snapshot: &Arc<Snapshot>, does: Does, call: &Call) -> Result<Target, Refusal> {
+fn by_router(snapshot: &Snapshot, does: Does, call: &Call) -> Result<Target, Refusal> {
     let (given, client) = (call.arguments.as_deref(), call.client.era);
     let router = match does {
         Does::Retrieve => return Ok(Target::Answered(router::retrieve(snapshot, given, client)?)),
@@ -138,7 +139,7 @@ fn by_router(snapshot: &Arc<Snapshot>, does: Does, call: &Call) -> Result<Target
 
 impl Route {
     /// A route whose `params` are the client's own.
-    fn as_called(snapshot: &Arc<Snapshot>, server: &Server, tool: &Arc<Tool>, call: &Call) -> Self {
+    fn as_called(snapshot: &Snapshot, server: &Server, tool: &Arc<Tool>, call: &Call) -> Self {
         Self {
             upstream: Arc::clone(&server.upstream),
             method: call.method,
@@ -148,7 +149,7 @@ impl Route {
                 _ => call.name.clone(),
             }),
             policy: tool.policy(call.client.era),
-            snapshot: Arc::clone(snapshot),
+            settings: Arc::clone(&snapshot.settings),
             params: call.params.clone(),
             arguments: call.arguments.clone(),
         }
@@ -194,7 +195,7 @@ impl Asked {
 
     fn route(
         self,
-        snapshot: &Arc<Snapshot>,
+        snapshot: &Snapshot,
         server: &Server,
         tool: &Arc<Tool>,
         client: ClientEra,
@@ -212,7 +213,7 @@ impl Asked {
             tool: Arc::clone(tool),
             name: Some(tool.name().to_owned()),
             policy: tool.policy(client),
-            snapshot: Arc::clone(snapshot),
+            settings: Arc::clone(&snapshot.settings),
             params: params.map_or_else(|_| call.params.clone(), Bytes::from),
             arguments: Some(self.arguments),
         }

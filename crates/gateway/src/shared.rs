@@ -5,20 +5,22 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
-use bytes::Bytes;
 use countersign_audit::Store;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 
 use crate::budget::Budget;
-use crate::catalogue::Tools;
-use crate::config::Config;
-use crate::downstream::{Guard, Sessions};
+use crate::catalogue::{Followed, Found};
+use crate::config::{Config, Opened};
+use crate::downstream::Sessions;
 use crate::drain::Drain;
 use crate::events::Events;
+use crate::fleet::Fleet;
 use crate::metrics::Metrics;
+use crate::reload::Reloads;
 use crate::route::Endpoint;
-use crate::snapshot::Snapshot;
+use crate::settings::Settings;
+use crate::snapshot::{Server, Snapshot};
 
 /// How long a request may wait for servers that are coming up.
 const SETTLING: Duration = Duration::from_secs(10);
@@ -39,30 +41,32 @@ pub(crate) struct Shared {
     pub(crate) events: Arc<Events>,
     pub(crate) metrics: Metrics,
     pub(crate) sessions: Sessions,
-    pub(crate) guard: Guard,
+    pub(crate) fleet: Fleet,
+    pub(crate) reloads: Reloads,
     pub(crate) drain: Drain,
     /// Places for clients that wait for news.
     pub(crate) listeners: Arc<Semaphore>,
 }
 
 impl Shared {
-    pub(crate) fn new(
-        config: Arc<Config>,
-        store: Store,
-        budget: Budget,
-        events: Arc<Events>,
-        guard: Guard,
-    ) -> Self {
+    /// Nothing runs yet, and nothing is remembered but what the data directory says. Blocks, shortly.
+    pub(crate) fn empty(opened: &Opened, store: Store) -> Self {
+        let config = &opened.config;
+        let mut nobody = config.clone();
+        nobody.servers.clear();
+        // Nobody is served before the first plan has been carried out, and that brings the key.
+        let settings = Arc::new(Settings::new(nobody, ""));
         Self {
-            snapshot: ArcSwap::from_pointee(Snapshot::new(config, Vec::new())),
+            snapshot: ArcSwap::from_pointee(Snapshot::new(settings, Vec::new())),
             publishing: Mutex::new(()),
             changed: watch::Sender::new(()),
             store,
-            budget,
-            events,
+            budget: Budget::new(config.max_inflight_bytes),
+            events: Arc::default(),
             metrics: Metrics::default(),
             sessions: Sessions::new(),
-            guard,
+            fleet: Fleet::new(&config.data_dir),
+            reloads: Reloads::new(opened),
             drain: Drain::new(),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
         }
@@ -73,9 +77,14 @@ impl Shared {
         self.snapshot.load_full()
     }
 
+    /// What the configuration makes of the gateway at this moment.
+    pub(crate) fn settings(&self) -> Arc<Settings> {
+        Arc::clone(&self.snapshot.load().settings)
+    }
+
     /// The configuration of this moment.
     pub(crate) fn config(&self) -> Arc<Config> {
-        Arc::clone(&self.snapshot.load().config)
+        Arc::clone(&self.snapshot.load().settings.config)
     }
 
     /// Says whenever there is a new state.
@@ -96,30 +105,46 @@ impl Shared {
         self.changed.send_replace(());
     }
 
-    /// Offers a server's tools; whoever holds its list is told only if they have changed.
-    pub(crate) fn publish(
-        &self,
-        server: &str,
-        tools: Tools,
-        instructions: Option<Bytes>,
-        changed: bool,
-    ) {
+    /// Makes `next` the state, if the one of this moment is still `before`; says whether it was.
+    pub(crate) fn succeed(&self, before: &Arc<Snapshot>, next: Snapshot) -> bool {
+        {
+            let _one_at_a_time = self
+                .publishing
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            if !Arc::ptr_eq(before, &self.snapshot.load()) {
+                return false;
+            }
+            self.snapshot.store(Arc::new(next));
+        }
+        self.changed.send_replace(());
+        true
+    }
+
+    /// Offers what a server was found to have, unless it is no longer the one of its name; whoever holds its list is
+    /// told only if it has changed.
+    pub(crate) fn publish(&self, of: &Followed, found: Found) {
         self.change(|snapshot| {
-            snapshot.replacing(server, |server| server.with(tools, instructions, changed))
+            let found = found.under(&snapshot.settings, &of.name);
+            snapshot.replacing(&of.name, |server| {
+                if !server.upstream.is_behind(&of.state) {
+                    return server.clone();
+                }
+                server.with(found.tools, found.instructions, found.changed)
+            })
         });
     }
 
     /// Notes that a server's list does not come for now: what is known of it stays.
-    pub(crate) fn settle(&self, server: &str) {
-        let settled =
-            |snapshot: &Snapshot| snapshot.server(server).is_none_or(|known| known.settled);
-        if settled(&self.snapshot.load()) {
+    pub(crate) fn settle(&self, of: &Followed) {
+        let is_it = |server: &Server| !server.settled && server.upstream.is_behind(&of.state);
+        if !self.snapshot.load().server(&of.name).is_some_and(is_it) {
             return;
         }
         self.change(|snapshot| {
-            snapshot.replacing(server, |server| {
+            snapshot.replacing(&of.name, |server| {
                 let mut server = server.clone();
-                server.settled = true;
+                server.settled |= is_it(&server);
                 server
             })
         });

@@ -5,24 +5,31 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use countersign_audit::{PayloadPolicy, Redactor};
 use countersign_inspect::{ClientEra, Listing};
 
 use crate::catalogue::{Naming, Tool, Tools};
-use crate::config::Config;
 use crate::route::Endpoint;
+use crate::settings::Settings;
 use crate::upstream::Upstream;
+
+/// Who sees lists of their own.
+const ERAS: [ClientEra; 3] = [
+    ClientEra::Legacy,
+    ClientEra::Modern,
+    ClientEra::Unnegotiated,
+];
 
 /// The state of the gateway at one moment.
 #[derive(Debug)]
 pub(crate) struct Snapshot {
-    pub(crate) config: Arc<Config>,
-    pub(crate) payloads: Arc<PayloadPolicy>,
+    pub(crate) settings: Arc<Settings>,
     servers: Vec<Server>,
     by_name: HashMap<Arc<str>, usize>,
     /// Tools by their names where servers meet.
     by_wire_name: HashMap<String, (usize, Arc<Tool>)>,
     lists: Lists,
+    /// What the revisions of the servers do not tell: which servers there are.
+    revision: u64,
 }
 
 /// A server at one moment.
@@ -40,10 +47,10 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn new(upstream: Arc<Upstream>, tools: Tools) -> Self {
+    pub(crate) fn new(upstream: Arc<Upstream>, tools: Arc<Tools>) -> Self {
         Self {
             upstream,
-            tools: Arc::new(tools),
+            tools,
             instructions: None,
             settled: false,
             revision: 0,
@@ -52,10 +59,15 @@ impl Server {
     }
 
     /// The same server with other tools.
-    pub(crate) fn with(&self, tools: Tools, instructions: Option<Bytes>, changed: bool) -> Self {
+    pub(crate) fn with(
+        &self,
+        tools: Arc<Tools>,
+        instructions: Option<Bytes>,
+        changed: bool,
+    ) -> Self {
         Self {
             upstream: Arc::clone(&self.upstream),
-            tools: Arc::new(tools),
+            tools,
             instructions,
             settled: true,
             revision: self.revision + u64::from(changed),
@@ -65,6 +77,40 @@ impl Server {
                 Arc::clone(&self.lists)
             },
         }
+    }
+
+    /// What takes this one's place: another server of its name, or itself held to something else. Whoever holds the
+    /// list is told only if it is another.
+    pub(crate) fn succeeded_by(&self, mut next: Self) -> Self {
+        next.revision = self.revision;
+        let same = |era: &ClientEra| self.list(*era).bytes() == next.list(*era).bytes();
+        if ERAS.iter().all(same) {
+            return next;
+        }
+        next.relisted()
+    }
+
+    /// The same server, held to something else.
+    pub(crate) fn under(
+        &self,
+        upstream: Arc<Upstream>,
+        tools: Arc<Tools>,
+        instructions: Option<Bytes>,
+    ) -> Self {
+        self.succeeded_by(Self {
+            upstream,
+            tools,
+            instructions,
+            settled: self.settled,
+            revision: 0,
+            lists: Arc::default(),
+        })
+    }
+
+    /// A server that was not there in `before`: its list is another than any that was there.
+    pub(crate) fn appearing_after(mut self, before: &Snapshot) -> Self {
+        self.revision = before.revision(&Endpoint::Direct).wrapping_add(1);
+        self
     }
 
     /// The same server whose tools are listed differently.
@@ -90,17 +136,22 @@ impl Server {
 }
 
 impl Snapshot {
-    pub(crate) fn new(config: Arc<Config>, servers: Vec<Server>) -> Self {
-        let activity = &config.activity;
-        let payloads = PayloadPolicy::new(
-            activity.payloads,
-            activity.payload_max_bytes,
-            Redactor::default(),
-        );
-        Self::assemble(config, Arc::new(payloads), servers)
+    pub(crate) fn new(settings: Arc<Settings>, servers: Vec<Server>) -> Self {
+        Self::assemble(settings, servers, 0)
     }
 
-    fn assemble(config: Arc<Config>, payloads: Arc<PayloadPolicy>, servers: Vec<Server>) -> Self {
+    /// What comes after this state when the settings or the servers are others.
+    pub(crate) fn succeeded_by(&self, settings: Arc<Settings>, servers: Vec<Server>) -> Self {
+        let mut next = Self::assemble(settings, servers, 0);
+        let same = |era: &ClientEra| self.list(*era).bytes() == next.list(*era).bytes();
+        let news = !ERAS.iter().all(same);
+        let before = self.revision(&Endpoint::Direct);
+        let after = next.revision(&Endpoint::Direct);
+        next.revision = before.wrapping_add(u64::from(news)).wrapping_sub(after);
+        next
+    }
+
+    fn assemble(settings: Arc<Settings>, servers: Vec<Server>, revision: u64) -> Self {
         let by_name = servers.iter().enumerate();
         let by_name = by_name.map(|(index, server)| (Arc::clone(server.upstream.name()), index));
         let mut by_wire_name = HashMap::new();
@@ -115,10 +166,10 @@ impl Snapshot {
         Self {
             by_name: by_name.collect(),
             by_wire_name,
-            config,
-            payloads,
+            settings,
             servers,
             lists: Lists::default(),
+            revision,
         }
     }
 
@@ -132,11 +183,7 @@ impl Snapshot {
         {
             *server = change(server);
         }
-        Self::assemble(
-            Arc::clone(&self.config),
-            Arc::clone(&self.payloads),
-            servers,
-        )
+        Self::assemble(Arc::clone(&self.settings), servers, self.revision)
     }
 
     /// Every server, in the order of the configuration.
@@ -151,7 +198,11 @@ impl Snapshot {
 
     /// A number that is another one when the list behind an endpoint is.
     pub(crate) fn revision(&self, endpoint: &Endpoint) -> u64 {
-        self.behind(endpoint).map(|server| server.revision).sum()
+        let servers = self.behind(endpoint).map(|server| server.revision);
+        match endpoint {
+            Endpoint::Direct => servers.fold(self.revision, u64::wrapping_add),
+            Endpoint::Router | Endpoint::Server(_) => servers.fold(0, u64::wrapping_add),
+        }
     }
 
     /// How long clients may keep the list behind an endpoint: as long as the most forgetful of its

@@ -8,6 +8,7 @@ mod gate;
 mod head;
 mod hello;
 pub(crate) mod http;
+mod lease;
 pub(crate) mod notes;
 mod patience;
 mod pending;
@@ -24,6 +25,7 @@ use tokio::sync::watch;
 pub(crate) use connection::{Connection, Unanswered};
 use gate::Gate;
 use http::Subject;
+use lease::Lease;
 pub(crate) use notes::NoteSink;
 use patience::Patience;
 
@@ -47,8 +49,9 @@ pub(crate) enum State {
 pub(crate) struct Upstream {
     name: Arc<str>,
     state: watch::Receiver<State>,
-    gate: Gate,
-    patience: Patience,
+    gate: Arc<Gate>,
+    limits: Limits,
+    lease: Lease,
 }
 
 impl Upstream {
@@ -56,9 +59,40 @@ impl Upstream {
         Self {
             name,
             state,
-            gate: Gate::new(limits.max_concurrent_requests, limits.queue_size),
-            patience: Patience::new(limits.timeout, limits.total_timeout),
+            gate: Arc::new(Gate::new(limits.max_concurrent_requests, limits.queue_size)),
+            limits,
+            lease: Lease::new(),
         }
+    }
+
+    /// The same server under other limits. Calls under way keep theirs.
+    pub(crate) fn limited(self: &Arc<Self>, limits: Limits) -> Arc<Self> {
+        if self.limits == limits {
+            return Arc::clone(self);
+        }
+        let places = |limits: Limits| (limits.max_concurrent_requests, limits.queue_size);
+        let gate = if places(self.limits) == places(limits) {
+            Arc::clone(&self.gate)
+        } else {
+            Arc::new(Gate::new(limits.max_concurrent_requests, limits.queue_size))
+        };
+        Arc::new(Self {
+            name: Arc::clone(&self.name),
+            state: self.state.clone(),
+            gate,
+            limits,
+            lease: self.lease.clone(),
+        })
+    }
+
+    /// Whether this is the server behind a state, and not another one of the same name.
+    pub(crate) fn is_behind(&self, state: &watch::Receiver<State>) -> bool {
+        self.state.same_channel(state)
+    }
+
+    /// What keeps the server running.
+    pub(crate) fn lease(&self) -> &Lease {
+        &self.lease
     }
 
     /// The server's name.
@@ -105,12 +139,16 @@ impl Upstream {
                 }
             }
         };
-        self.patience.wait(notes, call).await
+        self.patience().wait(notes, call).await
+    }
+
+    fn patience(&self) -> Patience {
+        Patience::new(self.limits.timeout, self.limits.total_timeout)
     }
 }
 
 /// What a server is allowed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Limits {
     pub(crate) timeout: Duration,
     /// However much progress it reports.

@@ -5,14 +5,15 @@
 use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::budget::Budget;
 use crate::config::{Config, Transport};
-use crate::downstream::{Door, Guard, write};
-use crate::gateway::{CANCEL, StartError, check, open_store, prepare, start_servers, wind_down};
+use crate::downstream::{Door, write};
+use crate::gateway::{CANCEL, StartError, check, open_store, wind_down};
+use crate::plan::Plan;
+use crate::settings::Settings;
 use crate::shared::Shared;
 use crate::upstream::Upstream;
 use crate::upstream::stdio::{End, Shares};
@@ -23,8 +24,6 @@ use crate::upstream::supervisor::Supervisor;
 pub struct Wrapped {
     shared: Arc<Shared>,
     upstream: Arc<Upstream>,
-    stop: watch::Sender<bool>,
-    supervisors: Vec<JoinHandle<()>>,
     ended: oneshot::Receiver<End>,
     writer: Option<JoinHandle<std::io::Result<()>>>,
 }
@@ -37,36 +36,29 @@ impl Wrapped {
         check(&config)?;
         let store = open_store(&config)?;
         tokio::spawn(store.deliver());
-        // Nothing listens, so nobody is ever asked for the key.
-        let guard = Guard::new(&config, "");
-        let budget = Budget::new(config.max_inflight_bytes);
-        let config = Arc::new(config);
-        let shared = Shared::new(Arc::clone(&config), store, budget, Arc::default(), guard);
-        let shared = Arc::new(shared);
+        let shared = Arc::new(Shared::empty(&config.clone().into(), store));
         let unsupported = || StartError::Unsupported("wrapping anything but one command".into());
-        let mut prepared = prepare(&shared, &config)?;
-        let (Some((upstream, Supervisor::Stdio(mut supervisor))), None) =
-            (prepared.pop(), prepared.pop())
-        else {
+        // Nothing listens, so nobody is ever asked for the key.
+        let mut plan = Plan::make(&shared, Settings::new(config, ""))?;
+        let config = Arc::clone(&plan.settings.config);
+        let supervisors = std::mem::take(&mut plan.supervisors);
+        let Ok([Supervisor::Stdio(mut supervisor)]) = <[_; 1]>::try_from(supervisors) else {
             return Err(unsupported());
         };
         let given = |server: &crate::config::Server| matches!(&server.transport, Transport::Stdio { env, .. } if !env.is_empty());
         supervisor.program.shares = Shares {
-            environment: !config.server(upstream.name()).is_some_and(given),
+            environment: !config.server(&supervisor.server).is_some_and(given),
             stderr: true,
         };
-        let name = Arc::clone(upstream.name());
+        let name = Arc::clone(&supervisor.server);
         let (tell, ended) = oneshot::channel();
-        let prepared = vec![(upstream, Supervisor::Once(supervisor, tell))];
-        let stop = watch::Sender::new(false);
-        let supervisors = start_servers(&shared, prepared, &stop).await;
+        plan.supervisors.push(Supervisor::Once(supervisor, tell));
+        plan.carry_out(&shared).await;
         let snapshot = shared.snapshot();
         let server = snapshot.server(&name).ok_or_else(unsupported)?;
         Ok(Self {
             upstream: Arc::clone(&server.upstream),
             shared,
-            stop,
-            supervisors,
             ended,
             writer: None,
         })
@@ -93,7 +85,7 @@ impl Wrapped {
     /// Stops in good order: lets calls finish, ends the server, closes the store. Calls under way
     /// are told to end once `hurry` resolves, or after ten seconds.
     pub async fn stop(self, hurry: impl Future<Output = ()>) {
-        wind_down(&self.shared, &self.stop, self.supervisors, hurry).await;
+        wind_down(&self.shared, hurry).await;
         if let Some(writer) = self.writer {
             // A client that does not read its answers does not keep us.
             drop(timeout(CANCEL, writer).await);

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use countersign_gateway::config::{
-    self, Config, ConfigError, Environment, Located, Origin, Overrides, Warning,
+    self, Config, ConfigError, Environment, Located, Opened, Origin, Overrides, Problem, Source,
+    Warning,
 };
 
 use crate::report::{self, Failure, printable};
@@ -57,6 +58,32 @@ pub(crate) struct ConfigOption {
 }
 
 impl ConfigOption {
+    /// What holds, ready to be followed: the file may change while a gateway runs. `adjust` has the last word on it.
+    /// Says what [`Self::open`] says.
+    pub(crate) fn follow(
+        &self,
+        flags: Overrides,
+        adjust: impl Fn(&mut Config) -> Result<(), Problem> + Send + Sync + 'static,
+        console: &mut Console<'_>,
+    ) -> Result<Opened, Exit> {
+        let located = self.locate(&Environment::process(), console);
+        match Source::of(&located, flags).adjusted(adjust).open() {
+            Ok(opened) => {
+                say(&located, &opened.warnings, console);
+                Ok(opened)
+            }
+            Err(error) => Err(refuse(&error, console)),
+        }
+    }
+
+    fn locate(&self, environment: &Environment<'_>, console: &mut Console<'_>) -> Located {
+        let located = config::locate(self.config.clone(), environment);
+        if located.source == Origin::Mcpproxy {
+            console.message(format!("using {}\n", printable(&located.to_string())));
+        }
+        located
+    }
+
     /// What holds, with everything worth knowing about it said on stderr. `Err`: what is wrong has been said, and this
     /// is how to end.
     pub(crate) fn open(
@@ -65,22 +92,25 @@ impl ConfigOption {
         console: &mut Console<'_>,
     ) -> Result<(Config, Located), Exit> {
         let environment = Environment::process();
-        let located = config::locate(self.config.clone(), &environment);
-        if located.source == Origin::Mcpproxy {
-            console.message(format!("using {}\n", printable(&located.to_string())));
-        }
-        let file = located.to_string();
+        let located = self.locate(&environment, console);
         match config::open(&located, &environment, flags) {
             Ok((config, warnings)) => {
-                let file = located
-                    .file()
-                    .map_or(file, |path| path.to_string_lossy().into_owned());
-                warn(&file, &warnings, console);
+                say(&located, &warnings, console);
                 Ok((config, located))
             }
             Err(error) => Err(refuse(&error, console)),
         }
     }
+}
+
+/// Says what a configuration that was found is warned about.
+fn say(located: &Located, warnings: &[Warning], console: &mut Console<'_>) {
+    let file = located.file();
+    let file = file.map_or_else(
+        || located.to_string(),
+        |path| path.to_string_lossy().into_owned(),
+    );
+    warn(&file, warnings, console);
 }
 
 /// Says what a configuration is warned about.

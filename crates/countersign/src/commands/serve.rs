@@ -1,12 +1,13 @@
 //! `countersign serve`: the gateway, until Ctrl-C or TERM. Everything is checked before a port is bound; one line on
 //! stderr says where it serves.
 
+use std::io::IsTerminal;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use countersign_gateway::config::{Config, Overrides};
+use countersign_gateway::config::{Config, Opened, Overrides};
 use countersign_gateway::{Gateway, StartError};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -23,7 +24,10 @@ Examples:
   countersign serve --config ./mcp_config.json --listen 127.0.0.1:9000
 
 Environment: COUNTERSIGN_CONFIG, COUNTERSIGN_LISTEN, COUNTERSIGN_DATA_DIR, COUNTERSIGN_API_KEY,
-COUNTERSIGN_LOG (what to log on stderr: error, warn, info, debug; default warn).";
+COUNTERSIGN_LOG (what to log on stderr: error, warn, info, debug; default warn).
+
+What changes in the configuration file holds for the next call, within a second or on HUP. A file
+that cannot be used changes nothing and says so.";
 
 /// Run the gateway
 #[derive(Debug, Args)]
@@ -48,26 +52,29 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         data_dir: arguments.data_dir.clone(),
         ..Overrides::default()
     };
-    let mut config = match arguments.config.open(&flags, console) {
-        Ok((config, _)) => config,
+    let added = arguments.demo.then(demo::server).transpose()?;
+    let adjust = move |config: &mut Config| match &added {
+        Some(server) => demo::add(server, config),
+        None => Ok(()),
+    };
+    let opened = match arguments.config.follow(flags, adjust, console) {
+        Ok(opened) => opened,
         Err(exit) => return Ok(exit),
     };
-    if arguments.demo {
-        demo::add(&mut config)?;
-    }
     log_to_stderr();
     let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
-    runtime.block_on(serve(config, arguments.demo, console))
+    runtime.block_on(serve(opened, arguments.demo, console))
 }
 
-async fn serve(config: Config, demo: bool, console: &mut Console<'_>) -> Result<Exit, Failure> {
+async fn serve(opened: Opened, demo: bool, console: &mut Console<'_>) -> Result<Exit, Failure> {
     // Before anything starts, so that no signal finds us unprepared.
     let mut stop = Stop::listen().context("cannot listen for signals")?;
-    let data_dir = config.data_dir.clone();
-    if config.servers.iter().all(|server| !server.enabled) {
+    let mut again = Again::listen().context("cannot listen for signals")?;
+    let data_dir = opened.config.data_dir.clone();
+    if opened.config.servers.iter().all(|server| !server.enabled) {
         console.message("no server is configured; `serve --demo` shows what a gateway does\n");
     }
-    let gateway = Gateway::start(config).await.map_err(refused)?;
+    let gateway = Gateway::start(opened).await.map_err(refused)?;
     let _announcement = Announcement::make(&data_dir, gateway.address());
     show_key(&gateway, &data_dir, console);
     console.message(format!(
@@ -82,7 +89,12 @@ async fn serve(config: Config, demo: bool, console: &mut Console<'_>) -> Result<
         shown?;
         console.flush()?;
     }
-    stop.asked().await;
+    loop {
+        tokio::select! {
+            () = stop.asked() => break,
+            () = again.asked() => gateway.reload().await,
+        }
+    }
     console.message("stopping: calls under way may finish; once more to stop at once\n");
     gateway.stop(stop.asked()).await;
     Ok(Exit::Ok)
@@ -126,6 +138,26 @@ pub(super) fn log_to_stderr() {
         .with_ansi(false);
     // A second gateway in one process keeps the first one's log.
     drop(log.try_init());
+}
+
+/// HUP: the configuration is to be read again. A terminal that is closed sends it too, and means the end.
+struct Again {
+    hangup: Option<tokio::signal::unix::Signal>,
+}
+
+impl Again {
+    fn listen() -> std::io::Result<Self> {
+        let hangup = (!std::io::stdin().is_terminal()).then(|| signal(SignalKind::hangup()));
+        let hangup = hangup.transpose()?;
+        Ok(Self { hangup })
+    }
+
+    async fn asked(&mut self) {
+        match &mut self.hangup {
+            Some(hangup) => drop(hangup.recv().await),
+            None => std::future::pending().await,
+        }
+    }
 }
 
 /// Ctrl-C and TERM.

@@ -9,6 +9,7 @@ mod evidence;
 mod generators;
 mod inspect;
 mod readme;
+mod reload;
 mod sanitise;
 mod schema;
 mod serve;

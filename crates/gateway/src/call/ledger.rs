@@ -1,7 +1,7 @@
 //! What is written down about one call: the call itself, and each decision about it. Opened when
 //! the call begins, committed before the reply leaves. Stage 5.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use countersign_audit as audit;
@@ -17,6 +17,7 @@ use crate::events;
 use crate::method::Method;
 use crate::noise::hex;
 use crate::route::Route;
+use crate::settings::Settings;
 use crate::shared::Shared;
 use crate::snapshot::{Server, Snapshot};
 
@@ -30,6 +31,7 @@ pub(super) struct Ledger {
     /// What every record of the call says.
     common: Common,
     route: Option<Arc<Route>>,
+    settings: OnceLock<Arc<Settings>>,
     input: Option<InputVerdict>,
     /// Why there is no result, if there is none.
     refusal: Option<Refusal>,
@@ -66,6 +68,7 @@ impl Ledger {
                 request: plain(&call.id),
             },
             route: None,
+            settings: OnceLock::new(),
             input: None,
             refusal: None,
             own: false,
@@ -110,8 +113,7 @@ impl Ledger {
         let records = self.records(&conclusion);
         self.withdraw(&conclusion);
         self.shared.metrics.observe(&records);
-        let snapshot = self.snapshot();
-        let setting = snapshot.config.activity.on_store_error;
+        let setting = self.settings().config.activity.on_store_error;
         let mode = self.mode(&conclusion);
         self.announce(&conclusion);
         let recorded = self.shared.store.commit(conclusion, records).await;
@@ -131,15 +133,23 @@ impl Ledger {
         let broke = |finding: &Finding| finding.rule.starts_with("schema.");
         if inspected.findings().iter().any(broke) && route.tool.broke_contract() {
             let server = route.upstream.name();
+            // How the tool is listed is a matter of the state of this moment, not of that of the call.
+            let snapshot = self.shared.snapshot();
+            let tools = snapshot.server(server).map(|server| &server.tools);
+            let tool = tools.and_then(|tools| tools.get(route.tool.name()));
+            if !tool.is_some_and(|tool| tool.lists_conforming()) {
+                return;
+            }
             let relist = |snapshot: &Snapshot| snapshot.replacing(server, Server::relisted);
             self.shared.change(relist);
         }
     }
 
-    fn snapshot(&self) -> Arc<Snapshot> {
+    /// What the call is held to. One that never had a route is held to what holds when it is first asked.
+    fn settings(&self) -> &Arc<Settings> {
         match &self.route {
-            Some(route) => Arc::clone(&route.snapshot),
-            None => self.shared.snapshot(),
+            Some(route) => &route.settings,
+            None => self.settings.get_or_init(|| self.shared.settings()),
         }
     }
 
@@ -188,7 +198,7 @@ impl Ledger {
             Conclusion::Result(inspected) => self.describe(inspected, &mut record),
         }
         let passed = !self.is_refused_input();
-        record.request = self.snapshot().payloads.capture(&self.request, passed);
+        record.request = self.settings().payloads.capture(&self.request, passed);
         record
     }
 
@@ -206,10 +216,10 @@ impl Ledger {
         let digest = inspected.structured_digest().map(|(_, digest)| digest);
         let digest = digest.unwrap_or_else(|| inspected.received_digest());
         record.payload_digest = Some(hex(digest.as_bytes()));
-        if self.snapshot().config.activity.payloads != audit::Payloads::None {
+        if self.settings().config.activity.payloads != audit::Payloads::None {
             let emitted = inspected.emitted().into_bytes();
             let passed = inspected.decision() == Decision::Allowed;
-            let payloads = &self.snapshot().payloads;
+            let payloads = &self.settings().payloads;
             let excerpt = || payloads.excerpt(&inspected.excerpt());
             record.response = payloads.capture(&emitted, passed).or_else(excerpt);
         }

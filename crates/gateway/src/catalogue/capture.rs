@@ -11,6 +11,7 @@ use countersign_inspect::{Contract, Diagnostic, Digest};
 
 use super::change::{Change, changes};
 use super::{Entry, Tool, Tools, described};
+use crate::config::Config;
 use crate::events;
 use crate::shared::Shared;
 use crate::upstream::http::Mirrored;
@@ -26,7 +27,7 @@ pub(super) struct Captured {
 /// Makes tools of a list. `mirrors`: arguments of their calls are repeated as headers, which a tool
 /// has to be fit for.
 pub(super) fn capture(
-    shared: &Shared,
+    (shared, config): (&Shared, &Config),
     server: &str,
     list: Vec<Bytes>,
     known: &Tools,
@@ -36,7 +37,7 @@ pub(super) fn capture(
     let entries = entries(shared, server, list, mirrors);
     let tools: Vec<_> = entries
         .into_iter()
-        .map(|entry| tool(shared, server, entry, known, &mut records))
+        .map(|entry| tool((shared, config), server, entry, known, &mut records))
         .collect();
     let changes = changes(known, &tools);
     // The very first list of a server changes nothing: there was none before.
@@ -79,13 +80,13 @@ fn entries(shared: &Shared, server: &str, list: Vec<Bytes>, mirrors: bool) -> Ve
 
 /// The tool as it is known, or compiled anew.
 fn tool(
-    shared: &Shared,
+    (shared, config): (&Shared, &Config),
     server: &str,
     entry: Entry,
     known: &Tools,
     records: &mut Vec<Record>,
 ) -> Arc<Tool> {
-    let policy = shared.config().policy(server, entry.name());
+    let policy = config.policy(server, entry.name());
     if let Some(old) = known.get(entry.name())
         && old.is(&entry, &policy)
     {

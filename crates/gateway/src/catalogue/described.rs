@@ -5,6 +5,8 @@ use bytes::Bytes;
 use countersign_audit::{Record, Source};
 use countersign_inspect::{Decision, Listing};
 
+use crate::config::Config;
+use crate::settings::Settings;
 use crate::shared::Shared;
 
 /// The record about a description or instructions that had something in them.
@@ -26,18 +28,28 @@ pub(super) fn record(
     Some(record)
 }
 
+/// A server's instructions as they may be shown.
+pub(crate) fn shown(said: &Bytes, config: &Config, server: &str) -> Bytes {
+    cleaned(said, config, server).bytes().clone()
+}
+
+fn cleaned(said: &Bytes, config: &Config, server: &str) -> Listing {
+    let policy = config.policy(server, "");
+    Listing::instructions(said.clone(), &policy.sanitisation)
+}
+
 /// A server's instructions as they may be shown, and the record about them unless they were shown before.
 pub(super) fn instructions(
     shared: &Shared,
+    settings: &Settings,
     server: &str,
     said: Option<&Listing>,
 ) -> (Option<Bytes>, Option<Record>) {
     let Some(said) = said else {
         return (None, None);
     };
+    let listing = cleaned(said.bytes(), &settings.config, server);
     let snapshot = shared.snapshot();
-    let policy = snapshot.config.policy(server, "");
-    let listing = Listing::instructions(said.bytes().clone(), &policy.sanitisation);
     let known = snapshot
         .server(server)
         .and_then(|server| server.instructions.as_ref());

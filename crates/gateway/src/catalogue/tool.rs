@@ -2,6 +2,7 @@
 //! What clients see of it is the declaration with as few bytes changed as possible: the name where
 //! servers meet, and a schema that would make some client reject the whole list. Decision D8.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
@@ -42,8 +43,8 @@ pub(crate) struct Tool {
     /// The digest of the `outputSchema`, as records write it.
     schema_digest: Option<String>,
     mirrored: Mirrored,
-    /// A result broke the contract.
-    broken: AtomicBool,
+    /// A result broke the contract. Shared with the same declaration under other policies.
+    broken: Arc<AtomicBool>,
 }
 
 impl Tool {
@@ -71,12 +72,25 @@ impl Tool {
             listing,
             schema_digest: digest,
             mirrored: mirrored.unwrap_or_default(),
-            broken: AtomicBool::new(false),
+            broken: Arc::default(),
             wire_name: wire_name(server, entry.name()),
             entry,
             contract,
             policy,
         }
+    }
+
+    /// The same declaration under another policy.
+    pub(super) fn under(&self, server: &str, policy: Policy) -> Option<Self> {
+        let entry = Entry::read(self.raw.clone()).ok()?;
+        let mut tool = Self::capture(entry, server, self.contract.generation(), policy);
+        tool.broken = Arc::clone(&self.broken);
+        Some(tool)
+    }
+
+    /// Whether this policy holds for it already.
+    pub(super) fn is_under(&self, policy: &Policy) -> bool {
+        self.policy == *policy
     }
 
     /// Something that is called like a tool and declares nothing.
@@ -129,11 +143,15 @@ impl Tool {
         &self.mirrored
     }
 
-    /// Takes note of a result that broke the contract. True if the tool's place in the lists is
-    /// another one from now on: clients that validate would throw away what is forwarded to them.
+    /// Takes note of a result that broke the contract; true if it is the first one.
     pub(crate) fn broke_contract(&self) -> bool {
-        let matters = self.policy.output.advertise_output_schema == Advertise::Conforming;
-        !self.broken.swap(true, Ordering::Relaxed) && matters
+        !self.broken.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether the tool is listed differently once a result has broken the contract: clients that validate would throw
+    /// away what is forwarded to them.
+    pub(crate) fn lists_conforming(&self) -> bool {
+        self.policy.output.advertise_output_schema == Advertise::Conforming
     }
 
     /// What holds for its results, for this client.

@@ -106,6 +106,25 @@ impl ConfigError {
         }
     }
 
+    /// The same, without the lines of a text that nobody has.
+    pub(crate) fn without_lines(self) -> Self {
+        match self {
+            Self::Invalid { problems, .. } => {
+                let places = problems.into_iter().map(|mut problem| {
+                    if let Some(place) = &mut problem.place {
+                        place.at = None;
+                    }
+                    problem
+                });
+                Self::Invalid {
+                    path: None,
+                    problems: places.collect(),
+                }
+            }
+            other => other,
+        }
+    }
+
     pub(crate) fn in_file(self, file: &Path) -> Self {
         match self {
             Self::Invalid { problems, .. } => Self::Invalid {

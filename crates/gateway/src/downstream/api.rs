@@ -1,7 +1,8 @@
 //! The REST interface: what the gateway knows, as JSON. It reads the store and the snapshot and
-//! changes nothing. Shapes as in the quickstart: the thing itself, without an envelope.
+//! changes nothing but the configuration. Shapes as in the quickstart: the thing itself, without an envelope.
 
 mod activity;
+mod config;
 pub(super) mod events;
 mod export;
 mod openapi;
@@ -23,11 +24,13 @@ use crate::snapshot::Server;
 use crate::upstream::State;
 
 /// What can be asked for. The `OpenAPI` document is held against this list.
-const RESOURCES: [(&str, Resource); 8] = [
+const RESOURCES: [(&str, Resource); 10] = [
     ("activity", Resource::Activities),
     ("activity/summary", Resource::Summary),
     ("activity/export", Resource::Export),
     ("activity/{id}", Resource::Activity),
+    ("config", Resource::Config),
+    ("config/reload", Resource::Reload),
     ("openapi.json", Resource::Description),
     ("servers", Resource::Servers),
     ("status", Resource::Status),
@@ -40,6 +43,8 @@ enum Resource {
     Summary,
     Export,
     Activity,
+    Config,
+    Reload,
     Description,
     Servers,
     Status,
@@ -47,6 +52,15 @@ enum Resource {
 }
 
 impl Resource {
+    /// What it can be asked with, as a header lists it.
+    fn methods(self) -> &'static str {
+        match self {
+            Self::Config => "GET, PATCH",
+            Self::Reload => "POST",
+            _ => "GET",
+        }
+    }
+
     /// The resource of a path, and the id in it if it has one.
     fn find(path: &str) -> Option<(Self, &str)> {
         RESOURCES
@@ -62,19 +76,17 @@ impl Resource {
 }
 
 /// Answers a request under `/api/v1/`.
-pub(super) async fn respond(shared: &Arc<Shared>, request: &Request<Incoming>) -> Response<Body> {
-    let path = request
-        .uri()
-        .path()
-        .strip_prefix("/api/v1/")
-        .unwrap_or_default();
-    let query = request.uri().query().unwrap_or_default();
+pub(super) async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
+    let (head, body) = request.into_parts();
+    let path = head.uri.path().strip_prefix("/api/v1/").unwrap_or_default();
+    let query = head.uri.query().unwrap_or_default();
     let Some((resource, id)) = Resource::find(path) else {
         return error(StatusCode::NOT_FOUND, "no such resource");
     };
-    if request.method() != Method::GET {
-        let mut refused = error(StatusCode::METHOD_NOT_ALLOWED, "use GET");
-        let allowed = HeaderValue::from_static("GET");
+    let allowed = resource.methods();
+    if !allowed.split(", ").any(|method| method == head.method) {
+        let mut refused = error(StatusCode::METHOD_NOT_ALLOWED, &format!("use {allowed}"));
+        let allowed = HeaderValue::from_static(allowed);
         refused.headers_mut().insert(ALLOW, allowed);
         return refused;
     }
@@ -83,6 +95,9 @@ pub(super) async fn respond(shared: &Arc<Shared>, request: &Request<Incoming>) -
         Resource::Summary => activity::summary(shared, query).await,
         Resource::Export => export::respond(shared, query),
         Resource::Activity => activity::show(shared, id).await,
+        Resource::Config if head.method == Method::PATCH => config::patch(shared, body).await,
+        Resource::Config => config::show(shared),
+        Resource::Reload => config::reread(shared).await,
         Resource::Description => respond_json(StatusCode::OK, Body::from(openapi::document())),
         Resource::Servers => servers(shared),
         Resource::Status => status(shared),
@@ -100,9 +115,10 @@ fn status(shared: &Shared) -> Response<Body> {
         .collect();
     ok(&json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "routing_mode": snapshot.config.routing_mode.as_str(),
+        "routing_mode": snapshot.settings.config.routing_mode.as_str(),
         "servers": snapshot.servers().len(),
         "counts": counts,
+        "config": shared.reloads.status(),
     }))
 }
 

@@ -88,12 +88,14 @@ async fn connection(shared: Arc<Shared>, stream: TcpStream) {
 }
 
 async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
-    if let Err(refused) = shared.guard.check_hosts(request.headers()) {
+    let settings = shared.settings();
+    let guard = &settings.guard;
+    if let Err(refused) = guard.check_hosts(request.headers()) {
         return turned_away(shared, refused);
     }
     let path = request.uri().path();
     if let Some(endpoint) = endpoint(shared, path) {
-        return match shared.guard.check_mcp(request.headers()) {
+        return match guard.check_mcp(request.headers()) {
             Ok(()) => mcp(shared, endpoint, request).await,
             Err(refused) => turned_away(shared, refused),
         };
@@ -102,8 +104,8 @@ async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<B
         "/healthz" => plain(StatusCode::OK, "ok\n"),
         "/readyz" => ready(shared),
         _ if path == "/metrics" || path == "/events" || path.starts_with("/api/v1/") => {
-            match shared.guard.check_key(request.headers()) {
-                Ok(()) => watched(shared, &request).await,
+            match guard.check_key(request.headers()) {
+                Ok(()) => watched(shared, request).await,
                 Err(refused) => turned_away(shared, refused),
             }
         }
@@ -112,7 +114,7 @@ async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<B
 }
 
 /// What operators and their programs ask.
-async fn watched(shared: &Arc<Shared>, request: &Request<Incoming>) -> Response<Body> {
+async fn watched(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
     match request.uri().path() {
         "/metrics" => {
             let mut response = plain(StatusCode::OK, "");
@@ -121,7 +123,7 @@ async fn watched(shared: &Arc<Shared>, request: &Request<Incoming>) -> Response<
             response.headers_mut().insert(CONTENT_TYPE, kind);
             response
         }
-        "/events" => api::events::respond(shared, request).await,
+        "/events" => api::events::respond(shared, &request).await,
         _ => api::respond(shared, request).await,
     }
 }

@@ -237,7 +237,7 @@ impl Request<'_> {
         };
         let snapshot = self.shared.settled(&self.endpoint).await;
         let own = snapshot.server(name)?.instructions.as_ref();
-        instructions::compose(&snapshot.config, &self.endpoint, own)
+        instructions::compose(&snapshot.settings.config, &self.endpoint, own)
     }
 
     async fn list(self) -> Served {

@@ -71,7 +71,7 @@ pub(crate) fn find<'a>(
 ) -> Result<(&'a Server, &'a std::sync::Arc<Tool>), Refusal> {
     let (server, tool) = names::split(name).ok_or(Refusal::UnknownTool)?;
     let Some(server) = snapshot.server(server) else {
-        let configured = snapshot.config.server(server);
+        let configured = snapshot.settings.config.server(server);
         let disabled = configured.is_some_and(|server| !server.enabled);
         return Err(if disabled {
             Refusal::Disabled

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use tokio::sync::{oneshot, watch};
 
-use super::eras::Known;
 use super::http::{self, Target, TargetError};
 use super::stdio::{self, End, Program, Shares};
 use super::{Limits, State, Upstream};
@@ -39,25 +38,34 @@ impl Supervisor {
     }
 }
 
+impl Limits {
+    /// What a configuration allows a server.
+    pub(crate) fn of(config: &Config, server: &Server) -> Self {
+        let timeout = server.timeout.unwrap_or(config.call_tool_timeout);
+        Self {
+            timeout,
+            total_timeout: timeout.saturating_mul(TOTAL),
+            max_concurrent_requests: server.max_concurrent_requests,
+            queue_size: server.queue_size,
+        }
+    }
+}
+
 /// A server, and who will look after it. Starts nothing yet.
 pub(crate) fn supervise(
     shared: &Shared,
     config: &Config,
     server: &Server,
-    known: &Known,
 ) -> Result<(Upstream, Supervisor), TargetError> {
     let name: Arc<str> = server.name.as_str().into();
     let state = watch::Sender::new(State::Starting);
-    let timeout = server.timeout.unwrap_or(config.call_tool_timeout);
-    let limits = Limits {
-        timeout,
-        total_timeout: timeout.saturating_mul(TOTAL),
-        max_concurrent_requests: server.max_concurrent_requests,
-        queue_size: server.queue_size,
-    };
-    let upstream = Upstream::new(Arc::clone(&name), state.subscribe(), limits);
+    let upstream = Upstream::new(
+        Arc::clone(&name),
+        state.subscribe(),
+        Limits::of(config, server),
+    );
     let (budget, events) = (shared.budget.clone(), Arc::clone(&shared.events));
-    let max_message_bytes = config.max_message_bytes;
+    let (known, max_message_bytes) = (&shared.fleet.known, config.max_message_bytes);
     let supervisor = match &server.transport {
         Transport::Stdio {
             command,

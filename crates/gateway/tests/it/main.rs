@@ -16,6 +16,7 @@ mod metrics;
 mod others;
 mod quickstart;
 mod records;
+mod reload;
 mod rounds;
 mod router;
 mod sanitise;

@@ -3,7 +3,7 @@
 
 use anyhow::{Context, anyhow};
 use countersign_fixture::preset;
-use countersign_gateway::config::{Config, Server};
+use countersign_gateway::config::{Config, Problem, Server};
 use countersign_gateway::inspect::Mode;
 use serde_json::Value;
 
@@ -14,12 +14,21 @@ use crate::table::table;
 
 const NAME: &str = "stub";
 
-/// Adds the server to the configuration.
-pub(super) fn add(config: &mut Config) -> Result<(), Failure> {
+/// Adds the server to a configuration.
+pub(super) fn add(server: &Server, config: &mut Config) -> Result<(), Problem> {
     if config.server(NAME).is_some() {
-        let error = anyhow!("the configuration already has a server named '{NAME}'");
-        return Err(Failure::usage(error).hint("--demo adds one of that name; rename yours"));
+        return Err(Problem {
+            place: None,
+            message: format!("the configuration already has a server named '{NAME}'"),
+            hint: Some("--demo adds one of that name; rename yours".to_owned()),
+        });
     }
+    config.servers.push(server.clone());
+    Ok(())
+}
+
+/// The server.
+pub(super) fn server() -> Result<Server, Failure> {
     let program = std::env::current_exe().context("cannot find this program")?;
     let program = program
         .into_os_string()
@@ -27,8 +36,7 @@ pub(super) fn add(config: &mut Config) -> Result<(), Failure> {
         .map_err(|_| anyhow!("the path of this program is not UTF-8"))?;
     let mut server = Server::stdio(NAME, program, ["demo-server".to_owned()]);
     server.output.mode = Some(Mode::Strict);
-    config.servers.push(server);
-    Ok(())
+    Ok(server)
 }
 
 /// Calls each tool once and says what became of it.

@@ -65,6 +65,18 @@ impl Running {
         }
     }
 
+    /// The next line of stderr with this in it.
+    pub(crate) fn hear(&mut self, part: &str) -> String {
+        loop {
+            let line = self.stderr.recv_timeout(WAIT);
+            let line = line.unwrap_or_else(|_| panic!("only said: {}", self.said));
+            self.said.extend([line.as_str(), "\n"]);
+            if line.contains(part) {
+                return line;
+            }
+        }
+    }
+
     /// What has been read from stderr.
     pub(crate) fn said(&self) -> &str {
         &self.said

@@ -1,0 +1,35 @@
+//! What the configuration makes of a gateway, ready to be used: itself, what is kept of payloads, and who may come in.
+//! Immutable, like the snapshot it is a part of. A call keeps the one it began under, and nothing else of its snapshot,
+//! so that a long call does not keep servers alive that it has nothing to do with.
+
+use std::sync::Arc;
+
+use countersign_audit::{PayloadPolicy, Redactor};
+
+use crate::config::Config;
+use crate::downstream::Guard;
+
+/// One configuration in use.
+#[derive(Debug)]
+pub(crate) struct Settings {
+    pub(crate) config: Arc<Config>,
+    pub(crate) payloads: PayloadPolicy,
+    pub(crate) guard: Guard,
+}
+
+impl Settings {
+    /// `key`: what clients authenticate with.
+    pub(crate) fn new(config: Config, key: &str) -> Self {
+        let activity = &config.activity;
+        let payloads = PayloadPolicy::new(
+            activity.payloads,
+            activity.payload_max_bytes,
+            Redactor::default(),
+        );
+        Self {
+            guard: Guard::new(&config, key),
+            payloads,
+            config: Arc::new(config),
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! `PATCH /api/v1/config`: merges, persists, holds; or does none of it and says why.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::json;
+
+use super::{Following, child};
+use crate::support::{refusal, result, text};
+
+async fn following() -> Following {
+    let folder = tempfile::tempdir().expect("a folder");
+    let servers = json!({"x": child(&["--preset", "demo"])});
+    Following::over(folder, &servers, &json!({})).await
+}
+
+#[tokio::test]
+async fn a_patch_merges_persists_and_holds() {
+    let following = following().await;
+    let rights = std::fs::Permissions::from_mode(0o640);
+    std::fs::set_permissions(&following.file, rights).expect("set");
+    let call = async || {
+        let client = following.rig.client("/mcp/s/x");
+        client.call("bad_output", "{}").await.expect("an answer")
+    };
+    assert!(result(&call().await).contains("structuredContent"));
+    let before = following.read();
+    let strict = r#"{"mcpServers": {"x": {"output_validation": {"mode": "strict"}}}, "routing_mode": "direct"}"#;
+    let (status, said) = following.patch(strict).await;
+    assert_eq!(status, 200, "{said}");
+    assert_eq!(said["changed"], json!(["routing_mode", "mcpServers.x"]));
+    assert!(refusal(&call().await).contains("output schema validation failed"));
+    let mut expected = before.clone();
+    super::merge(&mut expected, &serde_json::from_str(strict).expect("JSON"));
+    assert_eq!(following.read(), expected);
+    let mode = std::fs::metadata(&following.file)
+        .expect("a file")
+        .permissions();
+    assert_eq!(mode.mode() & 0o777, 0o640);
+    let record = following
+        .rig
+        .activity("type=config_change&status=success")
+        .await;
+    assert_eq!(record["source"], "api");
+    assert_eq!(record["reason"], "changed: routing_mode, mcpServers.x");
+
+    let (status, said) = following
+        .patch(r#"{"mcpServers": {"x": {"output_validation": null}}, "routing_mode": null}"#)
+        .await;
+    assert_eq!(status, 200, "{said}");
+    assert!(result(&call().await).contains("structuredContent"));
+    assert_eq!(following.read(), before);
+    // Written by us, so no news to whoever looks at the file.
+    assert_eq!(following.reload().await.1["changed"], json!([]));
+    assert_eq!(following.count("server_starts"), 1);
+}
+
+#[tokio::test]
+async fn a_patch_that_cannot_be_used_leaves_everything_as_it_is() {
+    let following = following().await;
+    let before = std::fs::read(&following.file).expect("a file");
+    let shown = following.rig.get("/api/v1/config").await;
+    for (patch, status, error, hint) in [
+        (
+            r#"{"output_validatoin": {"mode": "strict"}}"#,
+            400,
+            "/output_validatoin: unknown key \"output_validatoin\"",
+            "did you mean \"output_validation\"?",
+        ),
+        (
+            r#"{"mcpServers": {"x": {"output_validation": {"mode": "hard"}}}}"#,
+            400,
+            "/mcpServers/x/output_validation/mode: unknown value \"hard\"",
+            "allowed: off, warn, strict",
+        ),
+        (
+            r#"{"mcpServers": {"y": {"env": {}}}}"#,
+            400,
+            "/mcpServers/y: ",
+            "",
+        ),
+        (r#"{"routing_mode": "#, 400, "1:18: not JSON", ""),
+        (
+            "[]",
+            400,
+            "1:1: the patch is not an object",
+            "null removes one",
+        ),
+        (
+            r#"{"api_key": "[redacted]"}"#,
+            400,
+            "1:13: /api_key: this is how a secret is shown",
+            "${env:NAME}",
+        ),
+        (
+            r#"{"storage": {"url": "sqlite:elsewhere"}}"#,
+            400,
+            "a storage url other than sqlite: is not supported yet",
+            "",
+        ),
+    ] {
+        let (answered, said) = following.patch(patch).await;
+        assert_eq!(answered, status, "{patch}: {said}");
+        let message = said["error"].as_str().expect("a message");
+        assert!(message.starts_with(error), "{patch}: {message}");
+        assert!(
+            said["hint"].as_str().unwrap_or_default().contains(hint),
+            "{patch}: {said}"
+        );
+        assert_eq!(std::fs::read(&following.file).expect("a file"), before);
+    }
+    assert_eq!(following.rig.get("/api/v1/config").await, shown);
+    assert_eq!(following.count("config_refusals"), 7);
+    assert_eq!(following.status().await["errors"], json!([]));
+    // The file has been broken meanwhile: there is nothing to merge with.
+    std::fs::write(&following.file, "{").expect("written");
+    let (status, said) = following.patch(r#"{"routing_mode": "direct"}"#).await;
+    assert_eq!(status, 409, "{said}");
+    assert!(
+        said["error"]
+            .as_str()
+            .expect("a message")
+            .contains("not JSON"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn a_patch_needs_the_key_and_a_file() {
+    let following = following().await;
+    let before = std::fs::read(&following.file).expect("a file");
+    for (method, path) in [
+        ("PATCH", "/api/v1/config"),
+        ("POST", "/api/v1/config/reload"),
+    ] {
+        let stranger = following.rig.stranger(path);
+        let answer = stranger.send(method, br#"{"routing_mode":"direct"}"#).await;
+        assert_eq!(answer.expect("an answer").status, 401, "{path}");
+        let put = following.rig.client(path).send("PUT", b"{}").await;
+        assert_eq!(put.expect("an answer").status, 405, "{path}");
+    }
+    assert_eq!(std::fs::read(&following.file).expect("a file"), before);
+    let embedded = crate::support::Rig::over(Vec::new()).await;
+    let answer = embedded.client("/api/v1/config").send("PATCH", b"{}").await;
+    let answer = answer.expect("an answer");
+    assert_eq!(answer.status, 409);
+    assert!(text(&answer.body).contains("not started from a file"));
+}
