@@ -39,7 +39,7 @@ pub(crate) enum Command {
 pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
     match command {
         Command::Serve(arguments) => serve::run(&arguments, console),
-        Command::Wrap(arguments) => wrap::run(arguments, console),
+        Command::Wrap(arguments) => wrap::run(&arguments, console),
         Command::Activity(arguments) => activity::run(&arguments, console),
         Command::Servers(arguments) => servers::run(&arguments, console),
         Command::Tools(arguments) => tools::run(&arguments, console),

@@ -215,13 +215,17 @@ fn prepare(
     gateway::check(&config).map_err(|error| unstartable(&error))?;
     let running = shared.config();
     let needs_restart = config.while_running(&running).map_err(ConfigError::from)?;
-    let key = key::of(&config).map_err(|error| unstartable(&error.into()))?;
     let applied = Applied {
         changed: difference::between(&running, &config),
         warnings: said::problems(&warnings, source),
         needs_restart,
     };
-    let settings = Settings::new(config, key.value.expose());
+    let settings = if shared.settings().guard.is_some() {
+        let key = key::of(&config).map_err(|error| unstartable(&error.into()))?;
+        Settings::new(config, key.value.expose())
+    } else {
+        Settings::keyless(config)
+    };
     let plan = Plan::make(shared, settings).map_err(|error| unstartable(&error))?;
     if let (Saving::Yes, Some(text)) = (saving, text) {
         source.write(text).map_err(Refused::Unwritable)?;

@@ -14,12 +14,22 @@ use crate::downstream::Guard;
 pub(crate) struct Settings {
     pub(crate) config: Arc<Config>,
     pub(crate) payloads: PayloadPolicy,
-    pub(crate) guard: Guard,
+    /// Who may come in; nothing where nobody can.
+    pub(crate) guard: Option<Guard>,
 }
 
 impl Settings {
     /// `key`: what clients authenticate with.
     pub(crate) fn new(config: Config, key: &str) -> Self {
+        let guard = Guard::new(&config, key);
+        Self {
+            guard: Some(guard),
+            ..Self::keyless(config)
+        }
+    }
+
+    /// For a gateway that listens nowhere, so that nobody is ever asked for a key.
+    pub(crate) fn keyless(config: Config) -> Self {
         let activity = &config.activity;
         let payloads = PayloadPolicy::new(
             activity.payloads,
@@ -27,7 +37,7 @@ impl Settings {
             Redactor::default(),
         );
         Self {
-            guard: Guard::new(&config, key),
+            guard: None,
             payloads,
             config: Arc::new(config),
         }

@@ -55,7 +55,7 @@ impl Shared {
         let mut nobody = config.clone();
         nobody.servers.clear();
         // Nobody is served before the first plan has been carried out, and that brings the key.
-        let settings = Arc::new(Settings::new(nobody, ""));
+        let settings = Arc::new(Settings::keyless(nobody));
         Self {
             snapshot: ArcSwap::from_pointee(Snapshot::new(settings, Vec::new())),
             publishing: Mutex::new(()),

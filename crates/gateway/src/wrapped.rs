@@ -9,10 +9,11 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::config::{Config, Transport};
+use crate::config::{Opened, Transport};
 use crate::downstream::{Door, write};
 use crate::gateway::{CANCEL, StartError, check, open_store, wind_down};
 use crate::plan::Plan;
+use crate::reload;
 use crate::settings::Settings;
 use crate::shared::Shared;
 use crate::upstream::Upstream;
@@ -31,15 +32,17 @@ pub struct Wrapped {
 impl Wrapped {
     /// Starts the one server of a configuration, which has to be a child process. It sees our
     /// environment, unless the configuration gives it one, and our standard error. Must be called
-    /// within a tokio runtime.
-    pub async fn start(config: Config) -> Result<Self, StartError> {
+    /// within a tokio runtime. If the configuration is from a file, that file is followed, except in what the child is
+    /// started with.
+    pub async fn start(opened: impl Into<Opened>) -> Result<Self, StartError> {
+        let opened = opened.into();
+        let config = opened.config.clone();
         check(&config)?;
         let store = open_store(&config)?;
         tokio::spawn(store.deliver());
-        let shared = Arc::new(Shared::empty(&config.clone().into(), store));
+        let shared = Arc::new(Shared::empty(&opened, store));
         let unsupported = || StartError::Unsupported("wrapping anything but one command".into());
-        // Nothing listens, so nobody is ever asked for the key.
-        let mut plan = Plan::make(&shared, Settings::new(config, ""))?;
+        let mut plan = Plan::make(&shared, Settings::keyless(config))?;
         let config = Arc::clone(&plan.settings.config);
         let supervisors = std::mem::take(&mut plan.supervisors);
         let Ok([Supervisor::Stdio(mut supervisor)]) = <[_; 1]>::try_from(supervisors) else {
@@ -54,6 +57,7 @@ impl Wrapped {
         let (tell, ended) = oneshot::channel();
         plan.supervisors.push(Supervisor::Once(supervisor, tell));
         plan.carry_out(&shared).await;
+        tokio::spawn(reload::watch(Arc::clone(&shared)));
         let snapshot = shared.snapshot();
         let server = snapshot.server(&name).ok_or_else(unsupported)?;
         Ok(Self {

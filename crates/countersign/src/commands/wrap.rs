@@ -2,11 +2,12 @@
 //! is the client's alone; the exit code is the server's.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
 use countersign_gateway::config::{
-    Config, Overrides, SERVER_NAMES, Server, Transport, is_server_name, server_name,
+    Config, Opened, Overrides, SERVER_NAMES, Server, Transport, is_server_name, server_name,
 };
 use countersign_gateway::{End, Wrapped};
 
@@ -34,7 +35,7 @@ In a desktop client's configuration:
 Settings: validation, sanitising, activity and the data directory come from the configuration
 file; without one the defaults hold. If it has a server of the same name, that server's settings
 hold too, except its command. Its other servers are not started. Records go to the same store as
-those of `countersign serve`.
+those of `countersign serve`. What changes in the file holds for the next call.
 
 Environment of the server: all of this command's, because a client sets variables for the server
 it starts; except COUNTERSIGN_*, which are ours. If the configuration has a server of the same
@@ -68,20 +69,24 @@ pub(crate) struct Arguments {
     command: Vec<String>,
 }
 
-pub(crate) fn run(arguments: Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
+pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let flags = Overrides {
         data_dir: arguments.data_dir.clone(),
         ..Overrides::default()
     };
-    let mut config = match arguments.config.open(&flags, console) {
-        Ok((config, _)) => config,
+    let command = arguments.command.join(" ");
+    let only = Only::of(arguments)?;
+    let adjust = move |config: &mut Config| {
+        only.keep(config);
+        Ok(())
+    };
+    let opened = match arguments.config.follow(flags, adjust, console) {
+        Ok(opened) => opened,
         Err(exit) => return Ok(exit),
     };
-    let command = arguments.command.join(" ");
-    only(&mut config, arguments)?;
     log_to_stderr();
     let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
-    let ended = runtime.block_on(wrap(config));
+    let ended = runtime.block_on(wrap(opened));
     // A read of stdin cannot be called back; it ends with the process.
     runtime.shutdown_background();
     match ended? {
@@ -90,52 +95,81 @@ pub(crate) fn run(arguments: Arguments, console: &mut Console<'_>) -> Result<Exi
     }
 }
 
-async fn wrap(config: Config) -> Result<Option<End>, Failure> {
+async fn wrap(opened: Opened) -> Result<Option<End>, Failure> {
     // Before anything starts, so that no signal finds us unprepared.
     let mut stop = Stop::listen().context("cannot listen for signals")?;
-    let mut wrapped = Wrapped::start(config).await.map_err(refused)?;
+    let mut wrapped = Wrapped::start(opened).await.map_err(refused)?;
     let streams = (tokio::io::stdin(), tokio::io::stdout());
     let ended = wrapped.serve(streams.0, streams.1, stop.asked()).await;
     wrapped.stop(stop.asked()).await;
     Ok(ended)
 }
 
-/// Makes the command the only server of a configuration.
-fn only(config: &mut Config, arguments: Arguments) -> Result<(), Failure> {
-    let mut command = arguments.command.into_iter();
-    let program = command.next().unwrap_or_default();
-    let args: Vec<String> = command.collect();
-    let name = match arguments.name {
-        None => derived(&program, &args),
-        Some(name) if is_server_name(&name) => name,
-        Some(name) => {
-            let error = anyhow!("'{name}' cannot be a server's name");
-            return Err(Failure::usage(error).hint(format!("a name is {SERVER_NAMES}")));
-        }
-    };
-    let known = config.servers.iter().position(|server| server.name == name);
-    let mut server = match known {
-        Some(known) => config.servers.swap_remove(known),
-        None => Server::stdio(name, "", []),
-    };
-    let (env, working_dir) = match server.transport {
-        Transport::Stdio {
-            env, working_dir, ..
-        } => (env, working_dir),
-        Transport::Http { .. } => Default::default(),
-    };
-    server.transport = Transport::Stdio {
-        command: program,
-        args,
-        env,
-        working_dir,
-    };
-    server.enabled = true;
-    if let Some(mode) = arguments.mode {
-        server.output.mode = Some(mode.into());
+/// The one server of every configuration that is read.
+struct Only {
+    name: String,
+    program: String,
+    args: Vec<String>,
+    mode: Option<ModeChoice>,
+    /// What it was started with. It is started once, so no later configuration changes that.
+    started: OnceLock<Transport>,
+}
+
+impl Only {
+    fn of(arguments: &Arguments) -> Result<Self, Failure> {
+        let mut command = arguments.command.iter().cloned();
+        let program = command.next().unwrap_or_default();
+        let args: Vec<String> = command.collect();
+        let name = match &arguments.name {
+            None => derived(&program, &args),
+            Some(name) if is_server_name(name) => name.clone(),
+            Some(name) => {
+                let error = anyhow!("'{name}' cannot be a server's name");
+                return Err(Failure::usage(error).hint(format!("a name is {SERVER_NAMES}")));
+            }
+        };
+        Ok(Self {
+            name,
+            program,
+            args,
+            mode: arguments.mode,
+            started: OnceLock::new(),
+        })
     }
-    config.servers = vec![server];
-    Ok(())
+
+    /// Makes the command the only server of a configuration.
+    fn keep(&self, config: &mut Config) {
+        let named = |server: &Server| server.name == self.name;
+        let mut server = match config.servers.iter().position(named) {
+            Some(known) => config.servers.swap_remove(known),
+            None => Server::stdio(&self.name, "", []),
+        };
+        let transport = self
+            .started
+            .get_or_init(|| self.reached_like(&server.transport));
+        server.transport = transport.clone();
+        server.enabled = true;
+        if let Some(mode) = self.mode {
+            server.output.mode = Some(mode.into());
+        }
+        config.servers = vec![server];
+    }
+
+    /// The command, with what the configuration gives a server of its name.
+    fn reached_like(&self, known: &Transport) -> Transport {
+        let (env, working_dir) = match known {
+            Transport::Stdio {
+                env, working_dir, ..
+            } => (env.clone(), working_dir.clone()),
+            Transport::Http { .. } => Default::default(),
+        };
+        Transport::Stdio {
+            command: self.program.clone(),
+            args: self.args.clone(),
+            env,
+            working_dir,
+        }
+    }
 }
 
 /// The name a command suggests.

@@ -93,6 +93,37 @@ async fn every_byte_survives() {
 }
 
 #[tokio::test]
+async fn what_changes_in_the_file_holds_for_the_next_call() {
+    let config = |mode: &str| {
+        let x = r#"{"command": "elsewhere", "env": {"A": "1"}}"#;
+        format!(r#"{{"output_validation": {{"mode": "{mode}"}}, "mcpServers": {{"x": {x}}}}}"#)
+    };
+    let folder = Folder::with(&[("c.json", &config("warn"))]);
+    let mut client = preset_of(&folder, "--name x --config c.json", "demo");
+    client.handshake("2025-11-25").await.expect("an answer");
+    let call = async |client: &mut StdioClient| {
+        text(&client.call("bad_output", "{}").await.expect("an answer"))
+    };
+    assert!(call(&mut client).await.contains("structuredContent"));
+    // What the server is started with stays, whatever the file says of it.
+    let strict = config("strict").replace(r#""A": "1""#, r#""A": "2""#);
+    std::fs::write(folder.path().join("c.json"), strict).expect("written");
+    let blocked = async {
+        while !call(&mut client)
+            .await
+            .contains("output schema validation failed")
+        {}
+    };
+    let blocked = tokio::time::timeout(WAIT, blocked).await;
+    blocked.expect("the change holds");
+    let process = client.process().expect("a process");
+    assert_eq!(children(process).len(), 1);
+    // Nobody comes in by a key, so none is made.
+    assert!(!folder.path().join("data/api_key").exists());
+    finish(client).await;
+}
+
+#[tokio::test]
 async fn names_are_the_servers_own_and_strict_blocks() {
     let folder = Folder::with(&[]);
     let mut client = preset_of(&folder, "--mode strict --name shop", "demo");

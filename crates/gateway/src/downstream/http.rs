@@ -89,7 +89,10 @@ async fn connection(shared: Arc<Shared>, stream: TcpStream) {
 
 async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
     let settings = shared.settings();
-    let guard = &settings.guard;
+    // Nobody comes in before there is somebody at the door.
+    let Some(guard) = &settings.guard else {
+        return plain(StatusCode::SERVICE_UNAVAILABLE, "starting\n");
+    };
     if let Err(refused) = guard.check_hosts(request.headers()) {
         return turned_away(shared, refused);
     }
