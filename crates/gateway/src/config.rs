@@ -31,6 +31,7 @@ mod source;
 mod template;
 #[cfg(test)]
 mod tests;
+mod variables;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -49,6 +50,7 @@ pub use schema::schema;
 pub use secret::{ApiKey, Secret};
 pub use source::{Adjust, Opened, Source};
 pub use template::template;
+pub use variables::{EnvFile, assignment};
 
 /// Far more than any list of servers; a device or a runaway pipe must not fill memory.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
@@ -63,20 +65,11 @@ pub fn load_with(
     path: &Path,
     environment: &Environment<'_>,
 ) -> Result<(Config, Vec<Warning>), ConfigError> {
-    from_text(&read(path)?, path, environment)
-}
-
-/// What the file at `path` says, which has been read.
-fn from_text(
-    text: &str,
-    path: &Path,
-    environment: &Environment<'_>,
-) -> Result<(Config, Vec<Warning>), ConfigError> {
-    let (mut config, mut warnings) =
-        parse(text, environment).map_err(|error| error.in_file(path))?;
-    warnings.extend(exposed_secret(path, &config));
-    Overrides::from_environment(environment)?.apply(&mut config)?;
-    Ok((config, warnings))
+    let located = Located {
+        path: Some(path.to_owned()),
+        source: Origin::Flag,
+    };
+    open(&located, environment, &Overrides::default())
 }
 
 /// The configuration a text says. Settings from the environment are not applied, references to it are.
@@ -90,19 +83,34 @@ pub fn parse(
 }
 
 /// What holds: the file that [`locate`] finds, or the defaults where there is none; then the
-/// environment; then `flags`.
+/// environment; then `flags`. References are to variables of `environment` and of the [`EnvFile`].
 pub fn open(
     located: &Located,
     environment: &Environment<'_>,
     flags: &Overrides,
 ) -> Result<(Config, Vec<Warning>), ConfigError> {
-    let (mut config, warnings) = if let Some(path) = located.file() {
-        load_with(path, environment)?
-    } else {
-        let mut config = Config::embedded(environment);
-        Overrides::from_environment(environment)?.apply(&mut config)?;
-        (config, Vec::new())
+    let text = located.file().map(read).transpose()?;
+    settle(text.as_deref().zip(located.file()), environment, flags)
+}
+
+/// What holds when the file at a path says this, or when there is none.
+fn settle(
+    file: Option<(&str, &Path)>,
+    environment: &Environment<'_>,
+    flags: &Overrides,
+) -> Result<(Config, Vec<Warning>), ConfigError> {
+    let variables = EnvFile::locate(file.map(|(text, _)| text), environment, flags).read()?;
+    let (mut config, mut warnings) = match file {
+        Some((text, path)) => {
+            let (config, mut warnings) = parse(text, &environment.beside(&variables.values))
+                .map_err(|error| error.in_file(path))?;
+            warnings.extend(exposed_secret(path, &config));
+            (config, warnings)
+        }
+        None => (Config::embedded(environment), Vec::new()),
     };
+    warnings.extend(variables.exposed());
+    Overrides::from_environment(environment)?.apply(&mut config)?;
     flags.apply(&mut config)?;
     Ok((config, warnings))
 }
@@ -130,7 +138,8 @@ fn exposed_secret(_path: &Path, _config: &Config) -> Option<Warning> {
     None
 }
 
-fn read(path: &Path) -> Result<String, ConfigError> {
+/// The text of a configuration file, which may be only so large.
+pub fn read(path: &Path) -> Result<String, ConfigError> {
     let failed = |source| ConfigError::Read {
         path: path.to_owned(),
         source,

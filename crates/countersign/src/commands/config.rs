@@ -55,6 +55,9 @@ pub(crate) struct ConfigOption {
     /// The configuration file, if not the usual one
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+    /// Variables for ${env:NAME} references, if not `env` in the data directory
+    #[arg(long, value_name = "FILE")]
+    pub(crate) env_file: Option<PathBuf>,
 }
 
 impl ConfigOption {
@@ -67,12 +70,20 @@ impl ConfigOption {
         console: &mut Console<'_>,
     ) -> Result<Opened, Exit> {
         let located = self.locate(&Environment::process(), console);
+        let flags = self.with_env_file(flags);
         match Source::of(&located, flags).adjusted(adjust).open() {
             Ok(opened) => {
                 say(&located, &opened.warnings, console);
                 Ok(opened)
             }
             Err(error) => Err(refuse(&error, console)),
+        }
+    }
+
+    fn with_env_file(&self, flags: Overrides) -> Overrides {
+        Overrides {
+            env_file: self.env_file.clone(),
+            ..flags
         }
     }
 
@@ -93,7 +104,7 @@ impl ConfigOption {
     ) -> Result<(Config, Located), Exit> {
         let environment = Environment::process();
         let located = self.locate(&environment, console);
-        match config::open(&located, &environment, flags) {
+        match config::open(&located, &environment, &self.with_env_file(flags.clone())) {
             Ok((config, warnings)) => {
                 say(&located, &warnings, console);
                 Ok((config, located))

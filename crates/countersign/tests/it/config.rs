@@ -134,7 +134,7 @@ fn check_says_what_would_be_missing() {
     --- stdout
     --- stderr
     error: mcp_config.json:2:88: /mcpServers/crm/headers/Authorization: the environment variable CRM_TOKEN is not set
-    hint: set CRM_TOKEN before starting
+    hint: set CRM_TOKEN before starting, or write CRM_TOKEN=… into `env` in the data directory
     ");
     let variables = [("CRM_TOKEN", "t0ken")];
     assert_snapshot!(run(&folder, &variables, "config check mcp_config.json"), @r#"

@@ -2,6 +2,7 @@
 //! Both are arguments, so that a test says what they are. Also `${env:NAME}`, the only way a
 //! file refers to them.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -36,6 +37,14 @@ impl<'a> Environment<'a> {
     /// No variables, no home.
     pub fn empty() -> Environment<'static> {
         Environment::new(|_| None, None)
+    }
+
+    /// The same with more variables, which do not win over those that are set.
+    pub fn beside<'b>(&'b self, more: &'b BTreeMap<String, String>) -> Environment<'b> {
+        Environment {
+            lookup: Box::new(move |name| (self.lookup)(name).or_else(|| more.get(name).cloned())),
+            home: self.home.clone(),
+        }
     }
 
     /// A variable's value. An empty one counts as not set.
@@ -107,7 +116,7 @@ pub(crate) enum BadReference {
     Open,
 }
 
-fn is_variable(name: &str) -> bool {
+pub(crate) fn is_variable(name: &str) -> bool {
     !name.is_empty()
         && !name.starts_with(|c: char| c.is_ascii_digit())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

@@ -21,6 +21,8 @@ pub struct Overrides {
     pub api_key: Option<ApiKey>,
     /// `COUNTERSIGN_STORAGE_URL`.
     pub storage_url: Option<Secret>,
+    /// `--env-file`: where variables for references are kept, if not in the data directory.
+    pub env_file: Option<PathBuf>,
 }
 
 impl Overrides {

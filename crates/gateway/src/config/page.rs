@@ -29,6 +29,7 @@ The environment wins over the file, flags win over the environment:
 | `data_dir` | `COUNTERSIGN_DATA_DIR` | `--data-dir` |
 | `api_key` | `COUNTERSIGN_API_KEY` | |
 | `storage.url` | `COUNTERSIGN_STORAGE_URL` | |
+| the env file | `COUNTERSIGN_ENV_FILE` | `--env-file` |
 
 `countersign config init` writes a file with every key and its default, `config check` says what is wrong with one,
 `config show` prints what holds, without secrets, and `config schema` prints the JSON Schema for editors.
@@ -47,7 +48,11 @@ pub(crate) fn page() -> String {
     page.push_str(
         "- **References**: `${env:NAME}` in `api_key`, `activity.signing_key`, `storage.url`, and the values of `env` and\n  \
          `headers` is replaced by that variable when the file is read. A variable that is not set is an error, unless its\n  \
-         server is disabled.\n",
+         server is disabled.\n\
+         - **The env file**: `env` in the data directory, or the one that `--env-file` names, has variables for such\n  \
+         references, so that secrets stand neither in the configuration nor in a shell's profile. Lines are `NAME=value` as a\n  \
+         shell reads them, with nothing expanded; `NAME='two words'` needs the quotes. A variable of the process wins over\n  \
+         it. No setting and no server gets anything from it but by a reference. `countersign import` writes it.\n",
     );
     page.extend(["- **Server names**: ", name, ".\n"]);
     for block in blocks() {

@@ -202,7 +202,9 @@ impl Resolver<'_, '_> {
             Ok(secret) => return Some(secret),
             Err(BadReference::Missing(name)) => {
                 let message = format!("the environment variable {name} is not set");
-                Problem::new(None, message).hint(format!("set {name} before starting"))
+                Problem::new(None, message).hint(format!(
+                    "set {name} before starting, or write {name}=… into `env` in the data directory"
+                ))
             }
             Err(BadReference::Name(_)) => {
                 Problem::new(None, "a ${env:…} reference does not name a variable")

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::locate::{Located, Origin};
 use super::problem::{ConfigError, Problem, Warning};
-use super::{Config, Environment, Overrides, from_text, read};
+use super::{Config, Environment, Overrides, read, settle};
 
 /// What is done to every configuration that was read, before it holds.
 pub type Adjust = dyn Fn(&mut Config) -> Result<(), Problem> + Send + Sync;
@@ -108,14 +108,8 @@ impl Source {
         text: Option<&str>,
     ) -> Result<(Config, Vec<Warning>), ConfigError> {
         let environment = Environment::process();
-        let (mut config, warnings) = if let Some(text) = text {
-            from_text(text, self.path(), &environment)?
-        } else {
-            let mut config = Config::embedded(&environment);
-            Overrides::from_environment(&environment)?.apply(&mut config)?;
-            (config, Vec::new())
-        };
-        self.flags.apply(&mut config)?;
+        let file = text.map(|text| (text, self.path()));
+        let (mut config, warnings) = settle(file, &environment, &self.flags)?;
         if let Some(adjust) = &self.adjust {
             adjust(&mut config)?;
         }

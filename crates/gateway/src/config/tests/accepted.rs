@@ -453,7 +453,7 @@ fn what_is_not_implemented_is_said() {
     12:65: /mcpServers/web/env: "env" means nothing for this kind of server and is ignored
     13:35: /mcpServers/web/tools/t/classify: "classify" is not implemented in this version and is ignored
     14:42: /mcpServers/off/env/A: the environment variable NOT_SET is not set
-    hint: set NOT_SET before starting
+    hint: set NOT_SET before starting, or write NOT_SET=… into `env` in the data directory
     "#);
 }
 

@@ -177,3 +177,87 @@ fn a_key_others_can_read_is_warned_about() {
     assert_eq!(said[0], "");
     assert!(said[1].contains("chmod 600"), "{}", said[1]);
 }
+
+const REFERS: &str = r#"{"mcpServers": {"a": {"command": "x", "env": {"T": "${env:A_T}"}}}}"#;
+
+fn token(home: &Path, variables: &[(&str, &str)], flags: &Overrides) -> Result<String, String> {
+    let environment = environment(home, variables);
+    let located = locate(None, &environment);
+    let (config, warnings) =
+        open(&located, &environment, flags).map_err(|error| error.to_string())?;
+    let crate::config::Transport::Stdio { env, .. } = &config.servers[0].transport else {
+        unreachable!("it is a command");
+    };
+    let warned = warnings.iter().map(ToString::to_string);
+    Ok(std::iter::once(env["T"].expose().to_owned())
+        .chain(warned)
+        .collect::<Vec<_>>()
+        .join("; "))
+}
+
+fn private(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o600)).expect("ours");
+}
+
+#[test]
+fn references_find_the_env_file() {
+    let home = home(&[
+        (OURS, REFERS),
+        (
+            ".countersign/env",
+            "A_T='from the file'\nCOUNTERSIGN_LISTEN=nonsense\n",
+        ),
+        ("other/env", "A_T=other"),
+        ("mine", "export A_T=mine"),
+    ]);
+    let at = home.path();
+    for file in [".countersign/env", "other/env", "mine"] {
+        private(&at.join(file));
+    }
+    let none = Overrides::default();
+    let plain = token(at, &[], &none);
+    assert_eq!(plain.as_deref(), Ok("from the file"));
+    let set = token(at, &[("A_T", "set")], &none);
+    assert_eq!(set.as_deref(), Ok("set"));
+    let elsewhere = token(at, &[("COUNTERSIGN_DATA_DIR", "~/other")], &none);
+    assert_eq!(elsewhere.as_deref(), Ok("other"));
+    let named = token(at, &[("COUNTERSIGN_ENV_FILE", "~/mine")], &none);
+    assert_eq!(named.as_deref(), Ok("mine"));
+    let flags = Overrides {
+        env_file: Some(at.join("mine")),
+        data_dir: Some(at.join("other")),
+        ..Overrides::default()
+    };
+    assert_eq!(token(at, &[], &flags).as_deref(), Ok("mine"));
+    let flags = Overrides {
+        env_file: Some(at.join("missing")),
+        ..Overrides::default()
+    };
+    let missing = token(at, &[], &flags).expect_err("it was named");
+    assert!(missing.starts_with("cannot read"), "{missing}");
+    let moved = REFERS.replacen('{', r#"{"data_dir": "~/other", "#, 1);
+    fs::write(at.join(OURS), moved).expect("written");
+    assert_eq!(token(at, &[], &none).as_deref(), Ok("other"));
+}
+
+#[test]
+fn an_env_file_that_cannot_be_read_right_is_refused_and_an_open_one_told_of() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = home(&[(OURS, REFERS), (".countersign/env", "A_T=s3cret word")]);
+    let file = home.path().join(".countersign/env");
+    private(&file);
+    let refused = token(home.path(), &[], &Overrides::default()).expect_err("two words");
+    assert!(
+        refused.ends_with("env:1:1: a value with a space in it"),
+        "{refused}"
+    );
+    assert!(!refused.contains("s3cret"), "{refused}");
+    fs::write(&file, "A_T=x").expect("written");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o644)).expect("ours");
+    let warned = token(home.path(), &[], &Overrides::default()).expect("usable");
+    assert!(
+        warned.starts_with("x; others may read the env file"),
+        "{warned}"
+    );
+}

@@ -146,7 +146,7 @@ fn addresses_keys_and_limits() {
     ");
     assert_snapshot!(refused(r#"{"api_key": "${env:NOT_SET}"}"#), @"
     1:13: /api_key: the environment variable NOT_SET is not set
-    hint: set NOT_SET before starting
+    hint: set NOT_SET before starting, or write NOT_SET=… into `env` in the data directory
     ");
     assert_snapshot!(refused(r#"{"api_key": "${env:NOT-A-NAME}"}"#), @"
     1:13: /api_key: a ${env:…} reference does not name a variable
@@ -281,7 +281,7 @@ fn references_and_headers() {
   "e": {"url": "https://x", "headers": {"Authorization": "${env:BROKEN_TOKEN}"}}
 }}"#), @r#"
     2:42: /mcpServers/a/env/TOKEN: the environment variable NOT_SET is not set
-    hint: set NOT_SET before starting
+    hint: set NOT_SET before starting, or write NOT_SET=… into `env` in the data directory
     2:67: /mcpServers/a/env/KEY: ${keyring:…} references are not supported
     hint: put the value into a variable and write ${env:NAME}
     2:92: /mcpServers/a/env/A=B: not the name of a variable
