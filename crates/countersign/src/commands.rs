@@ -9,6 +9,7 @@ mod activity;
 mod completions;
 mod config;
 mod demo_server;
+mod import;
 mod inspect;
 mod man;
 mod sanitise;
@@ -24,6 +25,7 @@ mod wrap;
 pub(crate) enum Command {
     Serve(serve::Arguments),
     Wrap(wrap::Arguments),
+    Import(import::Arguments),
     Activity(activity::Arguments),
     Servers(servers::Arguments),
     Tools(tools::Arguments),
@@ -40,6 +42,7 @@ pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<Exit, F
     match command {
         Command::Serve(arguments) => serve::run(&arguments, console),
         Command::Wrap(arguments) => wrap::run(&arguments, console),
+        Command::Import(arguments) => import::run(&arguments, console),
         Command::Activity(arguments) => activity::run(&arguments, console),
         Command::Servers(arguments) => servers::run(&arguments, console),
         Command::Tools(arguments) => tools::run(&arguments, console),

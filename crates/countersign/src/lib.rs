@@ -17,6 +17,7 @@
 mod commands;
 mod console;
 mod exit;
+mod files;
 mod format;
 mod remote;
 mod report;
@@ -34,6 +35,7 @@ const EXAMPLES: &str = "\
 Examples:
   countersign serve --demo
   countersign wrap -- npx -y some-server
+  countersign import claude-desktop
   countersign activity list --status blocked
   countersign config init
   countersign inspect --tool tool.json --mode strict result.json

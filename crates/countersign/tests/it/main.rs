@@ -7,6 +7,7 @@ mod answers;
 mod config;
 mod evidence;
 mod generators;
+mod import;
 mod inspect;
 mod readme;
 mod reload;

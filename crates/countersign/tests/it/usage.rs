@@ -29,6 +29,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
     Commands:
       serve        Run the gateway
       wrap         Put the boundary before one server that speaks over stdio
+      import       Take over the servers of desktop clients, or wrap them where they are
       activity     Read what was called and what was decided
       servers      See the servers behind the running gateway
       tools        List and call the tools behind the running gateway
@@ -47,6 +48,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
     Examples:
       countersign serve --demo
       countersign wrap -- npx -y some-server
+      countersign import claude-desktop
       countersign activity list --status blocked
       countersign config init
       countersign inspect --tool tool.json --mode strict result.json

@@ -1,0 +1,246 @@
+//! `countersign import`: servers of desktop clients and of mcpproxy into our configuration, their secrets into the env
+//! file; or, with `--wrap`, the boundary into a client's own file. Shows what it would do, and does it when told to.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow};
+use clap::Args;
+use countersign_gateway::config::Environment;
+
+use crate::format::{Format, FormatOption};
+use crate::report::{Failure, printable};
+use crate::{Console, Exit};
+
+mod definition;
+mod document;
+mod jsonc;
+mod merge;
+mod places;
+mod plan;
+mod render;
+mod secrets;
+mod target;
+mod translate;
+mod wrapping;
+
+use definition::Read;
+use document::{Document, Shape, Text};
+use places::{Client, Place};
+use plan::{Existing, Fate, OnConflict, Planned};
+use target::Target;
+use translate::{Context, translate};
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign import                        look everywhere, show what would be imported
+  countersign import claude-desktop --yes
+  countersign import ./mcp.json --yes --rename
+  countersign import --wrap cursor --yes    put the boundary into Cursor's own file
+  countersign import --unwrap cursor --yes  and take it out again
+
+Sources: claude-desktop, cursor, vscode, mcpproxy, or any file, which is recognised by its shape. Comments and trailing
+commas are understood.
+
+Secrets (values of `env` and `headers` that look like some) become ${env:NAME} references. Their values go to `env` in
+the data directory, which `serve` reads, or to the file that --env-file names; only its owner may read it. They are
+never shown.
+
+Exit codes: 0 done, or shown; 1 with --yes, if something was not imported because its name is taken; 2 a file that
+cannot be read or written.";
+
+/// Take over the servers of desktop clients, or wrap them where they are
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    /// A client (claude-desktop, cursor, vscode, mcpproxy) or a file; all known places if not given
+    source: Option<String>,
+    /// Do it, instead of showing what would be done
+    #[arg(long, visible_alias = "write")]
+    yes: bool,
+    #[command(flatten)]
+    names: Names,
+    #[command(flatten)]
+    in_place: InPlace,
+    /// The configuration to import into, if not the usual one
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The data directory, if not where the configuration says
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    /// Where to put secrets, as `export NAME=value` lines, if not into `env` in the data directory
+    #[arg(long, value_name = "FILE")]
+    env_file: Option<PathBuf>,
+    #[command(flatten)]
+    format: FormatOption,
+}
+
+/// What to do where a name is taken by another server.
+#[derive(Debug, Args)]
+struct Names {
+    /// Where a name is taken by another server, take the imported one
+    #[arg(long, conflicts_with = "rename")]
+    replace: bool,
+    /// Where a name is taken by another server, give the imported one another name
+    #[arg(long)]
+    rename: bool,
+}
+
+/// What to do to the client's own file instead.
+#[derive(Debug, Args)]
+struct InPlace {
+    /// Instead of importing, have the client start its servers through `countersign wrap`
+    #[arg(long, conflicts_with_all = ["replace", "rename", "config", "data_dir", "env_file"])]
+    wrap: bool,
+    /// Take the wrapping out of a client's file again
+    #[arg(long, conflicts_with_all = ["wrap", "replace", "rename", "config", "data_dir", "env_file"])]
+    unwrap: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let environment = Environment::process();
+    let sources = sources(arguments, &environment)?;
+    if arguments.in_place.wrap || arguments.in_place.unwrap {
+        return wrapping::run(arguments, &sources, console);
+    }
+    let target = Target::find(arguments, &environment)?;
+    let planned = planned(arguments, &sources, &target, &environment, console)?;
+    let text = target.merged(&planned)?;
+    if arguments.yes {
+        target.write(&text, &planned)?;
+    }
+    let report = render::Imported::new(arguments, &target, &planned);
+    arguments.format.output.print(&report, console)?;
+    if arguments.format.output == Format::Text {
+        render::next_steps(arguments, &target, &planned, console);
+    }
+    let refused = planned.iter().any(|server| server.fate == Fate::Conflict);
+    Ok(if arguments.yes && refused {
+        Exit::No
+    } else {
+        Exit::Ok
+    })
+}
+
+/// The files to read. A client that is named has to have one.
+fn sources(arguments: &Arguments, environment: &Environment<'_>) -> Result<Vec<Place>, Failure> {
+    let here = std::env::current_dir().context("the current folder is not known")?;
+    let clients = match &arguments.source {
+        None => Client::ALL.to_vec(),
+        Some(name) => {
+            let Some(client) = Client::named(name) else {
+                let path = PathBuf::from(name);
+                return Ok(vec![Place { client: None, path }]);
+            };
+            vec![client]
+        }
+    };
+    let places: Vec<_> = clients
+        .iter()
+        .flat_map(|client| client.places(environment, &here))
+        .collect();
+    let found: Vec<_> = places
+        .iter()
+        .filter(|place| place.path.exists())
+        .cloned()
+        .collect();
+    if found.is_empty() {
+        let looked: Vec<_> = places
+            .iter()
+            .map(|place| place.path.display().to_string())
+            .collect();
+        let error = anyhow!("none of these files exists: {}", looked.join(", "));
+        return Err(Failure::usage(error).hint("name the file: countersign import FILE"));
+    }
+    Ok(found)
+}
+
+/// What becomes of every server of every file.
+fn planned(
+    arguments: &Arguments,
+    sources: &[Place],
+    target: &Target,
+    environment: &Environment<'_>,
+    console: &mut Console<'_>,
+) -> Result<Vec<Planned>, Failure> {
+    let mut existing = Existing {
+        servers: target.servers()?,
+        variables: target.variables.values.clone(),
+        on_conflict: match (arguments.names.replace, arguments.names.rename) {
+            (true, _) => OnConflict::Replace,
+            (_, true) => OnConflict::Rename,
+            _ => OnConflict::Show,
+        },
+    };
+    let mut planned = Vec::new();
+    for place in sources {
+        if target.is(&place.path) {
+            console.message(format!(
+                "{} is the configuration itself\n",
+                printable(&place.path.to_string_lossy())
+            ));
+            continue;
+        }
+        let text = Text::read(&place.path)?;
+        let document = text.document()?;
+        planned.extend(of_file(
+            &text,
+            &document,
+            target,
+            environment,
+            &mut existing,
+        ));
+    }
+    Ok(planned)
+}
+
+fn of_file(
+    text: &Text,
+    document: &Document<'_>,
+    target: &Target,
+    environment: &Environment<'_>,
+    existing: &mut Existing,
+) -> Vec<Planned> {
+    let path = std::path::absolute(&text.path).unwrap_or_else(|_| text.path.clone());
+    let known = environment.beside(&target.variables.values);
+    let context = Context {
+        shape: document.shape,
+        environment: &known,
+        workspace: workspace(&path, document.shape),
+        inputs: &document.inputs,
+    };
+    let servers = document.servers.iter();
+    servers
+        .map(|(name, node)| {
+            let read = match Read::of(&document.value(*node)) {
+                Ok(read) => wrapping::inside(read),
+                Err(why) => return Planned::left_out(text.path.clone(), name, why),
+            };
+            if target.is_this_gateway(&read.definition) {
+                let why = "it is this gateway";
+                return Planned::left_out(text.path.clone(), name, why);
+            }
+            let mut planned = existing.plan(text.path.clone(), name, |name| {
+                translate(&context, name, &read.definition)
+            });
+            planned.off = read.off;
+            planned.quarantined = read.quarantined;
+            if !read.left_out.is_empty() {
+                planned
+                    .notes
+                    .push(format!("without {}", read.left_out.join(", ")));
+            }
+            planned
+        })
+        .collect()
+}
+
+/// The project a file belongs to: the folder above `.vscode` and `.cursor`, or the one with `.mcp.json`.
+fn workspace(path: &Path, shape: Shape) -> Option<&Path> {
+    let folder = path.parent()?;
+    let is_named = |name: &str| folder.file_name().is_some_and(|folder| folder == name);
+    if is_named(".vscode") || is_named(".cursor") {
+        return folder.parent();
+    }
+    let is_project = path.file_name().is_some_and(|file| file == ".mcp.json");
+    (is_project && shape == Shape::Desktop).then_some(folder)
+}

@@ -1,0 +1,201 @@
+//! A client's file, recognised by its shape: where its servers stand, each with its place in the bytes. Reads JSON as
+//! editors write it and refuses what two readers could understand differently.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use countersign_gateway::config;
+use countersign_tape::{Kind, Limits, Span, Tape};
+use serde_json::Value;
+
+use super::jsonc::blanked;
+use crate::report::Failure;
+
+const LIMITS: Limits = Limits {
+    max_bytes: 4 << 20,
+    max_depth: 100,
+};
+
+/// Who writes such files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// `mcpServers` by name: Claude Desktop, Claude Code, Cursor, Windsurf and most others.
+    Desktop,
+    /// `servers` by name, and `inputs`.
+    VsCode,
+    /// `mcpServers` as a list.
+    Mcpproxy,
+}
+
+/// A file as it is, and as JSON of the same length.
+#[derive(Debug)]
+pub(super) struct Text {
+    pub(super) path: PathBuf,
+    pub(super) original: String,
+    json: String,
+}
+
+/// The same, taken apart.
+#[derive(Debug)]
+pub(super) struct Document<'a> {
+    pub(super) shape: Shape,
+    pub(super) tape: Tape<'a>,
+    /// Every server: its name, and where it stands.
+    pub(super) servers: Vec<(String, u32)>,
+    /// What the client asks its user for.
+    pub(super) inputs: Value,
+}
+
+impl Text {
+    pub(super) fn read(path: &Path) -> Result<Self, Failure> {
+        let original = config::read(path).map_err(|error| {
+            let cause = std::error::Error::source(&error).map(ToString::to_string);
+            let error = anyhow!(cause.unwrap_or_default());
+            Failure::usage(error.context(format!("cannot read '{}'", path.display())))
+                .hint("name a file, or one of claude-desktop, cursor, vscode, mcpproxy")
+        })?;
+        Ok(Self::new(path, original))
+    }
+
+    pub(super) fn new(path: &Path, original: String) -> Self {
+        Self {
+            path: path.to_owned(),
+            json: blanked(&original),
+            original,
+        }
+    }
+
+    /// Takes the file apart. Positions are those of the original.
+    pub(super) fn document(&self) -> Result<Document<'_>, Failure> {
+        let refused = |why: String, hint: &str| {
+            let error = anyhow!(why).context(format!("cannot use '{}'", self.path.display()));
+            Failure::usage(error).hint(hint)
+        };
+        let tape = Tape::parse(self.json.as_bytes(), &LIMITS).map_err(|error| {
+            let line = self.line(error.offset());
+            refused(
+                format!("not JSON at line {line}: {error}"),
+                "repair the file first",
+            )
+        })?;
+        if let Some(key) = tape.duplicate_keys().first() {
+            let line = self.line(tape.node(*key).start() as usize);
+            let why = format!("a key is repeated at line {line}");
+            return Err(refused(
+                why,
+                "keep one of them; which one counts is not defined",
+            ));
+        }
+        Document::recognise(tape).ok_or_else(|| {
+            let why = "it has no servers: neither \"mcpServers\" nor \"servers\"";
+            refused(
+                why.to_owned(),
+                "files of Claude Desktop, Claude Code, Cursor, VS Code and mcpproxy are known",
+            )
+        })
+    }
+
+    fn line(&self, offset: usize) -> usize {
+        let before = self.json.get(..offset).unwrap_or(&self.json);
+        before.matches('\n').count() + 1
+    }
+}
+
+impl<'a> Document<'a> {
+    fn recognise(tape: Tape<'a>) -> Option<Self> {
+        let kind = |index: u32| tape.node(index).kind();
+        let of = |parent: u32, name: &str| {
+            let found = (kind(parent) == Kind::Object).then(|| tape.get(parent, name));
+            found.flatten()
+        };
+        let within = of(0, "mcp")
+            .filter(|mcp| of(*mcp, "servers").is_some())
+            .unwrap_or(0);
+        let (shape, servers) = match (of(0, "mcpServers"), of(within, "servers")) {
+            (Some(list), _) if kind(list) == Kind::Array => (Shape::Mcpproxy, list),
+            (Some(map), _) if kind(map) == Kind::Object => (Shape::Desktop, map),
+            (_, Some(map)) if kind(map) == Kind::Object => (Shape::VsCode, map),
+            _ => return None,
+        };
+        let inputs =
+            of(within, "inputs").and_then(|inputs| serde_json::from_str(tape.raw(inputs)).ok());
+        let servers = match shape {
+            Shape::Mcpproxy => tape
+                .children(servers)
+                .filter_map(|server| {
+                    let name = of(server, "name").filter(|name| kind(*name) == Kind::String)?;
+                    Some((tape.string(name).into_owned(), server))
+                })
+                .collect(),
+            _ => tape
+                .members(servers)
+                .map(|(name, server)| (tape.string(name).into_owned(), server))
+                .collect(),
+        };
+        Some(Self {
+            shape,
+            servers,
+            inputs: inputs.unwrap_or_default(),
+            tape,
+        })
+    }
+
+    /// A server's settings.
+    pub(super) fn value(&self, server: u32) -> Value {
+        serde_json::from_str(self.tape.raw(server)).unwrap_or_default()
+    }
+
+    /// Where something stands.
+    pub(super) fn span(&self, index: u32) -> Span {
+        let node = self.tape.node(index);
+        Span::new(node.start(), node.end())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Shape, Text};
+
+    fn shape(text: &str) -> Option<(Shape, Vec<String>)> {
+        let text = Text::new("x.json".as_ref(), text.to_owned());
+        let document = text.document().ok()?;
+        let names = document.servers.iter().map(|(name, _)| name.clone());
+        Some((document.shape, names.collect()))
+    }
+
+    #[test]
+    fn a_file_is_known_by_its_shape() {
+        let names = |names: &[&str]| {
+            names
+                .iter()
+                .map(|name| (*name).to_owned())
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            shape(r#"{"mcpServers":{"a":{},"b":{},}}"#),
+            Some((Shape::Desktop, names(&["a", "b"])))
+        );
+        assert_eq!(
+            shape(r#"{"mcpServers":[{"name":"a"},{}]}"#),
+            Some((Shape::Mcpproxy, names(&["a"])))
+        );
+        assert_eq!(
+            shape("{\"servers\":{\"a\":{}}} // x"),
+            Some((Shape::VsCode, names(&["a"])))
+        );
+        assert_eq!(
+            shape(r#"{"mcp":{"servers":{"a":{}}}}"#),
+            Some((Shape::VsCode, names(&["a"])))
+        );
+        for bad in [
+            "",
+            "[]",
+            "{}",
+            r#"{"mcpServers":1}"#,
+            r#"{"a":1,"a":2,"mcpServers":{}}"#,
+            "{",
+        ] {
+            assert_eq!(shape(bad), None, "{bad}");
+        }
+    }
+}

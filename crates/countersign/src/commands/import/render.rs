@@ -1,0 +1,158 @@
+//! What an import says: a line for every server, where its secrets go, what is left to do. Values of secrets are not here
+//! to be said.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::Arguments;
+use super::plan::{Fate, Planned};
+use super::target::Target;
+use crate::Console;
+use crate::format::Report;
+use crate::report::printable;
+use crate::table::table;
+
+/// The whole of it.
+#[derive(Debug, Serialize)]
+pub(super) struct Imported<'a> {
+    written: bool,
+    config: &'a Path,
+    env_file: Option<&'a PathBuf>,
+    servers: &'a [Planned],
+}
+
+impl<'a> Imported<'a> {
+    pub(super) fn new(arguments: &Arguments, target: &'a Target, planned: &'a [Planned]) -> Self {
+        Self {
+            written: arguments.yes && Target::changes(planned),
+            config: &target.path,
+            env_file: target.variables.path.as_ref(),
+            servers: planned,
+        }
+    }
+}
+
+impl Report for Imported<'_> {
+    fn text(&self) -> String {
+        let mut text = String::new();
+        let mut files: Vec<&PathBuf> = self.servers.iter().map(|server| &server.file).collect();
+        files.dedup();
+        for file in files {
+            let rows = self.servers.iter().filter(|server| &server.file == file);
+            let rows: Vec<_> = rows.map(row).collect();
+            let table = table([""; 4], &rows);
+            let name = printable(&file.to_string_lossy());
+            for line in std::iter::once(name.as_str()).chain(table.lines().skip(1)) {
+                text.extend([line, "\n"]);
+            }
+        }
+        text
+    }
+}
+
+fn row(server: &Planned) -> [String; 4] {
+    let name = if server.from == server.name {
+        server.name.clone()
+    } else {
+        format!("{} as {}", server.from, server.name)
+    };
+    let mut more = Vec::new();
+    more.extend(server.why.clone().filter(|why| !why.is_empty()));
+    if server.fate != Fate::LeftOut {
+        more.extend(
+            server
+                .secrets
+                .iter()
+                .map(|variable| format!("secret to {variable}")),
+        );
+        more.extend(
+            server
+                .needed
+                .iter()
+                .map(|variable| format!("needs {variable}")),
+        );
+    }
+    more.extend(server.notes.iter().cloned());
+    [
+        format!("  {}", server.fate.word()),
+        name,
+        server.what.clone(),
+        more.join("; "),
+    ]
+}
+
+/// What was done, and what to type next.
+pub(super) fn next_steps(
+    arguments: &Arguments,
+    target: &Target,
+    planned: &[Planned],
+    console: &mut Console<'_>,
+) {
+    let written: Vec<_> = planned
+        .iter()
+        .filter(|server| server.is_written())
+        .collect();
+    let secrets: usize = written.iter().map(|server| server.secrets.len()).sum();
+    let path = printable(&target.path.to_string_lossy());
+    let env = target
+        .variables
+        .path
+        .as_deref()
+        .map(|path| printable(&path.to_string_lossy()));
+    let env = env.unwrap_or_default();
+    let verb = if arguments.yes {
+        "wrote"
+    } else {
+        "would write"
+    };
+    if written.is_empty() {
+        console.message("nothing to import\n");
+    } else {
+        console.message(format!(
+            "{verb} {path}: {}\n",
+            count(written.len(), "server")
+        ));
+        if secrets > 0 {
+            console.message(format!(
+                "{verb} {env}: {}, for its owner only\n",
+                count(secrets, "secret")
+            ));
+        }
+    }
+    if planned.iter().any(|server| server.fate == Fate::Conflict) {
+        console.message("hint: --rename imports conflicting servers under another name, --replace takes them instead of those that are there\n");
+    }
+    let taken = |hidden: &Path| planned.iter().any(|server| server.file == hidden);
+    let hidden = target.hides.as_deref().filter(|hidden| !taken(hidden));
+    if let Some(hidden) = hidden.filter(|_| !written.is_empty()) {
+        let hidden = printable(&hidden.to_string_lossy());
+        console.message(format!("hint: {hidden} holds only as long as there is no {path}; `countersign import mcpproxy` takes its servers over\n"));
+    }
+    let needed: Vec<_> = written
+        .iter()
+        .flat_map(|server| &server.needed)
+        .map(String::as_str)
+        .collect();
+    if !needed.is_empty() {
+        console.message(format!(
+            "hint: set {} in {env} before starting\n",
+            needed.join(", ")
+        ));
+    }
+    match (arguments.yes, written.is_empty()) {
+        (false, false) => console.message("hint: nothing is written yet; --yes does it\n"),
+        (true, false) if target.variables.is_named && secrets > 0 => {
+            console.message(format!("hint: start with `countersign serve --env-file {env}`; `countersign doctor` says whether all is well\n"));
+        }
+        (true, false) => console.message(
+            "hint: `countersign doctor` says whether all is well, `countersign serve` starts\n",
+        ),
+        _ => {}
+    }
+}
+
+fn count(number: usize, what: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{ending}")
+}

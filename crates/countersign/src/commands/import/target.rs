@@ -1,0 +1,252 @@
+//! Where an import goes: our configuration and its env file. Reads both, writes both, the secrets first: a configuration
+//! must never refer to what is not there yet.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use anyhow::anyhow;
+use countersign_gateway::config::{
+    self, ConfigError, EnvFile, Environment, Origin, Overrides, assignment,
+};
+use serde_json::Value;
+
+use super::Arguments;
+use super::definition::{Definition, Read};
+use super::merge::merged;
+use super::plan::{Fate, Planned};
+use crate::files;
+use crate::report::Failure;
+
+/// Fits wherever a reference may stand, the signing key included.
+const STAND_IN: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+
+/// What an import goes into.
+#[derive(Debug)]
+pub(super) struct Target {
+    /// The configuration.
+    pub(super) path: PathBuf,
+    /// What it says; `None` if it is not there yet.
+    text: Option<String>,
+    pub(super) variables: EnvFile,
+    /// mcpproxy's file holds as long as there is none of ours.
+    pub(super) hides: Option<PathBuf>,
+}
+
+impl Target {
+    pub(super) fn find(
+        arguments: &Arguments,
+        environment: &Environment<'_>,
+    ) -> Result<Self, Failure> {
+        let located = config::locate(arguments.config.clone(), environment);
+        let ours = || {
+            environment
+                .home()
+                .map(|home| home.join(".countersign/mcp_config.json"))
+        };
+        let hides = located
+            .path
+            .clone()
+            .filter(|_| located.source == Origin::Mcpproxy);
+        let path = if hides.is_some() {
+            ours()
+        } else {
+            located.path.clone()
+        };
+        let path = path.ok_or_else(|| {
+            let error = anyhow!(
+                "no home directory is known, so there is no usual place for the configuration"
+            );
+            Failure::usage(error).hint("name one with --config")
+        })?;
+        let text = path
+            .exists()
+            .then(|| config::read(&path))
+            .transpose()
+            .map_err(|error| unreadable(&error))?;
+        let flags = Overrides {
+            data_dir: arguments.data_dir.clone(),
+            env_file: arguments.env_file.clone(),
+            ..Overrides::default()
+        };
+        let mut variables = EnvFile::locate(text.as_deref(), environment, &flags);
+        let is_named = std::mem::take(&mut variables.is_named);
+        let mut variables = variables.read().map_err(|error| unreadable(&error))?;
+        variables.is_named = is_named;
+        Ok(Self {
+            path,
+            text,
+            variables,
+            hides,
+        })
+    }
+
+    /// Whether a file is the one that is imported into.
+    pub(super) fn is(&self, path: &Path) -> bool {
+        let same = |path: &Path| path.canonicalize().ok();
+        same(path).is_some_and(|path| same(&self.path) == Some(path))
+    }
+
+    /// The servers that are there.
+    pub(super) fn servers(&self) -> Result<BTreeMap<String, Definition>, Failure> {
+        let Some(text) = &self.text else {
+            return Ok(BTreeMap::new());
+        };
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let value: Value = serde_json::from_str(text).map_err(|error| {
+            let error = anyhow!(error).context(format!("cannot use '{}'", self.path.display()));
+            Failure::usage(error).hint("`countersign config check` says what is wrong with it")
+        })?;
+        let named = |(name, settings): (&str, &Value)| {
+            let read = Read::of(settings).unwrap_or_default();
+            (name.to_owned(), read.definition)
+        };
+        Ok(match &value["mcpServers"] {
+            Value::Object(servers) => servers
+                .iter()
+                .map(|(name, server)| named((name, server)))
+                .collect(),
+            Value::Array(servers) => servers
+                .iter()
+                .filter_map(|server| Some(named((server["name"].as_str()?, server))))
+                .collect(),
+            _ => BTreeMap::new(),
+        })
+    }
+
+    /// A client that is connected to a gateway already must not be put behind it.
+    pub(super) fn is_this_gateway(&self, definition: &Definition) -> bool {
+        let Some(url) = &definition.url else {
+            return false;
+        };
+        let text = self.text.as_deref().unwrap_or("{}");
+        let value: Value = serde_json::from_str(text).unwrap_or_default();
+        let listen = value["listen"].as_str().unwrap_or("127.0.0.1:8080");
+        let port = listen.rsplit(':').next().unwrap_or("8080");
+        let local = ["127.0.0.1", "localhost", "[::1]"];
+        local.iter().any(|host| {
+            let origin = format!("http://{host}:{port}");
+            url.strip_prefix(&origin)
+                .is_some_and(|path| path == "/mcp" || path.starts_with("/mcp/"))
+        })
+    }
+
+    /// The configuration as it would be. An import never breaks one that works.
+    pub(super) fn merged(&self, planned: &[Planned]) -> Result<String, Failure> {
+        let text = merged(self.text.as_deref(), planned)?;
+        let before = problems(self.text.as_deref().unwrap_or("{}"));
+        let new = problems(&text)
+            .into_iter()
+            .find(|problem| !before.contains(problem));
+        match new {
+            None => Ok(text),
+            Some(problem) => {
+                let error = anyhow!(problem)
+                    .context("the configuration would not be right any more; nothing was written");
+                Err(Failure::usage(error)
+                    .hint("import the other servers from a copy of the file without this one"))
+            }
+        }
+    }
+
+    /// Whether there is anything to write.
+    pub(super) fn changes(planned: &[Planned]) -> bool {
+        planned.iter().any(Planned::is_written)
+    }
+
+    pub(super) fn write(&self, text: &str, planned: &[Planned]) -> Result<(), Failure> {
+        if !Self::changes(planned) {
+            return Ok(());
+        }
+        let unwritable = |path: &Path, error: std::io::Error| {
+            let error = anyhow!(error).context(format!("cannot write '{}'", path.display()));
+            Failure::usage(error).hint("name another place with --config, --data-dir or --env-file")
+        };
+        let additions = self.additions(planned);
+        if let (Some(path), false) = (&self.variables.path, additions.is_empty()) {
+            let mut whole = std::fs::read_to_string(path).unwrap_or_default();
+            if !whole.is_empty() && !whole.ends_with('\n') {
+                whole.push('\n');
+            }
+            whole.push_str(&additions);
+            files::write_private(path, whole.as_bytes())
+                .map_err(|error| unwritable(path, error))?;
+        }
+        let written = if self.text.is_some() {
+            files::rewrite(&self.path, text.as_bytes())
+        } else {
+            files::write_private(&self.path, text.as_bytes())
+        };
+        written.map_err(|error| unwritable(&self.path, error))
+    }
+
+    /// What the env file gets: a later line wins over an earlier one, so nothing in it needs to change.
+    fn additions(&self, planned: &[Planned]) -> String {
+        let mut text = String::new();
+        let mut known = self.variables.values.clone();
+        let export = if self.variables.is_named {
+            "export "
+        } else {
+            ""
+        };
+        for server in planned.iter().filter(|server| server.is_written()) {
+            for moved in &server.moved {
+                let old = known.insert(moved.variable.clone(), moved.value.clone());
+                if old.as_ref() != Some(&moved.value) {
+                    let line = assignment(&moved.variable, &moved.value);
+                    // Writing to a string cannot fail.
+                    let _written = writeln!(text, "{export}{line}");
+                }
+            }
+            for needed in &server.missing {
+                let line = format!(
+                    "# {}=''  # to be set for {}: {}",
+                    needed.variable, server.name, needed.why
+                );
+                if !known.contains_key(&needed.variable) && !text.contains(&line) {
+                    let _written = writeln!(text, "{line}");
+                }
+            }
+        }
+        text
+    }
+}
+
+/// Everything wrong with a configuration but variables that are not set.
+fn problems(text: &str) -> Vec<String> {
+    let lookup = |_: &str| Some(STAND_IN.to_owned());
+    let environment = Environment::new(lookup, Some("/".into()));
+    match config::parse(text, &environment) {
+        Ok(_) => Vec::new(),
+        Err(error) => error.problems().iter().map(said).collect(),
+    }
+}
+
+/// Without the line, which may move.
+fn said(problem: &config::Problem) -> String {
+    let pointer = problem.place.as_ref().map_or("", |place| &place.pointer);
+    format!("{pointer}: {}", problem.message)
+}
+
+fn unreadable(error: &ConfigError) -> Failure {
+    let cause = std::error::Error::source(error).map(ToString::to_string);
+    let text = error.to_string();
+    let error = match cause {
+        Some(cause) => anyhow!(cause).context(text),
+        None => anyhow!(text),
+    };
+    Failure::usage(error).hint("check the file; --config and --env-file name others")
+}
+
+impl Fate {
+    /// For a person.
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Add => "add",
+            Self::AlreadyThere => "already there",
+            Self::Conflict => "conflict",
+            Self::Replace => "replace",
+            Self::LeftOut => "left out",
+        }
+    }
+}

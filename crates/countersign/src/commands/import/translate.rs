@@ -1,0 +1,297 @@
+//! From what a client would start to what the gateway can: references are rewritten or replaced, secrets move out of the
+//! definition into variables. Values are never shown; what cannot be carried over is refused with its reason.
+
+use std::path::Path;
+
+use countersign_gateway::config::Environment;
+use serde_json::Value;
+
+use super::definition::Definition;
+use super::document::Shape;
+use super::secrets::{has_shape, is_secret, scheme};
+
+/// What a client knows when it starts a server.
+#[derive(Debug)]
+pub(super) struct Context<'a> {
+    pub(super) shape: Shape,
+    pub(super) environment: &'a Environment<'a>,
+    /// The folder of the project, if the file is a project's.
+    pub(super) workspace: Option<&'a Path>,
+    pub(super) inputs: &'a Value,
+}
+
+/// A secret on its way into the env file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Moved {
+    pub(super) variable: String,
+    pub(super) value: String,
+}
+
+/// A variable that somebody has to set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Needed {
+    pub(super) variable: String,
+    pub(super) why: String,
+}
+
+/// A definition the gateway can use.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Translated {
+    pub(super) definition: Definition,
+    pub(super) moved: Vec<Moved>,
+    pub(super) needed: Vec<Needed>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Translates the definition of the server that will have this name. `Err`: why it cannot be carried over.
+pub(super) fn translate(
+    context: &Context<'_>,
+    server: &str,
+    from: &Definition,
+) -> Result<Translated, String> {
+    let mut to = Translated::default();
+    let plain = |text: &String, place: &str| context.plain(text, place);
+    to.definition.command = from
+        .command
+        .as_ref()
+        .map(|text| plain(text, "command"))
+        .transpose()?;
+    to.definition.url = from
+        .url
+        .as_ref()
+        .map(|text| plain(text, "url"))
+        .transpose()?;
+    to.definition.working_dir = from
+        .working_dir
+        .as_ref()
+        .map(|text| plain(text, "cwd"))
+        .transpose()?;
+    let args = from.args.iter().map(|text| plain(text, "args"));
+    to.definition.args = args.collect::<Result<_, _>>()?;
+    to.definition.sse = from.sse;
+    for (name, text) in &from.env {
+        let value = context.value(&mut to, server, name, text)?;
+        to.definition.env.insert(name.clone(), value);
+    }
+    for (name, text) in &from.headers {
+        let value = context.value(&mut to, server, name, text)?;
+        to.definition.headers.insert(name.clone(), value);
+    }
+    if to.definition.args.iter().any(|arg| has_shape(arg)) {
+        to.notes.push(
+            "an argument looks like a secret and stays one: others on this machine can see it"
+                .to_owned(),
+        );
+    }
+    Ok(to)
+}
+
+impl Context<'_> {
+    /// A value of `env` or `headers`, where references may stay.
+    fn value(
+        &self,
+        to: &mut Translated,
+        server: &str,
+        name: &str,
+        text: &str,
+    ) -> Result<String, String> {
+        let mut value = String::new();
+        let mut refers = false;
+        for piece in pieces(text) {
+            match piece {
+                Piece::Text(text) => value.push_str(text),
+                Piece::Reference(word) => match self.reference(to, word, name)? {
+                    Meaning::Text(text) => value.push_str(&text),
+                    Meaning::Variable(variable) => {
+                        refers = true;
+                        value.push_str(&reference(&variable));
+                    }
+                },
+            }
+        }
+        if refers || !is_secret(name, &value) {
+            return Ok(value);
+        }
+        let (before, secret) = scheme(&value)
+            .map_or((String::new(), value.as_str()), |(scheme, rest)| {
+                (format!("{scheme} "), rest)
+            });
+        let variable = variable(server, if before.is_empty() { name } else { "TOKEN" });
+        let value = format!("{before}{}", reference(&variable));
+        let secret = secret.to_owned();
+        to.moved.push(Moved {
+            variable,
+            value: secret,
+        });
+        Ok(value)
+    }
+
+    /// A text of which no secret may become part: references are replaced here and now.
+    fn plain(&self, text: &str, place: &str) -> Result<String, String> {
+        let mut unused = Translated::default();
+        let mut plain = String::new();
+        for piece in pieces(text) {
+            match piece {
+                Piece::Text(text) => plain.push_str(text),
+                Piece::Reference(word) => match self.reference(&mut unused, word, place)? {
+                    Meaning::Text(text) => plain.push_str(&text),
+                    Meaning::Variable(name) => {
+                        let set = self
+                            .environment
+                            .get(&name)
+                            .filter(|value| !is_secret(&name, value));
+                        let set = set.ok_or_else(|| format!("\"{place}\" needs ${{{word}}}, and references are replaced in \"env\" and \"headers\" only"))?;
+                        plain.push_str(&set);
+                    }
+                },
+            }
+        }
+        Ok(plain)
+    }
+
+    fn reference(&self, to: &mut Translated, word: &str, place: &str) -> Result<Meaning, String> {
+        let (kind, name) = word.split_once(':').unwrap_or((word, ""));
+        let folder = || {
+            let folder = self.workspace.ok_or_else(|| {
+                format!("\"{place}\" needs ${{{word}}}, and the file belongs to no project")
+            })?;
+            Ok::<_, String>(folder)
+        };
+        let text = |path: &Path| Meaning::Text(path.to_string_lossy().into_owned());
+        Ok(match (kind, self.shape) {
+            ("env", _) => self.variable(to, name, &format!("{place} refers to it")),
+            ("input", _) => self.input(to, name),
+            ("keyring", _) => self.variable(to, &upper(name), "it was in the keyring of mcpproxy"),
+            ("workspaceFolder" | "workspaceRoot", _) => text(folder()?),
+            ("workspaceFolderBasename", _) => {
+                text(folder()?.file_name().unwrap_or_default().as_ref())
+            }
+            ("userHome", _) => text(
+                self.environment
+                    .home()
+                    .ok_or("no home directory is known")?,
+            ),
+            ("pathSeparator" | "/", _) => Meaning::Text(std::path::MAIN_SEPARATOR.to_string()),
+            // Claude Code's `${NAME}` and `${NAME:-otherwise}`.
+            (_, Shape::Desktop) if is_variable(kind) => match name.strip_prefix('-') {
+                Some(otherwise) if self.environment.get(kind).is_none() => {
+                    Meaning::Text(otherwise.to_owned())
+                }
+                _ => self.variable(to, kind, &format!("{place} refers to it")),
+            },
+            _ => Meaning::Text(format!("${{{word}}}")),
+        })
+    }
+
+    fn variable(&self, to: &mut Translated, name: &str, why: &str) -> Meaning {
+        if self.environment.get(name).is_none() {
+            to.needed.push(Needed {
+                variable: name.to_owned(),
+                why: why.to_owned(),
+            });
+        }
+        Meaning::Variable(name.to_owned())
+    }
+
+    /// What a client asks its user for is in no file: an ordinary input may have a default, a password must be set.
+    fn input(&self, to: &mut Translated, id: &str) -> Meaning {
+        let asked = self
+            .inputs
+            .as_array()
+            .into_iter()
+            .flatten()
+            .find(|input| input["id"] == id);
+        let is_password = asked.is_some_and(|asked| asked["password"] == true);
+        if let Some(otherwise) = asked
+            .and_then(|asked| asked["default"].as_str())
+            .filter(|_| !is_password)
+        {
+            return Meaning::Text(otherwise.to_owned());
+        }
+        let description = asked
+            .and_then(|asked| asked["description"].as_str())
+            .unwrap_or(id);
+        self.variable(
+            to,
+            &upper(id),
+            &format!("the client asks its user for it: {}", one_line(description)),
+        )
+    }
+}
+
+/// What a reference stands for.
+enum Meaning {
+    Text(String),
+    Variable(String),
+}
+
+enum Piece<'a> {
+    Text(&'a str),
+    Reference(&'a str),
+}
+
+/// A text and the `${…}` in it.
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let Some((word, tail)) = after.split_once('}') else {
+            break;
+        };
+        pieces.extend([Piece::Text(before), Piece::Reference(word)]);
+        rest = tail;
+    }
+    pieces.push(Piece::Text(rest));
+    pieces
+}
+
+fn reference(variable: &str) -> String {
+    format!("${{env:{variable}}}")
+}
+
+/// `FILES_TOKEN` for the TOKEN of files; what starts with the server's name already is long enough.
+fn variable(server: &str, name: &str) -> String {
+    let (server, name) = (upper(server), upper(name));
+    let whole = if name.starts_with(&format!("{server}_")) {
+        name
+    } else {
+        format!("{server}_{name}")
+    };
+    if whole.starts_with(|c: char| c.is_ascii_digit()) {
+        format!("MCP_{whole}")
+    } else {
+        whole
+    }
+}
+
+fn upper(name: &str) -> String {
+    let fits = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_uppercase()
+        } else {
+            '_'
+        }
+    };
+    let name: String = name.chars().map(fits).collect();
+    let name = name.trim_matches('_');
+    if name.is_empty() {
+        "VALUE".to_owned()
+    } else {
+        name.to_owned()
+    }
+}
+
+fn is_variable(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with(|c: char| c.is_ascii_digit())
+        && name
+            .chars()
+            .all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_')
+}
+
+fn one_line(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(80).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,275 @@
+//! `import --wrap` and `--unwrap`: a client's own file, in which servers are started through `countersign wrap`. Only the
+//! spans of `command` and `args` change; taking them back gives the file as it was, to the byte. A backup is kept.
+
+mod edit;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, anyhow};
+use countersign_gateway::config::{is_server_name, server_name};
+use serde::Serialize;
+
+pub(super) use edit::inside;
+use edit::{State, state, unwrapped, wrapped};
+
+use super::Arguments;
+use super::document::{Document, Text};
+use super::places::{Client, Place};
+use crate::files;
+use crate::format::{Format, Report};
+use crate::report::{Failure, printable};
+use crate::table::table;
+use crate::{Console, Exit};
+
+/// What becomes of one server.
+#[derive(Debug, Serialize)]
+struct Row {
+    name: String,
+    what: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    why: Option<&'static str>,
+}
+
+/// What becomes of one file.
+#[derive(Debug, Serialize)]
+struct Rewritten {
+    file: PathBuf,
+    servers: Vec<Row>,
+    /// Where the file as it was is kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    backup: Option<PathBuf>,
+    /// Whether the file is, or would be, what the backup says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exact: Option<bool>,
+    written: bool,
+    /// The file as it will be, if it changes.
+    #[serde(skip)]
+    text: Option<String>,
+}
+
+impl Report for Rewritten {
+    fn text(&self) -> String {
+        let rows: Vec<_> = self
+            .servers
+            .iter()
+            .map(|row| {
+                [
+                    format!("  {}", row.what),
+                    row.name.clone(),
+                    row.why.unwrap_or_default().to_owned(),
+                ]
+            })
+            .collect();
+        let table = table([""; 3], &rows);
+        let lines = table.lines().skip(1).map(|line| format!("{line}\n"));
+        std::iter::once(format!("{}\n", printable(&self.file.to_string_lossy())))
+            .chain(lines)
+            .collect()
+    }
+}
+
+pub(super) fn run(
+    arguments: &Arguments,
+    sources: &[Place],
+    console: &mut Console<'_>,
+) -> Result<Exit, Failure> {
+    // Nobody starts mcpproxy's servers but mcpproxy, and it has a boundary of its own: only if asked for by name.
+    let meant =
+        |place: &&Place| arguments.source.is_some() || place.client != Some(Client::Mcpproxy);
+    let texts = sources
+        .iter()
+        .filter(meant)
+        .map(|place| Text::read(&place.path))
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut changed = false;
+    for text in &texts {
+        let mut done = if arguments.in_place.wrap {
+            wrap(text)?
+        } else {
+            unwrap(text)?
+        };
+        changed |= done.text.is_some();
+        if arguments.yes {
+            write(text, &mut done, arguments.in_place.wrap)?;
+        }
+        arguments.format.output.print(&done, console)?;
+        if arguments.format.output == Format::Text {
+            say(&done, arguments, console);
+        }
+    }
+    if changed && !arguments.yes && arguments.format.output == Format::Text {
+        console.message("hint: nothing is written yet; --yes does it\n");
+    }
+    Ok(Exit::Ok)
+}
+
+fn wrap(text: &Text) -> Result<Rewritten, Failure> {
+    let program = std::env::current_exe().context("cannot find this program")?;
+    let program = program
+        .to_str()
+        .ok_or_else(|| anyhow!("the path of this program is not UTF-8"))?;
+    let document = text.document()?;
+    let mut names: Vec<String> = Vec::new();
+    let mut rows = Vec::new();
+    let mut bare = Vec::new();
+    for (name, node) in &document.servers {
+        let (what, why) = match state(&document, *node) {
+            State::Bare { .. } => {
+                let own = own_name(name, &names);
+                names.push(own.clone());
+                bare.push((*node, own));
+                ("wrap", None)
+            }
+            State::Wrapped { .. } => ("already wrapped", None),
+            State::ByHand => ("already wrapped", Some("by hand")),
+            State::Remote => (
+                "left alone",
+                Some(
+                    "it is reached over HTTP: `countersign import` puts it behind `countersign serve`",
+                ),
+            ),
+            State::Odd(why) => ("left alone", Some(why)),
+        };
+        rows.push(Row {
+            name: name.clone(),
+            what,
+            why,
+        });
+    }
+    let new = wrapped(&text.original, &document, &bare, program);
+    let backup = backup(&text.path);
+    Ok(Rewritten {
+        file: text.path.clone(),
+        servers: rows,
+        backup: (!bare.is_empty()).then_some(backup),
+        exact: None,
+        written: false,
+        text: (!bare.is_empty())
+            .then(|| new.ok_or_else(clash))
+            .transpose()?,
+    })
+}
+
+fn unwrap(text: &Text) -> Result<Rewritten, Failure> {
+    let backup = backup(&text.path);
+    let kept = std::fs::read_to_string(&backup).ok();
+    let hint = match &kept {
+        Some(_) => format!("the file as it was is in {}", backup.display()),
+        None => "repair it first".to_owned(),
+    };
+    let document = text.document().map_err(|failure| failure.hint(hint))?;
+    let rows = document.servers.iter().filter_map(|(name, node)| {
+        let (what, why) = match state(&document, *node) {
+            State::Wrapped { .. } => ("unwrap", None),
+            State::ByHand => ("left alone", Some("it was wrapped by hand")),
+            _ => return None,
+        };
+        Some(Row {
+            name: name.clone(),
+            what,
+            why,
+        })
+    });
+    let rows: Vec<_> = rows.collect();
+    let is_wrapped = rows.iter().any(|row| row.what == "unwrap");
+    let new = is_wrapped
+        .then(|| unwrapped(&text.original, &document).ok_or_else(clash))
+        .transpose()?;
+    Ok(Rewritten {
+        file: text.path.clone(),
+        servers: rows,
+        exact: new.as_ref().and_then(|new| Some(kept.as_ref()? == new)),
+        backup: (new.is_some() && kept.is_some()).then_some(backup),
+        written: false,
+        text: new,
+    })
+}
+
+fn write(text: &Text, done: &mut Rewritten, wraps: bool) -> Result<(), Failure> {
+    let Some(new) = &done.text else {
+        return Ok(());
+    };
+    let unwritable = |path: &Path, error: std::io::Error| {
+        let error = anyhow!(error).context(format!("cannot write '{}'", path.display()));
+        Failure::usage(error).hint("check who owns it")
+    };
+    let backup = backup(&text.path);
+    if wraps {
+        // Servers may have been wrapped before: what is kept is the file without any of it.
+        let before = unwrapped(&text.original, &text.document()?).ok_or_else(clash)?;
+        files::write_beside(&text.path, &backup, before.as_bytes())
+            .map_err(|error| unwritable(&backup, error))?;
+    }
+    files::rewrite(&text.path, new.as_bytes()).map_err(|error| unwritable(&text.path, error))?;
+    done.written = true;
+    if !wraps && done.exact == Some(true) {
+        // It says nothing that the file itself does not say.
+        drop(std::fs::remove_file(&backup));
+    }
+    Ok(())
+}
+
+fn say(done: &Rewritten, arguments: &Arguments, console: &mut Console<'_>) {
+    let verb = if arguments.yes {
+        "wrote"
+    } else {
+        "would write"
+    };
+    let file = printable(&done.file.to_string_lossy());
+    let backup = done
+        .backup
+        .as_deref()
+        .map(|backup| printable(&backup.to_string_lossy()));
+    match (&done.text, backup, arguments.in_place.wrap) {
+        (None, _, true) => console.message("nothing to wrap\n"),
+        (None, _, false) => console.message("nothing is wrapped\n"),
+        (Some(_), Some(backup), true) => {
+            console.message(format!("{verb} {file}; the file as it was: {backup}\n"));
+            if arguments.yes {
+                console.message(
+                    "hint: start the client again; `countersign import --unwrap` takes it back\n",
+                );
+            }
+        }
+        (Some(_), Some(_), false) if done.exact == Some(true) => {
+            console.message(format!("{verb} {file}, exactly as it was before\n"));
+        }
+        (Some(_), Some(backup), false) => {
+            console.message(format!("{verb} {file}: it has changed since it was wrapped, and keeps the changes; the file as it was then: {backup}\n"));
+        }
+        (Some(_), None, _) => console.message(format!(
+            "{verb} {file}; there is no backup to compare it with\n"
+        )),
+    }
+}
+
+/// Fits the options of `wrap`, and is nobody else's in this file.
+fn own_name(name: &str, taken: &[String]) -> String {
+    let base = if is_server_name(name) {
+        Some(name.to_owned())
+    } else {
+        server_name(name)
+    };
+    let base = base.unwrap_or_else(|| "server".to_owned());
+    let numbered = (2..).map(|number| {
+        let ending = format!("-{number}");
+        let kept = base.len().min(20 - ending.len());
+        format!(
+            "{}{ending}",
+            base.get(..kept).unwrap_or(&base).trim_end_matches('-')
+        )
+    });
+    let mut names = std::iter::once(base.clone()).chain(numbered);
+    names.find(|name| !taken.contains(name)).unwrap_or(base)
+}
+
+fn backup(path: &Path) -> PathBuf {
+    let mut backup = path.as_os_str().to_owned();
+    backup.push(".countersign-backup");
+    backup.into()
+}
+
+/// Spans of one document cannot overlap, so this is a mistake of ours.
+fn clash() -> Failure {
+    anyhow!("the file cannot be edited").into()
+}
