@@ -9,6 +9,7 @@ mod activity;
 mod completions;
 mod config;
 mod demo_server;
+mod doctor;
 mod import;
 mod inspect;
 mod man;
@@ -32,6 +33,7 @@ pub(crate) enum Command {
     Inspect(inspect::Arguments),
     Sanitise(sanitise::Arguments),
     Config(config::Arguments),
+    Doctor(doctor::Arguments),
     Schema(schema::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -49,6 +51,7 @@ pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<Exit, F
         Command::Inspect(arguments) => inspect::run(&arguments, console),
         Command::Sanitise(arguments) => sanitise::run(&arguments, console),
         Command::Config(arguments) => config::run(&arguments, console),
+        Command::Doctor(arguments) => doctor::run(&arguments, console),
         Command::Schema(arguments) => schema::run(&arguments, console),
         Command::Completions(arguments) => completions::run(&arguments, console),
         Command::Man(arguments) => man::run(&arguments, console),

@@ -38,6 +38,7 @@ Examples:
   countersign import claude-desktop
   countersign activity list --status blocked
   countersign config init
+  countersign doctor
   countersign inspect --tool tool.json --mode strict result.json
   countersign sanitise --mode full page.txt
   countersign schema validate weather.schema.json result.json

@@ -153,7 +153,7 @@ fn parse(answer: &[u8]) -> Option<Answer> {
 }
 
 /// An address to connect to, for one to listen on.
-fn reachable(listen: SocketAddr) -> SocketAddr {
+pub(crate) fn reachable(listen: SocketAddr) -> SocketAddr {
     let ip = match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
         IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
@@ -162,7 +162,8 @@ fn reachable(listen: SocketAddr) -> SocketAddr {
     SocketAddr::new(ip, listen.port())
 }
 
-fn announced(data_dir: &Path) -> Option<SocketAddr> {
+/// Where the gateway of a data directory says that it listens.
+pub(crate) fn announced(data_dir: &Path) -> Option<SocketAddr> {
     let text = std::fs::read_to_string(data_dir.join(FILE)).ok()?;
     text.trim().parse().ok()
 }

@@ -7,6 +7,7 @@ mod change;
 mod described;
 mod entry;
 mod fetch;
+mod survey;
 mod tool;
 
 use std::collections::HashMap;
@@ -20,6 +21,7 @@ use tokio::time::sleep;
 
 pub(crate) use described::shown;
 pub(crate) use entry::Entry;
+pub(crate) use survey::survey;
 pub(crate) use tool::{Naming, Tool};
 
 use crate::config::Config;

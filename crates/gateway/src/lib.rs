@@ -18,6 +18,7 @@ mod ability;
 mod budget;
 mod call;
 mod catalogue;
+mod checkup;
 pub mod config;
 mod downstream;
 mod drain;
@@ -44,6 +45,7 @@ mod snapshot;
 mod upstream;
 mod wrapped;
 
+pub use checkup::{Checkup, PROTOCOL_VERSIONS, Sick, Tally, Trouble};
 pub use countersign_inspect as inspect;
 pub use gateway::{Gateway, StartError, store_options};
 pub use key::{Key, KeyError, stored as stored_key};

@@ -30,6 +30,8 @@ use plan::{Existing, Fate, OnConflict, Planned};
 use target::Target;
 use translate::{Context, translate};
 
+pub(super) use secrets::is_secret;
+
 const EXAMPLES: &str = "\
 Examples:
   countersign import                        look everywhere, show what would be imported

@@ -11,69 +11,10 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::gateway::Running;
-use crate::support::{Folder, Ran, binary, finish};
+use crate::support::home::{Home, OURS, TOKEN, fixture};
 
 const DESKTOP: &str = ".config/Claude/claude_desktop_config.json";
-const OURS: &str = ".countersign/mcp_config.json";
 const ENV: &str = ".countersign/env";
-const TOKEN: &str = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
-
-/// A folder that is the home of whoever runs the binary in it.
-struct Home(Folder);
-
-impl Home {
-    fn with(files: &[(&str, &str)]) -> Self {
-        let home = Self(Folder::with(&[]));
-        for (name, text) in files {
-            home.write(name, text);
-        }
-        home
-    }
-
-    fn path(&self) -> &Path {
-        self.0.path()
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        let path = self.path().join(name);
-        std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder can be made");
-        std::fs::write(path, text).expect("a file can be written");
-    }
-
-    fn read(&self, name: &str) -> String {
-        std::fs::read_to_string(self.path().join(name))
-            .unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-
-    fn has(&self, name: &str) -> bool {
-        self.path().join(name).exists()
-    }
-
-    fn command(&self, line: &str) -> Command {
-        let mut command = binary();
-        command
-            .current_dir(self.path())
-            .env("HOME", self.path())
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .args(line.split_whitespace());
-        command
-    }
-
-    /// What was said, with the home as `~`. No secret is ever said.
-    fn run(&self, line: &str) -> Ran {
-        let mut ran = finish(&mut self.command(line), b"");
-        for said in [&mut ran.stdout, &mut ran.stderr] {
-            assert!(!said.contains(TOKEN) && !said.contains("s3cret"), "{said}");
-            *said = said.replace(self.path().to_str().expect("UTF-8"), "~");
-        }
-        ran
-    }
-}
-
-fn fixture() -> String {
-    let path = countersign_fixture::executable().expect("the fixture is built");
-    path.to_str().expect("a path in UTF-8").to_owned()
-}
 
 fn mode(path: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;
@@ -171,7 +112,7 @@ fn secrets_are_found_again_by_serve() {
     assert_eq!(mode(&home.path().join(".countersign")), 0o700);
     let mut command = home.command("serve");
     command.args(["--env-file", ENV]);
-    let gateway = Running::launch(&home.0, command);
+    let gateway = Running::launch(home.folder(), command);
     gateway.all_up(1);
     assert_eq!(home.read("seen"), "it's a s3cret $1\n");
     assert_eq!(gateway.stop(Signal::TERM).code, Some(0));

@@ -5,6 +5,7 @@ mod support;
 mod activity;
 mod answers;
 mod config;
+mod doctor;
 mod evidence;
 mod generators;
 mod import;

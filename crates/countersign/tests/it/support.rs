@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 pub(crate) mod gateway;
+pub(crate) mod home;
 pub(crate) mod load;
 
 /// What one invocation printed and how it ended.

@@ -36,6 +36,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
       inspect      Say what would happen to a tool result, and why
       sanitise     Clean a text of control tokens and hidden characters
       config       Write, check and show the configuration file
+      doctor       Say what is wrong with this set-up and what to type next
       schema       Check JSON Schemas, and validate JSON against them
       completions  Print a completion script for a shell
       man          Print a manual page
@@ -51,6 +52,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
       countersign import claude-desktop
       countersign activity list --status blocked
       countersign config init
+      countersign doctor
       countersign inspect --tool tool.json --mode strict result.json
       countersign sanitise --mode full page.txt
       countersign schema validate weather.schema.json result.json

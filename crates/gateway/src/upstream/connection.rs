@@ -32,6 +32,14 @@ impl Connection {
         }
     }
 
+    /// Which era the server speaks, and which version of the protocol.
+    pub(crate) fn protocol(&self) -> (Era, &str) {
+        match self {
+            Self::Stdio(connection) => (connection.era, &connection.version),
+            Self::Http(connection) => (connection.era, &connection.version),
+        }
+    }
+
     /// What the server says it can do.
     pub(crate) fn abilities(&self) -> Abilities {
         match self {

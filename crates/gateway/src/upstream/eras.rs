@@ -55,6 +55,14 @@ impl Known {
         }
     }
 
+    /// Nothing, and nothing is written down.
+    pub(crate) fn nothing() -> Self {
+        Self {
+            file: Arc::default(),
+            all: Arc::default(),
+        }
+    }
+
     /// What is known about the server of this name at this address or command.
     pub(crate) fn of(&self, server: &str, place: &str) -> Eras {
         // A digest: an address may hold a secret in its query.
@@ -71,6 +79,9 @@ impl Known {
 
     /// Writes everything down. Blocks, shortly. It is a hint: if it fails nothing is lost.
     fn write(&self) {
+        if self.file.as_os_str().is_empty() {
+            return;
+        }
         let text = serde_json::to_vec_pretty(&*self.all()).unwrap_or_default();
         let draft = self.file.with_extension("json.new");
         let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, &*self.file));

@@ -8,6 +8,7 @@ use thiserror::Error;
 
 use super::request::{LEGACY, MODERN};
 use crate::ability::Abilities;
+use crate::checkup::Trouble;
 use crate::json::{member, path};
 
 /// What a server said about itself.
@@ -32,6 +33,18 @@ pub(super) enum HandshakeError {
     Status(u16),
     #[error("the server speaks protocol version {0:?}, which is not supported")]
     Version(String),
+}
+
+impl HandshakeError {
+    /// What it means for whoever looks into it.
+    pub(super) fn trouble(&self) -> Trouble {
+        match self {
+            Self::Lost => Trouble::Unreachable,
+            Self::Refused => Trouble::NotMcp,
+            Self::Status(status) => Trouble::Status(*status),
+            Self::Version(version) => Trouble::Version(version.clone()),
+        }
+    }
 }
 
 /// The `params` of an `initialize` request.

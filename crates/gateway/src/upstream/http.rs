@@ -9,6 +9,7 @@ mod greet;
 mod headers;
 mod link;
 mod listen;
+mod once;
 mod paired;
 mod pool;
 mod response;
@@ -57,6 +58,7 @@ pub(crate) struct Connection {
     /// The stream that answers come by, if they do not come as responses.
     paired: Option<Arc<Paired>>,
     pub(super) era: Era,
+    pub(super) version: String,
     instructions: Option<Listing>,
     pub(super) abilities: Abilities,
 }
@@ -208,6 +210,7 @@ impl Supervisor {
             link: Arc::clone(link),
             paired: paired.cloned(),
             era: hello.era,
+            version: hello.version,
             instructions: hello.instructions,
             abilities: hello.abilities,
         };

@@ -50,6 +50,7 @@ const PATIENT_TRIES: u32 = 3;
 pub(crate) struct Connection {
     wire: Arc<Wire>,
     pub(super) era: Era,
+    pub(super) version: String,
     instructions: Option<Listing>,
     pub(super) abilities: Abilities,
 }
@@ -217,6 +218,7 @@ impl Supervisor {
         let connection = Connection {
             wire: Arc::clone(wire),
             era: hello.era,
+            version: hello.version,
             instructions: hello.instructions,
             abilities: hello.abilities,
         };

@@ -20,6 +20,8 @@ pub(crate) enum Supervisor {
     Http(http::Supervisor),
     /// One life of a child, and whom to tell how it ended.
     Once(stdio::Supervisor, oneshot::Sender<End>),
+    /// The same over HTTP.
+    OnceHttp(http::Supervisor, oneshot::Sender<End>),
 }
 
 impl Supervisor {
@@ -31,6 +33,11 @@ impl Supervisor {
             Self::Once(supervisor, ended) => {
                 if let Some(end) = supervisor.run_once(stop).await {
                     // Nobody waits for it any more.
+                    let _missed = ended.send(end);
+                }
+            }
+            Self::OnceHttp(supervisor, ended) => {
+                if let Some(end) = supervisor.run_once(stop).await {
                     let _missed = ended.send(end);
                 }
             }

@@ -65,7 +65,7 @@ const PREFIXES: &[&str] = &[
 const SHORTEST: usize = 8;
 
 /// Whether the value of this name should not stand in a configuration file.
-pub(super) fn is_secret(name: &str, value: &str) -> bool {
+pub(in crate::commands) fn is_secret(name: &str, value: &str) -> bool {
     has_shape(value) || (is_telling(name) && is_possible(value))
 }
 

@@ -10,6 +10,7 @@ use countersign_inspect::Era;
 use tokio::sync::watch;
 
 use super::{HandshakeError, Life, StartError, State, Supervisor};
+use crate::checkup::Trouble;
 
 /// So often is it greeted: as it was known, the modern way, the legacy way.
 const GREETINGS: u32 = 3;
@@ -23,6 +24,10 @@ pub struct End {
     pub code: Option<u8>,
     /// Why it never served, if that is known.
     pub error: Option<Box<dyn Error + Send + Sync>>,
+    /// The same, for whoever looks into it.
+    pub(crate) trouble: Option<Trouble>,
+    /// The end of what it wrote to standard error, if that was kept.
+    pub(crate) stderr: String,
 }
 
 impl Supervisor {
@@ -70,7 +75,19 @@ impl From<Life> for End {
         Self {
             served: life.served,
             code: life.status.filter(|_| life.left()).and_then(code),
+            trouble: life.failed.as_ref().map(StartError::trouble),
+            stderr: life.stderr,
             error: life.failed.map(Into::into),
+        }
+    }
+}
+
+impl StartError {
+    fn trouble(&self) -> Trouble {
+        match self {
+            Self::Spawn(error) => Trouble::Spawn(error.to_string()),
+            Self::Handshake(error) => error.trouble(),
+            Self::TimedOut => Trouble::Silent,
         }
     }
 }

@@ -1,0 +1,257 @@
+//! The configuration as the doctor reads it: everything that is wrong with it is a line, and variables that are not set
+//! do not keep the rest from being looked at.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use countersign_gateway::config::{
+    self, Config, ConfigError, EnvFile, Environment, Located, Origin, Overrides, Problem, Transport,
+};
+
+use super::check::Check;
+use crate::commands::import::is_secret;
+use crate::files;
+
+/// Settings of ours that are read from the environment: what is not set is not missing.
+const SETTINGS: [&str; 7] = [
+    "COUNTERSIGN_CONFIG",
+    "COUNTERSIGN_ENV_FILE",
+    "COUNTERSIGN_LISTEN",
+    "COUNTERSIGN_DATA_DIR",
+    "COUNTERSIGN_API_KEY",
+    "COUNTERSIGN_STORAGE_URL",
+    "COUNTERSIGN_LOG",
+];
+/// Fits wherever a reference may stand, the signing key included.
+const STAND_IN: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+/// Clocks of two machines that share a file may differ by this much.
+const SKEW: Duration = Duration::from_mins(1);
+
+/// What a start would find.
+#[derive(Debug)]
+pub(super) struct Setup {
+    pub(super) checks: Vec<Check>,
+    /// The file, if there is one.
+    pub(super) file: Option<PathBuf>,
+    /// What holds, with a stand-in for each missing variable; `None` if it cannot be used.
+    pub(super) config: Option<Config>,
+    /// Variables that are referred to and not set.
+    pub(super) missing: BTreeSet<String>,
+}
+
+impl Setup {
+    pub(super) fn read(flag: Option<PathBuf>, flags: &Overrides) -> Self {
+        let environment = Environment::process();
+        let located = config::locate(flag, &environment);
+        let mut setup = Self {
+            checks: Vec::new(),
+            file: located.file().map(Path::to_owned),
+            config: None,
+            missing: BTreeSet::new(),
+        };
+        let text = match located.file().map(config::read).transpose() {
+            Ok(text) => text,
+            Err(error) => {
+                setup.refuse(&located, &error);
+                return setup;
+            }
+        };
+        let variables = EnvFile::locate(text.as_deref(), &environment, flags);
+        match variables.clone().read() {
+            Ok(read) => {
+                setup.open(&located, &environment, &read, flags);
+                setup.env_file(&read);
+            }
+            Err(error) => setup.unreadable_env_file(&variables, &error),
+        }
+        setup
+    }
+
+    /// Reads the file twice: as it is, for what is wrong with it, and with stand-ins, to go on.
+    fn open(
+        &mut self,
+        located: &Located,
+        environment: &Environment<'_>,
+        variables: &EnvFile,
+        flags: &Overrides,
+    ) {
+        let missing = RefCell::new(BTreeSet::new());
+        let known = environment.beside(&variables.values);
+        let lookup = |name: &str| {
+            let found = known.get(name);
+            if found.is_some() || SETTINGS.contains(&name) {
+                return found;
+            }
+            missing.borrow_mut().insert(name.to_owned());
+            Some(STAND_IN.to_owned())
+        };
+        let standing_in = Environment::new(lookup, environment.home().map(Path::to_owned));
+        match config::open(located, &standing_in, flags) {
+            Ok((config, _)) => self.config = Some(config),
+            Err(error) => self.refuse(located, &error),
+        }
+        drop(standing_in);
+        self.missing = missing.into_inner();
+        match config::open(located, environment, flags) {
+            Ok((config, warnings)) => {
+                self.found(located, &config);
+                self.checks.extend(
+                    warnings
+                        .iter()
+                        .map(|warning| said(located, warning, Check::warning)),
+                );
+            }
+            Err(error) if self.config.is_some() => {
+                let problems = error.problems().iter();
+                self.checks
+                    .extend(problems.map(|problem| unset(located, problem, variables)));
+            }
+            Err(_) => {}
+        }
+        self.exposed(located);
+    }
+
+    fn found(&mut self, located: &Located, config: &Config) {
+        let servers = config
+            .servers
+            .iter()
+            .filter(|server| server.enabled)
+            .count();
+        self.checks.push(match located.source {
+            Origin::Nowhere => Check::warning(
+                "config",
+                format!("{located}; no server is configured"),
+                "run: countersign import   (takes over servers of desktop clients), or: countersign config init",
+            ),
+            _ if servers == 0 => Check::warning(
+                "config",
+                format!("{located}: no server is configured"),
+                "run: countersign import   (takes over servers of desktop clients), or add some under \"mcpServers\"",
+            ),
+            _ => Check::ok("config", format!("{located}: {servers} {}", if servers == 1 { "server" } else { "servers" })),
+        });
+        let changed = located
+            .file()
+            .and_then(|path| path.metadata().ok()?.modified().ok());
+        if changed.is_some_and(|changed| changed > SystemTime::now() + SKEW) {
+            self.checks.push(Check::warning(
+                "clock",
+                "the configuration was written in the future",
+                "set the clock, for example: timedatectl set-ntp true",
+            ));
+        }
+    }
+
+    fn refuse(&mut self, located: &Located, error: &ConfigError) {
+        let problems = error.problems();
+        if problems.is_empty() {
+            let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+            let message = format!("{error}{}", cause.unwrap_or_default());
+            self.checks.push(Check::error(
+                "config",
+                message,
+                "check the path; `countersign config init` writes a new file",
+            ));
+        }
+        self.checks.extend(
+            problems
+                .iter()
+                .map(|problem| said(located, problem, Check::error)),
+        );
+    }
+
+    /// Secrets that stand in a file others may read.
+    fn exposed(&mut self, located: &Located) {
+        let (Some(path), Some(config)) = (located.file(), &self.config) else {
+            return;
+        };
+        let literal = config.servers.iter().any(|server| {
+            let values = match &server.transport {
+                Transport::Stdio { env, .. } => env,
+                Transport::Http { headers, .. } => headers,
+            };
+            let mut values = values.iter();
+            values.any(|(name, value)| {
+                !value.shown().contains("from") && is_secret(name, value.expose())
+            })
+        });
+        if literal && files::mode(path).is_some_and(|mode| mode & 0o077 != 0) {
+            let path = path.display();
+            let hint = format!("run: chmod 600 {path}");
+            self.checks.push(Check::warning(
+                "config",
+                format!("{path} holds secrets of servers and others may read it"),
+                hint,
+            ));
+        }
+    }
+
+    fn env_file(&mut self, variables: &EnvFile) {
+        let Some(path) = variables.path.as_deref().filter(|path| path.exists()) else {
+            return;
+        };
+        // One that others may read has been warned about.
+        let count = variables.values.len();
+        let plural = if count == 1 { "" } else { "s" };
+        self.checks.push(Check::ok(
+            "env file",
+            format!("{}: {count} variable{plural}", path.display()),
+        ));
+    }
+
+    fn unreadable_env_file(&mut self, variables: &EnvFile, error: &ConfigError) {
+        let path = variables.path.clone().unwrap_or_default();
+        let hint = error
+            .problems()
+            .first()
+            .and_then(|problem| problem.hint.clone());
+        let hint = hint.unwrap_or_else(|| {
+            format!("check {}, or name another with --env-file", path.display())
+        });
+        let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+        self.checks.push(Check::error(
+            "env file",
+            format!("{error}{}", cause.unwrap_or_default()),
+            hint,
+        ));
+    }
+}
+
+type Make = fn(&'static str, String, String) -> Check;
+
+/// A problem of the configuration as a line.
+fn said(located: &Located, problem: &Problem, make: Make) -> Check {
+    let message = match located.file() {
+        Some(path) => problem.in_file(path.display()),
+        None => problem.to_string(),
+    };
+    let hint = problem.hint.clone();
+    make(
+        "config",
+        message,
+        hint.unwrap_or_else(|| "see docs/reference/configuration.md".to_owned()),
+    )
+}
+
+/// A variable that is not set, with the command that sets it.
+fn unset(located: &Located, problem: &Problem, variables: &EnvFile) -> Check {
+    let check = said(located, problem, Check::error);
+    let name = problem
+        .message
+        .strip_prefix("the environment variable ")
+        .and_then(|rest| rest.split(' ').next());
+    let Some((name, path)) = name.zip(variables.path.as_deref()) else {
+        return check;
+    };
+    let message = match located.file() {
+        Some(file) => problem.in_file(file.display()),
+        None => problem.to_string(),
+    };
+    let hint = format!(
+        "run: echo \"{name}='…'\" >> {path}; chmod 600 {path}   (with the value for …)",
+        path = path.display()
+    );
+    Check::error("environment", message, hint)
+}

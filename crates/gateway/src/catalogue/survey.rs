@@ -1,0 +1,36 @@
+//! A server's tools counted, without remembering them: how many there are, and how much of what they declare can be
+//! enforced. For whoever looks a server over; calls never come by here.
+
+use super::{Entry, Tool, fetch};
+use crate::checkup::Tally;
+use crate::config::Config;
+use crate::upstream::Connection;
+
+/// Asks a server for its list and counts what is in it.
+pub(crate) async fn survey(
+    connection: &Connection,
+    config: &Config,
+    server: &str,
+) -> Result<Tally, String> {
+    let list = fetch::tools(connection)
+        .await
+        .map_err(|error| error.to_string())?;
+    let mut tally = Tally::default();
+    for raw in list.tools {
+        let Ok(entry) = Entry::read(raw) else {
+            tally.skipped += 1;
+            continue;
+        };
+        tally.tools += 1;
+        let policy = config.policy(server, entry.name());
+        let tool = Tool::capture(entry, server, 0, policy);
+        if let Some(output) = tool.contract().output() {
+            tally.output_schemas += 1;
+            if let Err(why) = output.schema() {
+                let name = tool.name().to_owned();
+                tally.unenforceable.push((name, why.to_string()));
+            }
+        }
+    }
+    Ok(tally)
+}

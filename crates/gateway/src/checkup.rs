@@ -1,0 +1,225 @@
+//! One look at one server, outside any gateway: it is started or connected to, greeted, asked for its tools, and ended
+//! again. Nothing is recorded or remembered. It says what it found; what to do about it is somebody else's to say.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_inspect::Era;
+use thiserror::Error;
+use tokio::sync::{oneshot, watch};
+use tokio::time::timeout;
+
+use crate::ability::Ability;
+use crate::budget::Budget;
+use crate::catalogue::survey;
+use crate::config::{Config, Server, Transport};
+use crate::upstream::eras::Known;
+use crate::upstream::http::{self, Target};
+use crate::upstream::request::{LEGACY, MODERN};
+use crate::upstream::stdio::{self, End, Program, Shares};
+use crate::upstream::supervisor::Supervisor;
+use crate::upstream::{State, ready};
+
+/// Every version of the protocol that servers may speak, the newest first.
+pub const PROTOCOL_VERSIONS: [&str; 5] = [MODERN, LEGACY[0], LEGACY[1], LEGACY[2], LEGACY[3]];
+
+/// How a server was found that can be called.
+#[derive(Debug)]
+pub struct Checkup {
+    /// Which era it speaks.
+    pub era: Era,
+    /// Which version of the protocol.
+    pub version: String,
+    /// Its tools.
+    pub tally: Tally,
+}
+
+/// What a server's list has.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// How many tools there are.
+    pub tools: usize,
+    /// Entries of the list that are no tools.
+    pub skipped: usize,
+    /// How many declare an output schema.
+    pub output_schemas: usize,
+    /// Tools whose schema cannot be enforced, and why.
+    pub unenforceable: Vec<(String, String)>,
+}
+
+/// How a server was found that cannot be called.
+#[derive(Debug)]
+pub struct Sick {
+    /// What the matter is.
+    pub trouble: Trouble,
+    /// The end of what it wrote to standard error, made safe for a log.
+    pub stderr: String,
+}
+
+/// Why a server cannot be called.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum Trouble {
+    /// The command could not be run at all.
+    #[error("the command could not be run: {0}")]
+    Spawn(String),
+    /// It ended before it spoke, with this exit code.
+    #[error("it ended with exit code {0} before it spoke MCP")]
+    Exited(u8),
+    /// It speaks a version of the protocol that is not known.
+    #[error("it speaks protocol version {0:?}, which is not supported")]
+    Version(String),
+    /// It answered with this HTTP status.
+    #[error("it answered with the HTTP status {0}")]
+    Status(u16),
+    /// It did not answer in time.
+    #[error("it did not answer in time")]
+    Silent,
+    /// What it answered is not the protocol, or an error.
+    #[error("it answered with an error or with something that is not MCP")]
+    NotMcp,
+    /// It cannot be connected to, or goes away.
+    #[error("it cannot be reached")]
+    Unreachable,
+    /// Its address cannot be used.
+    #[error("its address cannot be used: {0}")]
+    Address(String),
+    /// Its tools cannot be listed.
+    #[error("its tools cannot be listed: {0}")]
+    List(String),
+}
+
+impl Checkup {
+    /// Looks at a server of a configuration, for at most so long. Must be called within a tokio runtime.
+    pub async fn of(config: &Config, server: &Server, patience: Duration) -> Result<Self, Sick> {
+        let state = watch::Sender::new(State::Starting);
+        let seen = state.subscribe();
+        let (tell, ended) = oneshot::channel();
+        let once = once(config, server, state, tell).map_err(Sick::from)?;
+        let stop = watch::Sender::new(false);
+        let running = tokio::spawn(once.run(stop.subscribe()));
+        let looked = async {
+            tokio::select! {
+                looked = look(config, server, seen) => looked,
+                end = ended => Err(end.map_or(Trouble::Unreachable.into(), Sick::from)),
+            }
+        };
+        let looked = timeout(patience, looked).await;
+        stop.send_replace(true);
+        // It ends whatever it started, within its own time.
+        drop(running.await);
+        looked.unwrap_or(Err(Trouble::Silent.into()))
+    }
+}
+
+/// Who starts or greets the server, once.
+fn once(
+    config: &Config,
+    server: &Server,
+    state: watch::Sender<State>,
+    tell: oneshot::Sender<End>,
+) -> Result<Supervisor, Trouble> {
+    let name: Arc<str> = server.name.as_str().into();
+    let (budget, events) = (Budget::new(config.max_inflight_bytes), Arc::default());
+    let (max_message_bytes, eras) = (config.max_message_bytes, Known::nothing().of(&name, ""));
+    Ok(match &server.transport {
+        Transport::Stdio {
+            command,
+            args,
+            env,
+            working_dir,
+        } => {
+            let program = Program {
+                command: command.clone(),
+                args: args.clone(),
+                env: env.clone(),
+                working_dir: working_dir.clone(),
+                shares: Shares::default(),
+            };
+            let server = name;
+            Supervisor::Once(
+                stdio::Supervisor {
+                    server,
+                    program,
+                    max_message_bytes,
+                    budget,
+                    events,
+                    state,
+                    eras,
+                },
+                tell,
+            )
+        }
+        Transport::Http {
+            url,
+            headers,
+            protocol,
+        } => {
+            let target = Target::new(url, headers);
+            let target = target.map_err(|error| Trouble::Address(error.to_string()))?;
+            let (server, protocol) = (name, *protocol);
+            Supervisor::OnceHttp(
+                http::Supervisor {
+                    server,
+                    target,
+                    protocol,
+                    max_message_bytes,
+                    budget,
+                    events,
+                    state,
+                    eras,
+                },
+                tell,
+            )
+        }
+    })
+}
+
+/// Waits for the greeting, then asks for the tools.
+async fn look(
+    config: &Config,
+    server: &Server,
+    mut state: watch::Receiver<State>,
+) -> Result<Checkup, Sick> {
+    let Ok(connection) = ready(&mut state).await else {
+        // How it ended is told elsewhere.
+        return std::future::pending().await;
+    };
+    let (era, version) = connection.protocol();
+    let version = version.to_owned();
+    let tally = if connection.abilities().has(Ability::Tools) {
+        survey(&connection, config, &server.name)
+            .await
+            .map_err(Trouble::List)?
+    } else {
+        Tally::default()
+    };
+    Ok(Checkup {
+        era,
+        version,
+        tally,
+    })
+}
+
+impl From<Trouble> for Sick {
+    fn from(trouble: Trouble) -> Self {
+        Self {
+            trouble,
+            stderr: String::new(),
+        }
+    }
+}
+
+impl From<End> for Sick {
+    fn from(end: End) -> Self {
+        let trouble = match (end.code, end.trouble) {
+            (Some(code), None | Some(Trouble::Unreachable)) => Trouble::Exited(code),
+            (_, Some(trouble)) => trouble,
+            (None, None) => Trouble::Unreachable,
+        };
+        Self {
+            trouble,
+            stderr: end.stderr,
+        }
+    }
+}
