@@ -4,6 +4,7 @@ mod support;
 
 mod activity;
 mod answers;
+mod clients;
 mod config;
 mod doctor;
 mod evidence;

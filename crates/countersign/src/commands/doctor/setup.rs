@@ -89,26 +89,21 @@ impl Setup {
         };
         let standing_in = Environment::new(lookup, environment.home().map(Path::to_owned));
         match config::open(located, &standing_in, flags) {
-            Ok((config, _)) => self.config = Some(config),
+            Ok((config, warnings)) => {
+                self.found(located, &config);
+                let warnings = warnings.iter();
+                self.checks
+                    .extend(warnings.map(|warning| said(located, warning, Check::warning)));
+                self.config = Some(config);
+            }
             Err(error) => self.refuse(located, &error),
         }
         drop(standing_in);
         self.missing = missing.into_inner();
-        match config::open(located, environment, flags) {
-            Ok((config, warnings)) => {
-                self.found(located, &config);
-                self.checks.extend(
-                    warnings
-                        .iter()
-                        .map(|warning| said(located, warning, Check::warning)),
-                );
-            }
-            Err(error) if self.config.is_some() => {
-                let problems = error.problems().iter();
-                self.checks
-                    .extend(problems.map(|problem| unset(located, problem, variables)));
-            }
-            Err(_) => {}
+        if let (Some(_), Err(error)) = (&self.config, config::open(located, environment, flags)) {
+            let problems = error.problems().iter();
+            self.checks
+                .extend(problems.map(|problem| unset(located, problem, variables)));
         }
         self.exposed(located);
     }

@@ -114,21 +114,19 @@ impl Target {
         })
     }
 
-    /// A client that is connected to a gateway already must not be put behind it.
+    /// A client that is connected to a gateway already, perhaps by a bridge, must not be put behind it.
     pub(super) fn is_this_gateway(&self, definition: &Definition) -> bool {
-        let Some(url) = &definition.url else {
-            return false;
-        };
         let text = self.text.as_deref().unwrap_or("{}");
         let value: Value = serde_json::from_str(text).unwrap_or_default();
         let listen = value["listen"].as_str().unwrap_or("127.0.0.1:8080");
         let port = listen.rsplit(':').next().unwrap_or("8080");
-        let local = ["127.0.0.1", "localhost", "[::1]"];
-        local.iter().any(|host| {
-            let origin = format!("http://{host}:{port}");
-            url.strip_prefix(&origin)
-                .is_some_and(|path| path == "/mcp" || path.starts_with("/mcp/"))
-        })
+        let origins =
+            ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("http://{host}:{port}"));
+        let is_ours = |url: &String| {
+            let path = origins.iter().find_map(|origin| url.strip_prefix(origin));
+            path.is_some_and(|path| path == "/mcp" || path.starts_with("/mcp/"))
+        };
+        definition.url.iter().chain(&definition.args).any(is_ours)
     }
 
     /// The configuration as it would be. An import never breaks one that works.
