@@ -1,0 +1,32 @@
+//! The kinds of classifiers, one file each: how its provider is asked, and how the answer is read.
+
+mod bedrock;
+#[cfg(feature = "local-model")]
+mod local;
+mod nemo;
+mod prompt_shields;
+mod sigv4;
+mod webhook;
+
+use std::sync::Arc;
+
+use crate::classifier::Classifier;
+use crate::error::SetupError;
+use crate::settings::{Kind, Settings};
+
+/// The classifier that settings describe.
+pub(crate) fn build(settings: &Settings) -> Result<Arc<dyn Classifier>, SetupError> {
+    let name = settings.name.as_str();
+    Ok(match &settings.kind {
+        Kind::PromptShields(shields) => {
+            Arc::new(prompt_shields::PromptShields::new(name, shields)?)
+        }
+        Kind::Bedrock(bedrock) => Arc::new(bedrock::Bedrock::new(name, bedrock)?),
+        Kind::Nemo(nemo) => Arc::new(nemo::Nemo::new(name, nemo)?),
+        Kind::Webhook(webhook) => Arc::new(webhook::Webhook::new(name, webhook)?),
+        #[cfg(feature = "local-model")]
+        Kind::Local(local) => Arc::new(local::Local::new(name, local)?),
+        #[cfg(not(feature = "local-model"))]
+        Kind::Local(_) => return Err(SetupError::NoLocalModel),
+    })
+}

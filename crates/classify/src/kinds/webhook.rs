@@ -1,0 +1,137 @@
+//! A classifier of one's own, asked over HTTP with a few lines of JSON: chunks with ids in, one verdict for each id out.
+//! A verdict too few, too many or about something else is an error, not an answer.
+
+use hyper::header::HeaderMap;
+use serde::{Deserialize, Serialize};
+
+use crate::classifier::{Answer, Classifier, Limits};
+use crate::error::{Error, SetupError};
+use crate::http::{self, Client};
+use crate::settings;
+use crate::verdict::{Action, Label, Question, Verdict};
+
+const LIMITS: Limits = Limits {
+    chunk_chars: 8_000,
+    batch_chunks: 16,
+    batch_chars: 64_000,
+};
+
+#[derive(Debug)]
+pub(super) struct Webhook {
+    name: String,
+    identity: String,
+    client: Client,
+    headers: HeaderMap,
+}
+
+impl Webhook {
+    pub(super) fn new(name: &str, settings: &settings::Webhook) -> Result<Self, SetupError> {
+        let headers = settings.headers.iter();
+        let headers = headers.map(|(name, value)| (name.as_str(), value.expose().to_owned()));
+        Ok(Self {
+            name: name.to_owned(),
+            identity: format!("webhook {}", settings.endpoint),
+            client: Client::new(&settings.endpoint)?,
+            headers: http::secrets(headers)?,
+        })
+    }
+
+    async fn ask(&self, question: &Question) -> Result<Vec<Verdict>, Error> {
+        let chunks = question.chunks.iter();
+        let body = Body {
+            request_id: &question.origin.request_id,
+            server: &question.origin.server,
+            tool: &question.origin.tool,
+            chunks: chunks
+                .map(|chunk| Sent {
+                    id: chunk.id,
+                    text: &chunk.text,
+                })
+                .collect(),
+        };
+        let body = serde_json::to_vec(&body).map_err(|_| Error::Internal)?;
+        let path = self.client.path("");
+        let answer = self.client.post(&path, self.headers.clone(), body).await?;
+        let reply: Reply = serde_json::from_slice(&answer).map_err(|_| Error::Malformed)?;
+        in_order(reply.verdicts, question)
+    }
+}
+
+/// The verdicts in the order of the chunks: one for each and no other.
+fn in_order(mut said: Vec<Said>, question: &Question) -> Result<Vec<Verdict>, Error> {
+    let mut verdicts = Vec::with_capacity(question.chunks.len());
+    for chunk in &question.chunks {
+        let at = said.iter().position(|said| said.id == chunk.id);
+        verdicts.push(said.swap_remove(at.ok_or(Error::Incomplete)?).verdict()?);
+    }
+    if said.is_empty() {
+        Ok(verdicts)
+    } else {
+        Err(Error::Incomplete)
+    }
+}
+
+impl Classifier for Webhook {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    fn limits(&self) -> Limits {
+        LIMITS
+    }
+
+    fn knows_origin(&self) -> bool {
+        true
+    }
+
+    fn screen<'a>(&'a self, question: &'a Question) -> Answer<'a> {
+        Box::pin(self.ask(question))
+    }
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    request_id: &'a str,
+    server: &'a str,
+    tool: &'a str,
+    chunks: Vec<Sent<'a>>,
+}
+
+#[derive(Serialize)]
+struct Sent<'a> {
+    id: usize,
+    text: &'a str,
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    verdicts: Vec<Said>,
+}
+
+#[derive(Deserialize)]
+struct Said {
+    id: usize,
+    action: Action,
+    score: Option<f32>,
+    label: Option<String>,
+}
+
+impl Said {
+    fn verdict(self) -> Result<Verdict, Error> {
+        if self
+            .score
+            .is_some_and(|score| !(0.0..=1.0).contains(&score))
+        {
+            return Err(Error::Malformed);
+        }
+        Ok(Verdict {
+            action: self.action,
+            score: self.score,
+            label: self.label.as_deref().and_then(Label::new),
+        })
+    }
+}
