@@ -125,12 +125,15 @@ impl Ledger {
         })
     }
 
-    /// A contract that was broken may not be advertised any longer.
+    /// A contract that was broken may not be advertised any longer: clients that validate throw away
+    /// what breaks it, and a result without the content it promised.
     fn withdraw(&self, conclusion: &Conclusion) {
         let (Some(route), Conclusion::Result(inspected)) = (&self.route, conclusion) else {
             return;
         };
-        let broke = |finding: &Finding| finding.rule.starts_with("schema.");
+        let broke = |finding: &Finding| {
+            finding.rule.starts_with("schema.") || finding.rule == "contract.missing"
+        };
         if inspected.findings().iter().any(broke) && route.tool.broke_contract() {
             let server = route.upstream.name();
             // How the tool is listed is a matter of the state of this moment, not of that of the call.

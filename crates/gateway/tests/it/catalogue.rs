@@ -11,6 +11,13 @@ use crate::support::{Rig, config, error_code, preset, refusal, result, scripted,
 
 const SCHEMA: &str = r#"{"type":"object","properties":{"n":{"type":"integer"}}}"#;
 
+/// Says what it should have shown.
+fn text_only() -> Script {
+    let tool = Tool::with_output_schema("bad", SCHEMA)
+        .result(r#"{"content":[{"type":"text","text":"{\"n\":\"x\"}"}]}"#);
+    Script::new("text only").tool(tool)
+}
+
 fn violating() -> Script {
     let tool = Tool::with_output_schema("bad", SCHEMA)
         .result(r#"{"content":[],"structuredContent":{"n":"x"}}"#);
@@ -69,8 +76,12 @@ async fn the_first_call_after_a_restart_is_held_to_the_remembered_schema() {
 
 #[tokio::test]
 async fn a_broken_contract_is_advertised_no_longer_where_that_is_asked_for() {
-    for (advertise, after) in [(Advertise::Conforming, false), (Advertise::Always, true)] {
-        let (mut server, _script) = scripted("x", &violating());
+    for (advertise, script, after) in [
+        (Advertise::Conforming, violating(), false),
+        (Advertise::Conforming, text_only(), false),
+        (Advertise::Always, violating(), true),
+    ] {
+        let (mut server, _script) = scripted("x", &script);
         server.output.advertise_output_schema = Some(advertise);
         let rig = Rig::over(vec![server]).await;
         let client = rig.client("/mcp/s/x").handshake("2025-11-25").await;
@@ -82,10 +93,8 @@ async fn a_broken_contract_is_advertised_no_longer_where_that_is_asked_for() {
         assert!(advertised().await);
         let mut stream = client.open("GET", b"").await.expect("a stream");
         let answer = client.call("bad", "{}").await.expect("an answer");
-        assert!(
-            result(&answer).contains(r#"{"n":"x"}"#),
-            "warn mode forwards"
-        );
+        let forwarded = result(&answer).replace('\\', "");
+        assert!(forwarded.contains(r#"{"n":"x"}"#), "warn mode forwards");
         assert_eq!(advertised().await, after);
         if after {
             continue;
