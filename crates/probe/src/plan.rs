@@ -214,6 +214,11 @@ impl Plan {
         explain::explain(self)
     }
 
+    /// When calls start, in words.
+    pub fn executor(&self) -> String {
+        explain::executor(&self.load)
+    }
+
     /// How long the load lasts, without draining.
     pub fn duration(&self) -> Duration {
         self.load.duration()

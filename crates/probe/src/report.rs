@@ -1,1 +1,12 @@
 //! Reports: the run as JSON first, every other form rendered from it.
+
+mod figures;
+mod run;
+mod violation;
+
+pub use figures::{Figures, Histograms, Times};
+pub(crate) use figures::{count as count_time, millis, rounded};
+pub use run::{
+    Counters, Ended, Kept, Point, Run, RunPlan, Served, Setup, ToolRun, VERSION, Verdict,
+};
+pub use violation::{Happened, PolicyCounts, ViolationRecord, Violations};

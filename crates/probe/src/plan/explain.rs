@@ -54,7 +54,7 @@ fn write(plan: &Plan, out: &mut String) -> std::fmt::Result {
     writeln!(out, "Nothing was sent.")
 }
 
-fn executor(load: &Load) -> String {
+pub(super) fn executor(load: &Load) -> String {
     match &load.executor {
         Executor::Rate { shape } => match shape {
             Shape::Constant { rate, duration } => {
@@ -94,8 +94,11 @@ fn executor(load: &Load) -> String {
 }
 
 fn bounds(load: &Load) -> String {
+    let at_once = load
+        .concurrency
+        .map_or_else(String::new, |most| format!(", {most} of them sent at once"));
     format!(
-        "the first {} are not counted; a call may take {}; at most {} in flight; seed {}",
+        "the first {} are not counted; a call may take {}; at most {} in flight{at_once}; seed {}",
         shown(load.warm_up),
         shown(load.timeout),
         load.max_in_flight,

@@ -69,6 +69,7 @@ pub(super) struct Load {
     pub(super) timeout: Option<Span>,
     pub(super) drain: Option<Span>,
     pub(super) max_in_flight: Option<u32>,
+    pub(super) concurrency: Option<u32>,
     pub(super) connections: Option<u32>,
     pub(super) stdio: Option<Processes>,
     pub(super) sessions: Option<u32>,

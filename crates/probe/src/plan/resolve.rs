@@ -174,6 +174,10 @@ fn load(raw: &raw::Load) -> Result<Load, PlanError> {
         timeout: time(raw.timeout, TIMEOUT),
         drain: time(raw.drain, DRAIN),
         max_in_flight: number("max_in_flight", raw.max_in_flight, IN_FLIGHT)?,
+        concurrency: match raw.concurrency {
+            None => None,
+            given => Some(number("concurrency", given, 1)?),
+        },
         connections: number("connections", raw.connections, many)?,
         stdio: raw.stdio.unwrap_or_default(),
         sessions: match raw.sessions {

@@ -19,6 +19,8 @@ pub struct Load {
     pub drain: Duration,
     /// The most calls in flight; an open-loop start beyond it is dropped.
     pub max_in_flight: usize,
+    /// How many calls are on their way at once; further ones wait, and their response time says so.
+    pub concurrency: Option<usize>,
     /// Connections opened before the start.
     pub connections: usize,
     /// What a child process is shared by.

@@ -1,4 +1,5 @@
 //! The tester against scripted servers.
 
 mod client;
+mod load;
 mod support;

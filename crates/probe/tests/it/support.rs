@@ -1,10 +1,15 @@
 //! Servers for the tests to talk to, over both transports.
 
+use std::path::Path;
+use std::pin::Pin;
 use std::time::Duration;
 
 use countersign_fixture::http::{Format, Server};
 use countersign_fixture::{Log, Script, executable};
 use countersign_probe::client::{Client, Options, Target};
+use countersign_probe::load::{self, LoadError, Surroundings};
+use countersign_probe::plan::Plan;
+use countersign_probe::report::Run;
 use tempfile::NamedTempFile;
 
 /// Longer than anything here takes, however slow the machine.
@@ -13,6 +18,8 @@ pub(crate) const LONG: Duration = Duration::from_mins(1);
 /// A server that runs as long as this is kept.
 pub(crate) struct Running {
     pub(crate) target: Target,
+    /// The `[server]` table of a plan.
+    pub(crate) server: String,
     _server: Option<Server>,
     _script: Option<NamedTempFile>,
 }
@@ -29,6 +36,7 @@ pub(crate) async fn logged(script: Script, format: Format, log: Log) -> Running 
         .expect("a free port");
     Running {
         target: Target::url(&server.url()).expect("an address"),
+        server: format!("[server]\nurl = {:?}", server.url()),
         _server: Some(server),
         _script: None,
     }
@@ -41,7 +49,12 @@ pub(crate) fn stdio(script: &Script) -> Running {
     let program = executable().expect("the fixture can be built");
     let path = file.path().display().to_string();
     let args = ["stdio", "--script", &path].map(str::to_owned);
+    let server = format!(
+        "[server]\ncommand = {:?}\nargs = {args:?}",
+        program.display().to_string()
+    );
     Running {
+        server,
         target: Target::command(program.display().to_string(), args),
         _server: None,
         _script: Some(file),
@@ -53,4 +66,29 @@ impl Running {
         let connected = Client::connect(&self.target, &Options::default()).await;
         connected.expect("the server is greeted")
     }
+}
+
+/// Runs a plan to its end.
+pub(crate) async fn run(plan: &Plan) -> Result<Run, LoadError> {
+    let mut stop = std::pin::pin!(std::future::pending());
+    run_until(plan, stop.as_mut()).await
+}
+
+/// Runs a plan until it ends or is stopped.
+pub(crate) async fn run_until(
+    plan: &Plan,
+    stop: Pin<&mut (dyn Future<Output = ()> + Send)>,
+) -> Result<Run, LoadError> {
+    let around = Surroundings {
+        progress: &mut |_| {},
+        stop,
+        today: "2026-11-16".parse().expect("a day"),
+    };
+    load::run(plan, around).await
+}
+
+/// A plan with these tables after its server.
+pub(crate) fn plan(running: &Running, rest: &str) -> Plan {
+    let text = format!("{}\n{rest}", running.server);
+    Plan::parse(&text, Path::new("."), &|_| None).expect("a plan")
 }

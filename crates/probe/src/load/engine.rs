@@ -1,0 +1,386 @@
+//! What starts and calls have in common: the clients, the choice of scenario, one walk through a
+//! scenario, and the counting. It makes no start by itself; the executors do.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::Semaphore;
+
+use super::figures::Figures;
+use super::sample::{CallTimes, Sample};
+use super::sessions::Sessions;
+use super::validator::{Law, Validator, now_ms};
+use super::{LoadError, Progress};
+use crate::client::{Client, Exchange, Reply};
+use crate::judge::{Judge, Violation};
+use crate::plan::{Call, Chance, Order, Plan, Scenario, Taken};
+use crate::policy::{Date, SchemaPolicy, Site};
+use crate::report::{Counters, rounded};
+
+/// Answers handed over at once.
+const BATCH: usize = 256;
+/// A start this much after its time is late.
+const LATE: Duration = Duration::from_millis(1);
+
+/// A run under way.
+#[derive(Debug)]
+pub(super) struct Engine {
+    pub(super) plan: Plan,
+    pub(super) sessions: Sessions,
+    pub(super) slots: Arc<Semaphore>,
+    /// Who wants to send waits here, if the plan says how many may.
+    lanes: Option<Semaphore>,
+    pub(super) validator: Validator,
+    pub(super) tally: Tally,
+    pub(super) notes: Mutex<Vec<String>>,
+    figures: Mutex<Figures>,
+    outbox: Mutex<Vec<Sample>>,
+    origin: OnceLock<Instant>,
+    /// By scenario and call, which tool.
+    tools: Vec<Vec<usize>>,
+    total_weight: u64,
+    rows: Vec<AtomicUsize>,
+    turn: AtomicUsize,
+    shown: Mutex<(Instant, u64)>,
+}
+
+/// Starts and what became of them.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) offered: AtomicU64,
+    pub(super) started: AtomicU64,
+    pub(super) dropped: AtomicU64,
+    pub(super) late: AtomicU64,
+    /// Scenarios that could not go on because an earlier result lacked a value.
+    pub(super) broken_off: AtomicU64,
+    /// When the last counted start was made, in microseconds from the origin.
+    pub(super) last_start: AtomicU64,
+}
+
+/// Which scenario a start takes, and which row of its feeder.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Choice {
+    scenario: usize,
+    row: Option<usize>,
+}
+
+impl Engine {
+    /// Gets everything ready; the sessions come back if that fails.
+    pub(super) fn new(
+        plan: &Plan,
+        sessions: Sessions,
+        today: Date,
+    ) -> Result<Self, (Sessions, LoadError)> {
+        let mut names: Vec<String> = Vec::new();
+        let tools = plan.scenarios.iter().map(|scenario| {
+            let number = |call: &Call| {
+                let known = names.iter().position(|name| *name == call.tool);
+                known.unwrap_or_else(|| {
+                    names.push(call.tool.clone());
+                    names.len() - 1
+                })
+            };
+            scenario.calls.iter().map(number).collect()
+        });
+        let tools: Vec<Vec<usize>> = tools.collect();
+        let first = sessions.client(0);
+        let mut judge = Judge::new(first.era());
+        let mut declared = Vec::new();
+        for tool in &sessions.list.tools {
+            if names.contains(&tool.name) {
+                // What cannot be read as a declaration is as good as not listed.
+                let found = judge.declare(&tool.raw).unwrap_or_default();
+                declared.extend(found.into_iter().map(|one| (tool.name.clone(), one)));
+            }
+        }
+        let duration = plan.duration();
+        let figures = Figures::new(names.len(), duration);
+        let law = Law {
+            judge,
+            validation: plan.validation.clone(),
+            today,
+            server: first.identity().name.clone(),
+            tools: names,
+            warm_up: plan.load.warm_up,
+            stretch: figures.timeline.width,
+        };
+        let validator = match Validator::start(law) {
+            Ok(validator) => validator,
+            Err(error) => return Err((sessions, LoadError::Thread(error))),
+        };
+        let engine = Self {
+            lanes: plan.load.concurrency.map(Semaphore::new),
+            slots: Arc::new(Semaphore::new(plan.load.max_in_flight)),
+            sessions,
+            validator,
+            tally: Tally::default(),
+            notes: Mutex::default(),
+            figures: Mutex::new(figures),
+            outbox: Mutex::default(),
+            origin: OnceLock::new(),
+            tools,
+            total_weight: plan.scenarios.iter().map(|one| u64::from(one.weight)).sum(),
+            rows: plan.scenarios.iter().map(|_| AtomicUsize::new(0)).collect(),
+            turn: AtomicUsize::new(0),
+            shown: Mutex::new((Instant::now(), 0)),
+            plan: plan.clone(),
+        };
+        match engine.check(declared) {
+            Ok(()) => Ok(engine),
+            Err(error) => Err((engine.sessions, error)),
+        }
+    }
+
+    /// What can be said before anything is sent: schemas, authored arguments, overrides.
+    fn check(&self, declared: Vec<(String, Violation)>) -> Result<(), LoadError> {
+        let law = self.validator.law();
+        let mut verdicts = self.validator.verdicts();
+        let now = now_ms();
+        for (name, violation) in declared {
+            let applied = law.apply(&name, &violation);
+            let tool = law.tools.iter().position(|tool| *tool == name);
+            let tool = tool.unwrap_or(usize::MAX);
+            law.record(&mut verdicts.violations, tool, &violation, &applied, now);
+        }
+        for (scenario, tools) in self.plan.scenarios.iter().zip(&self.tools) {
+            for (call, tool) in scenario.calls.iter().zip(tools) {
+                let Some(fixed) = call.arguments.fixed() else {
+                    continue;
+                };
+                let findings = law.judge.arguments(&call.tool, fixed);
+                if findings.is_empty() {
+                    continue;
+                }
+                let site = Site::Authored;
+                let violation = Violation { site, findings };
+                let applied = law.apply(&call.tool, &violation);
+                if applied.policy == SchemaPolicy::Fail {
+                    let what = format!("scenario {:?}, tool {:?}", scenario.name, call.tool);
+                    return Err(LoadError::Authored(what));
+                }
+                law.record(&mut verdicts.violations, *tool, &violation, &applied, now);
+            }
+        }
+        let listed = self.sessions.list.tools.iter();
+        let listed: Vec<&str> = listed.map(|tool| tool.name.as_str()).collect();
+        for one in law.validation.unmatched(&listed) {
+            self.note(format!("the override for {:?} matches no tool", one.tool));
+        }
+        Ok(())
+    }
+
+    pub(super) fn note(&self, note: String) {
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        notes.push(note);
+    }
+
+    /// Fixes the moment that everything is counted from.
+    pub(super) fn begin(&self, origin: Instant) -> Instant {
+        *self.origin.get_or_init(|| origin)
+    }
+
+    pub(super) fn origin(&self) -> Instant {
+        *self.origin.get_or_init(Instant::now)
+    }
+
+    /// Chooses what a start does. Depends on the chance alone, and for rows on the order of starts.
+    pub(super) fn choose(&self, chance: &mut Chance) -> Choice {
+        let mut left = chance.below(self.total_weight);
+        let scenario = self.plan.scenarios.iter().position(|one| {
+            let weight = u64::from(one.weight);
+            let found = left < weight;
+            left = left.saturating_sub(weight);
+            found
+        });
+        let scenario = scenario.unwrap_or(0);
+        let feeder = self.plan.scenarios.get(scenario);
+        let feeder = feeder.and_then(|scenario| scenario.feeder.as_ref());
+        let row = feeder.map(|feeder| match feeder.order {
+            Order::Random => usize::try_from(chance.below(feeder.rows.len() as u64)).unwrap_or(0),
+            Order::Sequential => {
+                let turn = self.rows.get(scenario);
+                let turn = turn.map_or(0, |turn| turn.fetch_add(1, Ordering::Relaxed));
+                turn % feeder.rows.len()
+            }
+        });
+        Choice { scenario, row }
+    }
+
+    /// A start of the open loop, due at this moment of the run.
+    pub(super) fn start(self: &Arc<Self>, at: Duration, chance: &mut Chance) {
+        let choice = self.choose(chance);
+        let counted = u64::from(at >= self.plan.load.warm_up);
+        self.tally.offered.fetch_add(counted, Ordering::Relaxed);
+        let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() else {
+            self.tally.dropped.fetch_add(counted, Ordering::Relaxed);
+            return;
+        };
+        let intended = self.origin() + at;
+        let now = Instant::now();
+        if now.saturating_duration_since(intended) > LATE {
+            self.tally.late.fetch_add(counted, Ordering::Relaxed);
+        }
+        self.tally.started.fetch_add(counted, Ordering::Relaxed);
+        self.tally.last_start.store(
+            micros(now.saturating_duration_since(self.origin())),
+            Ordering::Relaxed,
+        );
+        let engine = Arc::clone(self);
+        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+        tokio::spawn(async move {
+            let client = engine.sessions.client(turn);
+            engine.walk(choice, client, intended).await;
+            drop(slot);
+        });
+    }
+
+    /// Makes the calls of a scenario, one after the other.
+    pub(super) async fn walk(&self, choice: Choice, client: &Client, mut intended: Instant) {
+        let Some(scenario) = self.plan.scenarios.get(choice.scenario) else {
+            return;
+        };
+        let Scenario { calls, feeder, .. } = scenario;
+        let row = choice
+            .row
+            .and_then(|row| feeder.as_ref().and_then(|feeder| feeder.rows.get(row)));
+        let mut taken = Taken::new();
+        for (position, call) in calls.iter().enumerate() {
+            let Ok(arguments) = call.arguments.render(row, &taken) else {
+                self.tally.broken_off.fetch_add(1, Ordering::Relaxed);
+                return;
+            };
+            let lane = match &self.lanes {
+                Some(lanes) => lanes.acquire().await.ok(),
+                None => None,
+            };
+            let timeout = self.plan.load.timeout;
+            let exchange = client.call(&call.tool, &arguments, timeout).await;
+            drop(lane);
+            take(call, &exchange, &mut taken);
+            let templated = call.arguments.fixed().is_none();
+            let sample = Sample {
+                tool: self.tool(choice.scenario, position),
+                expect: call.expect,
+                times: CallTimes::of(&exchange, self.origin(), intended),
+                answer: match (exchange.reply, exchange.message) {
+                    (Ok(_), Some(message)) => Ok(message),
+                    (Ok(_), None) => Err(crate::client::Fault::Malformed),
+                    (Err(fault), _) => Err(fault),
+                },
+                arguments: templated.then_some(arguments),
+            };
+            self.count(sample);
+            intended = Instant::now();
+        }
+    }
+
+    fn tool(&self, scenario: usize, call: usize) -> usize {
+        let tools = self.tools.get(scenario);
+        tools
+            .and_then(|tools| tools.get(call))
+            .copied()
+            .unwrap_or(0)
+    }
+
+    fn count(&self, sample: Sample) {
+        self.figures()
+            .add(sample.tool, &sample.times, self.plan.load.warm_up);
+        let mut outbox = self.outbox();
+        outbox.push(sample);
+        if outbox.len() >= BATCH {
+            let batch = std::mem::replace(&mut *outbox, Vec::with_capacity(BATCH));
+            drop(outbox);
+            self.validator.offer(batch);
+        }
+    }
+
+    /// Hands over what waits.
+    pub(super) fn flush(&self) {
+        let batch = std::mem::take(&mut *self.outbox());
+        if !batch.is_empty() {
+            self.validator.offer(batch);
+        }
+    }
+
+    pub(super) fn figures(&self) -> MutexGuard<'_, Figures> {
+        self.figures.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn outbox(&self) -> MutexGuard<'_, Vec<Sample>> {
+        self.outbox.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn in_flight(&self) -> usize {
+        let free = self.slots.available_permits();
+        self.plan.load.max_in_flight.saturating_sub(free)
+    }
+
+    /// How far the run has got.
+    pub(super) fn progress(&self) -> Progress {
+        let figures = self.figures();
+        let all = figures.all();
+        let completed = figures.completed + figures.warm_up;
+        drop(figures);
+        let verdicts = self.validator.verdicts();
+        let unexpected = verdicts.tools.iter().map(|tool| tool.unexpected).sum();
+        let violations = verdicts.violations.counts.fail + verdicts.violations.counts.warn;
+        drop(verdicts);
+        let now = Instant::now();
+        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let (last, before) = std::mem::replace(&mut *shown, (now, completed));
+        let since = now.saturating_duration_since(last).as_secs_f64();
+        #[expect(clippy::cast_precision_loss, reason = "no run has 2^52 calls")]
+        let rate = (completed - before) as f64 / since.max(1e-3);
+        let at = |quantile| crate::report::millis(all.response.value_at_quantile(quantile));
+        Progress {
+            elapsed: now.saturating_duration_since(self.origin()),
+            total: self.plan.duration(),
+            completed,
+            rate,
+            in_flight: self.in_flight(),
+            dropped: self.tally.dropped.load(Ordering::Relaxed),
+            unexpected,
+            violations,
+            p50_ms: at(0.5),
+            p99_ms: at(0.99),
+        }
+    }
+
+    /// The counters, for this many seconds of starts.
+    pub(super) fn counters(&self, planned_s: f64, lasted_s: f64) -> Counters {
+        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let (offered, started) = (load(&self.tally.offered), load(&self.tally.started));
+        let figures = self.figures();
+        #[expect(clippy::cast_precision_loss, reason = "no run has 2^52 starts")]
+        let per = |count: u64, seconds: f64| rounded(count as f64 / seconds.max(1e-3));
+        Counters {
+            offered,
+            started,
+            completed: figures.completed,
+            dropped: load(&self.tally.dropped),
+            late: load(&self.tally.late),
+            abandoned: self.in_flight() as u64,
+            warm_up: figures.warm_up,
+            unvalidated: self.validator.verdicts().unvalidated,
+            offered_rate: per(offered, planned_s),
+            achieved_rate: per(started, lasted_s),
+        }
+    }
+}
+
+/// Takes the values that later calls need.
+fn take(call: &Call, exchange: &Exchange, taken: &mut Taken) {
+    if let Ok(Reply::Result(result)) = &exchange.reply {
+        for (name, pointer) in &call.take {
+            match super::pointer::at(result, pointer) {
+                Some(value) => taken.insert(name.clone(), value),
+                None => taken.remove(name),
+            };
+        }
+    }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,336 @@
+//! From a run that is over to its report: what was counted, whether the figures can be trusted,
+//! and what it comes to.
+
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use super::engine::Engine;
+use super::outcome::label;
+use super::validator::{Outcomes, now_ms};
+use super::{Stopped, thresholds};
+use crate::client::List;
+use crate::judge::Violation;
+use crate::plan::{Executor, Plan};
+use crate::policy::{CallOutcome, ProtocolError, Site};
+use crate::report::{
+    Counters, Ended, Figures, Histograms, Kept, PolicyCounts, Run, RunPlan, Served, Setup, ToolRun,
+    VERSION, Verdict, rounded,
+};
+
+/// Less than this part of the offered starts is not what was offered.
+const ACHIEVED: f64 = 0.95;
+/// If more than this part of the starts is late, the times are the generator's own.
+const LATE: f64 = 0.5;
+/// More than this part is worth a note.
+const SOME_LATE: f64 = 0.05;
+
+/// Makes the report.
+pub(super) async fn finish(
+    plan: &Plan,
+    engine: &Engine,
+    stopped: Stopped,
+    lasted: Duration,
+) -> Run {
+    engine.flush();
+    // Counted before anything is closed: what is under way now was abandoned.
+    let counters = counters(engine, stopped.ended, lasted);
+    engine.validator.finish().await;
+    relist(engine).await;
+    let saturated = match plan.load.executor {
+        Executor::Rate { .. } => saturation(&counters, stopped.overrun),
+        Executor::Vus { .. } => None,
+    };
+    let (all, tools) = tool_runs(engine);
+    let kept = thresholds::kept(engine);
+    let verdicts = engine.validator.verdicts();
+    let policies = verdicts.violations.counts;
+    let malformed = count_malformed(&verdicts.tools);
+    let counters = Counters {
+        unvalidated: verdicts.unvalidated,
+        ..counters
+    };
+    let violations = verdicts.violations.records();
+    let timeline = engine.figures().timeline.points(&verdicts.unexpected);
+    drop(verdicts);
+    let strict = plan.validation.strict;
+    let gating = if strict { policies.fail + malformed } else { 0 };
+    let verdict = verdict(
+        gating,
+        plan.validation.max_violations,
+        saturated.as_deref(),
+        &kept,
+    );
+    Run {
+        version: VERSION,
+        began_ms: now_ms().saturating_sub(u64::try_from(lasted.as_millis()).unwrap_or(0)),
+        server: served(plan, engine),
+        plan: run_plan(plan),
+        setup: Setup {
+            sessions: engine.sessions.clients.len() as u64,
+            seconds: rounded(engine.sessions.took.as_secs_f64()),
+            tools: engine.sessions.list.tools.len() as u64,
+        },
+        ended: stopped.ended,
+        measured_s: measured(plan, stopped.ended, lasted),
+        saturated,
+        all,
+        tools,
+        timeline,
+        violations,
+        policies: PolicyCounts { ..policies },
+        thresholds: kept,
+        notes: notes(engine, &counters),
+        counters,
+        verdict,
+    }
+}
+
+/// How long starts were counted, in seconds.
+fn measured(plan: &Plan, ended: Ended, lasted: Duration) -> f64 {
+    let whole = match ended {
+        Ended::Finished => plan.duration(),
+        Ended::Interrupted | Ended::Aborted => lasted.min(plan.duration()),
+    };
+    rounded(whole.saturating_sub(plan.load.warm_up).as_secs_f64())
+}
+
+fn counters(engine: &Engine, ended: Ended, lasted: Duration) -> Counters {
+    let planned = measured(&engine.plan, ended, lasted);
+    // A generator that is behind makes its last start after the schedule's end.
+    let last = Duration::from_micros(engine.tally.last_start.load(Ordering::Relaxed));
+    let last = last.saturating_sub(engine.plan.load.warm_up).as_secs_f64();
+    engine.counters(planned, planned.max(last))
+}
+
+/// Why the figures are not those of the server, if they are not.
+fn saturation(counters: &Counters, overrun: u64) -> Option<String> {
+    if counters.offered == 0 {
+        return None;
+    }
+    #[expect(clippy::cast_precision_loss, reason = "no run has 2^52 starts")]
+    let share = |count: u64| count as f64 / counters.offered as f64;
+    if overrun > 0 {
+        return Some(format!(
+            "the generator could not take {overrun} starts when they were due"
+        ));
+    }
+    if share(counters.late) > LATE {
+        return Some(format!(
+            "the generator itself was late for {} of {} starts",
+            counters.late, counters.offered
+        ));
+    }
+    if counters.achieved_rate < counters.offered_rate * ACHIEVED {
+        let why = if counters.dropped > 0 {
+            format!(
+                "{} were dropped at the limit of calls in flight",
+                counters.dropped
+            )
+        } else {
+            "the generator was behind its schedule".to_owned()
+        };
+        return Some(format!(
+            "{:.1} starts a second of {:.1} offered: {why}",
+            counters.achieved_rate, counters.offered_rate
+        ));
+    }
+    None
+}
+
+/// What it comes to. A broken contract outranks a saturated generator, whose thresholds mean nothing.
+fn verdict(gating: u64, tolerated: u64, saturated: Option<&str>, kept: &[Kept]) -> Verdict {
+    let mut verdict = Verdict::default();
+    if gating > tolerated {
+        verdict.exit = 1;
+        let reason = format!("{gating} violations of the contract, {tolerated} tolerated");
+        verdict.reasons.push(reason);
+    }
+    if let Some(saturated) = saturated {
+        if verdict.exit == 0 {
+            verdict.exit = 4;
+        }
+        verdict.reasons.push(saturated.to_owned());
+    }
+    for kept in kept.iter().filter(|kept| !kept.holds) {
+        if verdict.exit == 0 {
+            verdict.exit = 1;
+        }
+        let Kept {
+            name,
+            bound,
+            measured,
+            ..
+        } = kept;
+        verdict
+            .reasons
+            .push(format!("{name} is {measured}, expected {bound}"));
+    }
+    verdict
+}
+
+/// Lists the tools again: a list that changed during the run is a violation too.
+async fn relist(engine: &Engine) {
+    let client = engine.sessions.client(0);
+    if client.is_closed() {
+        return engine.note("the server had gone before the end".to_owned());
+    }
+    let Ok(list) = client.list_tools().await else {
+        return engine.note("the tools could not be listed again at the end".to_owned());
+    };
+    let changed = |now: &List, before: &List| {
+        now.tools
+            .iter()
+            .map(|tool| &tool.raw)
+            .ne(before.tools.iter().map(|tool| &tool.raw))
+    };
+    if changed(&list, &engine.sessions.list) {
+        let law = engine.validator.law();
+        let violation = Violation::at(Site::ListChanged);
+        let applied = law.apply("", &violation);
+        let mut verdicts = engine.validator.verdicts();
+        let now = now_ms();
+        law.record(
+            &mut verdicts.violations,
+            usize::MAX,
+            &violation,
+            &applied,
+            now,
+        );
+    }
+}
+
+fn tool_runs(engine: &Engine) -> (ToolRun, Vec<ToolRun>) {
+    let figures = engine.figures();
+    let verdicts = engine.validator.verdicts();
+    let names = &engine.validator.law().tools;
+    let tool_run = |name: &str, histograms: &Histograms, outcomes: &Outcomes| {
+        let counts = outcomes.counts.iter();
+        ToolRun {
+            tool: name.to_owned(),
+            calls: histograms.response.len(),
+            unexpected: outcomes.unexpected,
+            outcomes: counts
+                .map(|(outcome, count)| (label(*outcome), *count))
+                .collect(),
+            figures: Figures::from(histograms),
+        }
+    };
+    let mut everything = Outcomes::default();
+    let mut tools = Vec::new();
+    for ((name, histograms), outcomes) in names.iter().zip(&figures.tools).zip(&verdicts.tools) {
+        tools.push(tool_run(name, histograms, outcomes));
+        everything.add(outcomes);
+    }
+    (tool_run("", &figures.all(), &everything), tools)
+}
+
+fn count_malformed(tools: &[Outcomes]) -> u64 {
+    let malformed = CallOutcome::ProtocolError(ProtocolError::Malformed);
+    let counts = tools.iter().filter_map(|tool| tool.counts.get(&malformed));
+    counts.sum()
+}
+
+fn served(plan: &Plan, engine: &Engine) -> Served {
+    let client = engine.sessions.client(0);
+    Served {
+        target: plan.shown.clone(),
+        name: client.identity().name.clone(),
+        version: client.identity().version.clone(),
+        transport: client.transport().to_owned(),
+        era: client.era().as_str().to_owned(),
+        protocol: client.version().to_owned(),
+    }
+}
+
+fn run_plan(plan: &Plan) -> RunPlan {
+    RunPlan {
+        executor: plan.executor(),
+        duration_s: plan.duration().as_secs_f64(),
+        warm_up_s: plan.load.warm_up.as_secs_f64(),
+        seed: plan.load.seed,
+        strict: plan.validation.strict,
+        max_violations: plan.validation.max_violations,
+    }
+}
+
+fn notes(engine: &Engine, counters: &Counters) -> Vec<String> {
+    let notes = engine.notes.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut notes = notes.clone();
+    let broken = engine.tally.broken_off.load(Ordering::Relaxed);
+    if broken > 0 {
+        notes.push(format!(
+            "{broken} scenarios were broken off because a result lacked a value to take"
+        ));
+    }
+    #[expect(clippy::cast_precision_loss, reason = "no run has 2^52 starts")]
+    let late = counters.late as f64 / counters.offered.max(1) as f64;
+    if late > SOME_LATE {
+        notes.push(format!(
+            "{} of {} starts were made more than 1 ms late; response times include that",
+            counters.late, counters.offered
+        ));
+    }
+    if counters.unvalidated > 0 {
+        notes.push(format!(
+            "{} answers were not validated because validation could not keep up",
+            counters.unvalidated
+        ));
+    }
+    if engine.sessions.list.nameless > 0 {
+        let nameless = engine.sessions.list.nameless;
+        notes.push(format!("{nameless} entries of the tool list have no name"));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counters(started: u64, dropped: u64, late: u64, achieved_rate: f64) -> Counters {
+        Counters {
+            offered: 1000,
+            started,
+            dropped,
+            late,
+            offered_rate: 100.0,
+            achieved_rate,
+            ..Counters::default()
+        }
+    }
+
+    #[test]
+    fn a_generator_that_cannot_keep_up_says_so() {
+        assert_eq!(saturation(&counters(1000, 0, 400, 100.0), 0), None);
+        assert_eq!(saturation(&counters(960, 40, 0, 96.0), 0), None);
+        for (counters, overrun, expected) in [
+            (counters(900, 0, 0, 100.0), 100, "could not take 100 starts"),
+            (counters(1000, 0, 600, 100.0), 0, "late for 600 of 1000"),
+            (counters(900, 100, 0, 90.0), 0, "100 were dropped"),
+            (counters(1000, 0, 100, 80.0), 0, "behind its schedule"),
+        ] {
+            let said = saturation(&counters, overrun).expect(expected);
+            assert!(said.contains(expected), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_broken_contract_outranks_saturation_and_that_outranks_thresholds() {
+        let broken = Kept {
+            name: "x".to_owned(),
+            bound: "< 1".to_owned(),
+            measured: "2".to_owned(),
+            holds: false,
+        };
+        let exit = |gating, tolerated, saturated, kept: &[Kept]| {
+            verdict(gating, tolerated, saturated, kept).exit
+        };
+        assert_eq!(exit(0, 0, None, &[]), 0);
+        assert_eq!(exit(1, 1, None, &[]), 0);
+        assert_eq!(exit(1, 0, Some("busy"), &[]), 1);
+        assert_eq!(exit(0, 0, Some("busy"), std::slice::from_ref(&broken)), 4);
+        assert_eq!(exit(0, 0, None, std::slice::from_ref(&broken)), 1);
+        assert_eq!(verdict(2, 0, Some("busy"), &[broken]).reasons.len(), 3);
+    }
+}

@@ -1,0 +1,158 @@
+//! Thresholds held to what was measured so far.
+
+use std::sync::atomic::Ordering;
+
+use hdrhistogram::Histogram;
+
+use super::engine::Engine;
+use super::validator::Outcomes;
+use crate::plan::{Metric, Statistic, Threshold, Timing};
+use crate::policy::CallOutcome;
+use crate::report::{Histograms, Kept};
+
+/// Whether a threshold that ends the run does not hold. What has no data yet holds.
+pub(super) fn aborts(engine: &Engine) -> bool {
+    let ending = engine.plan.thresholds.iter();
+    ending.filter(|one| one.abort_on_fail).any(|threshold| {
+        measure(engine, &threshold.metric).is_some_and(|measured| !threshold.bound.holds(measured))
+    })
+}
+
+/// Every threshold and whether it holds in the end. What has no data does not.
+pub(super) fn kept(engine: &Engine) -> Vec<Kept> {
+    let one = |threshold: &Threshold| {
+        let measured = measure(engine, &threshold.metric);
+        let shown = |value| threshold.metric.shown(value);
+        Kept {
+            name: threshold.name.clone(),
+            bound: threshold.bound.shown(&threshold.metric),
+            measured: measured.map_or_else(|| "no data".to_owned(), shown),
+            holds: measured.is_some_and(|measured| threshold.bound.holds(measured)),
+        }
+    };
+    engine.plan.thresholds.iter().map(one).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no run has 2^52 calls")]
+fn number(count: u64) -> f64 {
+    count as f64
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| number(part) / number(whole))
+}
+
+/// What a metric is now; nothing if there is no data for it.
+fn measure(engine: &Engine, metric: &Metric) -> Option<f64> {
+    match metric {
+        Metric::Time {
+            tool,
+            timing,
+            statistic,
+        } => {
+            let all = histograms(engine, tool.as_deref())?;
+            let histogram = match timing {
+                Timing::Response => &all.response,
+                Timing::Service => &all.service,
+                Timing::FirstEvent => &all.first_event,
+            };
+            figure(histogram, *statistic)
+        }
+        Metric::Calls { tool, name } => {
+            let outcomes = outcomes(engine, tool.as_deref())?;
+            calls(engine, &outcomes, name)
+        }
+        Metric::Run(name) => run(engine, name),
+        Metric::Contract(name) => {
+            let counts = engine.validator.verdicts().violations.counts;
+            Some(number(match *name {
+                "fail" => counts.fail,
+                "warn" => counts.warn,
+                _ => counts.ignore,
+            }))
+        }
+    }
+}
+
+fn figure(histogram: &Histogram<u64>, statistic: Statistic) -> Option<f64> {
+    if histogram.is_empty() {
+        return None;
+    }
+    let micros = match statistic {
+        Statistic::Mean => histogram.mean(),
+        Statistic::Min => number(histogram.min()),
+        Statistic::Max => number(histogram.max()),
+        Statistic::Percentile(thousandths) => {
+            number(histogram.value_at_quantile(f64::from(thousandths) / 1e5))
+        }
+    };
+    Some(micros / 1e6)
+}
+
+fn place(engine: &Engine, tool: &str) -> Option<usize> {
+    let tools = &engine.validator.law().tools;
+    tools.iter().position(|name| name == tool)
+}
+
+fn histograms(engine: &Engine, tool: Option<&str>) -> Option<Histograms> {
+    let figures = engine.figures();
+    match tool {
+        None => Some(figures.all()),
+        Some(tool) => figures.tools.get(place(engine, tool)?).cloned(),
+    }
+}
+
+fn outcomes(engine: &Engine, tool: Option<&str>) -> Option<Outcomes> {
+    let verdicts = engine.validator.verdicts();
+    if let Some(tool) = tool {
+        return verdicts.tools.get(place(engine, tool)?).cloned();
+    }
+    let mut all = Outcomes::default();
+    for tool in &verdicts.tools {
+        all.add(tool);
+    }
+    Some(all)
+}
+
+fn calls(engine: &Engine, outcomes: &Outcomes, name: &str) -> Option<f64> {
+    let total: u64 = outcomes.counts.values().sum();
+    let of = |outcome| outcomes.counts.get(&outcome).copied().unwrap_or_default();
+    match name {
+        "count" => Some(number(total)),
+        "rate" => {
+            let elapsed = engine.origin().elapsed().min(engine.plan.duration());
+            let counted = elapsed.saturating_sub(engine.plan.load.warm_up);
+            Some(number(total) / counted.as_secs_f64().max(1e-3))
+        }
+        "error_rate" => share(outcomes.unexpected, total),
+        "ok_rate" => share(of(CallOutcome::Success), total),
+        _ => share(of(CallOutcome::ToolError), total),
+    }
+}
+
+fn run(engine: &Engine, name: &str) -> Option<f64> {
+    let tally = &engine.tally;
+    let load = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+    let offered = load(&tally.offered);
+    match name {
+        "offered" => Some(number(offered)),
+        "started" => Some(number(load(&tally.started))),
+        "dropped" => Some(number(load(&tally.dropped))),
+        "late" => Some(number(load(&tally.late))),
+        "abandoned" => Some(number(engine.in_flight() as u64)),
+        "dropped_rate" => share(load(&tally.dropped), offered),
+        "late_rate" => share(load(&tally.late), offered),
+        "achieved_rate" => {
+            let elapsed = engine.origin().elapsed().min(engine.plan.duration());
+            let counted = elapsed.saturating_sub(engine.plan.load.warm_up);
+            Some(number(load(&tally.started)) / counted.as_secs_f64().max(1e-3))
+        }
+        "unvalidated" => Some(number(engine.validator.verdicts().unvalidated)),
+        "denied" => {
+            let all = outcomes(engine, None)?;
+            let denied = all.counts.get(&CallOutcome::Denied);
+            Some(number(denied.copied().unwrap_or_default()))
+        }
+        other => calls(engine, &outcomes(engine, None)?, other),
+    }
+}
