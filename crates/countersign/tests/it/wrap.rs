@@ -124,6 +124,65 @@ async fn what_changes_in_the_file_holds_for_the_next_call() {
 }
 
 #[tokio::test]
+async fn the_last_line_needs_no_end() {
+    let folder = Folder::with(&[]);
+    let mut client = preset_of(&folder, "", "demo");
+    let call = request("\"last\"", "tools/call", &call_params("conforming", "{}"));
+    client.send_raw(call.trim_ascii_end()).await.expect("sent");
+    client.close_input();
+    let answer = text(&client.answer("\"last\"").await.expect("an answer"));
+    assert!(answer.contains("structuredContent"), "{answer}");
+    finish(client).await;
+}
+
+#[tokio::test]
+async fn several_messages_in_one_line_are_answered_in_one() {
+    let folder = Folder::with(&[]);
+    let mut client = preset_of(&folder, "--mode strict", "demo");
+    let call = |id: &str, tool: &str| text(&request(id, "tools/call", &call_params(tool, "{}")));
+    let ping = text(&request("3", "ping", "{}"));
+    let hello = text(&request("4", "initialize", "{}"));
+    let note = text(&notification("notifications/roots/list_changed", "{}"));
+    let (one, two) = (call("1", "conforming"), call("\"b\"", "bad_output"));
+    let parts = [&one, &note, &two, &ping, &hello].map(|part| part.trim());
+    let batch = format!("[{}]", parts.join(" , "));
+    // Only one version has them.
+    client.handshake("2025-06-18").await.expect("an answer");
+    client.send(batch.as_bytes()).await.expect("sent");
+    let refused = text(&client.answer("null").await.expect("an answer"));
+    assert!(refused.contains("not a single message"), "{refused}");
+    client.handshake("2025-03-26").await.expect("an answer");
+    client.send(batch.as_bytes()).await.expect("sent");
+    let answers = client.next().await.expect("a line").expect("answers");
+    let answers: serde_json::Value = serde_json::from_slice(&answers).expect("JSON");
+    let answers = answers.as_array().expect("several");
+    let ids: Vec<String> = answers
+        .iter()
+        .map(|answer| answer["id"].to_string())
+        .collect();
+    assert_eq!(ids, ["1", "\"b\"", "3", "4"]);
+    assert_eq!(answers[1]["result"]["isError"], true);
+    assert_eq!(answers[2]["result"], serde_json::json!({}));
+    assert_eq!(answers[3]["error"]["code"], -32600);
+    finish(client).await;
+}
+
+#[tokio::test]
+async fn a_message_that_is_too_large_is_refused_under_its_own_id() {
+    let config = r#"{"max_message_bytes": 65536}"#;
+    let folder = Folder::with(&[("c.json", config)]);
+    let mut client = preset_of(&folder, "--config c.json", "demo");
+    let large = format!(r#"{{"x":"{}"}}"#, "x".repeat(200_000));
+    for id in ["\"my \\\"id\"", "17", "-1.5"] {
+        let call = request(id, "tools/call", &call_params("conforming", &large));
+        client.send(&call).await.expect("sent");
+        let refused = text(&client.answer(id).await.expect("an answer"));
+        assert!(refused.contains("\"error\""), "{refused}");
+    }
+    finish(client).await;
+}
+
+#[tokio::test]
 async fn names_are_the_servers_own_and_strict_blocks() {
     let folder = Folder::with(&[]);
     let mut client = preset_of(&folder, "--mode strict --name shop", "demo");

@@ -18,7 +18,7 @@ use crate::reply::{self, Problem, Reply};
 use crate::route::Endpoint;
 use crate::shared::Shared;
 
-const VERSION: &str = "2025-03-26";
+pub(super) const VERSION: &str = "2025-03-26";
 /// More than this in one body is not answered.
 const MOST: usize = 64;
 
@@ -60,7 +60,8 @@ pub(super) async fn answer(
     reply::several(&replies)
 }
 
-fn messages(body: &Bytes) -> Result<Vec<Bytes>, Problem> {
+/// The messages of a body.
+pub(super) fn messages(body: &Bytes) -> Result<Vec<Bytes>, Problem> {
     let hard = Hard {
         max_bytes: usize::MAX,
         ..Hard::default()

@@ -9,9 +9,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use countersign_inspect::ClientEra;
+use countersign_tape::{Hard, Kind, scan};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
+
+mod several;
 
 use super::listen::Listener;
 use super::mcp;
@@ -79,22 +82,34 @@ impl Door {
                 Ok(Line::Whole(line)) if line.trim_ascii().is_empty() => {}
                 Ok(Line::Whole(line)) => self.take(line).await,
                 Ok(Line::Refused(why, id)) => self.refuse(why, id).await,
-                Ok(Line::End) | Err(_) => return,
+                Ok(Line::End) => break,
+                Err(_) => return,
             }
+        }
+        // Whoever closes the pipe has said everything, with or without a last line end.
+        if let Some(line) = lines.rest().filter(|line| !line.trim_ascii().is_empty()) {
+            self.take(line).await;
         }
     }
 
     async fn take(self: &Arc<Self>, line: Bytes) {
+        if self.pipe.batches() && line.trim_ascii_start().starts_with(b"[") {
+            return self.take_several(&line).await;
+        }
         let sorted = Message::read(line).and_then(|message| Ok((message.sort()?, message)));
         match sorted {
             Ok((Sort::Request { id, method }, message)) => self.begin(id, &method, message).await,
-            Ok((Sort::Notification { method }, message)) => match method.as_str() {
-                "notifications/initialized" => self.listen(),
-                "notifications/cancelled" => self.cancel(&message),
-                _ => {}
-            },
+            Ok((Sort::Notification { method }, message)) => self.heed(&method, &message),
             Ok((Sort::Response, _)) => {}
             Err(problem) => self.complain(None, &problem).await,
+        }
+    }
+
+    fn heed(&self, method: &str, message: &Message) {
+        match method {
+            "notifications/initialized" => self.listen(),
+            "notifications/cancelled" => self.cancel(message),
+            _ => {}
         }
     }
 
@@ -202,14 +217,17 @@ impl Door {
         }
     }
 
-    async fn refuse(&self, why: Why, id: Option<u64>) {
+    async fn refuse(&self, why: Why, id: Option<Bytes>) {
         let problem = match why {
             Why::TooLarge => Problem::TooLarge,
             Why::Starved => Problem::Busy,
         };
-        let id = id.map(|id| id.to_string());
-        self.complain(id.as_ref().map(String::as_bytes), &problem)
-            .await;
+        // Nobody has looked at it yet: what is no id is not sent back as one.
+        let is_id = |id: &Bytes| {
+            let kind = scan(id, &Hard::default()).map(|id| id.kind());
+            matches!(kind, Ok(Kind::String | Kind::Number))
+        };
+        self.complain(id.filter(is_id).as_deref(), &problem).await;
     }
 
     async fn complain(&self, id: Option<&[u8]>, problem: &Problem) {

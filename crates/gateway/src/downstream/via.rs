@@ -1,13 +1,15 @@
 //! What a message came by. HTTP says things about a message in headers, and they are held against
 //! it; a pipe has one client at its end, who says everything in the message itself.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use hyper::HeaderMap;
 
+use super::batch;
 use super::client::client_name;
 use super::http::hears_events;
-use super::message::Message;
+use super::message::{Message, text};
 use super::session::Session;
 use crate::reply::Framing;
 
@@ -24,6 +26,8 @@ pub(super) struct Pipe {
     pub(super) session: Arc<Session>,
     /// What it calls itself, once it has said hello the legacy way.
     pub(super) introduced: OnceLock<Option<Arc<str>>>,
+    /// Whether it asked for the version that has several messages in one.
+    batches: AtomicBool,
 }
 
 impl Pipe {
@@ -31,6 +35,7 @@ impl Pipe {
         Self {
             session,
             introduced: OnceLock::new(),
+            batches: AtomicBool::new(false),
         }
     }
 
@@ -39,6 +44,15 @@ impl Pipe {
         let info = message.param("clientInfo");
         let name = info.as_ref().and_then(client_name);
         let _again = self.introduced.set(name);
+        let version = message.param("protocolVersion");
+        let version = version.as_ref().and_then(text);
+        let batches = version.as_deref() == Some(batch::VERSION);
+        self.batches.store(batches, Ordering::Relaxed);
+    }
+
+    /// Whether several messages may come in one.
+    pub(super) fn batches(&self) -> bool {
+        self.batches.load(Ordering::Relaxed)
     }
 }
 

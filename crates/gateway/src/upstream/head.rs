@@ -71,7 +71,7 @@ fn object(line: &[u8], whole: Span) -> Head<'_> {
 
 /// The id token as one of our ids; quoted digits count, so that the call they answer is refused
 /// at once instead of waiting for its time-out.
-fn number(token: &[u8]) -> Option<u64> {
+pub(super) fn number(token: &[u8]) -> Option<u64> {
     let digits = match token {
         [b'"', inside @ .., b'"'] => inside,
         bare => bare,

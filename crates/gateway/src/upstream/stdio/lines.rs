@@ -18,9 +18,9 @@ const CHUNK: usize = 64 * 1024;
 pub(crate) enum Line {
     /// One line, without its end.
     Whole(Bytes),
-    /// A line that was not kept, and the id in it, if it was found.
-    Refused(Why, Option<u64>),
-    /// The output has ended; an unfinished line is no line.
+    /// A line that was not kept, and the id in it as it is written, if it was found. It has not been checked.
+    Refused(Why, Option<Bytes>),
+    /// The output has ended; see [`Lines::rest`] for what has no line end.
     End,
 }
 
@@ -84,6 +84,13 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 return Ok(Line::End);
             }
         }
+    }
+
+    /// What was left at the end, without a line end. A peer that was cut off leaves half a message like this.
+    pub(crate) fn rest(&mut self) -> Option<Bytes> {
+        let rest = std::mem::take(&mut self.buffer).freeze();
+        let is_line = self.skipping.is_none() && !rest.is_empty();
+        is_line.then(|| std::mem::take(&mut self.held).attach(rest))
     }
 
     /// What the buffer has to say by itself.
@@ -164,37 +171,49 @@ mod tests {
         loop {
             match lines.next().await.expect("memory does not fail") {
                 Line::Whole(line) => seen.push(String::from_utf8_lossy(&line).into_owned()),
-                Line::Refused(why, id) => seen.push(format!("{why:?} {id:?}")),
-                Line::End => return seen,
+                Line::Refused(why, id) => {
+                    let id = id.map(|id| String::from_utf8_lossy(&id).into_owned());
+                    seen.push(format!("{why:?} {}", id.unwrap_or_default()));
+                }
+                Line::End => {
+                    let rest = lines.rest();
+                    seen.extend(
+                        rest.map(|rest| format!("rest: {}", String::from_utf8_lossy(&rest))),
+                    );
+                    return seen;
+                }
             }
         }
     }
 
     #[tokio::test]
-    async fn lines_come_one_by_one_and_an_unfinished_one_is_none() {
-        assert_eq!(all(b"one\n\ntwo\r\nthree", 10).await, ["one", "", "two\r"]);
+    async fn lines_come_one_by_one_and_an_unfinished_one_is_left() {
+        let expected = ["one", "", "two\r", "rest: three"];
+        assert_eq!(all(b"one\n\ntwo\r\nthree", 10).await, expected);
+        assert_eq!(all(b"one\n", 10).await, ["one"]);
+        assert_eq!(all(b"123456", 5).await, [""; 0]);
     }
 
     #[tokio::test]
     async fn a_line_over_the_limit_is_refused_and_the_next_is_not() {
         assert_eq!(
             all(b"12345\n123456\n1\n", 5).await,
-            ["12345", "TooLarge None", "1"]
+            ["12345", "TooLarge ", "1"]
         );
         let mut input = br#"{"id":7,"result":""#.to_vec();
         input.extend(vec![b'x'; 500_000]);
         input.extend(b"\"}\nnext\n");
-        assert_eq!(all(&input, 100_000).await, ["TooLarge Some(7)", "next"]);
+        assert_eq!(all(&input, 100_000).await, ["TooLarge 7", "next"]);
         let mut input = br#"{"result":""#.to_vec();
         input.extend(vec![b'x'; 500_000]);
         input.extend(b"\",\"id\":8}\nnext\n");
-        assert_eq!(all(&input, 100_000).await, ["TooLarge Some(8)", "next"]);
+        assert_eq!(all(&input, 100_000).await, ["TooLarge 8", "next"]);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_line_without_memory_is_refused() {
         let mut input = vec![b'x'; 2 << 20];
         input.extend(b"\nnext\n");
-        assert_eq!(all(&input, 4 << 20).await, ["Starved None", "next"]);
+        assert_eq!(all(&input, 4 << 20).await, ["Starved ", "next"]);
     }
 }

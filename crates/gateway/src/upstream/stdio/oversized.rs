@@ -1,8 +1,12 @@
-//! Whose answer an oversized line is. The line itself is thrown away as it arrives; this reads it
+//! Whose answer, or whose request, an oversized line is. The line itself is thrown away as it arrives; this reads it
 //! in passing, in constant memory, for the `id` among the members of its outermost object, which
 //! may stand before or after the result. It checks nothing: a line that lies hurts its own server.
 
+use bytes::Bytes;
 use memchr::memchr2;
+
+/// A longer id is not remembered.
+const LONGEST: usize = 256;
 
 /// Reads a message piece by piece, looking for its id.
 #[derive(Debug, Default)]
@@ -10,9 +14,9 @@ pub(super) struct IdFinder {
     depth: u32,
     place: Place,
     key: Key,
-    /// The digits of the id so far.
-    digits: Option<u64>,
-    found: Option<u64>,
+    /// The token of the id so far.
+    token: Vec<u8>,
+    found: Option<Bytes>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,9 +41,9 @@ enum Key {
 }
 
 impl IdFinder {
-    /// The id, once it has been read to its end.
-    pub(super) fn found(&self) -> Option<u64> {
-        self.found
+    /// The id as it is written, once it has been read to its end. It has not been checked.
+    pub(super) fn found(&self) -> Option<Bytes> {
+        self.found.clone()
     }
 
     /// Reads on.
@@ -51,7 +55,7 @@ impl IdFinder {
             rest = after;
             match self.place {
                 Place::Escape => {
-                    self.character(0);
+                    self.escaped(byte);
                     self.place = Place::String;
                 }
                 Place::Between => self.between(byte),
@@ -69,6 +73,7 @@ impl IdFinder {
         match byte {
             b'"' => {
                 self.place = Place::String;
+                self.keep(byte);
                 if self.depth == 1 && self.key == Key::Awaited {
                     self.key = Key::Matches(0);
                 }
@@ -80,8 +85,8 @@ impl IdFinder {
             }
             b',' => self.end_of_value(),
             b':' if self.depth == 1 => self.key = Key::Value(self.key == Key::Matches(2)),
-            _ if matches!(self.key, Key::Value(true)) => self.character(byte),
-            _ => {}
+            b' ' | b'\t' | b'\r' | b'\n' => {}
+            _ => self.keep(byte),
         }
     }
 
@@ -94,22 +99,36 @@ impl IdFinder {
             Key::Matches(0) if byte == b'i' => self.key = Key::Matches(1),
             Key::Matches(1) if byte == b'd' => self.key = Key::Matches(2),
             Key::Matches(_) => self.key = Key::Other,
-            // A string of digits is taken for the number: the answer is refused either way.
-            Key::Value(true) if byte.is_ascii_digit() => {
-                let digits = self.digits.unwrap_or(0).saturating_mul(10);
-                self.digits = Some(digits.saturating_add(u64::from(byte - b'0')));
-            }
-            _ => {}
+            _ => self.keep(byte),
+        }
+    }
+
+    /// A character after a backslash: no key of ours is written like that.
+    fn escaped(&mut self, byte: u8) {
+        if matches!(self.key, Key::Matches(_)) {
+            self.character(0);
+        }
+        self.keep(b'\\');
+        self.keep(byte);
+    }
+
+    /// A byte of the id, if it is one.
+    fn keep(&mut self, byte: u8) {
+        if self.depth == 1 && self.key == Key::Value(true) && self.token.len() <= LONGEST {
+            self.token.push(byte);
         }
     }
 
     fn end_of_string(&mut self) {
+        self.keep(b'"');
         self.place = Place::Between;
     }
 
     fn end_of_value(&mut self) {
         if self.depth == 1 {
-            self.found = self.digits.take();
+            let token = std::mem::take(&mut self.token);
+            let is_one = !token.is_empty() && token != b"null" && token.len() <= LONGEST;
+            self.found = is_one.then(|| token.into());
             self.key = Key::Awaited;
         }
     }
@@ -124,7 +143,7 @@ fn text_length(bytes: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    fn id(text: &str) -> Option<u64> {
+    fn id(text: &str) -> Option<String> {
         let whole = {
             let mut finder = IdFinder::default();
             finder.feed(text.as_bytes());
@@ -135,19 +154,25 @@ mod tests {
             finder.feed(&[*byte]);
         }
         assert_eq!(finder.found(), whole, "the pieces matter: {text}");
-        whole
+        whole.map(|id| String::from_utf8_lossy(&id).into_owned())
     }
 
     #[test]
     fn the_id_is_found_wherever_it_stands() {
-        assert_eq!(id(r#"{"jsonrpc":"2.0","id":17,"result":{"#), Some(17));
-        assert_eq!(
-            id(r#" { "result" : {"id":1,"x":["id",{"id":2}]} , "id" : 42 }"#),
-            Some(42)
-        );
-        assert_eq!(id(r#"{"result":{"text":"\",\"id\":5}"},"id":6}"#), Some(6));
-        assert_eq!(id(r#"{"id":"9","result":{}}"#), Some(9));
-        assert_eq!(id(r#"{"x":"id","y":7,"id":8}"#), Some(8));
+        for (text, expected) in [
+            (r#"{"jsonrpc":"2.0","id":17,"result":{"#, "17"),
+            (
+                r#" { "result" : {"id":1,"x":["id",{"id":2}]} , "id" : 42 }"#,
+                "42",
+            ),
+            (r#"{"result":{"text":"\",\"id\":5}"},"id":6}"#, "6"),
+            (r#"{"id":"9","result":{}}"#, r#""9""#),
+            (r#"{"x":"id","y":7,"id":8}"#, "8"),
+            (r#"{"id": "a \"b\\" ,"params":{"#, r#""a \"b\\""#),
+            (r#"{"id":-1.5e3,"params":{"#, "-1.5e3"),
+        ] {
+            assert_eq!(id(text).as_deref(), Some(expected), "{text}");
+        }
     }
 
     #[test]
@@ -160,6 +185,8 @@ mod tests {
             r#"[{"id":1}]"#,
             "no message at all",
             "",
+            r#"{"id":{"a":1},"x":1}"#,
+            &format!(r#"{{"id":"{}","x":1}}"#, "x".repeat(LONGEST)),
         ] {
             assert_eq!(id(text), None, "{text}");
         }

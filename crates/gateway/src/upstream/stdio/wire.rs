@@ -92,7 +92,7 @@ impl Wire {
         loop {
             match lines.next().await {
                 Ok(Line::Whole(line)) => self.receive(&line),
-                Ok(Line::Refused(why, id)) => self.refused(why, id),
+                Ok(Line::Refused(why, id)) => self.refused(why, id.as_ref()),
                 Ok(Line::End) | Err(_) => return,
             }
         }
@@ -132,7 +132,7 @@ impl Wire {
         }
     }
 
-    fn refused(&self, why: Why, id: Option<u64>) {
+    fn refused(&self, why: Why, id: Option<&Bytes>) {
         events::LineRefused {
             server: &self.server,
             why: match why {
@@ -141,7 +141,7 @@ impl Wire {
             },
         }
         .emit(&self.events);
-        if let Some(id) = id {
+        if let Some(id) = id.and_then(|id| head::number(id)) {
             let refusal = match why {
                 Why::TooLarge => Refusal::TooLarge {
                     limit: self.max_message_bytes as u64,
