@@ -32,6 +32,7 @@ impl Examined {
         } else {
             Body::Forwarded(pieces)
         };
+        let envelope = self.is_framed.then_some(&self.envelope);
         Inspected {
             body,
             decision: verdict.decision,
@@ -41,14 +42,14 @@ impl Examined {
             fuel_used: self.conformance.fuel_used,
             judged_by: self.judged_by,
             cleaning: self.cleaning,
-            original: Original::new(self.bytes, self.envelope.as_ref()),
+            original: Original::new(self.bytes, envelope),
             refusal: None,
         }
     }
 
     /// The edits that remain to be made, as pieces; none means the bytes go as they came.
     fn pieces(&self, noise: &dyn Noise, verdict: &mut Verdict) -> Vec<Piece> {
-        let Some(envelope) = &self.envelope else {
+        let Some(envelope) = self.envelope() else {
             return Vec::new();
         };
         let (upstream, client, config) = (self.source.era, self.policy.client, &self.policy.output);

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use bytes::Bytes;
-use countersign_tape::{Envelope, Keep, Kind};
+use countersign_tape::{Envelope, Keep, Kind, Shelf};
 
 use crate::clean::{self, Cleaning};
 use crate::config::{InputValidation, OutputValidation};
@@ -60,8 +60,9 @@ pub struct JudgedBy {
 pub struct Examined {
     pub(crate) bytes: Bytes,
     pub(crate) source: Source,
-    /// `None`: the bytes could not be framed.
-    pub(crate) envelope: Option<Envelope>,
+    pub(crate) envelope: Envelope,
+    /// Whether the envelope means anything: the bytes could be framed.
+    pub(crate) is_framed: bool,
     pub(crate) policy: Policy,
     pub(crate) found: Vec<Found>,
     pub(crate) conformance: Conformance,
@@ -72,42 +73,23 @@ pub struct Examined {
 
 /// Looks at a reply in the light of its contract.
 pub fn examine(raw: RawReply, contract: &Contract, policy: &Policy) -> Examined {
-    let mut found = Vec::new();
-    let keep = wanted(contract, policy);
-    let (envelope, conformance, cleaning) = with_shelf(|shelf| {
-        let opened = match transport::open(&raw, policy, keep, shelf) {
-            Ok(opened) => opened,
-            Err(refused) => {
-                found.push(*refused);
-                return (None, Conformance::default(), None);
-            }
-        };
-        let mut conformance = Conformance::default();
-        if policy.output.mode != Mode::Off && opened.envelope.result().is_some() {
-            let era = raw.source.era;
-            shape::check(&opened, era, &mut found);
-            conformance = contract::check(&opened, era, contract, &policy.output, &mut found);
-        }
-        // Not a matter of the validation mode: sanitising has its own switch.
-        let (text, envelope) = (opened.text, &opened.envelope);
-        let cleaning = clean::stage(text, envelope, contract, policy, &mut found);
-        opened.kept.recycle(shelf);
-        (Some(opened.envelope), conformance, cleaning)
-    });
-    Examined {
+    let mut examined = Examined {
         bytes: raw.bytes,
         source: raw.source,
-        envelope,
+        envelope: Envelope::new(),
+        is_framed: false,
         policy: policy.clone(),
-        found,
-        conformance,
+        found: Vec::new(),
+        conformance: Conformance::default(),
         judged_by: contract.output().map(|schema| JudgedBy {
             digest: schema.digest(),
             generation: contract.generation(),
         }),
-        cleaning,
+        cleaning: None,
         free_text: contract.has_free_text(),
-    }
+    };
+    with_shelf(|shelf| examined.look(contract, shelf));
+    examined
 }
 
 /// The parts of a result that the stages will look into.
@@ -135,6 +117,34 @@ impl fmt::Debug for Examined {
 }
 
 impl Examined {
+    /// Stages 4a to 4d.
+    fn look(&mut self, contract: &Contract, shelf: &mut Shelf) {
+        let (source, policy, found) = (&self.source, &self.policy, &mut self.found);
+        let buffers = (wanted(contract, policy), &mut *shelf);
+        let opened = match transport::open(&self.bytes, source, policy, buffers, &mut self.envelope)
+        {
+            Ok(opened) => opened,
+            Err(refused) => {
+                found.push(*refused);
+                return;
+            }
+        };
+        self.is_framed = true;
+        if policy.output.mode != Mode::Off && opened.envelope.result().is_some() {
+            shape::check(&opened, source.era, found);
+            self.conformance =
+                contract::check(&opened, source.era, contract, &policy.output, found);
+        }
+        // Not a matter of the validation mode: sanitising has its own switch.
+        self.cleaning = clean::stage(opened.text, opened.envelope, contract, policy, found);
+        opened.kept.recycle(shelf);
+    }
+
+    /// What is where, if the bytes could be framed.
+    pub(crate) fn envelope(&self) -> Option<&Envelope> {
+        self.is_framed.then_some(&self.envelope)
+    }
+
     /// What the findings so far would lead to.
     pub fn decision(&self) -> Decision {
         let overrides = Overrides::from(&self.policy.output);
@@ -146,7 +156,7 @@ impl Examined {
     /// injection surface, that is, if its value conforms to a schema that admits no free text
     /// and no block says more than that value.
     pub fn texts(&self) -> Vec<Text<'_>> {
-        let Some(envelope) = &self.envelope else {
+        let Some(envelope) = self.envelope() else {
             return Vec::new();
         };
         let is_object = |kind| kind == Some(Kind::Object);

@@ -20,7 +20,7 @@ pub struct Mirror {
 impl Examined {
     /// How the text blocks stand to the structured content; `None` if there is none.
     pub fn mirror(&self) -> Option<Mirror> {
-        let envelope = self.envelope.as_ref()?;
+        let envelope = self.envelope()?;
         let value = envelope.structured_content()?;
         let is_text = |block| {
             members(&self.bytes, block).any(|(key, value)| {

@@ -13,8 +13,8 @@ use crate::transport::Opened;
 use crate::verdict::{Finding, Severity, Stage};
 
 /// Reports what is malformed about a scanned result.
-pub(crate) fn check(opened: &Opened<'_>, era: Era, found: &mut Vec<Found>) {
-    let (bytes, envelope) = (opened.text.as_bytes(), &opened.envelope);
+pub(crate) fn check(opened: &Opened<'_, '_>, era: Era, found: &mut Vec<Found>) {
+    let (bytes, envelope) = (opened.text.as_bytes(), opened.envelope);
     let mut report = Report {
         found,
         left: MAX_FINDINGS,

@@ -7,7 +7,7 @@ use countersign_tape::{Envelope, Hard, Keep, Kept, Kind, Member, Scan, ScanError
 
 use crate::examine::Policy;
 use crate::found::Found;
-use crate::reply::{Framing, RawReply};
+use crate::reply::{Framing, Source};
 use crate::verdict::{Finding, Severity, Stage};
 
 /// Nesting costs one bit a level while scanning, so this bounds the scan's memory, not the
@@ -26,36 +26,37 @@ const SINGLE: [Member; 7] = [
 ];
 
 /// A reply that can be handled.
-pub(crate) struct Opened<'a> {
+pub(crate) struct Opened<'a, 'e> {
     pub(crate) text: &'a str,
-    pub(crate) envelope: Envelope,
+    pub(crate) envelope: &'e Envelope,
     /// The parts that the later stages want as tapes.
     pub(crate) kept: Kept<'a>,
 }
 
 /// Scans a reply: either what is in it, or the one reason it cannot be handled.
-pub(crate) fn open<'a>(
-    raw: &'a RawReply,
+pub(crate) fn open<'a, 'e>(
+    bytes: &'a [u8],
+    source: &Source,
     policy: &Policy,
-    keep: Keep,
-    shelf: &mut Shelf,
-) -> Result<Opened<'a>, Box<Found>> {
+    (keep, shelf): (Keep, &mut Shelf),
+    envelope: &'e mut Envelope,
+) -> Result<Opened<'a, 'e>, Box<Found>> {
     let hard = Hard {
         max_bytes: policy.max_message_bytes,
         max_depth: MAX_DEPTH,
     };
-    let text = admit(raw, policy)?;
+    let text = admit(bytes, policy)?;
     let mut scan = Scan { hard, keep, shelf };
-    let read = read(text, raw.source.framing, &mut scan);
-    let (envelope, kept) = read.map_err(|error| refused(&error))?;
+    let read = read(text, source.framing, &mut scan, envelope);
+    let kept = read.map_err(|error| refused(&error))?;
     if let Some(member) = envelope.duplicates().find(|member| SINGLE.contains(member)) {
         return Err(transport(
             "transport.not_json",
             format!("the member {member} occurs more than once"),
         ));
     }
-    if envelope.get(Member::JsonRpc).is_some() || raw.source.framing == Framing::Message {
-        check_message(raw, &envelope)?;
+    if envelope.get(Member::JsonRpc).is_some() || source.framing == Framing::Message {
+        check_message(bytes, source, envelope)?;
     }
     Ok(Opened {
         text,
@@ -65,15 +66,15 @@ pub(crate) fn open<'a>(
 }
 
 /// Checks size and encoding once, so that later stages can slice.
-fn admit<'a>(raw: &'a RawReply, policy: &Policy) -> Result<&'a str, Box<Found>> {
-    if raw.len() > policy.max_message_bytes {
+fn admit<'a>(bytes: &'a [u8], policy: &Policy) -> Result<&'a str, Box<Found>> {
+    if bytes.len() > policy.max_message_bytes {
         let limit = policy.max_message_bytes;
         return Err(transport(
             "transport.too_large",
-            format!("{} bytes, more than {limit}", raw.len()),
+            format!("{} bytes, more than {limit}", bytes.len()),
         ));
     }
-    std::str::from_utf8(&raw.bytes).map_err(|error| {
+    std::str::from_utf8(bytes).map_err(|error| {
         let offset = error.valid_up_to();
         transport("transport.not_utf8", format!("not UTF-8 at byte {offset}"))
     })
@@ -83,21 +84,22 @@ fn read<'a>(
     text: &'a str,
     framing: Framing,
     scan: &mut Scan<'_>,
-) -> Result<(Envelope, Kept<'a>), ScanError> {
+    envelope: &mut Envelope,
+) -> Result<Kept<'a>, ScanError> {
     match framing {
-        Framing::Message => scan.message(text),
-        Framing::Result => scan.result(text),
+        Framing::Message => scan.message(text, envelope),
+        Framing::Result => scan.result(text, envelope),
         Framing::Detect => {
-            let (envelope, kept) = scan.message(text)?;
+            let kept = scan.message(text, envelope)?;
             if envelope.get(Member::JsonRpc).is_some() {
-                return Ok((envelope, kept));
+                return Ok(kept);
             }
-            scan.result(text)
+            scan.result(text, envelope)
         }
     }
 }
 
-fn check_message(raw: &RawReply, envelope: &Envelope) -> Result<(), Box<Found>> {
+fn check_message(bytes: &[u8], source: &Source, envelope: &Envelope) -> Result<(), Box<Found>> {
     let framed = envelope.kind() == Kind::Object
         && envelope.result().is_some() != envelope.error().is_some();
     if !framed {
@@ -109,10 +111,10 @@ fn check_message(raw: &RawReply, envelope: &Envelope) -> Result<(), Box<Found>> 
     let Some(id) = envelope.id() else {
         return Err(transport("transport.bad_id", "the response has no id"));
     };
-    let expected = raw.source.id.as_deref();
+    let expected = source.id.as_deref();
     let matches = match expected {
-        Some(expected) => id.bytes(&raw.bytes) == expected,
-        None => matches!(id.kind(&raw.bytes), Some(Kind::Number | Kind::String)),
+        Some(expected) => id.bytes(bytes) == expected,
+        None => matches!(id.kind(bytes), Some(Kind::Number | Kind::String)),
     };
     if matches {
         return Ok(());

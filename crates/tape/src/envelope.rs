@@ -150,31 +150,41 @@ pub struct Envelope {
     pub(crate) depth: u32,
     pub(crate) structured_depth: u32,
     pub(crate) lone_surrogate: Option<u32>,
-    spans: [Option<Span>; Member::ALL.len()],
+    /// Meaningful where `present` says so. Not options: an envelope goes through many hands.
+    spans: [Span; Member::ALL.len()],
+    present: u32,
     repeated: u32,
 }
 
+impl Default for Envelope {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Envelope {
-    pub(crate) const fn new(kind: Kind) -> Self {
+    /// An envelope to be filled by a [`Scan`](crate::Scan): of nothing, with no members.
+    pub const fn new() -> Self {
         Self {
             root: Span::new(0, 0),
-            kind,
+            kind: Kind::Null,
             depth: 1,
             structured_depth: 0,
             lone_surrogate: None,
-            spans: [None; Member::ALL.len()],
+            spans: [Span::new(0, 0); Member::ALL.len()],
+            present: 0,
             repeated: 0,
         }
     }
 
     /// Record a member; a second one of the same name is only marked as repeated. True if it was the first.
     pub(crate) fn record(&mut self, member: Member, span: Span) -> bool {
-        let slot = &mut self.spans[member as usize];
-        if slot.is_some() {
+        if self.present & member.bit() != 0 {
             self.repeated |= member.bit();
             return false;
         }
-        *slot = Some(span);
+        self.present |= member.bit();
+        self.spans[member as usize] = span;
         true
     }
 
@@ -194,8 +204,9 @@ impl Envelope {
     }
 
     /// The value of an interpreted member; of its first occurrence if there are several.
+    #[inline]
     pub fn get(&self, member: Member) -> Option<Span> {
-        self.spans[member as usize]
+        (self.present & member.bit() != 0).then(|| self.spans[member as usize])
     }
 
     /// The `id` token.
@@ -248,10 +259,15 @@ impl Envelope {
     }
 
     /// Interpreted members that occur more than once in their object, by decoded name.
+    #[inline]
     pub fn duplicates(&self) -> impl Iterator<Item = Member> + '_ {
-        Member::ALL
-            .into_iter()
-            .filter(|member| self.repeated & member.bit() != 0)
+        let any = if self.repeated == 0 {
+            0
+        } else {
+            Member::ALL.len()
+        };
+        let all = Member::ALL.into_iter().take(any);
+        all.filter(|member| self.repeated & member.bit() != 0)
     }
 
     /// Where the first string with an unpaired surrogate escape starts, anywhere in the text.

@@ -38,14 +38,16 @@ fn short(decoded: &[u8]) -> u32 {
 #[inline]
 pub(crate) fn fingerprint_within(bytes: &[u8], start: usize, end: usize) -> u32 {
     let length = end - start;
-    let whole = bytes.get(start..).and_then(|rest| rest.first_chunk::<8>());
-    match whole {
-        Some(head) if length < 8 => {
-            let word = u64::from_le_bytes(*head) & ((1 << (8 * length)) - 1);
-            mix(word, word, length)
-        }
-        _ => fingerprint(bytes.get(start..end).unwrap_or_default()),
+    let word = |at: usize| bytes.get(at..).and_then(|rest| rest.first_chunk::<8>());
+    let Some(head) = word(start).map(|head| u64::from_le_bytes(*head)) else {
+        return fingerprint(bytes.get(start..end).unwrap_or_default());
+    };
+    if length < 8 {
+        let word = head & ((1 << (8 * length)) - 1);
+        return mix(word, word, length);
     }
+    let tail = word(end - 8).map_or(0, |tail| u64::from_le_bytes(*tail));
+    mix(head, tail, length)
 }
 
 #[inline]

@@ -37,6 +37,37 @@ pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
+/// A byte and where it stands. Past the end there are zeros, which begin nothing in JSON.
+#[derive(Clone, Copy)]
+pub(crate) struct Token {
+    pub(crate) at: usize,
+    pub(crate) byte: u8,
+}
+
+impl Token {
+    /// The byte at `at`.
+    #[inline]
+    pub(crate) fn at(bytes: &[u8], at: usize) -> Self {
+        let byte = bytes.get(at).copied().unwrap_or(0);
+        Self { at, byte }
+    }
+
+    /// The first byte at or after `at` that is not whitespace. Most JSON on a wire has none, so that is the quick way.
+    #[inline]
+    pub(crate) fn after(bytes: &[u8], at: usize) -> Self {
+        let token = Self::at(bytes, at);
+        if token.byte > b' ' {
+            return token;
+        }
+        Self::after_space(bytes, at)
+    }
+
+    #[inline(never)]
+    fn after_space(bytes: &[u8], at: usize) -> Self {
+        Self::at(bytes, skip_space(bytes, at))
+    }
+}
+
 /// Step over `word` at `at`.
 #[inline]
 pub(crate) fn literal<const N: usize>(

@@ -1,6 +1,11 @@
 //! The JSON number grammar. Numbers stay text: nothing here computes a value.
+#![expect(
+    clippy::inline_always,
+    reason = "most numbers are a few digits; a call costs as much as the scan"
+)]
 
 use crate::error::{ParseError, Reason};
+use crate::grammar::Token;
 
 /// Where a number ends and whether it was written without fraction and exponent.
 pub(crate) struct Scanned {
@@ -9,25 +14,26 @@ pub(crate) struct Scanned {
 }
 
 /// Scan a number whose first byte is a digit or a minus sign.
-#[inline]
-pub(crate) fn scan_number(bytes: &[u8], start: usize) -> Result<Scanned, ParseError> {
-    let first = if bytes.get(start) == Some(&b'-') {
-        start + 1
-    } else {
-        start
-    };
-    let end = match bytes.get(first) {
-        Some(b'0') => first + 1,
-        Some(b'1'..=b'9') => digits(bytes, first + 1),
-        _ => return Err(ParseError::new(first, Reason::Number)),
-    };
-    match bytes.get(end) {
-        Some(b'.' | b'e' | b'E') => scan_tail(bytes, end),
-        _ => Ok(Scanned { end, integer: true }),
+#[inline(always)]
+pub(crate) fn scan_number(bytes: &[u8], mut first: Token) -> Result<Scanned, ParseError> {
+    if first.byte == b'-' {
+        first = Token::at(bytes, first.at + 1);
     }
+    let end = match first.byte {
+        b'0' => Token::at(bytes, first.at + 1),
+        b'1'..=b'9' => digits(bytes, first.at + 1),
+        _ => return Err(ParseError::new(first.at, Reason::Number)),
+    };
+    if matches!(end.byte, b'.' | b'e' | b'E') {
+        return scan_tail(bytes, end.at);
+    }
+    Ok(Scanned {
+        end: end.at,
+        integer: true,
+    })
 }
 
-#[inline]
+#[inline(never)]
 fn scan_tail(bytes: &[u8], mut at: usize) -> Result<Scanned, ParseError> {
     if bytes.get(at) == Some(&b'.') {
         at = some_digits(bytes, at + 1)?;
@@ -45,17 +51,19 @@ fn scan_tail(bytes: &[u8], mut at: usize) -> Result<Scanned, ParseError> {
     })
 }
 
+/// The first byte at or after `at` that is no digit.
 #[inline]
-fn digits(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(b'0'..=b'9') = bytes.get(at) {
-        at += 1;
+fn digits(bytes: &[u8], at: usize) -> Token {
+    let mut token = Token::at(bytes, at);
+    while token.byte.is_ascii_digit() {
+        token = Token::at(bytes, token.at + 1);
     }
-    at
+    token
 }
 
 #[inline]
 fn some_digits(bytes: &[u8], at: usize) -> Result<usize, ParseError> {
-    let end = digits(bytes, at);
+    let end = digits(bytes, at).at;
     if end == at {
         Err(ParseError::new(at, Reason::Number))
     } else {

@@ -1,6 +1,10 @@
 //! The sink that fills a tape.
 //! An open container keeps its parent's index in `next` and its running count in `meta`, so nesting
 //! costs no memory beyond the nodes; only open objects hold a small filter of the names they have seen.
+#![expect(
+    clippy::inline_always,
+    reason = "the loop asks these for every value; as calls they cost as much as they do"
+)]
 
 use crate::duplicates::{Filter, Names};
 use crate::error::{ParseError, Reason};
@@ -8,7 +12,8 @@ use crate::fingerprint::{fingerprint, fingerprint_within};
 use crate::grammar::{narrow, skip_space};
 use crate::node::{COUNT_SHIFT, ESCAPED, FINGERPRINT_SHIFT, KIND_MASK, Kind, LONE_SURROGATE, Node};
 use crate::string::unescape;
-use crate::walk::{Inside, Sink, walk};
+use crate::tape::Reports;
+use crate::walk::{Container, Sink, walk};
 
 /// How many reports of one sort are kept.
 pub(crate) const REPORTS: usize = 16;
@@ -21,15 +26,14 @@ pub(crate) struct Builder<'a> {
     pub(crate) text: &'a str,
     pub(crate) nodes: Vec<Node>,
     pub(crate) filters: Vec<Filter>,
-    pub(crate) duplicates: Vec<u32>,
-    pub(crate) surrogates: Vec<u32>,
+    pub(crate) reports: Option<Box<Reports>>,
     pub(crate) depth: u32,
     max_depth: u32,
     max_nodes: usize,
     /// The innermost open container, kept out of memory while its members are read.
     node: u32,
     count: u32,
-    inside: Inside,
+    inside: Container,
     level: u32,
 }
 
@@ -44,14 +48,13 @@ impl<'a> Builder<'a> {
             text,
             nodes,
             filters,
-            duplicates: Vec::new(),
-            surrogates: Vec::new(),
+            reports: None,
             depth: 1,
             max_depth,
             max_nodes,
             node: NONE,
             count: 0,
-            inside: Inside::Nothing,
+            inside: Container::Array,
             level: 0,
         }
     }
@@ -75,7 +78,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, start: usize, end: usize, meta: u32) {
         let next = narrow(self.nodes.len()) + 1;
         self.nodes.push(Node {
@@ -95,8 +98,9 @@ impl<'a> Builder<'a> {
     /// The node about to be pushed has a lone surrogate.
     #[cold]
     fn report_surrogate(&mut self) {
-        if self.surrogates.len() < REPORTS {
-            self.surrogates.push(narrow(self.nodes.len()));
+        let surrogates = &mut self.reports.get_or_insert_default().surrogates;
+        if surrogates.len() < REPORTS {
+            surrogates.push(narrow(self.nodes.len()));
         }
     }
 
@@ -114,10 +118,11 @@ impl<'a> Builder<'a> {
 
     #[inline(never)]
     fn compare_all(&mut self, object: u32) {
-        let room = REPORTS - self.duplicates.len();
+        let duplicates = &mut self.reports.get_or_insert_default().duplicates;
+        let room = REPORTS - duplicates.len();
         if room > 0 {
             let found = Names::new(self.text, &self.nodes).repeats(object, room);
-            self.duplicates.extend(found);
+            duplicates.extend(found);
         }
     }
 
@@ -131,12 +136,12 @@ impl<'a> Builder<'a> {
 }
 
 impl Sink for Builder<'_> {
-    #[inline]
+    #[inline(always)]
     fn leaf(&mut self, start: usize, end: usize, meta: u32) {
         self.push(start, end, meta);
     }
 
-    #[inline]
+    #[inline(always)]
     fn string(&mut self, start: usize, end: usize, flags: u32) {
         if flags & LONE_SURROGATE != 0 {
             self.report_surrogate();
@@ -167,7 +172,7 @@ impl Sink for Builder<'_> {
     }
 
     #[inline]
-    fn open(&mut self, start: usize, kind: Kind) -> Result<(), ParseError> {
+    fn open(&mut self, start: usize, container: Container) -> Result<(), ParseError> {
         let level = self.level + 1;
         if level >= self.max_depth {
             return Err(ParseError::new(start, Reason::TooDeep));
@@ -176,6 +181,10 @@ impl Sink for Builder<'_> {
         self.save_count();
         let parent = self.node;
         self.node = narrow(self.nodes.len());
+        let kind = match container {
+            Container::Object => Kind::Object,
+            Container::Array => Kind::Array,
+        };
         self.nodes.push(Node {
             start: narrow(start),
             end: 0,
@@ -184,10 +193,9 @@ impl Sink for Builder<'_> {
         });
         self.level = level;
         self.count = 1;
-        self.inside = Inside::Array;
-        if kind == Kind::Object {
+        self.inside = container;
+        if container == Container::Object {
             self.filters.push(Filter::default());
-            self.inside = Inside::Object;
         }
         Ok(())
     }
@@ -203,29 +211,25 @@ impl Sink for Builder<'_> {
     }
 
     #[inline]
-    fn close(&mut self, end: usize) {
+    fn close(&mut self, end: usize) -> Option<Container> {
         self.save_count();
         let closed = self.node;
         let next = narrow(self.nodes.len());
-        let Some(node) = self.nodes.get_mut(closed as usize) else {
-            return;
-        };
+        let node = self.nodes.get_mut(closed as usize)?;
         self.node = node.next;
         node.end = narrow(end);
         node.next = next;
-        if self.inside == Inside::Object && self.filters.pop().is_some_and(Filter::is_postponed) {
+        if self.inside == Container::Object && self.filters.pop().is_some_and(Filter::is_postponed)
+        {
             self.compare_all(closed);
         }
         self.level -= 1;
-        (self.count, self.inside) = match self.nodes.get(self.node as usize) {
-            Some(node) if node.kind() == Kind::Object => (node.meta >> COUNT_SHIFT, Inside::Object),
-            Some(node) => (node.meta >> COUNT_SHIFT, Inside::Array),
-            None => (0, Inside::Nothing),
+        let outer = self.nodes.get(self.node as usize)?;
+        self.count = outer.meta >> COUNT_SHIFT;
+        self.inside = match outer.kind() {
+            Kind::Object => Container::Object,
+            _ => Container::Array,
         };
-    }
-
-    #[inline]
-    fn inside(&self) -> Inside {
-        self.inside
+        Some(self.inside)
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::envelope::{Envelope, Member, Scope};
 use crate::error::{ParseError, Reason, ScanError};
-use crate::grammar::{admit, check_size, narrow, skip_space};
+use crate::grammar::{Token, admit, check_size, narrow, skip_space};
 use crate::keep::{Keep, Keeper, Kept, Shelf};
 use crate::node::{ESCAPED, LONE_SURROGATE};
 use crate::skip::Skipper;
@@ -47,7 +47,9 @@ impl Default for Hard {
 /// ```
 pub fn scan(bytes: &[u8], hard: &Hard) -> Result<Envelope, ScanError> {
     let text = admit(bytes, hard.max_bytes.min(MAX_BYTES))?;
-    read(text, hard, Scope::Message, None)
+    let mut envelope = Envelope::new();
+    read(text, hard, Scope::Message, None, &mut envelope)?;
+    Ok(envelope)
 }
 
 /// A scan of text that is already known to be UTF-8, which lays out parts of it as tapes on the way.
@@ -62,21 +64,37 @@ pub struct Scan<'s> {
 }
 
 impl Scan<'_> {
-    /// Check one JSON-RPC message.
-    pub fn message<'a>(&mut self, text: &'a str) -> Result<(Envelope, Kept<'a>), ScanError> {
-        check_size(text.len(), self.hard.max_bytes.min(MAX_BYTES))?;
-        let mut keeper = Keeper::new(text, self.keep, self.shelf);
-        let envelope = read(text, &self.hard, Scope::Message, Some(&mut keeper))?;
-        Ok((envelope, keeper.kept))
+    /// Check one JSON-RPC message. What is in it goes to `envelope`, which means nothing after an error.
+    pub fn message<'a>(
+        &mut self,
+        text: &'a str,
+        envelope: &mut Envelope,
+    ) -> Result<Kept<'a>, ScanError> {
+        self.read(text, Scope::Message, envelope)
     }
 
     /// Check a bare tool result: the object that stands under `result` in a message.
-    pub fn result<'a>(&mut self, text: &'a str) -> Result<(Envelope, Kept<'a>), ScanError> {
-        check_size(text.len(), self.hard.max_bytes.min(MAX_BYTES))?;
-        let mut keeper = Keeper::new(text, self.keep, self.shelf);
-        let mut envelope = read(text, &self.hard, Scope::Result, Some(&mut keeper))?;
+    pub fn result<'a>(
+        &mut self,
+        text: &'a str,
+        envelope: &mut Envelope,
+    ) -> Result<Kept<'a>, ScanError> {
+        let kept = self.read(text, Scope::Result, envelope)?;
         envelope.record(Member::Result, envelope.root);
-        Ok((envelope, keeper.kept))
+        Ok(kept)
+    }
+
+    fn read<'a>(
+        &mut self,
+        text: &'a str,
+        scope: Scope,
+        envelope: &mut Envelope,
+    ) -> Result<Kept<'a>, ScanError> {
+        check_size(text.len(), self.hard.max_bytes.min(MAX_BYTES))?;
+        *envelope = Envelope::new();
+        let mut keeper = Keeper::new(text, self.keep, self.shelf);
+        read(text, &self.hard, scope, Some(&mut keeper), envelope)?;
+        Ok(keeper.kept)
     }
 }
 
@@ -85,15 +103,16 @@ fn read<'a>(
     hard: &Hard,
     scope: Scope,
     keeper: Option<&mut Keeper<'a, '_>>,
-) -> Result<Envelope, ScanError> {
+    envelope: &mut Envelope,
+) -> Result<(), ScanError> {
     let bytes = text.as_bytes();
     let start = skip_space(bytes, 0);
     let kind = Span::of(start, bytes.len()).kind(bytes);
-    let kind = kind.ok_or_else(|| ParseError::new(start, Reason::Value))?;
+    envelope.kind = kind.ok_or_else(|| ParseError::new(start, Reason::Value))?;
     let mut reader = Reader {
         text,
         skipper: Skipper::new(hard.max_depth),
-        envelope: Envelope::new(kind),
+        envelope,
         keeper,
     };
     let (end, depth) = reader.value(start, 0, Some(scope))?;
@@ -101,21 +120,21 @@ fn read<'a>(
     if tail < bytes.len() {
         return Err(ParseError::new(tail, Reason::End));
     }
-    let mut envelope = reader.envelope;
+    let surrogate = reader.skipper.surrogate.map(narrow);
     envelope.root = Span::of(start, end);
     envelope.depth = depth;
-    envelope.lone_surrogate = reader.skipper.surrogate.map(narrow);
-    Ok(envelope)
+    envelope.lone_surrogate = surrogate;
+    Ok(())
 }
 
-struct Reader<'a, 'k, 's> {
+struct Reader<'a, 'k, 's, 'e> {
     text: &'a str,
     skipper: Skipper,
-    envelope: Envelope,
+    envelope: &'e mut Envelope,
     keeper: Option<&'k mut Keeper<'a, 's>>,
 }
 
-impl Reader<'_, '_, '_> {
+impl Reader<'_, '_, '_, '_> {
     /// Read the value at `at` inside `outer` containers; returns its end and depth.
     /// Calls itself for `params`, `result` and `error` only, so at most twice.
     fn value(
@@ -128,9 +147,9 @@ impl Reader<'_, '_, '_> {
         if let Some(scope) = scope
             && bytes.get(at) == Some(&b'{')
         {
-            let inner = skip_space(bytes, at + 1);
-            if bytes.get(inner) != Some(&b'}') {
-                return self.object(inner, outer + 1, scope);
+            let first = Token::after(bytes, at + 1);
+            if first.byte != b'}' {
+                return self.object(first, outer + 1, scope);
             }
         }
         let skipped = self.skipper.skip(bytes, at, outer)?;
@@ -140,18 +159,18 @@ impl Reader<'_, '_, '_> {
     /// Read the members of an interpreted object from its first key on.
     fn object(
         &mut self,
-        first: usize,
+        first: Token,
         outer: u32,
         scope: Scope,
     ) -> Result<(usize, u32), ScanError> {
         let bytes = self.text.as_bytes();
-        let mut at = first;
+        let mut name = first;
         let mut deepest = 0;
         loop {
-            let key = key_string(bytes, at)?;
-            self.skipper.note(at, key.flags);
-            let member = self.member(scope, Span::of(at + 1, key.close), key.flags);
-            let start = colon(bytes, key.close + 1)?;
+            let key = key_string(bytes, name)?;
+            self.skipper.note(name.at, key.flags);
+            let member = self.member(scope, Span::of(name.at + 1, key.close), key.flags);
+            let start = colon(bytes, key.close + 1)?.at;
             let (end, depth) = match self.kept(start, outer, member)? {
                 Some(read) => read,
                 None => self.value(start, outer, member.and_then(Member::scope))?,
@@ -163,11 +182,11 @@ impl Reader<'_, '_, '_> {
             {
                 self.envelope.structured_depth = depth;
             }
-            at = skip_space(bytes, end);
-            match bytes.get(at) {
-                Some(b',') => at = skip_space(bytes, at + 1),
-                Some(b'}') => return Ok((at + 1, deepest + 1)),
-                _ => return Err(ParseError::new(at, Reason::CommaOrBrace)),
+            let token = Token::after(bytes, end);
+            match token.byte {
+                b',' => name = Token::after(bytes, token.at + 1),
+                b'}' => return Ok((token.at + 1, deepest + 1)),
+                _ => return Err(ParseError::new(token.at, Reason::CommaOrBrace)),
             }
         }
     }

@@ -2,8 +2,8 @@
 //! Sixty-four levels fit in a register; a 100,000-deep array costs 12.5 KB.
 
 use crate::error::{ParseError, Reason};
-use crate::node::{Kind, LONE_SURROGATE};
-use crate::walk::{Inside, Sink, walk};
+use crate::node::LONE_SURROGATE;
+use crate::walk::{Container, Sink, walk};
 
 /// Checks values one after the other, keeping its buffer.
 #[derive(Debug)]
@@ -40,6 +40,7 @@ impl Skipper {
     }
 
     /// Check the value at `at`, which stands inside `outer` containers.
+    #[inline(never)]
     pub(crate) fn skip(
         &mut self,
         bytes: &[u8],
@@ -86,11 +87,11 @@ impl Sink for Skipper {
     }
 
     #[inline]
-    fn open(&mut self, start: usize, kind: Kind) -> Result<(), ParseError> {
+    fn open(&mut self, start: usize, container: Container) -> Result<(), ParseError> {
         if self.level.is_multiple_of(64) && self.level > 0 {
             self.words.push(self.word);
         }
-        self.word = self.word << 1 | u64::from(kind == Kind::Object);
+        self.word = self.word << 1 | u64::from(container == Container::Object);
         self.level += 1;
         self.deepest = self.deepest.max(self.level);
         if self.level >= self.limit {
@@ -105,22 +106,19 @@ impl Sink for Skipper {
     }
 
     #[inline]
-    fn close(&mut self, _end: usize) {
+    fn close(&mut self, _end: usize) -> Option<Container> {
         self.level -= 1;
+        if self.level == 0 {
+            return None;
+        }
         self.word >>= 1;
-        if self.level.is_multiple_of(64) && self.level > 0 {
+        if self.level.is_multiple_of(64) {
             self.word = self.words.pop().unwrap_or(0);
         }
-    }
-
-    #[inline]
-    fn inside(&self) -> Inside {
-        if self.level == 0 {
-            Inside::Nothing
-        } else if self.word & 1 == 1 {
-            Inside::Object
+        Some(if self.word & 1 == 1 {
+            Container::Object
         } else {
-            Inside::Array
-        }
+            Container::Array
+        })
     }
 }

@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::grammar::{narrow, skip_space};
+use crate::grammar::{Token, narrow, skip_space};
 use crate::node::Kind;
 use crate::number::scan_number;
 use crate::string::{scan_string, unescape};
@@ -221,7 +221,7 @@ fn skip_checked(bytes: &[u8], start: usize) -> Option<usize> {
                 level = level.checked_sub(1)?;
                 at + 1
             }
-            b'-' | b'0'..=b'9' => scan_number(bytes, at).ok()?.end,
+            b'-' | b'0'..=b'9' => scan_number(bytes, Token::at(bytes, at)).ok()?.end,
             b't' | b'n' => at + 4,
             b'f' => at + 5,
             b',' | b':' | b' ' | b'\n' | b'\r' | b'\t' if level > 0 => at + 1,

@@ -5,18 +5,23 @@
 use std::borrow::Cow;
 
 use crate::error::{ParseError, Reason};
+use crate::grammar::Token;
 use crate::node::{ESCAPED, LONE_SURROGATE, NON_ASCII};
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
 /// Bytes of a string that are looked at in line; longer ones go to the vector loop.
-const WINDOW: usize = 64;
+const WINDOW: usize = 40;
 
-/// Where a string ends and what was seen on the way, as node flags.
+/// Plain bytes after which more of them are expected.
+const NEAR: usize = 16;
+
+/// Where a string ends and what was seen on the way.
 pub(crate) struct Scanned {
     /// Offset of the closing quote.
     pub(crate) close: usize,
+    /// As node flags.
     pub(crate) flags: u32,
 }
 
@@ -24,91 +29,97 @@ pub(crate) struct Scanned {
 #[inline(always)]
 #[expect(
     clippy::inline_always,
-    reason = "most strings end within two words; a call costs as much as the scan"
+    reason = "many strings, and most names, end within a word; a call costs as much as the scan"
 )]
 pub(crate) fn scan_string(bytes: &[u8], from: usize) -> Result<Scanned, ParseError> {
-    let rest = bytes.get(from..).unwrap_or_default();
-    let window = rest.get(..WINDOW).unwrap_or(rest);
-    let mut left = window;
-    let mut seen = 0_u64;
-    while let Some((chunk, tail)) = left.split_first_chunk::<8>() {
+    let mut at = from;
+    let mut seen = 0;
+    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>())
+        && at < from + WINDOW
+    {
         let word = u64::from_le_bytes(*chunk);
         let hit = special(word);
         if hit == 0 {
             seen |= word;
-            left = tail;
+            at += 8;
             continue;
         }
-        // The low bits up to the hit. The hit byte itself is harmless: it is ASCII.
-        seen |= word & (hit ^ (hit - 1));
-        let place = hit.trailing_zeros() & !7;
-        if (word >> place) & 0xFF == u64::from(b'"') {
-            let close = from + (window.len() - left.len()) + (place / 8) as usize;
+        let place = hit.trailing_zeros();
+        if (word >> (place & !7)) & 0xFF == u64::from(b'"') {
+            // The low bits up to the hit. The hit byte itself is harmless: it is ASCII.
+            seen |= word & (hit ^ (hit - 1));
             let flags = if seen & HIGH == 0 { 0 } else { NON_ASCII };
+            let close = at + (place / 8) as usize;
             return Ok(Scanned { close, flags });
         }
         break;
     }
-    scan_rest(bytes, from + (window.len() - left.len()), seen)
+    scan_rest(bytes, at, seen)
 }
 
-/// The rest of a string from `at` on: escapes, the last bytes of the input, errors.
+/// The rest of a string from `at` on: a long one, escapes, the last bytes of the input, errors.
 #[inline(never)]
 fn scan_rest(bytes: &[u8], mut at: usize, mut seen: u64) -> Result<Scanned, ParseError> {
     let mut flags = 0;
     loop {
-        at = plain_run(bytes, at, &mut seen);
-        match bytes.get(at) {
-            Some(b'"') => {
+        // Escapes come in crowds (JSON as text in JSON), so a word at a time until a few were plain.
+        let near = at + NEAR;
+        while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+            let word = u64::from_le_bytes(*chunk);
+            let hit = special(word);
+            if hit != 0 {
+                seen |= word & (hit ^ (hit - 1));
+                at += (hit.trailing_zeros() / 8) as usize;
+                break;
+            }
+            seen |= word;
+            at += 8;
+            if at >= near {
+                at = plain_blocks(bytes, at, &mut seen);
+            }
+        }
+        match Token::at(bytes, at).byte {
+            b'"' => {
                 if seen & HIGH != 0 {
                     flags |= NON_ASCII;
                 }
                 return Ok(Scanned { close: at, flags });
             }
-            Some(b'\\') => {
+            b'\\' => {
                 flags |= ESCAPED;
-                at = match bytes.get(at + 1) {
-                    Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => at + 2,
-                    Some(b'u') => unicode_escape(bytes, at, &mut flags)?,
+                at = match Token::at(bytes, at + 1).byte {
+                    b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => at + 2,
+                    b'u' => unicode_escape(bytes, at, &mut flags)?,
                     _ => return Err(ParseError::new(at, Reason::Escape)),
                 };
             }
-            Some(_) => return Err(ParseError::new(at, Reason::Control)),
-            None => return Err(ParseError::new(at, Reason::UnterminatedString)),
+            _ if at >= bytes.len() => {
+                return Err(ParseError::new(bytes.len(), Reason::UnterminatedString));
+            }
+            0..0x20 => return Err(ParseError::new(at, Reason::Control)),
+            // Fewer than eight bytes are left.
+            byte => {
+                seen |= u64::from(byte);
+                at += 1;
+            }
         }
     }
 }
 
-/// The first offset at or after `from` that is a quote, a backslash, a control character or the end.
+/// Step over whole blocks that hold no quote, backslash or control character.
 #[inline]
-fn plain_run(bytes: &[u8], from: usize, seen: &mut u64) -> usize {
-    let mut rest = bytes.get(from..).unwrap_or_default();
-    while let Some((block, tail)) = rest.split_first_chunk::<32>() {
+fn plain_blocks(bytes: &[u8], from: usize, seen: &mut u64) -> usize {
+    let mut at = from;
+    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<32>()) {
         if any(block, |byte| byte ^ 0x02 < 0x21 || byte == b'\\') {
             break;
         }
         for chunk in block.as_chunks::<8>().0 {
             *seen |= u64::from_le_bytes(*chunk);
         }
-        rest = tail;
+        at += 32;
     }
-    while let Some((chunk, tail)) = rest.split_first_chunk::<8>() {
-        let word = u64::from_le_bytes(*chunk);
-        let hit = special(word);
-        if hit != 0 {
-            *seen |= word & (hit ^ (hit - 1));
-            return bytes.len() - rest.len() + (hit.trailing_zeros() / 8) as usize;
-        }
-        *seen |= word;
-        rest = tail;
-    }
-    for (place, &byte) in rest.iter().enumerate() {
-        if matches!(byte, b'"' | b'\\' | 0..0x20) {
-            return bytes.len() - rest.len() + place;
-        }
-        *seen |= u64::from(byte);
-    }
-    bytes.len()
+    at
 }
 
 /// Whether any byte of a block passes a test. Without an early exit, so that the compiler uses vector

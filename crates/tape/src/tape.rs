@@ -65,8 +65,15 @@ pub struct Tape<'a> {
     text: &'a str,
     nodes: Vec<Node>,
     depth: u32,
-    duplicates: Vec<u32>,
-    surrogates: Vec<u32>,
+    /// Few texts have any.
+    reports: Option<Box<Reports>>,
+}
+
+/// What a text has that a careful reader wants to know.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reports {
+    pub(crate) duplicates: Vec<u32>,
+    pub(crate) surrogates: Vec<u32>,
 }
 
 impl<'a> Tape<'a> {
@@ -109,15 +116,16 @@ impl<'a> Tape<'a> {
     /// What a builder has built, which gives the buffers it no longer needs to `scratch`.
     pub(crate) fn finish(builder: Builder<'a>, scratch: &mut Scratch) -> Self {
         scratch.keep_filters(builder.filters);
-        // Objects report when they close, inner ones first.
-        let mut duplicates = builder.duplicates;
-        duplicates.sort_unstable();
+        let mut reports = builder.reports;
+        if let Some(reports) = &mut reports {
+            // Objects report when they close, inner ones first.
+            reports.duplicates.sort_unstable();
+        }
         Self {
             text: builder.text,
             nodes: builder.nodes,
             depth: builder.depth,
-            duplicates,
-            surrogates: builder.surrogates,
+            reports,
         }
     }
 
@@ -199,13 +207,15 @@ impl<'a> Tape<'a> {
     /// Key nodes that repeat an earlier sibling, in document order; at most 16 are kept.
     #[inline]
     pub fn duplicate_keys(&self) -> &[u32] {
-        &self.duplicates
+        let reports = self.reports.as_deref();
+        reports.map_or(&[], |reports| &reports.duplicates)
     }
 
     /// Strings and keys with a surrogate escape that has no partner, in document order; at most 16 are kept.
     #[inline]
     pub fn lone_surrogates(&self) -> &[u32] {
-        &self.surrogates
+        let reports = self.reports.as_deref();
+        reports.map_or(&[], |reports| &reports.surrogates)
     }
 
     /// The elements of an array; nothing for other kinds.

@@ -25,7 +25,7 @@ pub(crate) struct Conformance {
 
 /// Reports how a scanned result stands to its contract.
 pub(crate) fn check(
-    opened: &Opened<'_>,
+    opened: &Opened<'_, '_>,
     era: Era,
     contract: &Contract,
     config: &OutputValidation,

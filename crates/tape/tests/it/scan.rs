@@ -12,14 +12,16 @@ fn read(text: &str) -> Envelope {
 fn scan_str(text: &str, hard: Hard) -> Result<Envelope, ScanError> {
     let shelf = &mut Shelf::default();
     let keep = Keep::default();
-    let (envelope, _) = Scan { hard, keep, shelf }.message(text)?;
+    let mut envelope = Envelope::new();
+    Scan { hard, keep, shelf }.message(text, &mut envelope)?;
     Ok(envelope)
 }
 
 fn scan_result(text: &str, hard: Hard) -> Result<Envelope, ScanError> {
     let shelf = &mut Shelf::default();
     let keep = Keep::default();
-    let (envelope, _) = Scan { hard, keep, shelf }.result(text)?;
+    let mut envelope = Envelope::new();
+    Scan { hard, keep, shelf }.result(text, &mut envelope)?;
     Ok(envelope)
 }
 
@@ -323,7 +325,8 @@ fn kept(text: &str, keep: Keep) -> (Envelope, Option<String>, Option<String>) {
         keep,
         shelf: &mut shelf,
     };
-    let (envelope, kept) = scan.message(text).expect("valid JSON");
+    let mut envelope = Envelope::new();
+    let kept = scan.message(text, &mut envelope).expect("valid JSON");
     let raw = |tape: &Option<Tape<'_>>| tape.as_ref().map(|tape| tape.raw(0).to_owned());
     let (structured, content) = (raw(&kept.structured), raw(&kept.content));
     kept.recycle(&mut shelf);
