@@ -84,15 +84,17 @@ fn row(name: &str, schema: &str, message: &Bytes) {
     let undeclared = Contract::undeclared(ToolName::new("list"));
     let schema: Value = serde_json::from_str(schema).expect("a schema");
     let peer = jsonschema::validator_for(&schema).expect("it compiles");
+    // Made once, as a gateway does.
+    let [off, warn, strict] = [Mode::Off, Mode::Warn, Mode::Strict].map(policy);
     let [scanned, off, none, strict, decoded] = minima(
         message.len(),
         [
             &mut || {
                 black_box(scan(black_box(message), &Hard::default())).expect("JSON");
             },
-            &mut || verdict(message, &declared, Mode::Off),
-            &mut || verdict(message, &undeclared, Mode::Warn),
-            &mut || verdict(message, &declared, Mode::Strict),
+            &mut || verdict(message, &declared, &off),
+            &mut || verdict(message, &undeclared, &warn),
+            &mut || verdict(message, &declared, &strict),
             &mut || decode_validate_encode(message, &peer),
         ],
     );
@@ -109,18 +111,21 @@ fn row(name: &str, schema: &str, message: &Bytes) {
     );
 }
 
-/// From received bytes to the segments of the answer.
-fn verdict(message: &Bytes, contract: &Contract, mode: Mode) {
+/// What cleaning adds is measured by a bench of its own.
+fn policy(mode: Mode) -> Policy {
     let output = OutputValidation {
         mode,
         ..OutputValidation::default()
     };
-    // What cleaning adds is measured by a bench of its own.
-    let policy = Policy {
+    Policy {
         output,
         sanitisation: Sanitisation::off(),
         ..Policy::default()
-    };
+    }
+}
+
+/// From received bytes to the segments of the answer.
+fn verdict(message: &Bytes, contract: &Contract, policy: &Policy) {
     let source = Source {
         framing: Framing::Message,
         ..Source::default()
@@ -128,7 +133,7 @@ fn verdict(message: &Bytes, contract: &Contract, mode: Mode) {
     let examined = examine(
         RawReply::new(black_box(message).clone(), source),
         contract,
-        &policy,
+        policy,
     );
     let inspected = examined.conclude(Screening::skipped(Skipped::NotConfigured));
     assert_eq!(inspected.decision(), Decision::Allowed);
