@@ -146,6 +146,7 @@ fn once(
                     events,
                     state,
                     eras,
+                    peer: None,
                 },
                 tell,
             )

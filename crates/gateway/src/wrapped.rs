@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
@@ -17,7 +17,7 @@ use crate::reload;
 use crate::settings::Settings;
 use crate::shared::Shared;
 use crate::upstream::Upstream;
-use crate::upstream::stdio::{End, Shares};
+use crate::upstream::stdio::{End, Peer, Said, Shares};
 use crate::upstream::supervisor::Supervisor;
 
 /// One server, behind the boundary.
@@ -26,6 +26,9 @@ pub struct Wrapped {
     shared: Arc<Shared>,
     upstream: Arc<Upstream>,
     ended: oneshot::Receiver<End>,
+    peer: Arc<Peer>,
+    /// What the server says to its client.
+    said: Option<mpsc::Receiver<Said>>,
     writer: Option<JoinHandle<std::io::Result<()>>>,
 }
 
@@ -53,6 +56,8 @@ impl Wrapped {
             environment: !config.server(&supervisor.server).is_some_and(given),
             stderr: true,
         };
+        let (peer, said) = Peer::new();
+        supervisor.peer = Some(Arc::clone(&peer));
         let name = Arc::clone(&supervisor.server);
         let (tell, ended) = oneshot::channel();
         plan.supervisors.push(Supervisor::Once(supervisor, tell));
@@ -64,6 +69,8 @@ impl Wrapped {
             upstream: Arc::clone(&server.upstream),
             shared,
             ended,
+            peer,
+            said: Some(said),
             writer: None,
         })
     }
@@ -76,7 +83,11 @@ impl Wrapped {
         output: impl AsyncWrite + Unpin + Send + 'static,
         stop: impl Future<Output = ()>,
     ) -> Option<End> {
-        let (door, messages) = Door::new(Arc::clone(&self.shared), Arc::clone(&self.upstream))?;
+        let (shared, upstream) = (Arc::clone(&self.shared), Arc::clone(&self.upstream));
+        let (door, messages) = Door::new(shared, upstream, Arc::clone(&self.peer))?;
+        if let Some(said) = self.said.take() {
+            tokio::spawn(Door::relay(Arc::downgrade(&door), said));
+        }
         self.writer = Some(tokio::spawn(write(messages, output)));
         tokio::select! {
             biased;

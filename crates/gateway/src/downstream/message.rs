@@ -2,7 +2,7 @@
 //! be read in two ways is refused, because two readers would then decide about two messages.
 
 use bytes::Bytes;
-use countersign_tape::{Envelope, Hard, Kind, Member, Span, members, scan};
+use countersign_tape::{Edits, Envelope, Hard, Kind, Member, Span, members, scan};
 
 use crate::json::member;
 use crate::reply::Problem;
@@ -118,6 +118,23 @@ impl Message {
     pub(crate) fn meta_member(&self, name: &str) -> Option<Bytes> {
         let value = member(&self.bytes, self.envelope.get(Member::ParamsMeta)?, name)?;
         Some(self.slice(value))
+    }
+
+    /// Its id, as a raw token.
+    pub(crate) fn id(&self) -> Option<Bytes> {
+        self.envelope.id().map(|id| self.slice(id))
+    }
+
+    /// The whole of it.
+    pub(crate) fn bytes(&self) -> &Bytes {
+        &self.bytes
+    }
+
+    /// The same under another id.
+    pub(crate) fn under(&self, id: &[u8]) -> Option<Bytes> {
+        let mut edits = Edits::new(&self.bytes);
+        edits.replace(self.envelope.id()?, id);
+        Some(edits.apply().ok()?.to_vec().into())
     }
 
     fn slice(&self, span: Span) -> Bytes {

@@ -14,7 +14,10 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
 
+mod asked;
 mod several;
+
+use asked::Asked;
 
 use super::listen::Listener;
 use super::mcp;
@@ -23,6 +26,7 @@ use super::via::{Pipe, Via};
 use crate::reply::{self, Body, Framing, Problem};
 use crate::route::Endpoint;
 use crate::shared::Shared;
+use crate::upstream::stdio::Peer;
 use crate::upstream::stdio::lines::{Line, Lines, Why};
 use crate::upstream::{State, Upstream};
 
@@ -44,6 +48,9 @@ pub(crate) struct Door {
     shared: Arc<Shared>,
     upstream: Arc<Upstream>,
     pipe: Pipe,
+    /// The client, as the server sees it.
+    peer: Arc<Peer>,
+    asked: Asked,
     out: Out,
     under_way: Mutex<HashMap<Bytes, AbortHandle>>,
     places: Arc<Semaphore>,
@@ -54,6 +61,7 @@ impl Door {
     pub(crate) fn new(
         shared: Arc<Shared>,
         upstream: Arc<Upstream>,
+        peer: Arc<Peer>,
     ) -> Option<(Arc<Self>, mpsc::Receiver<Bytes>)> {
         let session = shared.sessions.open(None)?;
         let session = shared.sessions.find(&session)?;
@@ -62,6 +70,8 @@ impl Door {
             shared,
             upstream,
             pipe: Pipe::new(session),
+            peer,
+            asked: Asked::default(),
             out,
             under_way: Mutex::default(),
             places: Arc::new(Semaphore::new(REQUESTS)),
@@ -100,7 +110,7 @@ impl Door {
         match sorted {
             Ok((Sort::Request { id, method }, message)) => self.begin(id, &method, message).await,
             Ok((Sort::Notification { method }, message)) => self.heed(&method, &message),
-            Ok((Sort::Response, _)) => {}
+            Ok((Sort::Response, message)) => self.answered(&message),
             Err(problem) => self.complain(None, &problem).await,
         }
     }
@@ -109,6 +119,10 @@ impl Door {
         match method {
             "notifications/initialized" => self.listen(),
             "notifications/cancelled" => self.cancel(message),
+            // What a client says of its own accord or about what it was asked is the server's to hear.
+            "notifications/roots/list_changed" | "notifications/progress" => {
+                self.peer.tell(message.bytes());
+            }
             _ => {}
         }
     }
@@ -120,6 +134,9 @@ impl Door {
         // Before whatever was sent after it.
         if method == "initialize" {
             self.pipe.introduce(&message);
+            self.peer.introduce(message.param("capabilities").as_ref());
+        } else if method != "ping" {
+            self.peer.introduce(None);
         }
         let waits = method != "ping";
         let taken = {

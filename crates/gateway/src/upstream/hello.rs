@@ -47,10 +47,11 @@ impl HandshakeError {
     }
 }
 
-/// The `params` of an `initialize` request.
-pub(super) fn initialize_params() -> String {
+/// The `params` of an `initialize` request; `capabilities` is an object.
+pub(super) fn initialize_params(capabilities: &[u8]) -> String {
+    let capabilities = String::from_utf8_lossy(capabilities);
     format!(
-        r#"{{"protocolVersion":"{}","capabilities":{{}},"clientInfo":{{"name":"countersign","version":"{}"}}}}"#,
+        r#"{{"protocolVersion":"{}","capabilities":{capabilities},"clientInfo":{{"name":"countersign","version":"{}"}}}}"#,
         LEGACY[0],
         env!("CARGO_PKG_VERSION")
     )

@@ -99,6 +99,13 @@ impl NoteSink {
         self.inner.as_ref()?.log_level
     }
 
+    /// Whoever waits for the call has reason to go on waiting.
+    pub(crate) fn renew(&self) {
+        if let Some(inner) = &self.inner {
+            inner.renew();
+        }
+    }
+
     /// When the server last reported progress.
     pub(crate) fn progressed(&self) -> Option<Instant> {
         let progressed = &self.inner.as_ref()?.progressed;
@@ -107,6 +114,11 @@ impl NoteSink {
 }
 
 impl Inner {
+    fn renew(&self) {
+        let progressed = self.progressed.lock();
+        *progressed.unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
     /// Progress under the client's own token.
     fn progress(&self, message: &Bytes, sanitisation: &Sanitisation) -> Option<Note> {
         let token = self.token.as_ref()?;
@@ -115,11 +127,7 @@ impl Inner {
         let mut edits = Edits::new(message);
         edits.replace(place, token.to_vec());
         let renamed = edits.apply().ok()?.to_vec();
-        let mut progressed = self
-            .progressed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *progressed = Some(Instant::now());
+        self.renew();
         Note::admit(renamed, sanitisation)
     }
 }

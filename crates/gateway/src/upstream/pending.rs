@@ -72,6 +72,13 @@ impl Pending {
         live.next().is_none().then_some(only)
     }
 
+    /// Everybody who waits has reason to go on waiting.
+    pub(super) fn renew(&self) {
+        for slot in self.slots().iter().flat_map(HashMap::values) {
+            slot.notes.renew();
+        }
+    }
+
     /// Takes a slot back; false if it was answered already.
     pub(super) fn withdraw(&self, id: u64) -> bool {
         let slot = self.slots().as_mut().and_then(|slots| slots.remove(&id));

@@ -39,6 +39,13 @@ pub(crate) fn line(id: u64, method: &str, params: &[u8]) -> Vec<u8> {
     line
 }
 
+/// Any message as a line, with its end.
+pub(crate) fn as_line(message: &[u8]) -> Vec<u8> {
+    let mut line = one_line(message.trim_ascii_end()).into_owned();
+    line.push(b'\n');
+    line
+}
+
 /// A request.
 pub(crate) fn message(id: u64, method: &str, params: &[u8]) -> Vec<u8> {
     let id = id.to_string();
@@ -175,7 +182,7 @@ fn edit_meta(edits: &mut Edits<'_>, params: &[u8], meta: Span, era: Era, id: u64
         }
     }
     if era == Era::Modern {
-        let relayed = relayed(params, meta);
+        let relayed = relayed_meta(params, meta);
         for (name, value) in HOP {
             let value = match name {
                 CAPABILITIES => &relayed,
@@ -188,17 +195,21 @@ fn edit_meta(edits: &mut Edits<'_>, params: &[u8], meta: Span, era: Era, id: u64
 
 /// What the client can be asked for: a modern server asks in its result and the client answers
 /// with its next request, so it needs nothing of us. What else the client can do stays here.
-fn relayed(params: &[u8], meta: Span) -> Vec<u8> {
+fn relayed_meta(params: &[u8], meta: Span) -> Vec<u8> {
+    let said = member(params, meta, CAPABILITIES);
+    said.map_or_else(|| b"{}".to_vec(), |said| relayed(params, said))
+}
+
+/// Of the capabilities of a client, those that a server may rely on through us.
+pub(crate) fn relayed(json: &[u8], capabilities: Span) -> Vec<u8> {
     let mut relayed = vec![b'{'];
-    if let Some(said) = member(params, meta, CAPABILITIES) {
-        for name in RELAYED {
-            let Some(value) = member(params, said, name) else {
-                continue;
-            };
-            let comma: &[u8] = if relayed.len() > 1 { b"," } else { b"" };
-            let parts = [comma, b"\"", name.as_bytes(), b"\":", value.bytes(params)];
-            relayed.extend(parts.concat());
-        }
+    for name in RELAYED {
+        let Some(value) = member(json, capabilities, name) else {
+            continue;
+        };
+        let comma: &[u8] = if relayed.len() > 1 { b"," } else { b"" };
+        let parts = [comma, b"\"", name.as_bytes(), b"\":", value.bytes(json)];
+        relayed.extend(parts.concat());
     }
     relayed.push(b'}');
     relayed

@@ -7,6 +7,7 @@ pub(crate) mod lines;
 mod once;
 mod outbox;
 mod oversized;
+mod peer;
 mod process;
 mod wire;
 
@@ -25,6 +26,7 @@ use handshake::greet;
 use lines::Lines;
 pub use once::End;
 use outbox::Outbox;
+pub(crate) use peer::{Peer, Said};
 use process::{Pipes, Process};
 pub(crate) use process::{Program, Shares};
 use wire::{Slot, Wire};
@@ -108,6 +110,8 @@ pub(crate) struct Supervisor {
     pub(crate) events: Arc<Events>,
     pub(crate) state: watch::Sender<State>,
     pub(crate) eras: Eras,
+    /// The one client of the server, if it has only one.
+    pub(crate) peer: Option<Arc<Peer>>,
 }
 
 /// Why a child is not running.
@@ -183,7 +187,12 @@ impl Supervisor {
         let limit = self.max_message_bytes.saturating_mul(2);
         let outbox = Outbox::new(pipes.stdin, limit);
         let (server, events) = (Arc::clone(&self.server), Arc::clone(&self.events));
-        let wire = Arc::new(Wire::new(outbox, self.max_message_bytes, server, events));
+        let peer = self.peer.clone();
+        let wire = Wire::new(outbox, self.max_message_bytes, server, events, peer);
+        let wire = Arc::new(wire);
+        if let Some(peer) = &self.peer {
+            peer.meet(&wire);
+        }
         let lines = Lines::new(pipes.stdout, self.max_message_bytes, self.budget.clone());
         let flusher = Arc::clone(&wire);
         tokio::spawn(async move { flusher.flush().await });
@@ -194,7 +203,11 @@ impl Supervisor {
 
     /// Greets the server and offers the connection; comes back only if there was no greeting.
     async fn serve(&self, wire: &Arc<Wire>, era: &mut Option<Era>) -> StartError {
-        let hello = match timeout(START, greet(wire, *era)).await {
+        let declared = match &self.peer {
+            Some(peer) => peer.introduced().await,
+            None => Bytes::from_static(b"{}"),
+        };
+        let hello = match timeout(START, greet(wire, *era, &declared)).await {
             Ok(Ok(hello)) => hello,
             Ok(Err(error)) => {
                 // Some legacy servers die of a request they do not know.

@@ -93,6 +93,7 @@ pub(crate) fn supervise(
             budget,
             events,
             state,
+            peer: None,
         }),
         Transport::Http {
             url,

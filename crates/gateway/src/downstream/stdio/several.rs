@@ -49,7 +49,10 @@ impl Door {
                 self.heed(&method, &message);
                 return None;
             }
-            Ok((Sort::Response, _)) => return None,
+            Ok((Sort::Response, message)) => {
+                self.answered(&message);
+                return None;
+            }
             Err(problem) => return refused(None, &problem),
         };
         if method == "initialize" {

@@ -73,7 +73,7 @@ async fn discover(link: &Arc<Link>) -> Result<Option<Hello>, HandshakeError> {
 /// The legacy way: a handshake, and a session if the server wants one.
 pub(super) async fn initialize(link: &Arc<Link>) -> Result<Hello, HandshakeError> {
     let none = Session::none(&link.target);
-    let answer = ask(link, &none, "initialize", &initialize_params())
+    let answer = ask(link, &none, "initialize", &initialize_params(b"{}"))
         .await
         .map_err(|failure| error(&failure))?;
     let hello = Hello::initialized(&answer.message)?;

@@ -64,7 +64,7 @@ impl Paired {
     /// Greets the server over the stream.
     pub(super) async fn greet(&self) -> Result<Hello, HandshakeError> {
         let id = self.link.id();
-        let params = initialize_params();
+        let params = initialize_params(b"{}");
         let message = request::message(id, "initialize", params.as_bytes());
         let none = Session::none(&self.link.target);
         let notes = NoteSink::closed();

@@ -18,17 +18,21 @@ use crate::upstream::request;
 /// starting, so it is greeted both ways from then on, and its answer decides.
 const PROBE: Duration = Duration::from_secs(3);
 
-/// Greets the server. `known` is what it spoke the last time.
-pub(super) async fn greet(wire: &Arc<Wire>, known: Option<Era>) -> Result<Hello, HandshakeError> {
+/// Greets the server. `known` is what it spoke the last time, `declared` what a legacy server may ask of the client.
+pub(super) async fn greet(
+    wire: &Arc<Wire>,
+    known: Option<Era>,
+    declared: &[u8],
+) -> Result<Hello, HandshakeError> {
     if known == Some(Era::Legacy) {
-        return initialize(wire).await;
+        return initialize(wire, declared).await;
     }
     let mut discovering = pin!(discover(wire));
     match timeout(PROBE, &mut discovering).await {
         Ok(Ok(hello)) => Ok(hello),
         Ok(Err(HandshakeError::Lost)) => Err(HandshakeError::Lost),
-        Ok(Err(_)) => initialize(wire).await,
-        Err(_) => either(discovering, pin!(initialize(wire))).await,
+        Ok(Err(_)) => initialize(wire, declared).await,
+        Err(_) => either(discovering, pin!(initialize(wire, declared))).await,
     }
 }
 
@@ -61,8 +65,8 @@ async fn discover(wire: &Arc<Wire>) -> Result<Hello, HandshakeError> {
     Hello::discovered(&answer).ok_or(HandshakeError::Refused)
 }
 
-async fn initialize(wire: &Arc<Wire>) -> Result<Hello, HandshakeError> {
-    let bytes = ask(wire, "initialize", initialize_params()).await?;
+async fn initialize(wire: &Arc<Wire>, declared: &[u8]) -> Result<Hello, HandshakeError> {
+    let bytes = ask(wire, "initialize", initialize_params(declared)).await?;
     let hello = Hello::initialized(&bytes)?;
     wire.tell(&request::notification("notifications/initialized"));
     Ok(hello)
@@ -124,7 +128,7 @@ mod tests {
         let (sender, receiver) = pipe::pipe().expect("a pipe");
         let (ours, theirs) = duplex(1 << 16);
         let outbox = Outbox::new(sender, 1 << 16);
-        let wire = Arc::new(Wire::new(outbox, 1 << 16, "x".into(), Arc::default()));
+        let wire = Arc::new(Wire::new(outbox, 1 << 16, "x".into(), Arc::default(), None));
         let lines = Lines::new(ours, 1 << 16, Budget::new(1 << 20));
         let (flusher, listener) = (Arc::clone(&wire), Arc::clone(&wire));
         tokio::spawn(async move { flusher.flush().await });
@@ -136,7 +140,7 @@ mod tests {
     /// What a server that said nothing for a while is taken for, by its answers to both greetings.
     async fn late(discover: Option<&str>, initialize: &str) -> Result<Era, HandshakeError> {
         let (wire, mut child) = started();
-        let greeting = tokio::spawn(async move { greet(&wire, None).await });
+        let greeting = tokio::spawn(async move { greet(&wire, None, b"{}").await });
         let first = child.asked("server/discover").await;
         // The clock stands still, and jumps when nobody has anything to do.
         let second = child.asked("initialize").await;

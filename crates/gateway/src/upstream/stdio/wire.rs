@@ -12,6 +12,7 @@ use tokio::sync::{Notify, oneshot};
 
 use super::lines::{Line, Lines, Why};
 use super::outbox::{Outbox, Refused};
+use super::peer::Peer;
 use crate::events::{self, Events};
 use crate::json::path;
 use crate::upstream::head::{self, Head};
@@ -28,6 +29,8 @@ pub(super) struct Wire {
     max_message_bytes: usize,
     server: Arc<str>,
     events: Arc<Events>,
+    /// Who may be asked, if there is only one client.
+    peer: Option<Arc<Peer>>,
 }
 
 impl Wire {
@@ -36,6 +39,7 @@ impl Wire {
         max_message_bytes: usize,
         server: Arc<str>,
         events: Arc<Events>,
+        peer: Option<Arc<Peer>>,
     ) -> Self {
         Self {
             outbox,
@@ -44,6 +48,7 @@ impl Wire {
             max_message_bytes,
             server,
             events,
+            peer,
         }
     }
 
@@ -105,7 +110,7 @@ impl Wire {
                 server: &self.server,
             }
             .emit(&self.events),
-            Head::Request { id, method } => self.asked(id, &method),
+            Head::Request { id, method } => self.asked(id, &method, line),
             Head::Notification { method } => self.told(&method, line),
             Head::Batch(parts) => {
                 for part in parts {
@@ -153,7 +158,10 @@ impl Wire {
     }
 
     /// A request of the server's own. Nothing but `ping` can be answered for a shared session.
-    fn asked(&self, id: &[u8], method: &str) {
+    fn asked(&self, id: &[u8], method: &str, message: &Bytes) {
+        if self.passes_on(Some(id), method, message) {
+            return;
+        }
         let line = match method {
             "ping" => request::answer(id, b"{}"),
             _ => request::refuse(id, -32601, "Method not found"),
@@ -161,7 +169,21 @@ impl Wire {
         self.tell(&line);
     }
 
+    /// Hands a message on to the one client there is; false if there is none, or if it cannot be asked that.
+    fn passes_on(&self, id: Option<&[u8]>, method: &str, message: &Bytes) -> bool {
+        let peer = self.peer.as_ref();
+        peer.is_some_and(|peer| peer.hear(id, method, message))
+    }
+
+    /// Whoever waits for the server has reason to go on waiting.
+    pub(super) fn renew(&self) {
+        self.pending.renew();
+    }
+
     fn told(&self, method: &str, line: &Bytes) {
+        if self.passes_on(None, method, line) {
+            return;
+        }
         let waiting = match method {
             "notifications/tools/list_changed" => return self.list_changed.notify_one(),
             "notifications/progress" => progress_id(line).and_then(|id| self.pending.notes(id)),

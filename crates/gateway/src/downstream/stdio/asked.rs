@@ -1,0 +1,155 @@
+//! What a server asks of its client: a completion, an answer of the user's, its roots. It is the server's text like any
+//! other, so it is cleaned and recorded before the client sees it; the client's answer goes back under the server's id.
+//! Whoever answers late, twice or something that was not asked is not heard.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use bytes::Bytes;
+use countersign_audit::{Kind, Outcome, Record, Source};
+use countersign_inspect::Note;
+use tokio::sync::mpsc;
+use tokio::time::interval;
+
+use super::Door;
+use crate::downstream::message::{Message, Sort};
+use crate::upstream::stdio::Said;
+
+/// Questions that wait for an answer; a server with more is refused.
+const MOST: usize = 256;
+/// Far shorter than anybody's patience.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// The questions the client has not answered, by the id it knows them under.
+#[derive(Debug, Default)]
+pub(super) struct Asked {
+    next: AtomicU64,
+    open: Mutex<HashMap<Bytes, Bytes>>,
+}
+
+impl Asked {
+    /// An id for the client; nothing if too many questions wait.
+    fn add(&self, servers: Bytes) -> Option<Bytes> {
+        let mut open = self.open();
+        if open.len() >= MOST {
+            return None;
+        }
+        let number = self.next.fetch_add(1, Ordering::Relaxed);
+        let id = Bytes::from(format!("\"server-{number}\""));
+        open.insert(id.clone(), servers);
+        Some(id)
+    }
+
+    /// The server's id, once.
+    fn take(&self, id: &Bytes) -> Option<Bytes> {
+        self.open().remove(id)
+    }
+
+    /// The client's id of a question the server does not ask any more.
+    fn withdraw(&self, servers: &Bytes) -> Option<Bytes> {
+        let mut open = self.open();
+        let id = open.iter().find(|(_, id)| *id == servers)?.0.clone();
+        open.remove(&id);
+        Some(id)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.open().is_empty()
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<Bytes, Bytes>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Door {
+    /// Passes on what the server says to the client, for as long as both are there.
+    pub(crate) async fn relay(door: Weak<Self>, mut said: mpsc::Receiver<Said>) {
+        let mut ticks = interval(PATIENCE);
+        loop {
+            let said = tokio::select! {
+                said = said.recv() => said,
+                _ = ticks.tick() => {
+                    let Some(door) = door.upgrade() else {
+                        return;
+                    };
+                    if !door.asked.is_empty() {
+                        door.peer.keeps_the_server_waiting();
+                    }
+                    continue;
+                }
+            };
+            let (Some(said), Some(door)) = (said, door.upgrade()) else {
+                return;
+            };
+            door.pass_on(said).await;
+        }
+    }
+
+    async fn pass_on(&self, said: Said) {
+        let sorted = Message::read(said.message.clone()).and_then(|it| Ok((it.sort()?, it)));
+        match (sorted, said.id) {
+            (Ok((Sort::Request { id, method }, _)), _) => self.ask(id, &method, said.message).await,
+            (Ok((Sort::Notification { method }, message)), _) => {
+                if method == "notifications/cancelled" {
+                    self.withdraw(&message).await;
+                } else if let Some(note) = self.clean(said.message) {
+                    self.say(note.bytes().clone()).await;
+                }
+            }
+            (_, Some(id)) => self.peer.refuse(&id, "the request cannot be read"),
+            (_, None) => {}
+        }
+    }
+
+    async fn ask(&self, id: Bytes, method: &str, message: Bytes) {
+        let size = message.len() as u64;
+        let question = self.clean(message).and_then(|note| {
+            let ours = self.asked.add(id.clone())?;
+            Message::read(note.bytes().clone()).ok()?.under(&ours)
+        });
+        let ended = match question {
+            Some(_) => Outcome::Success,
+            None => Outcome::Rejected,
+        };
+        let mut record = Record::new(self.shared.store.next_id(), Kind::ServerText, ended);
+        record.source = Source::Mcp;
+        record.server = Some(self.upstream.name().to_string());
+        record.request_bytes = Some(size);
+        record.reason = Some(method.to_owned());
+        let records = vec![record];
+        self.shared.metrics.observe(&records);
+        let _recorded = self.shared.store.commit((), records).await;
+        match question {
+            Some(question) => self.say(question).await,
+            None => self.peer.refuse(&id, "the request cannot be passed on"),
+        }
+    }
+
+    /// What the server says, as the client may see it: nothing if it is too large, or not to be seen.
+    fn clean(&self, message: Bytes) -> Option<Note> {
+        let policy = self.shared.config().policy(self.upstream.name(), "");
+        Note::admit(message, &policy.sanitisation)
+    }
+
+    async fn withdraw(&self, message: &Message) {
+        let servers = message.param("requestId");
+        if let Some(id) = servers.and_then(|id| self.asked.withdraw(&id)) {
+            let id = String::from_utf8_lossy(&id).into_owned();
+            let cancelled = format!(
+                r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
+            );
+            self.say(cancelled.into()).await;
+        }
+    }
+
+    /// The client answers.
+    pub(super) fn answered(&self, message: &Message) {
+        let servers = message.id().and_then(|id| self.asked.take(&id));
+        if let Some(answer) = servers.and_then(|id| message.under(&id)) {
+            self.peer.tell(&answer);
+        }
+    }
+}

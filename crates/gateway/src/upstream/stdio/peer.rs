@@ -1,0 +1,115 @@
+//! The one client of a server that is not shared, as the server sees it: somebody who can be asked. It hands on what a
+//! legacy server may ask of a client, if the client says that it can be asked that, and what the client answers. What is
+//! said is looked at elsewhere.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use bytes::Bytes;
+use countersign_tape::Span;
+use tokio::sync::{mpsc, watch};
+
+use super::wire::Wire;
+use crate::json::member;
+use crate::upstream::request;
+
+/// Messages of the server that wait for the client; a server that asks faster is refused.
+const WAITING: usize = 64;
+
+/// A client that may be asked.
+#[derive(Debug)]
+pub(crate) struct Peer {
+    /// What it can be asked for, once it has said its first word.
+    declared: watch::Sender<Option<Bytes>>,
+    said: mpsc::Sender<Said>,
+    wire: Mutex<Weak<Wire>>,
+}
+
+/// Something the server says to the client.
+#[derive(Debug)]
+pub(crate) struct Said {
+    /// The id of a request, as it is written.
+    pub(crate) id: Option<Bytes>,
+    pub(crate) message: Bytes,
+}
+
+impl Peer {
+    /// A client, and what the server says to it.
+    pub(crate) fn new() -> (Arc<Self>, mpsc::Receiver<Said>) {
+        let (said, messages) = mpsc::channel(WAITING);
+        let peer = Self {
+            declared: watch::Sender::new(None),
+            said,
+            wire: Mutex::default(),
+        };
+        (Arc::new(peer), messages)
+    }
+
+    /// The client's first word: the `capabilities` it declares, if it does. Only the first one counts.
+    pub(crate) fn introduce(&self, capabilities: Option<&Bytes>) {
+        self.declared.send_if_modified(|declared| {
+            let first = declared.is_none();
+            if first {
+                let whole = |given: &Bytes| request::relayed(given, Span::whole(given));
+                let relayed = capabilities.map_or_else(|| b"{}".to_vec(), whole);
+                *declared = Some(relayed.into());
+            }
+            first
+        });
+    }
+
+    /// What the client can be asked for, as the server should know it: not before the client has said so.
+    pub(super) async fn introduced(&self) -> Bytes {
+        let mut declared = self.declared.subscribe();
+        let declared = declared.wait_for(Option::is_some).await;
+        let declared = declared.ok().and_then(|declared| declared.clone());
+        declared.unwrap_or_else(|| Bytes::from_static(b"{}"))
+    }
+
+    /// From now on this is the server.
+    pub(super) fn meet(&self, wire: &Arc<Wire>) {
+        *self.wire() = Arc::downgrade(wire);
+    }
+
+    /// Hands on what the server says; false if the client cannot be asked that.
+    pub(super) fn hear(&self, id: Option<&[u8]>, method: &str, message: &Bytes) -> bool {
+        let needed = match method {
+            "sampling/createMessage" => "sampling",
+            "elicitation/create" | "notifications/elicitation/complete" => "elicitation",
+            "roots/list" => "roots",
+            "notifications/cancelled" => "",
+            _ => return false,
+        };
+        let declared = self.declared.borrow();
+        let can = declared.as_ref().is_some_and(|declared| {
+            needed.is_empty() || member(declared, Span::whole(declared), needed).is_some()
+        });
+        let said = || Said {
+            id: id.map(Bytes::copy_from_slice),
+            message: message.clone(),
+        };
+        can && self.said.try_send(said()).is_ok()
+    }
+
+    /// Tells the server something, on a line of its own.
+    pub(crate) fn tell(&self, message: &[u8]) {
+        if let Some(wire) = self.wire().upgrade() {
+            wire.tell(&request::as_line(message));
+        }
+    }
+
+    /// Refuses what the server asked.
+    pub(crate) fn refuse(&self, id: &[u8], why: &str) {
+        self.tell(&request::refuse(id, -32603, why));
+    }
+
+    /// The server waits for the client, so that nobody may lose patience with the server.
+    pub(crate) fn keeps_the_server_waiting(&self) {
+        if let Some(wire) = self.wire().upgrade() {
+            wire.renew();
+        }
+    }
+
+    fn wire(&self) -> MutexGuard<'_, Weak<Wire>> {
+        self.wire.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
