@@ -165,6 +165,30 @@ impl Site {
         }
     }
 
+    /// What it means to break it, in a sentence.
+    pub const fn says(self) -> &'static str {
+        match self {
+            Self::Authored => "arguments written into a scenario do not fit the input schema",
+            Self::Deliberate => "arguments that are meant not to fit the input schema",
+            Self::Accepted => "arguments that do not fit the input schema are accepted",
+            Self::Result => "structured content does not fit the output schema",
+            Self::Missing => "an output schema is declared and structured content is missing",
+            Self::Format => "structured content breaks only a format",
+            Self::Extra => "structured content has members the output schema does not allow",
+            Self::ErrorResult => "the structured content of an error is missing or does not fit",
+            Self::Unfinished => "the result is not the final one",
+            Self::Undeclared => "structured content comes without an output schema",
+            Self::Unmirrored => "structured content that is no object comes without any text",
+            Self::Differs => "no text block says what the structured content says",
+            Self::Schema => "a declared schema cannot be enforced",
+            Self::ExternalRef => "a declared schema refers to another document",
+            Self::Guard => "a schema or a value is too large to be checked",
+            Self::Denied => "a gateway refused the call",
+            Self::ListChanged => "the tool list changed during the run",
+            Self::Unlisted => "a tool that is not listed was called",
+        }
+    }
+
     /// A mismatch of a result, made more exact by what all of its violations have in common.
     #[must_use]
     pub fn refine(self, violations: &[Finding]) -> Self {

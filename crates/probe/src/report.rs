@@ -1,7 +1,10 @@
 //! Reports: the run as JSON first, every other form rendered from it.
 
 mod figures;
+pub mod junit;
+pub mod markdown;
 mod run;
+pub mod sarif;
 mod violation;
 
 pub use figures::{Figures, Histograms, Times};

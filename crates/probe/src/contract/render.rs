@@ -1,0 +1,289 @@
+//! A run in the forms people and CI systems read. All of them are made from the run, which is
+//! itself the first form: JSON.
+
+use super::oracle::RULES;
+use super::record::Record;
+use super::run::{Run, ToolRun};
+use crate::policy::{SchemaPolicy, Site, Why};
+use crate::report::junit::{self, Check, Status, Suite};
+use crate::report::markdown::{cell, code, table};
+use crate::report::sarif::{self, SarifResult, SarifRule};
+
+/// The checks of a tool, by the site their findings have.
+const CHECKS: [(&str, &[&str]); 5] = [
+    ("declared schemas", &["schema"]),
+    ("arguments are checked", &["args"]),
+    (
+        "results fit their schema",
+        &["result", "missing", "format", "extra", "error"],
+    ),
+    ("text says the same", &["mirror"]),
+    ("calls are answered", &["call", "gateway", "list"]),
+];
+
+/// The run as JSON, indented.
+pub fn json(run: &Run) -> String {
+    serde_json::to_string_pretty(run).unwrap_or_default() + "\n"
+}
+
+/// One finding a line, as JSON.
+pub fn json_lines(run: &Run) -> String {
+    run.findings
+        .iter()
+        .filter_map(|record| serde_json::to_string(record).ok())
+        .map(|line| line + "\n")
+        .collect()
+}
+
+/// Counters in the text form that Prometheus reads.
+pub fn prometheus(run: &Run) -> String {
+    let mut counts: std::collections::BTreeMap<(&str, &str, &str), u64> =
+        std::collections::BTreeMap::new();
+    for record in &run.findings {
+        let key = (
+            record.tool.as_str(),
+            record.site.as_str(),
+            record.policy.as_str(),
+        );
+        *counts.entry(key).or_default() += record.count;
+    }
+    let label = |text: &str| {
+        text.replace('\\', "\\\\")
+            .replace('"', "\\\"")
+            .replace('\n', "\\n")
+    };
+    let mut out = String::from(
+        "# HELP contract_violations_total Violations of declared contracts.\n# TYPE contract_violations_total counter\n",
+    );
+    for ((tool, site, policy), count) in counts {
+        let tool = label(tool);
+        let line = format!(
+            "contract_violations_total{{tool=\"{tool}\",site=\"{site}\",policy=\"{policy}\"}} {count}\n"
+        );
+        out += &line;
+    }
+    out
+}
+
+/// Test suites, one per tool.
+pub fn junit(run: &Run) -> String {
+    let mut suites: Vec<Suite> = run.tools.iter().map(|tool| suite(run, tool)).collect();
+    let unlisted = |record: &&Record| !run.tools.iter().any(|tool| tool.name == record.tool);
+    let rest: Vec<&Record> = run.findings.iter().filter(unlisted).collect();
+    suites.push(Suite {
+        name: "(server)".to_owned(),
+        checks: vec![check("the server as a whole", &rest)],
+    });
+    junit::render(&run.server, &suites)
+}
+
+fn suite(run: &Run, tool: &ToolRun) -> Suite {
+    let own: Vec<&Record> = run
+        .findings
+        .iter()
+        .filter(|record| record.tool == tool.name)
+        .collect();
+    let checks = CHECKS.iter().map(|(name, sites)| {
+        let found: Vec<&Record> = own
+            .iter()
+            .copied()
+            .filter(|record| sites.contains(&record.site.as_str()))
+            .collect();
+        match tool.refused {
+            Some(why) if found.is_empty() => Check {
+                name: (*name).to_owned(),
+                status: Status::Skipped(format!("not called: {}", why.as_str())),
+            },
+            _ => check(name, &found),
+        }
+    });
+    Suite {
+        name: tool.name.clone(),
+        checks: checks.collect(),
+    }
+}
+
+fn check(name: &str, found: &[&Record]) -> Check {
+    let text = |policy: SchemaPolicy| -> Vec<String> {
+        let chosen = found.iter().filter(|record| record.policy == policy);
+        chosen
+            .map(|record| {
+                format!(
+                    "{}\n  {}",
+                    record.line(),
+                    record.reproducer.as_deref().unwrap_or_default()
+                )
+            })
+            .collect()
+    };
+    let (failed, warned) = (text(SchemaPolicy::Fail), text(SchemaPolicy::Warn));
+    let status = if let Some(first) = failed.first() {
+        let message = first.lines().next().unwrap_or_default().to_owned();
+        Status::Failed {
+            message,
+            text: failed.join("\n"),
+        }
+    } else if warned.is_empty() {
+        Status::Passed
+    } else {
+        Status::Warned(warned.join("\n"))
+    };
+    Check {
+        name: name.to_owned(),
+        status,
+    }
+}
+
+/// Results for code scanning.
+pub fn sarif(run: &Run) -> String {
+    let sites = Site::ALL.iter().map(|site| SarifRule {
+        id: site.rule().to_owned(),
+        text: site.says().to_owned(),
+    });
+    let rules = RULES.iter().map(|rule| SarifRule {
+        id: rule.id.to_owned(),
+        text: rule.says.to_owned(),
+    });
+    let used = |rule: &SarifRule| run.findings.iter().any(|record| record.rule == rule.id);
+    let rules: Vec<SarifRule> = sites.chain(rules).filter(used).collect();
+    let results: Vec<SarifResult> = run
+        .findings
+        .iter()
+        .map(|record| sarif_result(run, record))
+        .collect();
+    sarif::render(&run.server, &rules, &results)
+}
+
+fn sarif_result(run: &Run, record: &Record) -> SarifResult {
+    let accepted = match &record.why {
+        Why::Override { reason } => Some(reason.clone()),
+        Why::Baseline => Some("known, in the baseline".to_owned()),
+        Why::Mode | Why::Expired { .. } => None,
+    };
+    SarifResult {
+        rule: record.rule.clone(),
+        level: match record.policy {
+            SchemaPolicy::Fail => "error",
+            SchemaPolicy::Warn => "warning",
+            SchemaPolicy::Ignore => "note",
+        },
+        text: record.line(),
+        server: run.server.clone(),
+        tool: record.tool.clone(),
+        fingerprint: record.fingerprint.clone(),
+        is_known: record.why == Why::Baseline,
+        accepted,
+        reproducer: record.reproducer.clone(),
+    }
+}
+
+/// A summary for a CI step.
+pub fn markdown(run: &Run) -> String {
+    let mut out = format!(
+        "## Contract of {}\n\n{}\n\n",
+        cell(&run.server),
+        cell(&summary(run))
+    );
+    let rows: Vec<Vec<String>> = run.tools.iter().map(tool_row).collect();
+    out += &table(
+        &["tool", "cases", "results", "errors", "refusals", "note"],
+        &rows,
+    );
+    let shown: Vec<&Record> = run
+        .findings
+        .iter()
+        .filter(|record| record.policy != SchemaPolicy::Ignore)
+        .collect();
+    if !shown.is_empty() {
+        out += "\n### Findings\n\n";
+        let row = |record: &&Record| {
+            let place = record.instance_pointer.clone().unwrap_or_default();
+            vec![
+                record.policy.to_string(),
+                record.tool.clone(),
+                record.rule.clone(),
+                place,
+                record.count.to_string(),
+            ]
+        };
+        out += &table(
+            &["policy", "tool", "rule", "at", "seen"],
+            &shown.iter().map(row).collect::<Vec<_>>(),
+        );
+        for record in shown {
+            let command = code(record.reproducer.as_deref().unwrap_or_default());
+            out += &["\n", &cell(&record.line()), "\n\n", &command].concat();
+        }
+    }
+    out
+}
+
+fn tool_row(tool: &ToolRun) -> Vec<String> {
+    let cases: u64 = tool.cases.values().sum();
+    let note = tool.refused.map_or_else(
+        || tool.notes.join("; "),
+        |why| format!("not called: {}", why.as_str()),
+    );
+    vec![
+        tool.name.clone(),
+        cases.to_string(),
+        tool.succeeded.to_string(),
+        tool.errored.to_string(),
+        tool.rejected.to_string(),
+        note,
+    ]
+}
+
+/// The run in one sentence.
+pub fn summary(run: &Run) -> String {
+    let called = run
+        .tools
+        .iter()
+        .filter(|tool| tool.refused.is_none())
+        .count();
+    let (fail, warn) = (run.count(SchemaPolicy::Fail), run.count(SchemaPolicy::Warn));
+    let known = run
+        .findings
+        .iter()
+        .filter(|record| record.why == Why::Baseline)
+        .count();
+    let ignored = run.count(SchemaPolicy::Ignore) - known;
+    let mode = if run.strict { "strict" } else { "lenient" };
+    format!(
+        "{called} of {} tools called, {} calls, seed {}, {mode}: {fail} fail, {warn} warn, {known} known, {ignored} ignored",
+        run.tools.len(),
+        run.calls,
+        run.seed
+    )
+}
+
+/// The run for a person at a terminal. `clean` makes what a server wrote safe to print.
+pub fn terminal(run: &Run, clean: &dyn Fn(&str) -> String) -> String {
+    let mut out = String::new();
+    for tool in &run.tools {
+        if let Some(why) = tool.refused {
+            out += &[
+                "not called: ",
+                &clean(&tool.name),
+                " (",
+                why.as_str(),
+                ")\n",
+            ]
+            .concat();
+        }
+        for note in &tool.notes {
+            out += &["note: ", &clean(&tool.name), ": ", &clean(note), "\n"].concat();
+        }
+    }
+    for record in run
+        .findings
+        .iter()
+        .filter(|record| record.policy != SchemaPolicy::Ignore)
+    {
+        out += &(clean(&record.line()) + "\n");
+        if let Some(command) = &record.reproducer {
+            out += &["  ", &clean(command), "\n"].concat();
+        }
+    }
+    out + &clean(&summary(run)) + "\n"
+}
