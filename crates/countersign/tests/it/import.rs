@@ -125,6 +125,26 @@ fn secrets_are_found_again_by_serve() {
 }
 
 #[test]
+fn a_running_gateway_takes_over_what_is_imported() {
+    let home = Home::with(&[(OURS, r#"{"mcpServers": {}}"#)]);
+    let mut command = home.command("serve");
+    command.args(["--env-file", ENV]);
+    home.write(ENV, "");
+    let gateway = Running::launch(home.folder(), command);
+    let server = format!(
+        "echo \"$DB_TOKEN\" > seen; exec {} stdio --preset demo",
+        fixture()
+    );
+    let server = json!({"command": "sh", "args": ["-c", server], "env": {"DB_TOKEN": "s3cret"}});
+    home.write(DESKTOP, &json!({"mcpServers": {"db": server}}).to_string());
+    let ran = home.run("import claude-desktop --yes");
+    assert_eq!(ran.code, Some(0), "{ran}");
+    gateway.all_up(1);
+    assert_eq!(home.read("seen"), "s3cret\n");
+    assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
+}
+
+#[test]
 fn a_named_env_file_can_be_sourced() {
     let cursor = r#"{"mcpServers": {"crm": {"url": "https://crm.example/mcp", "headers": {"Authorization": "Bearer s3cret"}}}}"#;
     let home = Home::with(&[(".cursor/mcp.json", cursor)]);
