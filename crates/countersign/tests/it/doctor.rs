@@ -211,7 +211,10 @@ fn a_missing_variable() {
 
 #[test]
 fn a_port_that_is_taken() {
-    let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
+    // Below the ports that are given to whoever asks for any: nobody takes the next one meanwhile.
+    let first = 20_000 + u16::try_from(std::process::id() % 10_000).expect("a small number");
+    let taken = (first..).find_map(|port| TcpListener::bind(("127.0.0.1", port)).ok());
+    let taken = taken.expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
     let home = home(&json!({"listen": address, "mcpServers": {"demo": demo()}}));
     let (message, hint) = error(&home, "doctor", "port");
@@ -276,6 +279,65 @@ fn a_key_that_is_lost() {
     shell(&home, typed.0);
     serve().stop(Signal::TERM);
     green(&home, "doctor --data-dir data");
+}
+
+#[test]
+fn a_gateway_that_does_not_hold_what_the_file_says() {
+    let home = home(&json!({"mcpServers": {"demo": demo()}}));
+    let gateway = Running::launch(home.folder(), home.command("serve"));
+    gateway.all_up(1);
+    let ran = green(&home, "doctor --data-dir data");
+    assert!(
+        ran.stdout.contains("it holds what the configuration says"),
+        "{ran}"
+    );
+    let told = |said: &str| {
+        Running::wait_for(|| {
+            gateway.json("/api/v1/status")["config"]
+                .to_string()
+                .contains(said)
+        });
+    };
+    let mut config: Value = serde_json::from_str(&home.read(OURS)).expect("JSON");
+    config["max_message_bytes"] = json!(1 << 20);
+    home.write(OURS, &config.to_string());
+    told("max_message_bytes");
+    let ran = home.run("doctor --data-dir data");
+    assert_eq!(ran.code, Some(0), "{ran}");
+    assert!(
+        ran.stdout
+            .contains("warning  gateway      max_message_bytes changed since it was started"),
+        "{ran}"
+    );
+    // A variable that only the one who asks has.
+    config["mcpServers"]["demo"]["env"] = json!({"A": "${env:ONLY_HERE}"});
+    home.write(OURS, &config.to_string());
+    told("ONLY_HERE");
+    let ran = finish(
+        home.command("doctor --data-dir data").env("ONLY_HERE", "x"),
+        b"",
+    );
+    let (message, hint) = only_error(&ran, "gateway");
+    assert!(
+        message.contains("the environment variable ONLY_HERE is not set"),
+        "{message}"
+    );
+    assert!(hint.contains("set ONLY_HERE before starting"), "{hint}");
+    assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
+    let mut command = home.command("serve");
+    command.env("ONLY_HERE", "x");
+    let gateway = Running::launch(home.folder(), command);
+    gateway.all_up(1);
+    let ran = finish(
+        home.command("doctor --data-dir data").env("ONLY_HERE", "x"),
+        b"",
+    );
+    assert_eq!(ran.code, Some(0), "{ran}");
+    assert!(
+        ran.stdout.lines().all(|line| line.starts_with("ok ")),
+        "{ran}"
+    );
+    assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
 }
 
 /// A server over HTTP, as a process of its own. Ends with the test.

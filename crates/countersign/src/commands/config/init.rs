@@ -9,6 +9,7 @@ use anyhow::anyhow;
 use clap::Args;
 use countersign_gateway::config::{Environment, locate, template};
 
+use crate::files;
 use crate::report::{Failure, printable};
 use crate::{Console, Exit};
 
@@ -64,25 +65,13 @@ fn usual_place() -> Result<PathBuf, Failure> {
 }
 
 fn write(path: &Path, force: bool) -> io::Result<()> {
+    if force {
+        return files::write_private(path, template().as_bytes());
+    }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    if !force {
-        return fill(private().create_new(true).open(path)?);
-    }
-    // Whoever reads meanwhile sees the old file or the new one, never half of it.
-    let mut beside = path.as_os_str().to_owned();
-    beside.push(format!(".{}", std::process::id()));
-    let beside = PathBuf::from(beside);
-    let written = private()
-        .create_new(true)
-        .open(&beside)
-        .and_then(fill)
-        .and_then(|()| fs::rename(&beside, path));
-    if written.is_err() {
-        drop(fs::remove_file(&beside));
-    }
-    written
+    fill(private().create_new(true).open(path)?)
 }
 
 fn private() -> OpenOptions {

@@ -68,7 +68,61 @@ fn is_status(body: &[u8]) -> bool {
 
 pub(super) fn checks(config: &Config, here: &Here, file: Option<&Path>) -> Vec<Check> {
     let mut checks = vec![port(config, here, file)];
+    if let Here::Ours(remote, _) = here {
+        checks.extend(running(remote, file));
+    }
     checks.extend(key(config, here));
+    checks
+}
+
+/// What the gateway that runs holds, where that is not what the file says.
+fn running(remote: &Remote, file: Option<&Path>) -> Vec<Check> {
+    let status = remote
+        .get("/api/v1/status")
+        .and_then(|answer| answer.json());
+    let held = status.unwrap_or_default()["config"].take();
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let refused = held["errors"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|error| {
+            let message = text(&error["message"]).unwrap_or_default();
+            let hint = text(&error["hint"]).unwrap_or_else(|| "start it again".to_owned());
+            Check::error(
+                "gateway",
+                format!("it runs on with what held before: {message}"),
+                hint,
+            )
+        });
+    let mut checks: Vec<_> = refused.collect();
+    let waiting: Vec<_> = held["needs_restart"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(text)
+        .collect();
+    if !waiting.is_empty() {
+        let message = format!("{} changed since it was started", waiting.join(", "));
+        checks.push(Check::warning(
+            "gateway",
+            message,
+            "stop it and run: countersign serve",
+        ));
+    }
+    let same = |path: &Path| path.canonicalize().ok();
+    let other = text(&held["file"]).filter(|held| same(held.as_ref()) != file.and_then(same));
+    if let Some(other) = other.filter(|held| Path::new(held).is_absolute()) {
+        let message = format!("it was started from another configuration, {other}");
+        checks.push(Check::warning(
+            "gateway",
+            message,
+            format!("ask about that one: countersign doctor --config {other}"),
+        ));
+    }
+    if checks.is_empty() {
+        checks.push(Check::ok("gateway", "it holds what the configuration says"));
+    }
     checks
 }
 
