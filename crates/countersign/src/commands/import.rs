@@ -27,7 +27,7 @@ use definition::Read;
 use document::{Document, Shape, Text};
 use places::{Client, Place};
 use plan::{Existing, Fate, OnConflict, Planned};
-use target::Target;
+use target::{Target, usable};
 use translate::{Context, translate};
 
 pub(super) use secrets::is_secret;
@@ -222,10 +222,22 @@ fn of_file(
                 return Planned::left_out(text.path.clone(), name, why);
             }
             let mut planned = existing.plan(text.path.clone(), name, |name| {
-                translate(&context, name, &read.definition)
+                let translated = translate(&context, name, &read.definition)?;
+                usable(name, &translated.definition).map(|()| translated)
             });
             planned.off = read.off;
             planned.quarantined = read.quarantined;
+            let wins = planned.moved.iter().filter(|moved| {
+                let set = environment.get(&moved.variable);
+                set.is_some_and(|set| set != moved.value)
+            });
+            let wins = wins.map(|moved| {
+                format!(
+                    "{} is set to something else here, which wins",
+                    moved.variable
+                )
+            });
+            planned.notes.extend(wins.collect::<Vec<_>>());
             if !read.left_out.is_empty() {
                 planned
                     .notes

@@ -10,6 +10,7 @@ use insta::assert_snapshot;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
+use crate::support::finish;
 use crate::support::gateway::Running;
 use crate::support::home::{Home, OURS, TOKEN, fixture};
 
@@ -225,6 +226,42 @@ fn every_client_is_understood() {
     # REGION=''  # to be set for local: REGION refers to it
     # OFF_KEY=''  # to be set for off: it was in the keyring of mcpproxy
     ");
+}
+
+#[test]
+fn one_bad_server_does_not_keep_the_others_out() {
+    let desktop = r#"{"mcpServers": {
+  "pw": {"url": "https://me:s3cret@x.example/mcp"},
+  "odd": {"command": "x", "env": {"B": "${env:N O}"}},
+  "line": {"command": "x", "env": {"C\nEVIL": "${env:UNSET}"}},
+  "good": {"command": "y", "env": {"GOOD_TOKEN": "s3cret"}}
+}}"#;
+    let home = Home::with(&[(DESKTOP, desktop)]);
+    let mut command = home.command("import --yes --data-dir state");
+    let ran = finish(command.env("GOOD_TOKEN", "another"), b"");
+    assert_eq!(ran.code, Some(0), "{ran}");
+    assert!(!ran.to_string().contains("s3cret"), "{ran}");
+    for said in [
+        "user and password cannot be part of the address",
+        "a ${env:…} reference does not name a variable",
+        "GOOD_TOKEN is set to something else here, which wins",
+        "`countersign serve --data-dir state` starts",
+    ] {
+        assert!(ran.to_string().contains(said), "{said}: {ran}");
+    }
+    let config: Value = serde_json::from_str(&home.read(OURS)).expect("JSON");
+    let names: Vec<_> = config["mcpServers"]
+        .as_object()
+        .expect("servers")
+        .keys()
+        .collect();
+    assert_eq!(names, ["good", "line"]);
+    let env = home.read("state/env");
+    assert!(
+        env.lines()
+            .all(|line| line.starts_with("# UNSET=") || line == "GOOD_TOKEN='s3cret'"),
+        "{env}"
+    );
 }
 
 #[test]

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use super::secrets::has_shape;
+
 /// Keys that say how a server is reached, in every spelling.
 pub(super) const KEYS: [&str; 12] = [
     "command",
@@ -111,14 +113,23 @@ impl Definition {
         given.map(|(name, value, _)| (name, value)).collect()
     }
 
-    /// For a person: the program, or the address without what may be secret in it.
+    /// For a person: the program, or the address, without what may be secret in it.
     pub(super) fn shown(&self) -> String {
-        let shown = match (&self.command, &self.url) {
-            (Some(command), _) => command.as_str(),
-            (None, Some(url)) => url.split(['?', '#']).next().unwrap_or(url),
-            (None, None) => "",
-        };
-        shown.to_owned()
+        match (&self.command, &self.url) {
+            (Some(command), _) if command.split_whitespace().any(has_shape) => {
+                format!("{} …", command.split_whitespace().next().unwrap_or(""))
+            }
+            (Some(command), _) => command.clone(),
+            (None, Some(url)) => {
+                let url = url.split(['?', '#']).next().unwrap_or(url);
+                let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+                let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
+                let host = host.rsplit('@').next().unwrap_or(host);
+                let slash = if rest.contains('/') { "/" } else { "" };
+                format!("{scheme}://{host}{slash}{path}")
+            }
+            (None, None) => String::new(),
+        }
     }
 }
 
@@ -186,6 +197,19 @@ mod tests {
                 .definition,
             one
         );
+    }
+
+    #[test]
+    fn what_is_shown_has_no_secret() {
+        let shown = |server: Value| Read::of(&server).expect("readable").definition.shown();
+        assert_eq!(shown(json!({"command": "npx"})), "npx");
+        assert_eq!(shown(json!({"command": "/My Apps/x"})), "/My Apps/x");
+        assert_eq!(
+            shown(json!({"command": "npx --key sk-0123456789"})),
+            "npx …"
+        );
+        let url = "https://me:pw@x.example/a?key=s3cret#y";
+        assert_eq!(shown(json!({"url": url})), "https://x.example/a");
     }
 
     #[test]

@@ -142,14 +142,28 @@ pub(super) fn next_steps(
     }
     match (arguments.yes, written.is_empty()) {
         (false, false) => console.message("hint: nothing is written yet; --yes does it\n"),
-        (true, false) if target.variables.is_named && secrets > 0 => {
-            console.message(format!("hint: start with `countersign serve --env-file {env}`; `countersign doctor` says whether all is well\n"));
+        (true, false) => {
+            let with = flags(arguments);
+            console.message(format!(
+                "hint: `countersign doctor{with}` says whether all is well, `countersign serve{with}` starts\n"
+            ));
         }
-        (true, false) => console.message(
-            "hint: `countersign doctor` says whether all is well, `countersign serve` starts\n",
-        ),
         _ => {}
     }
+}
+
+/// What the next commands have to be told too.
+fn flags(arguments: &Arguments) -> String {
+    let flags = [
+        ("--config", &arguments.config),
+        ("--data-dir", &arguments.data_dir),
+        ("--env-file", &arguments.env_file),
+    ];
+    let given = flags.into_iter().filter_map(|(flag, path)| {
+        let path = path.as_deref()?.to_string_lossy();
+        Some(format!(" {flag} {}", printable(&path)))
+    });
+    given.collect()
 }
 
 fn count(number: usize, what: &str) -> String {

@@ -201,6 +201,8 @@ impl Target {
                     "# {}=''  # to be set for {}: {}",
                     needed.variable, server.name, needed.why
                 );
+                // Names and descriptions are somebody else's: a line of a comment stays one line.
+                let line: String = line.chars().filter(|c| !c.is_control()).collect();
                 if !known.contains_key(&needed.variable) && !text.contains(&line) {
                     let _written = writeln!(text, "{line}");
                 }
@@ -210,10 +212,31 @@ impl Target {
     }
 }
 
+/// Whether a server may stand in a configuration. `Err`: why not.
+pub(super) fn usable(name: &str, definition: &Definition) -> Result<(), String> {
+    let server: Value = definition.members().into_iter().collect();
+    let config = serde_json::json!({"mcpServers": {name: server}}).to_string();
+    let environment = stand_ins();
+    match config::parse(&config, &environment) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let first = error
+                .problems()
+                .first()
+                .map(|problem| problem.message.clone());
+            Err(first.unwrap_or_else(|| "it cannot be used".to_owned()))
+        }
+    }
+}
+
+/// Every variable is set.
+fn stand_ins() -> Environment<'static> {
+    Environment::new(|_| Some(STAND_IN.to_owned()), Some("/".into()))
+}
+
 /// Everything wrong with a configuration but variables that are not set.
 fn problems(text: &str) -> Vec<String> {
-    let lookup = |_: &str| Some(STAND_IN.to_owned());
-    let environment = Environment::new(lookup, Some("/".into()));
+    let environment = stand_ins();
     match config::parse(text, &environment) {
         Ok(_) => Vec::new(),
         Err(error) => error.problems().iter().map(said).collect(),
