@@ -29,6 +29,8 @@ pub struct Policy {
     pub input: InputValidation,
     /// `output_sanitisation` as it holds for the tool, compiled.
     pub sanitisation: Sanitisation,
+    /// Whether a result that conforms may carry free text; `None`: what its schema says.
+    pub free_text: Option<bool>,
     /// Who will read the result.
     pub client: ClientEra,
     /// The largest message that is handled at all.
@@ -41,6 +43,7 @@ impl Default for Policy {
             output: OutputValidation::default(),
             input: InputValidation::default(),
             sanitisation: Sanitisation::default(),
+            free_text: None,
             client: ClientEra::default(),
             max_message_bytes: 16 * 1024 * 1024,
         }
@@ -86,7 +89,7 @@ pub fn examine(raw: RawReply, contract: &Contract, policy: &Policy) -> Examined 
             generation: contract.generation(),
         }),
         cleaning: None,
-        free_text: contract.has_free_text(),
+        free_text: policy.free_text.unwrap_or_else(|| contract.has_free_text()),
     };
     with_shelf(|shelf| examined.look(contract, shelf));
     examined

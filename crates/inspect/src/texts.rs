@@ -1,19 +1,25 @@
 //! The texts of a result that a model would read and a classifier should: text blocks, embedded
-//! text resources, the words of resource links, and the strings of the structured content. A
+//! text resources, the words of resource links, and the strings and odd names of the structured content. A
 //! result without an injection surface has none.
 
 use std::borrow::Cow;
 
-use countersign_tape::{Envelope, Kind, Limits, Span, Tape, elements, members};
+use countersign_tape::{Envelope, Kind, Limits, Node, Span, Tape, elements, members};
 
 use crate::clean::Cleaning;
 use crate::config::OutputValidation;
 use crate::egress::is_twin;
+use crate::strings::{is_key, strings};
+use crate::text::{is_plain_name, pointer_for_record};
+
+/// Pointers are made of names that the upstream chose. In a value longer than this, a string is located by its channel
+/// alone, or a long name before many strings would cost the product of both.
+const EXACT: usize = 16 * 1024;
 
 /// One text and where it stands in the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text<'a> {
-    /// RFC 6901 pointer into the result.
+    /// RFC 6901 pointer into the result; in a large `structuredContent`, of the whole of it.
     pub pointer: String,
     /// The text, decoded.
     pub text: Cow<'a, str>,
@@ -32,10 +38,12 @@ pub(crate) fn collect<'a>(
         max_bytes: usize::try_from(config.max_bytes).unwrap_or(usize::MAX),
         max_depth: config.max_depth,
     };
-    let structured = envelope.structured_content().and_then(|value| {
+    let structured = envelope.structured_content().map(|value| {
         let cleaned = cleaning.and_then(|cleaning| cleaning.structured.as_deref());
-        Tape::parse(cleaned.unwrap_or_else(|| value.bytes(bytes)), &limits).ok()
+        cleaned.unwrap_or_else(|| value.bytes(bytes))
     });
+    let conforming = structured.filter(|_| narrow);
+    let conforming = conforming.and_then(|value| Tape::parse(value, &limits).ok());
     let mut texts = Vec::new();
     let content = envelope.content().into_iter();
     for (index, block) in content
@@ -43,14 +51,14 @@ pub(crate) fn collect<'a>(
         .enumerate()
     {
         let twin = |tape| is_twin(bytes, block, tape, &limits);
-        if narrow && structured.as_ref().is_some_and(twin) {
+        if conforming.as_ref().is_some_and(twin) {
             continue;
         }
         let pointer = format!("/content/{index}");
         from_block(bytes, block, &pointer, cleaning, &mut texts);
     }
-    if let Some(tape) = structured.filter(|_| !narrow) {
-        from_value(&tape, &mut texts);
+    if let Some(value) = structured.filter(|_| !narrow) {
+        from_value(value, &mut texts);
     }
     texts
 }
@@ -68,29 +76,62 @@ fn from_block<'a>(
         let Some(name) = key.string(bytes) else {
             continue;
         };
-        match (name.as_ref(), value.kind(bytes)) {
-            ("resource", Some(Kind::Object)) => {
-                let pointer = format!("{pointer}/resource");
-                from_block(bytes, value, &pointer, cleaning, texts);
+        if name == "resource" && value.kind(bytes) == Some(Kind::Object) {
+            let pointer = format!("{pointer}/resource");
+            // One level, as MCP has it: how deep a block nests is for its author to say, and not for our stack.
+            for (key, value) in members(bytes, value) {
+                if let Some(name) = key.string(bytes) {
+                    from_member(bytes, &name, value, &pointer, cleaning, texts);
+                }
             }
-            ("text" | "name" | "title" | "description", Some(Kind::String)) => {
-                let cleaned = cleaning.and_then(|cleaning| cleaning.text_at(value));
-                let cleaned = cleaned.map(Cow::Borrowed);
-                let text = cleaned.or_else(|| value.string(bytes)).unwrap_or_default();
-                let pointer = format!("{pointer}/{name}");
-                texts.push(Text { pointer, text });
-            }
-            _ => {}
         }
+        from_member(bytes, &name, value, pointer, cleaning, texts);
     }
 }
 
-fn from_value<'a>(tape: &Tape<'a>, texts: &mut Vec<Text<'a>>) {
-    let strings = (0..tape.len()).filter(|node| tape.node(*node).kind() == Kind::String);
-    texts.extend(strings.map(|node| Text {
-        pointer: format!("/structuredContent{}", tape.pointer(node)),
-        text: tape.string(node),
-    }));
+fn from_member<'a>(
+    bytes: &'a [u8],
+    name: &str,
+    value: Span,
+    pointer: &str,
+    cleaning: Option<&'a Cleaning>,
+    texts: &mut Vec<Text<'a>>,
+) {
+    let spoken = matches!(name, "text" | "name" | "title" | "description");
+    if !spoken || value.kind(bytes) != Some(Kind::String) {
+        return;
+    }
+    let cleaned = cleaning.and_then(|cleaning| cleaning.text_at(value));
+    let cleaned = cleaned.map(Cow::Borrowed);
+    let text = cleaned.or_else(|| value.string(bytes)).unwrap_or_default();
+    let pointer = format!("{pointer}/{name}");
+    texts.push(Text { pointer, text });
+}
+
+/// Every string of a value, whatever its size and depth, and every member's name that could carry a message.
+fn from_value<'a>(value: &'a [u8], texts: &mut Vec<Text<'a>>) {
+    let any = Limits {
+        max_bytes: usize::MAX,
+        max_depth: u32::MAX,
+    };
+    let tape = (value.len() <= EXACT).then(|| Tape::parse(value, &any).ok());
+    let tape = tape.flatten();
+    for string in strings(value, Span::whole(value)) {
+        let Some(text) = string.string(value) else {
+            continue;
+        };
+        if is_key(value, string) && is_plain_name(&text) {
+            continue;
+        }
+        let node = tape.as_ref().and_then(|tape| {
+            let by_start = |node: &Node| node.start();
+            let node = tape.nodes().binary_search_by_key(&string.start, by_start);
+            Some(tape.pointer(u32::try_from(node.ok()?).ok()?))
+        });
+        let node = pointer_for_record(&node.unwrap_or_default());
+        let pointer = format!("/structuredContent{node}");
+        texts.push(Text { pointer, text });
+    }
 }
 
 #[cfg(test)]

@@ -77,3 +77,81 @@ fn a_blocked_result_is_not_shown_to_classifiers() {
     let examined = examine(RawReply::new(result, Source::default()), &contract, &policy);
     assert!(examined.texts().is_empty());
 }
+
+#[test]
+fn a_name_that_could_carry_a_message_is_a_text() {
+    let result =
+        r#"{"structuredContent":{"plain_name":1,"do as I say":2,"ok":{"\u0069gnore it":"x"}}}"#;
+    assert_eq!(
+        pointers(None, result),
+        [
+            "/structuredContent/do as I say",
+            "/structuredContent/ok/ignore it",
+            "/structuredContent/ok/ignore it",
+        ]
+    );
+}
+
+#[test]
+fn nothing_is_too_deep_to_be_read() {
+    let depth = 200_000;
+    let (open, close) = (r#"{"a":"#.repeat(depth), "}".repeat(depth));
+    let result = format!(r#"{{"structuredContent":{open}"prose"{close}}}"#);
+    assert_eq!(pointers(None, &result), ["/structuredContent"]);
+    let (open, close) = (r#"{"resource":"#.repeat(depth), "}".repeat(depth));
+    let block = format!(r#"{{"type":"resource","text":"a","resource":{open}1{close}}}"#);
+    let result = format!(r#"{{"content":[{block}]}}"#);
+    assert_eq!(pointers(None, &result), ["/content/0/text"]);
+}
+
+#[test]
+fn a_long_name_is_not_repeated_for_every_string() {
+    let (name, strings) = ("n".repeat(1 << 20), r#""s","#.repeat(1 << 18));
+    let result = format!(r#"{{"structuredContent":{{"{name}":[{strings}"s"]}}}}"#);
+    let pointers = pointers(None, &result);
+    assert_eq!(pointers.len(), (1 << 18) + 2);
+    assert!(
+        pointers
+            .iter()
+            .all(|pointer| pointer == "/structuredContent")
+    );
+}
+
+#[test]
+fn the_operator_knows_better_what_is_free_text() {
+    let codes =
+        r#"{"type":"object","properties":{"s":{"type":"string"}},"additionalProperties":false}"#;
+    let screened = |schema: &str, result: &str, free_text| {
+        let policy = Policy {
+            free_text,
+            ..Policy::default()
+        };
+        let declaration = Declaration::new(ToolName::new("t"));
+        let contract = declaration
+            .output_schema(schema.to_owned())
+            .capture(&policy.output);
+        let raw = RawReply::new(result.to_owned(), Source::default());
+        examine(raw, &contract, &policy).texts().len()
+    };
+    let result = r#"{"structuredContent":{"s":"AB-12"}}"#;
+    assert_eq!(screened(codes, result, None), 1);
+    assert_eq!(screened(codes, result, Some(false)), 0);
+    assert_eq!(
+        screened(codes, r#"{"structuredContent":{"s":1}}"#, Some(false)),
+        0
+    );
+    assert_eq!(
+        screened(codes, r#"{"structuredContent":{"x":"y"}}"#, Some(false)),
+        1
+    );
+    let number = r#"{"structuredContent":{"n":5}}"#;
+    assert_eq!(screened(NARROW, number, None), 0);
+    assert_eq!(
+        screened(
+            NARROW,
+            r#"{"structuredContent":{"n":5},"content":[{"type":"text","text":"{\"n\":5}"}]}"#,
+            Some(true)
+        ),
+        1
+    );
+}

@@ -114,6 +114,7 @@ fn policy(case: &Case, mode: Mode) -> Policy {
     Policy {
         output: OutputValidation::resolve([&case.config, &mode_block]),
         input: InputValidation { mode },
+        free_text: None,
         client: match case.client {
             Some(Client::Legacy) => ClientEra::Legacy,
             Some(Client::Modern) => ClientEra::Modern,
