@@ -23,6 +23,7 @@ use crate::method::Method;
 use crate::noise::ProcessNoise;
 use crate::reply::{self, Reply};
 use crate::route::{Endpoint, Route, Target, Unroutable, route};
+use crate::screen;
 use crate::shared::Shared;
 use crate::upstream::NoteSink;
 use crate::upstream::http::Subject;
@@ -114,7 +115,7 @@ async fn answer(
     }
     let notes = call.notes.under(&route.policy.sanitisation);
     match forward(shared, &route, &notes, gone).await {
-        Ok(raw) => inspect(raw, &route).await,
+        Ok(raw) => inspect(shared, raw, &route, ledger).await,
         Err(refusal) => ledger.unanswered(refusal),
     }
 }
@@ -156,15 +157,23 @@ async fn arguments(route: &Arc<Route>) -> InputVerdict {
     aside(size, route, examine).await
 }
 
-async fn inspect(raw: RawReply, route: &Arc<Route>) -> Inspected {
+/// Classifiers stand between the two halves; without any, the halves are one.
+async fn inspect(shared: &Shared, raw: RawReply, route: &Arc<Route>, ledger: &Ledger) -> Inspected {
     let size = raw.len();
-    // Classifiers will stand between the two halves.
-    let inspect = |route: &Route| {
-        let examined = examine(raw, route.tool.contract(), &route.policy);
+    let look = |route: &Route| examine(raw, route.tool.contract(), &route.policy);
+    if !screen::applies(route) {
         let skipped = Screening::skipped(Skipped::NotConfigured);
-        examined.conclude_with(skipped, &ProcessNoise)
-    };
-    aside(size, route, inspect).await
+        let inspect = |route: &Route| look(route).conclude_with(skipped, &ProcessNoise);
+        return aside(size, route, inspect).await;
+    }
+    let examined = aside(size, route, look).await;
+    // Boxed: most calls are not screened, and every call would carry the room for it.
+    let id = ledger.id().to_string();
+    let screening = Box::pin(screen::screen(&shared.events, route, &id, &examined)).await;
+    aside(size, route, |_| {
+        examined.conclude_with(screening, &ProcessNoise)
+    })
+    .await
 }
 
 /// Runs work on large values where it does not hold up other calls.

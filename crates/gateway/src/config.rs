@@ -6,6 +6,7 @@
 //! a process or looks at a tool; a file that is refused is refused before any of that.
 
 mod check;
+mod classifier;
 mod document;
 mod duration;
 mod environment;
@@ -37,6 +38,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+pub use classifier::{Classifier, SetupFailure};
 pub use environment::Environment;
 pub use locate::{Located, Origin, locate};
 pub(crate) use merge::{merged, patch};
@@ -123,7 +125,9 @@ fn exposed_secret(path: &Path, config: &Config) -> Option<Warning> {
         config.api_key.as_ref(),
         config.activity.signing_key.as_ref(),
     ];
-    let literal = keys.into_iter().flatten().any(Secret::is_literal);
+    let classifiers = config.classifiers.iter().flat_map(Classifier::secrets);
+    let mut keys = keys.into_iter().flatten().chain(classifiers);
+    let literal = keys.any(Secret::is_literal);
     let mode = path.metadata().ok()?.permissions().mode();
     (literal && mode & 0o077 != 0).then(|| {
         Problem::new(None, "the file holds a key and others may read it").hint(format!(

@@ -1,7 +1,11 @@
 //! What an operator should know about the running gateway, as types: emitting one writes the log
 //! line and counts it, so the two cannot disagree. Payloads are never among the fields.
 
+mod classified;
+
 use std::sync::atomic::{AtomicU64, Ordering};
+
+pub(crate) use classified::Classified;
 
 use crate::reload::{Applied, Said};
 
@@ -55,6 +59,10 @@ counters! {
     config_reloads,
     /// Times a new configuration was refused.
     config_refusals,
+    /// Results a classifier was asked about.
+    classified,
+    /// Those of them it had no verdict about, or not about all of it.
+    classifier_errors,
 }
 
 fn count(counter: &AtomicU64) {

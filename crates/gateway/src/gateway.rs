@@ -62,6 +62,15 @@ pub enum StartError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A classifier cannot be set up.
+    #[error("cannot set up the classifier {name}")]
+    Classifier {
+        /// Its name.
+        name: String,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// Something the configuration asks for does not exist yet.
     #[error("{0} is not supported yet")]
     Unsupported(String),
@@ -160,6 +169,10 @@ pub(crate) fn check(config: &Config) -> Result<(), StartError> {
             "a storage url other than sqlite:".to_owned(),
         ));
     }
+    config.panel().map_err(|failed| StartError::Classifier {
+        name: failed.name.clone(),
+        source: failed.source.to_string().into(),
+    })?;
     Ok(())
 }
 

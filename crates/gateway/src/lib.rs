@@ -39,6 +39,7 @@ mod reload;
 mod reply;
 mod route;
 mod router;
+mod screen;
 mod settings;
 mod shared;
 mod snapshot;
@@ -46,6 +47,7 @@ mod upstream;
 mod wrapped;
 
 pub use checkup::{Checkup, PROTOCOL_VERSIONS, Sick, Tally, Trouble};
+pub use countersign_classify as classify;
 pub use countersign_inspect as inspect;
 pub use gateway::{Gateway, StartError, store_options};
 pub use key::{Key, KeyError, stored as stored_key};

@@ -77,6 +77,11 @@ impl Ledger {
         }
     }
 
+    /// What the call is recorded under.
+    pub(super) fn id(&self) -> Ulid {
+        self.id
+    }
+
     /// The call goes to this tool.
     pub(super) fn routed(&mut self, route: &Arc<Route>) {
         self.common.server = Some(route.upstream.name().to_string());

@@ -63,10 +63,11 @@ impl<'a> Checker<'_, 'a> {
             (Form::Duration, Kind::String) => self.duration(index),
             (Form::Choice(words), Kind::String) => self.choice(index, words),
             (Form::Texts, Kind::Array) => self.elements(index, Form::Text),
-            (Form::Objects, Kind::Array) => self.elements(index, Form::Object),
             (Form::TextMap, Kind::Object) => self.values(index, Form::Text),
             (Form::Block(block), Kind::Object) => self.block(index, block),
-            (Form::Servers(block), Kind::Array) => self.elements(index, Form::Block(block)),
+            (Form::Blocks(block) | Form::Servers(block), Kind::Array) => {
+                self.elements(index, Form::Block(block));
+            }
             (Form::Named(block) | Form::Servers(block), Kind::Object) => {
                 self.values(index, Form::Block(block));
             }

@@ -2,6 +2,7 @@
 //! the JSON Schema, `config init` and the reference page all read this table, so they cannot
 //! disagree.
 
+mod classifiers;
 mod root;
 mod sanitisation;
 mod server;
@@ -54,9 +55,9 @@ pub(crate) enum Form {
     TextMap,
     /// Any object, kept as it is.
     Object,
-    /// An array of any objects, kept as it is.
-    Objects,
     Block(&'static Block),
+    /// An array of such blocks.
+    Blocks(&'static Block),
     /// An object whose values are such blocks.
     Named(&'static Block),
     /// Servers: an array of blocks with a `name`, or an object of blocks by name.
@@ -77,7 +78,7 @@ impl Form {
             Self::Texts => "an array of strings".into(),
             Self::TextMap => "an object of strings".into(),
             Self::Object | Self::Block(_) | Self::Named(_) => "an object".into(),
-            Self::Objects => "an array of objects".into(),
+            Self::Blocks(_) => "an array of objects".into(),
             Self::Servers(_) => "an array or an object of servers".into(),
         }
     }

@@ -12,6 +12,7 @@ use countersign_inspect::config::{
     RawOutputSanitisation, RawOutputValidation,
 };
 
+use super::classifier::{Classifier, Panels};
 use super::environment::Environment;
 use super::sanitisers::Sanitisers;
 use super::secret::{ApiKey, Secret};
@@ -49,8 +50,14 @@ pub struct Config {
     pub input: RawInputValidation,
     /// The file's own `output_sanitisation`, as written.
     pub sanitisation: RawOutputSanitisation,
+    /// The classifiers, in the order of the file.
+    pub classifiers: Vec<Classifier>,
+    /// How long all of them together may take over one result.
+    pub classifier_budget: Duration,
     /// The servers, in the order of the file, disabled ones included.
     pub servers: Vec<Server>,
+    /// The classifiers, ready to be asked.
+    pub(super) panels: Panels,
     /// Sanitisers made so far.
     pub(super) sanitisers: Sanitisers,
 }
@@ -118,6 +125,8 @@ pub struct Server {
     pub input: RawInputValidation,
     /// Its own `output_sanitisation`, as written.
     pub sanitisation: RawOutputSanitisation,
+    /// The classifiers that may see its results; `None`: none.
+    pub classify: Option<Vec<String>>,
     /// Its tools' settings, by the name it gives them.
     pub tools: BTreeMap<String, ToolConfig>,
 }
@@ -160,6 +169,10 @@ pub enum Protocol {
 /// One tool's settings.
 #[derive(Clone, Debug, Default)]
 pub struct ToolConfig {
+    /// The classifiers that may see its results; `None`: those of its server.
+    pub classify: Option<Vec<String>>,
+    /// Whether a conforming result may carry free text; `None`: what the schema says.
+    pub free_text: Option<bool>,
     /// Its own `output_validation`, as written.
     pub output: RawOutputValidation,
     /// Its own `input_validation`, as written.
@@ -189,6 +202,9 @@ impl Config {
             output: RawOutputValidation::default(),
             input: RawInputValidation::default(),
             sanitisation: RawOutputSanitisation::default(),
+            classifiers: Vec::new(),
+            classifier_budget: countersign_classify::BUDGET,
+            panels: Panels::default(),
             servers: Vec::new(),
             sanitisers: Sanitisers::default(),
         }
@@ -231,6 +247,7 @@ impl Config {
             output: OutputValidation::resolve(outputs.into_iter().flatten()),
             input: InputValidation::resolve(inputs.into_iter().flatten()),
             sanitisation: self.sanitisers.get(&sanitisation),
+            free_text: tool.and_then(|tool| tool.free_text),
             max_message_bytes: self.max_message_bytes,
             ..Policy::default()
         }
@@ -301,6 +318,7 @@ impl Server {
             output: RawOutputValidation::default(),
             input: RawInputValidation::default(),
             sanitisation: RawOutputSanitisation::default(),
+            classify: None,
             tools: BTreeMap::new(),
         }
     }

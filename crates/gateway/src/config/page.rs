@@ -46,8 +46,8 @@ pub(crate) fn page() -> String {
     page.push_str("## How values are written\n\n");
     page.extend(["- **Durations**: ", &duration, ".\n"]);
     page.push_str(
-        "- **References**: `${env:NAME}` in `api_key`, `activity.signing_key`, `storage.url`, and the values of `env` and\n  \
-         `headers` is replaced by that variable when the file is read. A variable that is not set is an error, unless its\n  \
+        "- **References**: `${env:NAME}` in `api_key`, `activity.signing_key`, `storage.url`, a classifier's keys, and the values of\n  \
+         `env` and `headers` is replaced by that variable when the file is read. A variable that is not set is an error, unless its\n  \
          server is disabled.\n\
          - **The env file**: `env` in the data directory, or the one that `--env-file` names, has variables for such\n  \
          references, so that secrets stand neither in the configuration nor in a shell's profile. Lines are `NAME=value` as a\n  \
@@ -79,7 +79,10 @@ fn blocks() -> Vec<&'static Block> {
     let mut next = 0;
     while let Some(block) = blocks.get(next).copied() {
         for key in block.keys {
-            if let Form::Block(inner) | Form::Named(inner) | Form::Servers(inner) = key.form
+            if let Form::Block(inner)
+            | Form::Blocks(inner)
+            | Form::Named(inner)
+            | Form::Servers(inner) = key.form
                 && !blocks.iter().any(|known| known.name == inner.name)
             {
                 blocks.push(inner);
@@ -95,6 +98,7 @@ fn section(block: &Block, page: &mut String) {
         "file" => "The file".to_owned(),
         "server" => "A server".to_owned(),
         "tool" => "A tool".to_owned(),
+        "classifier" => "A classifier".to_owned(),
         name => format!("`{name}`"),
     };
     page.extend(["\n## ", &title, "\n\n", block.help, "\n\n"]);
@@ -120,6 +124,7 @@ fn value(form: Form) -> String {
         }
         Form::Number(min, max) => format!("whole number, {min} to {max}"),
         Form::Block(block) => format!("object, see [`{0}`](#{0})", block.name),
+        Form::Blocks(_) => "array, see [a classifier](#a-classifier)".to_owned(),
         Form::Named(_) => "object, see [a tool](#a-tool)".to_owned(),
         Form::Servers(_) => "array or object, see [a server](#a-server)".to_owned(),
         other => {

@@ -26,7 +26,8 @@ pub(crate) struct RawConfig {
     pub(crate) output_validation: RawOutputValidation,
     pub(crate) input_validation: RawInputValidation,
     pub(crate) output_sanitisation: RawOutputSanitisation,
-    pub(crate) classifiers: Vec<Value>,
+    pub(crate) classifiers: Vec<RawClassifier>,
+    pub(crate) classifier_budget: Option<String>,
     pub(crate) schema_refs: Map<String, Value>,
     #[serde(rename = "mcpServers")]
     pub(crate) servers: RawServers,
@@ -75,6 +76,7 @@ pub(crate) struct RawServer {
     pub(crate) output_validation: RawOutputValidation,
     pub(crate) input_validation: RawInputValidation,
     pub(crate) output_sanitisation: RawOutputSanitisation,
+    pub(crate) classify: Option<Vec<String>>,
     pub(crate) tools: BTreeMap<String, RawTool>,
 }
 
@@ -84,7 +86,30 @@ pub(crate) struct RawTool {
     pub(crate) output_validation: RawOutputValidation,
     pub(crate) input_validation: RawInputValidation,
     pub(crate) output_sanitisation: RawOutputSanitisation,
-    pub(crate) classify: Vec<String>,
+    pub(crate) classify: Option<Vec<String>>,
+    pub(crate) free_text: Option<bool>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct RawClassifier {
+    pub(crate) kind: Option<String>,
+    pub(crate) name: Option<String>,
+    pub(crate) action: Option<String>,
+    pub(crate) on_error: Option<String>,
+    pub(crate) timeout: Option<String>,
+    pub(crate) max_concurrent: Option<usize>,
+    pub(crate) max_chunks: Option<usize>,
+    pub(crate) chunk_chars: Option<usize>,
+    pub(crate) cache_entries: Option<usize>,
+    pub(crate) cache_ttl: Option<String>,
+    pub(crate) breaker_pause: Option<String>,
+    pub(crate) headers: Option<BTreeMap<String, String>>,
+    pub(crate) threshold: Option<f32>,
+    pub(crate) temperature: Option<f32>,
+    /// The rest: strings that mean something to a kind or two.
+    #[serde(flatten)]
+    pub(crate) words: BTreeMap<String, String>,
 }
 
 /// Each server with the key it stands under, if it stands under one.

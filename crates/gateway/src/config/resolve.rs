@@ -1,6 +1,7 @@
 //! From what the file says to what the gateway uses: words become types, references become
 //! values, and settings are checked against each other. Collects every problem it finds.
 
+mod classifiers;
 mod server;
 mod transport;
 
@@ -33,6 +34,7 @@ pub(crate) fn document(
         environment,
         problems: Vec::new(),
         warnings,
+        classifiers: Vec::new(),
     };
     let config = resolver.config(raw);
     if let Err(problem) = exposure(&config) {
@@ -60,6 +62,8 @@ pub(crate) struct Resolver<'r, 'a> {
     environment: &'r Environment<'r>,
     problems: Vec<Problem>,
     warnings: Vec<Warning>,
+    /// The names of the classifiers there are.
+    classifiers: Vec<String>,
 }
 
 impl Resolver<'_, '_> {
@@ -77,12 +81,16 @@ impl Resolver<'_, '_> {
             config.storage_url = url;
         }
         self.sanitisation("/output_sanitisation", &raw.output_sanitisation);
-        self.not_yet("/classifiers", raw.classifiers.is_empty());
+        config.classifiers = self.classifiers(raw.classifiers);
+        if let Some(budget) = raw.classifier_budget.as_deref().and_then(duration::parse) {
+            config.classifier_budget = budget;
+        }
         self.not_yet("/schema_refs", raw.schema_refs.is_empty());
         config.output = raw.output_validation;
         config.input = raw.input_validation;
         config.sanitisation = raw.output_sanitisation;
         config.servers = self.servers(raw.servers);
+        self.unused_classifiers(&config);
         config
     }
 

@@ -63,8 +63,8 @@ fn form(form: Form, definitions: &mut Map<String, Value>) -> Value {
         Form::Texts => json!({"type": "array", "items": {"type": "string"}}),
         Form::TextMap => json!({"type": "object", "additionalProperties": {"type": "string"}}),
         Form::Object => json!({"type": "object"}),
-        Form::Objects => json!({"type": "array", "items": {"type": "object"}}),
         Form::Block(inner) => reference(inner, definitions),
+        Form::Blocks(inner) => json!({"type": "array", "items": reference(inner, definitions)}),
         Form::Named(inner) => {
             json!({"type": "object", "additionalProperties": reference(inner, definitions)})
         }

@@ -10,6 +10,7 @@ use countersign_audit::{Durability, OnStoreError, Payloads, Redactor};
 use countersign_inspect::config::{InputValidation, OutputSanitisation, OutputValidation};
 use serde::Serialize;
 
+use super::classifier::{Classifier, ShownClassifier};
 use super::duration;
 use super::model::{ActivityConfig, Config, Server, Transport};
 use super::secret::Secret;
@@ -26,7 +27,8 @@ impl Config {
     pub fn redactor(&self) -> Redactor {
         let servers = self.servers.iter().flat_map(Server::secrets);
         let own = [self.api_key.as_ref(), self.activity.signing_key.as_ref()];
-        let secrets = own.into_iter().flatten().chain(servers);
+        let classifiers = self.classifiers.iter().flat_map(Classifier::secrets);
+        let secrets = own.into_iter().flatten().chain(servers).chain(classifiers);
         Redactor::new(secrets.map(|secret| secret.expose().to_owned()))
     }
 }
@@ -63,6 +65,8 @@ struct Shown<'a> {
     activity: ShownActivity,
     #[serde(flatten)]
     policy: ShownPolicy,
+    classifiers: Vec<ShownClassifier>,
+    classifier_budget: String,
     #[serde(rename = "mcpServers")]
     servers: Vec<ShownServer<'a>>,
 }
@@ -103,7 +107,17 @@ struct ShownServer<'a> {
     queue_size: usize,
     #[serde(flatten)]
     policy: ShownPolicy,
-    tools: BTreeMap<&'a str, ShownPolicy>,
+    classify: &'a [String],
+    tools: BTreeMap<&'a str, ShownTool<'a>>,
+}
+
+#[derive(Serialize)]
+struct ShownTool<'a> {
+    #[serde(flatten)]
+    policy: ShownPolicy,
+    classify: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    free_text: Option<bool>,
 }
 
 #[derive(Serialize)]
@@ -142,6 +156,8 @@ impl<'a> From<&'a Config> for Shown<'a> {
             },
             activity: ShownActivity::from(&config.activity),
             policy: ShownPolicy::of(config, "", ""),
+            classifiers: config.classifiers.iter().map(Into::into).collect(),
+            classifier_budget: duration::show(config.classifier_budget),
             servers: servers.map(|server| shown_server(config, server)).collect(),
         }
     }
@@ -186,9 +202,9 @@ impl ShownPolicy {
     }
 }
 
-fn shown_server<'a>(config: &Config, server: &'a Server) -> ShownServer<'a> {
+fn shown_server<'a>(config: &'a Config, server: &'a Server) -> ShownServer<'a> {
     let name = server.name.as_str();
-    let tools = server.tools.keys();
+    let tools = server.tools.iter();
     ShownServer {
         name,
         transport: shown_transport(&server.transport, &config.redactor()),
@@ -197,8 +213,16 @@ fn shown_server<'a>(config: &Config, server: &'a Server) -> ShownServer<'a> {
         max_concurrent_requests: server.max_concurrent_requests,
         queue_size: server.queue_size,
         policy: ShownPolicy::of(config, name, ""),
+        classify: server.classify.as_deref().unwrap_or_default(),
         tools: tools
-            .map(|tool| (tool.as_str(), ShownPolicy::of(config, name, tool)))
+            .map(|(tool, settings)| {
+                let shown = ShownTool {
+                    policy: ShownPolicy::of(config, name, tool),
+                    classify: config.classify(name, tool),
+                    free_text: settings.free_text,
+                };
+                (tool.as_str(), shown)
+            })
             .collect(),
     }
 }
@@ -268,7 +292,7 @@ fn is_telling(flag: &str) -> bool {
 }
 
 /// Without user, password and query, which is where secrets are.
-fn shown_url(url: &str) -> String {
+pub(super) fn shown_url(url: &str) -> String {
     let (url, query) = match url.split_once('?') {
         Some((url, _)) => (url, "?[redacted]"),
         None => (url, ""),

@@ -2,6 +2,7 @@
 
 mod accepted;
 mod agreement;
+mod classifiers;
 mod origin;
 mod refused;
 

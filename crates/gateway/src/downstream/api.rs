@@ -170,6 +170,7 @@ fn tools(shared: &Shared) -> Response<Body> {
                 "router": tool.access().as_str(),
                 "generation": tool.contract().generation(),
                 "output_schema": tool.contract().output().is_some(),
+                "classify": crate::screen::described(&snapshot.settings.config, server.upstream.name(), tool),
             })
         })
         .collect();

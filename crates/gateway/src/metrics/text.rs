@@ -1,6 +1,8 @@
 //! The counters as Prometheus reads them: text format 0.0.4. Every label value of a closed set has
 //! its series from the start, so that an alert on a rare one does not wait for its first time.
 
+mod classifiers;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
@@ -19,6 +21,7 @@ pub(crate) fn render(shared: &Shared) -> String {
     page.servers(&shared.metrics);
     page.tokens(&shared.metrics);
     page.upstreams(shared.snapshot().servers());
+    page.classifiers(shared);
     page.store(shared);
     page.family("events_total", "counter", "Operational events, by name.");
     for (event, count) in shared.events.counts() {

@@ -2,6 +2,7 @@
 
 mod access;
 mod catalogue;
+mod classify;
 mod decisions;
 mod events;
 mod exact;

@@ -1,5 +1,6 @@
 //! The keys of the whole file, of `storage` and of `activity`.
 
+use super::classifiers::CLASSIFIER;
 use super::sanitisation::SANITISATION;
 use super::server::SERVER;
 use super::validation::{INPUT_VALIDATION, OUTPUT_VALIDATION};
@@ -107,9 +108,15 @@ pub(crate) static ROOT: Block = Block {
         ),
         key(
             "classifiers",
-            Form::Objects,
+            Form::Blocks(&CLASSIFIER),
             "[]",
-            "Injection classifiers. Not implemented in this version: anything in it is a warning.",
+            "Injection classifiers. Each sees only what `classify` of a server or tool lets it see.",
+        ),
+        key(
+            "classifier_budget",
+            Form::Duration,
+            r#""1500ms""#,
+            "How long all classifiers together may take over one result.",
         ),
         key(
             "schema_refs",

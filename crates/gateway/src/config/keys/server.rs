@@ -125,6 +125,12 @@ const SERVER_KEYS: &[Key] = &[
         "For this server's tools, its descriptions of them, and its instructions.",
     ),
     key(
+        "classify",
+        Form::Texts,
+        "[]",
+        "The classifiers that may see this server's results. Nothing is sent to any other.",
+    ),
+    key(
         "tools",
         Form::Named(&TOOL),
         "{}",
@@ -158,8 +164,14 @@ pub(crate) static TOOL: Block = Block {
         key(
             "classify",
             Form::Texts,
-            "[]",
-            "Classifiers to run on its results. Not implemented in this version: anything in it is a warning.",
+            "",
+            "The classifiers that may see this tool's results; those of its server if not given, none if empty.",
+        ),
+        key(
+            "free_text",
+            Form::Flag,
+            "",
+            "Whether results that conform to the output schema may carry free text, and so are shown to classifiers. Derived from the schema if not given.",
         ),
     ],
 };

@@ -84,6 +84,7 @@ impl Resolver<'_, '_> {
         server.output = raw.output_validation;
         server.input = raw.input_validation;
         server.sanitisation = sanitisation;
+        server.classify = self.allowed(pointer, raw.classify);
         let tools = raw.tools.into_iter();
         server.tools = tools
             .map(|(name, tool)| {
@@ -97,8 +98,9 @@ impl Resolver<'_, '_> {
     fn tool(&mut self, pointer: &str, raw: RawTool) -> ToolConfig {
         let sanitisation = raw.output_sanitisation;
         self.sanitisation(&format!("{pointer}/output_sanitisation"), &sanitisation);
-        self.not_yet(&format!("{pointer}/classify"), raw.classify.is_empty());
         ToolConfig {
+            classify: self.allowed(pointer, raw.classify),
+            free_text: raw.free_text,
             output: raw.output_validation,
             input: raw.input_validation,
             sanitisation,

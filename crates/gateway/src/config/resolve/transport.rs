@@ -193,7 +193,7 @@ impl Resolver<'_, '_> {
     }
 }
 
-fn check_url(url: &str) -> Result<(), Problem> {
+pub(super) fn check_url(url: &str) -> Result<(), Problem> {
     let hint = "write \"https://host/path\"";
     let rest = url.strip_prefix("https://").or(url.strip_prefix("http://"));
     let Some(rest) = rest else {
@@ -213,7 +213,7 @@ fn check_url(url: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-fn check_header(
+pub(super) fn check_header(
     name: &str,
     value: &Secret,
     others: &BTreeMap<String, Secret>,

@@ -93,6 +93,8 @@ fn a_whole_file_is_resolved() {
         "extra_tokens": [],
         "host_instruction": false
       },
+      "classifiers": [],
+      "classifier_budget": "1500ms",
       "mcpServers": [
         {
           "name": "files",
@@ -144,6 +146,7 @@ fn a_whole_file_is_resolved() {
             "extra_tokens": [],
             "host_instruction": false
           },
+          "classify": [],
           "tools": {}
         },
         {
@@ -188,6 +191,7 @@ fn a_whole_file_is_resolved() {
             "extra_tokens": [],
             "host_instruction": false
           },
+          "classify": [],
           "tools": {
             "search": {
               "output_validation": {
@@ -220,7 +224,8 @@ fn a_whole_file_is_resolved() {
                 "families": [],
                 "extra_tokens": [],
                 "host_instruction": false
-              }
+              },
+              "classify": []
             }
           }
         }
@@ -324,6 +329,7 @@ fn the_template_says_the_defaults() {
         "extra_tokens": []
       },
       "classifiers": [],
+      "classifier_budget": "1500ms",
       "schema_refs": {},
       "mcpServers": []
     }
@@ -425,7 +431,6 @@ fn what_is_not_implemented_is_said() {
   "docker_isolation": {"enabled": true},
   "top_k": 5,
   "output_sanitisation": {"mode": "full"},
-  "classifiers": [{"name": "local"}],
   "schema_refs": {"enabled": true},
   "api_key": "short",
   "mcpServers": {
@@ -433,26 +438,24 @@ fn what_is_not_implemented_is_said() {
     "free": {"command": "x", "quarantined": false, "env": {}, "headers": {"a": "b"}},
     "line": {"command": "npx -y server", "enabled_tools": ["a"]},
     "web": {"url": "https://example.com", "args": ["a"], "env": {"A": "b"},
-      "tools": {"t": {"classify": ["local"], "output_sanitisation": {"mode": "full"}}}},
+      "tools": {"t": {"output_sanitisation": {"mode": "full"}}}},
     "off": {"command": "x", "env": {"A": "${env:NOT_SET}"}, "enabled": false}
   }
 }"#), @r#"
     not implemented in this version and ignored: top_k
     2:3: /docker_isolation: "docker_isolation" is not implemented in this version and is ignored: servers run without a container
-    5:18: /classifiers: "classifiers" is not implemented in this version and is ignored
-    6:18: /schema_refs: "schema_refs" is not implemented in this version and is ignored
-    7:14: /api_key: the key has fewer than 16 characters
+    5:18: /schema_refs: "schema_refs" is not implemented in this version and is ignored
+    6:14: /api_key: the key has fewer than 16 characters
     hint: remove it to have a good one generated, or use `openssl rand -hex 32`
-    9:13: /mcpServers/held: quarantined, so it is not used
+    8:13: /mcpServers/held: quarantined, so it is not used
     hint: remove "quarantined" once you trust this server
-    10:74: /mcpServers/free/headers: "headers" means nothing for this kind of server and is ignored
-    11:25: /mcpServers/line/command: a program with spaces in its name and no "args"
+    9:74: /mcpServers/free/headers: "headers" means nothing for this kind of server and is ignored
+    10:25: /mcpServers/line/command: a program with spaces in its name and no "args"
     hint: this is not a shell line; put the arguments into "args"
-    11:42: /mcpServers/line/enabled_tools: "enabled_tools" is not implemented in this version and is ignored: tools it does not list are visible
-    12:51: /mcpServers/web/args: "args" means nothing for this kind of server and is ignored
-    12:65: /mcpServers/web/env: "env" means nothing for this kind of server and is ignored
-    13:35: /mcpServers/web/tools/t/classify: "classify" is not implemented in this version and is ignored
-    14:42: /mcpServers/off/env/A: the environment variable NOT_SET is not set
+    10:42: /mcpServers/line/enabled_tools: "enabled_tools" is not implemented in this version and is ignored: tools it does not list are visible
+    11:51: /mcpServers/web/args: "args" means nothing for this kind of server and is ignored
+    11:65: /mcpServers/web/env: "env" means nothing for this kind of server and is ignored
+    13:42: /mcpServers/off/env/A: the environment variable NOT_SET is not set
     hint: set NOT_SET before starting, or write NOT_SET=… into `env` in the data directory
     "#);
 }
