@@ -12,6 +12,7 @@ mod demo_server;
 mod doctor;
 mod import;
 mod inspect;
+mod load;
 mod man;
 mod sanitise;
 mod schema;
@@ -34,6 +35,7 @@ pub(crate) enum Command {
     Sanitise(sanitise::Arguments),
     Config(config::Arguments),
     Doctor(doctor::Arguments),
+    Load(load::Arguments),
     Schema(schema::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
@@ -52,6 +54,7 @@ pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<Exit, F
         Command::Sanitise(arguments) => sanitise::run(&arguments, console),
         Command::Config(arguments) => config::run(&arguments, console),
         Command::Doctor(arguments) => doctor::run(&arguments, console),
+        Command::Load(arguments) => load::run(&arguments, console),
         Command::Schema(arguments) => schema::run(&arguments, console),
         Command::Completions(arguments) => completions::run(&arguments, console),
         Command::Man(arguments) => man::run(&arguments, console),

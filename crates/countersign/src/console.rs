@@ -84,6 +84,11 @@ impl<'a> Console<'a> {
         }
     }
 
+    /// Whether a person watches what is said.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.watched
+    }
+
     /// Whether whoever read the data has gone away.
     pub(crate) fn is_left(&self) -> bool {
         self.stdout.closed

@@ -13,6 +13,8 @@ pub enum Exit {
     Usage,
     /// The target cannot be reached.
     Unreachable,
+    /// The offered load was not made, so there is no result.
+    Saturated,
     /// Fuel was used up before there was a verdict.
     Exhausted,
     /// The schema cannot be enforced.
@@ -31,6 +33,7 @@ impl Exit {
             Self::No => 1,
             Self::Usage => 2,
             Self::Unreachable => 3,
+            Self::Saturated => 4,
             Self::Exhausted => 7,
             Self::Unenforceable => 8,
             Self::Internal => 70,

@@ -42,6 +42,7 @@ Examples:
   countersign inspect --tool tool.json --mode strict result.json
   countersign sanitise --mode full page.txt
   countersign schema validate weather.schema.json result.json
+  countersign load run plan.toml
   countersign completions bash > countersign.bash
   countersign man | man -l -
 
@@ -50,6 +51,7 @@ Exit codes:
   1   the answer is no: blocked, invalid, gate failed
   2   wrong usage or configuration, or input that cannot be read
   3   the target cannot be reached
+  4   the load that was offered was not made, so there is no result
   7   the fuel for this instance was used up before a verdict
   8   the schema cannot be enforced
   70  a bug in countersign";
@@ -101,6 +103,7 @@ mod tests {
             Exit::No,
             Exit::Usage,
             Exit::Unreachable,
+            Exit::Saturated,
             Exit::Exhausted,
             Exit::Unenforceable,
             Exit::Internal,

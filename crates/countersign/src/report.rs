@@ -23,6 +23,15 @@ impl Failure {
         }
     }
 
+    /// The answer is no, before there was anything to answer.
+    pub(crate) fn no(error: impl Into<Error>) -> Self {
+        Self {
+            error: error.into(),
+            hint: None,
+            exit: Exit::No,
+        }
+    }
+
     /// Nobody is there to ask.
     pub(crate) fn unreachable(error: impl Into<Error>) -> Self {
         Self {

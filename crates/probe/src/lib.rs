@@ -24,9 +24,11 @@
 //! ```
 
 pub mod client;
+pub mod compare;
 pub mod contract;
 pub mod judge;
 pub mod load;
+pub mod overhead;
 pub mod plan;
 pub mod policy;
 pub mod report;

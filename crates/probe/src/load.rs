@@ -28,6 +28,7 @@ use crate::policy::Date;
 use crate::report::{Ended, Run};
 
 pub use outcome::label;
+pub(crate) use outcome::of as outcome_of;
 pub use pointer::at as value_at;
 
 use engine::Engine;
@@ -78,9 +79,9 @@ pub struct Progress {
 /// What a run is given beside its plan.
 pub struct Surroundings<'a> {
     /// Told how far the run has got, about every second.
-    pub progress: &'a mut (dyn FnMut(&Progress) + Send),
+    pub progress: &'a mut dyn FnMut(&Progress),
     /// Ends when the run is to be stopped.
-    pub stop: std::pin::Pin<&'a mut (dyn Future<Output = ()> + Send)>,
+    pub stop: std::pin::Pin<&'a mut dyn Future<Output = ()>>,
     /// The day that overrides are held to.
     pub today: Date,
 }

@@ -3,12 +3,15 @@
 mod figures;
 pub mod junit;
 pub mod markdown;
+mod render;
 mod run;
 pub mod sarif;
 mod violation;
 
 pub use figures::{Figures, Histograms, Times};
 pub(crate) use figures::{count as count_time, millis, rounded};
+pub use render::render;
+pub(crate) use render::safe;
 pub use run::{
     Counters, Ended, Kept, Point, Run, RunPlan, Served, Setup, ToolRun, VERSION, Verdict,
 };

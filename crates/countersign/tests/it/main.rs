@@ -11,6 +11,7 @@ mod evidence;
 mod generators;
 mod import;
 mod inspect;
+mod load;
 mod readme;
 mod reload;
 mod sanitise;

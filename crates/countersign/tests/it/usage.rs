@@ -37,6 +37,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
       sanitise     Clean a text of control tokens and hidden characters
       config       Write, check and show the configuration file
       doctor       Say what is wrong with this set-up and what to type next
+      load         Put a server under load, and hold what it answers to its contract
       schema       Check JSON Schemas, and validate JSON against them
       completions  Print a completion script for a shell
       man          Print a manual page
@@ -56,6 +57,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
       countersign inspect --tool tool.json --mode strict result.json
       countersign sanitise --mode full page.txt
       countersign schema validate weather.schema.json result.json
+      countersign load run plan.toml
       countersign completions bash > countersign.bash
       countersign man | man -l -
 
@@ -64,6 +66,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
       1   the answer is no: blocked, invalid, gate failed
       2   wrong usage or configuration, or input that cannot be read
       3   the target cannot be reached
+      4   the load that was offered was not made, so there is no result
       7   the fuel for this instance was used up before a verdict
       8   the schema cannot be enforced
       70  a bug in countersign

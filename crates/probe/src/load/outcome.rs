@@ -8,6 +8,14 @@ use crate::policy::{CallOutcome, ProtocolError};
 /// How a refusal by this project's gateway begins.
 const REFUSED: &str = "blocked by policy";
 
+/// The outcome of a call whose answer nobody judges.
+pub(crate) fn of(answer: Result<&[u8], Fault>) -> CallOutcome {
+    match answer {
+        Ok(message) => refused(of_answer(message), message, Expect::Ok),
+        Err(fault) => of_fault(fault),
+    }
+}
+
 /// The outcome of a call without an answer.
 pub(super) fn of_fault(fault: Fault) -> CallOutcome {
     match fault {

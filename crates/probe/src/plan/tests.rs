@@ -139,3 +139,12 @@ fn the_smallest_plan_has_sensible_defaults() {
             .starts_with("Server      x a (stdio, whichever era it speaks)\n")
     );
 }
+
+#[test]
+fn the_plan_in_the_guide_is_one() {
+    let guide = include_str!("../../../../docs/guides/load.md");
+    let text = guide.split("```toml\n").nth(1).expect("a plan");
+    let text = text.split("```").next().expect("its end");
+    let plan = parse(text).expect("it can be read");
+    assert_eq!((plan.scenarios.len(), plan.thresholds.len()), (2, 3));
+}

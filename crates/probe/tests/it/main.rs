@@ -2,4 +2,5 @@
 
 mod client;
 mod load;
+mod overhead;
 mod support;

@@ -77,7 +77,7 @@ pub(crate) async fn run(plan: &Plan) -> Result<Run, LoadError> {
 /// Runs a plan until it ends or is stopped.
 pub(crate) async fn run_until(
     plan: &Plan,
-    stop: Pin<&mut (dyn Future<Output = ()> + Send)>,
+    stop: Pin<&mut dyn Future<Output = ()>>,
 ) -> Result<Run, LoadError> {
     let around = Surroundings {
         progress: &mut |_| {},

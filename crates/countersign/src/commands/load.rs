@@ -1,0 +1,185 @@
+//! `countersign load`: how a server bears load, and whether it keeps its contract meanwhile. Each subcommand in its own
+//! file; what they share is how reports are written and what a failure to get going means.
+
+mod compare;
+mod overhead;
+mod report;
+mod run;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, anyhow};
+use clap::{Args, Subcommand, ValueEnum};
+use countersign_probe::load::LoadError;
+use countersign_probe::plan::{Format, Plan};
+use countersign_probe::report::Run;
+
+use crate::report::Failure;
+use crate::{Console, Exit};
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign load run plan.toml --explain
+  countersign load run plan.toml --report html=run.html --report json=run.json
+  countersign load overhead plan.toml --through http://127.0.0.1:8080/mcp/s/files
+  countersign load report run.json -o markdown
+
+A small plan:
+  [server]
+  url = \"http://127.0.0.1:8080/mcp\"
+  [load]
+  rate = 50
+  duration = \"30s\"
+  [[scenario]]
+  tool = \"search\"
+  arguments = { query = \"rust\" }
+  [thresholds]
+  \"tools/call.response.p99\" = \"< 300ms\"
+
+Exit codes: 0 everything holds, 1 a threshold or the contract does not, 2 the plan is wrong, 3 the
+server cannot be reached, 4 the offered load was not made, so the figures are not the server's.";
+
+/// Put a server under load, and hold what it answers to its contract
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(run::Arguments),
+    Overhead(overhead::Arguments),
+    Compare(compare::Arguments),
+    Report(report::Arguments),
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    match &arguments.command {
+        Command::Run(arguments) => run::run(arguments, console),
+        Command::Overhead(arguments) => overhead::run(arguments, console),
+        Command::Compare(arguments) => compare::run(arguments, console),
+        Command::Report(arguments) => report::run(arguments, console),
+    }
+}
+
+/// The forms a report has on the command line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Form {
+    #[default]
+    Text,
+    Json,
+    Markdown,
+    Html,
+    Prometheus,
+}
+
+impl From<Form> for Format {
+    fn from(form: Form) -> Self {
+        match form {
+            Form::Text => Self::Terminal,
+            Form::Json => Self::Json,
+            Form::Markdown => Self::Markdown,
+            Form::Html => Self::Html,
+            Form::Prometheus => Self::Prometheus,
+        }
+    }
+}
+
+/// How to print and where else to write.
+#[derive(Debug, Args)]
+struct Reports {
+    /// How to print
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_name = "FORMAT",
+        value_enum,
+        default_value_t
+    )]
+    output: Form,
+    /// A report to write besides, as FORMAT=FILE; may be given several times
+    #[arg(long = "report", value_name = "FORMAT=FILE", value_parser = wanted)]
+    files: Vec<(Format, PathBuf)>,
+}
+
+/// Reads `FORMAT=FILE`.
+fn wanted(text: &str) -> Result<(Format, PathBuf), String> {
+    let known = || Format::ALL.map(Format::as_str).join(", ");
+    let (name, file) = text
+        .split_once('=')
+        .ok_or_else(|| format!("expected FORMAT=FILE, FORMAT one of {}", known()))?;
+    let format = Format::ALL.into_iter().find(|one| one.as_str() == name);
+    let format = format.ok_or_else(|| format!("no format '{name}'; there are {}", known()))?;
+    Ok((format, PathBuf::from(file)))
+}
+
+impl Reports {
+    /// Prints a run, and writes it to every file that is wanted.
+    fn write<'a>(
+        &'a self,
+        run: &Run,
+        planned: impl Iterator<Item = (&'a Format, &'a PathBuf)>,
+        console: &mut Console<'_>,
+    ) -> Result<(), Failure> {
+        let files = self.files.iter().map(|(format, file)| (format, file));
+        for (format, file) in planned.chain(files) {
+            let text = rendered(run, *format)?;
+            write_file(file, &text)?;
+        }
+        console.data(rendered(run, self.output.into())?)
+    }
+}
+
+fn rendered(run: &Run, format: Format) -> Result<String, Failure> {
+    let text = countersign_probe::report::render(run, format);
+    text.ok_or_else(|| Failure::usage(anyhow!("a load run has no {} form", format.as_str())))
+}
+
+fn write_file(file: &Path, text: &str) -> Result<(), Failure> {
+    if let Some(folder) = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        std::fs::create_dir_all(folder)
+            .with_context(|| format!("cannot make the folder {}", folder.display()))
+            .map_err(Failure::usage)?;
+    }
+    std::fs::write(file, text)
+        .with_context(|| format!("cannot write {}", file.display()))
+        .map_err(Failure::usage)
+}
+
+/// Reads a plan, with a hint where a word is nearly right.
+fn plan(file: &Path) -> Result<Plan, Failure> {
+    Plan::load(file).map_err(|error| {
+        let hint = match error.nearest() {
+            Some(nearest) => format!("did you mean `{nearest}`?"),
+            None => "docs/reference/plan.md has every key".to_owned(),
+        };
+        let error = anyhow::Error::from(error).context(format!("{} is no plan", file.display()));
+        Failure::usage(error).hint(hint)
+    })
+}
+
+/// What it means that there was no run.
+fn not_run(error: LoadError) -> Failure {
+    match error {
+        LoadError::Connect(_) | LoadError::List(_) => Failure::unreachable(error)
+            .hint("check the [server] of the plan; does the server start by hand?"),
+        LoadError::Authored(_) => {
+            Failure::no(error).hint("correct the arguments, or leave out [validation] strict")
+        }
+        LoadError::Thread(_) => Failure::from(anyhow::Error::from(error)),
+    }
+}
+
+/// The exit of a run's verdict.
+fn exit(run: &Run) -> Exit {
+    match run.verdict.exit {
+        0 => Exit::Ok,
+        4 => Exit::Saturated,
+        _ => Exit::No,
+    }
+}

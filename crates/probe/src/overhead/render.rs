@@ -1,0 +1,126 @@
+//! A comparison for people: in a terminal, and as a summary for a pull request.
+
+use std::fmt::Write as _;
+
+use super::Overhead;
+use crate::report::{Times, safe};
+
+/// A figure of many times, and its name.
+type Figure = (&'static str, fn(&Times) -> f64);
+
+/// Rows of figures: what, directly, through, the difference of the two.
+fn rows(overhead: &Overhead) -> Vec<[String; 4]> {
+    let (direct, through) = (&overhead.direct.figures, &overhead.through.figures);
+    let figures: [Figure; 5] = [
+        ("mean", |times| times.mean_ms),
+        ("p50", |times| times.p50_ms),
+        ("p90", |times| times.p90_ms),
+        ("p99", |times| times.p99_ms),
+        ("max", |times| times.max_ms),
+    ];
+    let mut rows = Vec::new();
+    for (name, one, other) in [
+        ("response", &direct.response, &through.response),
+        ("service", &direct.service, &through.service),
+    ] {
+        rows.extend(figures.iter().map(|(figure, of)| {
+            let (one, other) = (of(one), of(other));
+            [
+                format!("{name} {figure}"),
+                format!("{one:.3} ms"),
+                format!("{other:.3} ms"),
+                format!("{:+.3} ms", other - one),
+            ]
+        }));
+    }
+    rows
+}
+
+/// What the comparison says, line by line.
+fn lines(overhead: &Overhead) -> Vec<String> {
+    let (delta, bodies) = (&overhead.delta, &overhead.bodies);
+    let mut lines = vec![
+        format!(
+            "pairs: {} calls, through takes {:+.3} ms longer at the median, {:+.3} ms at p90, {:+.3} ms at p99",
+            delta.pairs, delta.p50_ms, delta.p90_ms, delta.p99_ms
+        ),
+        format!(
+            "bodies: {} the same, {} spaced, {} reordered, {} renumbered, {} changed, {} not comparable",
+            bodies.same,
+            bodies.spaced,
+            bodies.reordered,
+            bodies.renumbered,
+            bodies.changed,
+            bodies.varying
+        ),
+        format!(
+            "verdicts: {} differ; {} broke their contract on the way",
+            overhead.verdicts_differ, overhead.gateway_changed
+        ),
+    ];
+    for example in &overhead.examples {
+        lines.push(format!(
+            "{}: {} in {}",
+            safe(&example.tool),
+            example.difference.as_str(),
+            safe(&example.members.join(", "))
+        ));
+    }
+    lines.extend(
+        overhead
+            .notes
+            .iter()
+            .map(|note| format!("note: {}", safe(note))),
+    );
+    lines
+}
+
+fn verdict(overhead: &Overhead) -> String {
+    match overhead.verdict.exit {
+        0 => "the same both ways".to_owned(),
+        _ => overhead.verdict.reasons.join("; "),
+    }
+}
+
+/// For a person at a terminal.
+pub fn terminal(overhead: &Overhead) -> String {
+    let mut out = String::new();
+    let (direct, through) = (&overhead.direct.server, &overhead.through.server);
+    // Writing into a text cannot fail.
+    let _always = writeln!(
+        out,
+        "directly  {}\nthrough   {}\n\n{:<14}{:>14}{:>14}{:>14}",
+        safe(&direct.target),
+        safe(&through.target),
+        "",
+        "directly",
+        "through",
+        "difference"
+    );
+    for [name, one, other, difference] in rows(overhead) {
+        let _always = writeln!(out, "{name:<14}{one:>14}{other:>14}{difference:>14}");
+    }
+    let _always = writeln!(
+        out,
+        "\n{}\n\n{}",
+        lines(overhead).join("\n"),
+        verdict(overhead)
+    );
+    out
+}
+
+/// For a pull request.
+pub fn markdown(overhead: &Overhead) -> String {
+    let mut out = format!(
+        "## Overhead: {}\n\n| | directly | through | difference |\n|---|---:|---:|---:|\n",
+        verdict(overhead)
+    );
+    for row in rows(overhead) {
+        // Writing into a text cannot fail.
+        let _always = writeln!(out, "| {} |", row.join(" | "));
+    }
+    for line in lines(overhead) {
+        let _always = writeln!(out, "\n- `{}`", line.replace('`', "'"));
+    }
+    out
+}

@@ -1,0 +1,98 @@
+//! A run as the text that metric stores scrape.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use crate::report::Run;
+
+/// Writes the metrics.
+pub(super) fn render(run: &Run) -> String {
+    let mut out = String::new();
+    // Writing into a text cannot fail.
+    let _always = write(run, &mut out);
+    out
+}
+
+/// A label's value.
+fn label(text: &str) -> String {
+    text.replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('\n', "\\n")
+}
+
+fn write(run: &Run, out: &mut String) -> std::fmt::Result {
+    let counters = &run.counters;
+    writeln!(out, "# TYPE countersign_load_starts_total counter")?;
+    for (kind, count) in [
+        ("offered", counters.offered),
+        ("started", counters.started),
+        ("dropped", counters.dropped),
+        ("late", counters.late),
+        ("abandoned", counters.abandoned),
+    ] {
+        writeln!(
+            out,
+            "countersign_load_starts_total{{kind=\"{kind}\"}} {count}"
+        )?;
+    }
+    writeln!(out, "# TYPE countersign_load_calls_total counter")?;
+    for tool in &run.tools {
+        for (outcome, count) in &tool.outcomes {
+            writeln!(
+                out,
+                "countersign_load_calls_total{{tool=\"{}\",outcome=\"{}\"}} {count}",
+                label(&tool.tool),
+                label(outcome)
+            )?;
+        }
+    }
+    for (name, is_response) in [("response", true), ("service", false)] {
+        writeln!(out, "# TYPE countersign_load_{name}_seconds summary")?;
+        for tool in &run.tools {
+            let times = if is_response {
+                &tool.figures.response
+            } else {
+                &tool.figures.service
+            };
+            let tool = label(&tool.tool);
+            for (quantile, ms) in [
+                ("0.5", times.p50_ms),
+                ("0.9", times.p90_ms),
+                ("0.99", times.p99_ms),
+                ("0.999", times.p999_ms),
+            ] {
+                writeln!(
+                    out,
+                    "countersign_load_{name}_seconds{{tool=\"{tool}\",quantile=\"{quantile}\"}} {}",
+                    ms / 1e3
+                )?;
+            }
+            #[expect(clippy::cast_precision_loss, reason = "no run has 2^52 calls")]
+            let sum = times.mean_ms * times.count as f64 / 1e3;
+            writeln!(
+                out,
+                "countersign_load_{name}_seconds_sum{{tool=\"{tool}\"}} {sum}"
+            )?;
+            let count = times.count;
+            writeln!(
+                out,
+                "countersign_load_{name}_seconds_count{{tool=\"{tool}\"}} {count}"
+            )?;
+        }
+    }
+    writeln!(out, "# TYPE contract_violations_total counter")?;
+    let mut by_site: BTreeMap<(&str, &str, &str), u64> = BTreeMap::new();
+    for one in &run.violations {
+        let key = (one.tool.as_str(), one.site.as_str(), one.policy.as_str());
+        *by_site.entry(key).or_default() += one.count;
+    }
+    for ((tool, site, policy), count) in by_site {
+        writeln!(
+            out,
+            "contract_violations_total{{tool=\"{}\",site=\"{site}\",policy=\"{policy}\"}} {count}",
+            label(tool)
+        )?;
+    }
+    writeln!(out, "# TYPE countersign_load_exit_code gauge")?;
+    writeln!(out, "countersign_load_exit_code {}", run.verdict.exit)
+}

@@ -1,0 +1,166 @@
+//! A run for a person at a terminal.
+
+use std::fmt::Write as _;
+
+use super::{safe, time, title, verdict};
+use crate::policy::SchemaPolicy;
+use crate::report::{Ended, Run, ToolRun};
+
+/// Violations shown; the rest is counted.
+const SHOWN: usize = 20;
+
+/// Writes the whole report.
+pub(super) fn render(run: &Run) -> String {
+    let mut out = String::new();
+    // Writing into a text cannot fail.
+    let _always = write(run, &mut out);
+    out
+}
+
+fn write(run: &Run, out: &mut String) -> std::fmt::Result {
+    let (server, asked) = title(run);
+    writeln!(out, "{server}\n{asked}")?;
+    match run.ended {
+        Ended::Finished => {}
+        Ended::Interrupted => writeln!(out, "stopped before its end")?,
+        Ended::Aborted => writeln!(out, "ended by a threshold")?,
+    }
+    let counters = &run.counters;
+    writeln!(
+        out,
+        "\nstarts    {} offered ({:.1}/s), {} made ({:.1}/s), {} dropped, {} late, {} abandoned",
+        counters.offered,
+        counters.offered_rate,
+        counters.started,
+        counters.achieved_rate,
+        counters.dropped,
+        counters.late,
+        counters.abandoned
+    )?;
+    let outcomes = run.all.outcomes.iter();
+    let outcomes: Vec<String> = outcomes
+        .map(|(name, count)| format!("{count} {name}"))
+        .collect();
+    writeln!(
+        out,
+        "calls     {} counted, {} of the warm-up not: {}",
+        run.all.calls,
+        counters.warm_up,
+        outcomes.join(", ")
+    )?;
+    table(run, out)?;
+    violations(run, out)?;
+    for kept in &run.thresholds {
+        let word = if kept.holds { "ok  " } else { "FAIL" };
+        writeln!(
+            out,
+            "{word}  {} {} (is {})",
+            kept.name, kept.bound, kept.measured
+        )?;
+    }
+    for note in &run.notes {
+        writeln!(out, "note: {}", safe(note))?;
+    }
+    writeln!(out, "\n{}", verdict(run))?;
+    for reason in &run.verdict.reasons {
+        writeln!(out, "  {}", safe(reason))?;
+    }
+    Ok(())
+}
+
+fn table(run: &Run, out: &mut String) -> std::fmt::Result {
+    let mut rows = vec![
+        [
+            "",
+            "calls",
+            "unexpected",
+            "p50",
+            "p90",
+            "p99",
+            "p99.9",
+            "max",
+            "service p50",
+            "p99",
+            "max",
+        ]
+        .map(str::to_owned),
+    ];
+    rows.extend(run.tools.iter().map(row));
+    if run.tools.len() > 1 {
+        rows.push(row(&run.all));
+    }
+    let mut widths = [0; 11];
+    for row in &rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    writeln!(out)?;
+    for row in rows {
+        let mut line = String::new();
+        for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
+            let gap: String = std::iter::repeat_n(' ', width - cell.chars().count()).collect();
+            match column {
+                0 => write!(line, "{cell}{gap}")?,
+                _ => write!(line, "  {gap}{cell}")?,
+            }
+        }
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+fn row(tool: &ToolRun) -> [String; 11] {
+    let (response, service) = (&tool.figures.response, &tool.figures.service);
+    let name = if tool.tool.is_empty() {
+        "all".to_owned()
+    } else {
+        safe(&tool.tool)
+    };
+    [
+        name,
+        tool.calls.to_string(),
+        tool.unexpected.to_string(),
+        time(response.p50_ms),
+        time(response.p90_ms),
+        time(response.p99_ms),
+        time(response.p999_ms),
+        time(response.max_ms),
+        time(service.p50_ms),
+        time(service.p99_ms),
+        time(service.max_ms),
+    ]
+}
+
+fn violations(run: &Run, out: &mut String) -> std::fmt::Result {
+    let counts = run.policies;
+    writeln!(
+        out,
+        "\nviolations  {} fail, {} warn, {} ignored",
+        counts.fail, counts.warn, counts.ignore
+    )?;
+    let shown = run.violations.iter();
+    let shown = shown.filter(|one| one.policy != SchemaPolicy::Ignore);
+    for one in shown.clone().take(SHOWN) {
+        let place = one.instance_pointer.as_deref().unwrap_or_default();
+        let types = match (&one.expected, &one.actual) {
+            (Some(expected), Some(actual)) => format!(" expected {expected}, was {actual}"),
+            _ => String::new(),
+        };
+        writeln!(
+            out,
+            "  {:<4}  {}  {} {}{}  {} times",
+            one.policy,
+            one.rule,
+            safe(&one.tool),
+            safe(place),
+            safe(&types),
+            one.count
+        )?;
+    }
+    let rest = shown.count().saturating_sub(SHOWN);
+    if rest > 0 {
+        writeln!(out, "  and {rest} more")?;
+    }
+    Ok(())
+}
