@@ -8,6 +8,7 @@ use crate::{Console, Exit};
 mod activity;
 mod completions;
 mod config;
+mod contract;
 mod demo_server;
 mod doctor;
 mod import;
@@ -37,6 +38,7 @@ pub(crate) enum Command {
     Doctor(doctor::Arguments),
     Load(load::Arguments),
     Schema(schema::Arguments),
+    Contract(contract::Arguments),
     Completions(completions::Arguments),
     Man(man::Arguments),
     DemoServer(demo_server::Arguments),
@@ -56,6 +58,7 @@ pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<Exit, F
         Command::Doctor(arguments) => doctor::run(&arguments, console),
         Command::Load(arguments) => load::run(&arguments, console),
         Command::Schema(arguments) => schema::run(&arguments, console),
+        Command::Contract(arguments) => contract::run(&arguments, console),
         Command::Completions(arguments) => completions::run(&arguments, console),
         Command::Man(arguments) => man::run(&arguments, console),
         Command::DemoServer(arguments) => demo_server::run(&arguments),

@@ -15,6 +15,10 @@ pub enum Exit {
     Unreachable,
     /// The offered load was not made, so there is no result.
     Saturated,
+    /// Refused by policy: a tool that may not be called, a baseline that may not be written.
+    Refused,
+    /// A baseline knows what is no longer so.
+    Stale,
     /// Fuel was used up before there was a verdict.
     Exhausted,
     /// The schema cannot be enforced.
@@ -34,6 +38,8 @@ impl Exit {
             Self::Usage => 2,
             Self::Unreachable => 3,
             Self::Saturated => 4,
+            Self::Refused => 5,
+            Self::Stale => 6,
             Self::Exhausted => 7,
             Self::Unenforceable => 8,
             Self::Internal => 70,

@@ -43,6 +43,7 @@ Examples:
   countersign sanitise --mode full page.txt
   countersign schema validate weather.schema.json result.json
   countersign load run plan.toml
+  countersign contract run -- npx -y some-server
   countersign completions bash > countersign.bash
   countersign man | man -l -
 
@@ -52,6 +53,8 @@ Exit codes:
   2   wrong usage or configuration, or input that cannot be read
   3   the target cannot be reached
   4   the load that was offered was not made, so there is no result
+  5   refused by policy: a tool that may not be called, a baseline that may not be written
+  6   the baseline is stale
   7   the fuel for this instance was used up before a verdict
   8   the schema cannot be enforced
   70  a bug in countersign";
@@ -104,6 +107,8 @@ mod tests {
             Exit::Usage,
             Exit::Unreachable,
             Exit::Saturated,
+            Exit::Refused,
+            Exit::Stale,
             Exit::Exhausted,
             Exit::Unenforceable,
             Exit::Internal,

@@ -6,6 +6,7 @@ mod activity;
 mod answers;
 mod clients;
 mod config;
+mod contract;
 mod doctor;
 mod evidence;
 mod generators;

@@ -39,6 +39,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
       doctor       Say what is wrong with this set-up and what to type next
       load         Put a server under load, and hold what it answers to its contract
       schema       Check JSON Schemas, and validate JSON against them
+      contract     Test whether a server keeps what its tool list promises
       completions  Print a completion script for a shell
       man          Print a manual page
       help         Print this message or the help of the given subcommand(s)
@@ -58,6 +59,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
       countersign sanitise --mode full page.txt
       countersign schema validate weather.schema.json result.json
       countersign load run plan.toml
+      countersign contract run -- npx -y some-server
       countersign completions bash > countersign.bash
       countersign man | man -l -
 
@@ -67,6 +69,8 @@ fn help_lists_the_commands_and_the_exit_codes() {
       2   wrong usage or configuration, or input that cannot be read
       3   the target cannot be reached
       4   the load that was offered was not made, so there is no result
+      5   refused by policy: a tool that may not be called, a baseline that may not be written
+      6   the baseline is stale
       7   the fuel for this instance was used up before a verdict
       8   the schema cannot be enforced
       70  a bug in countersign

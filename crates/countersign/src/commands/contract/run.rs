@@ -1,0 +1,349 @@
+//! `countersign contract run`: calls the tools of one server and holds its answers to its declarations.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, anyhow};
+use clap::{Args, ValueEnum};
+use countersign_probe::client::{Site, Target};
+use countersign_probe::contract::{Run, RunError, Settings, render};
+use countersign_probe::plan::Plan;
+use countersign_probe::policy::{Date, SchemaPolicy, Validation};
+use serde_json::Value;
+
+use super::baseline::{self, BaselineOptions};
+use super::reproduce::Reproducer;
+use crate::report::{Failure, printable};
+use crate::{Console, Exit};
+
+/// The largest file with one case.
+const MAX_CASE_BYTES: u64 = 1024 * 1024;
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign contract run -- npx -y some-server
+  countersign contract run --allow-tool 'write_*' -- ./files-server /tmp/scratch
+  countersign contract run --strict --report junit=contract.xml --report sarif=contract.sarif URL
+  countersign contract run --strict --baseline known.json --update-baseline -- ./server
+  countersign contract run --tool search --case '{\"query\": \"\"}' -- ./server
+
+Tools that do not say they are harmless, or whose name sounds like a change, are not called unless
+--allow-tool names them. Try it on a scratch instance: arguments are made up.
+
+Exit codes: 0 the contract is kept, or lenient; 1 it is not; 2 wrong usage; 3 the server cannot be
+reached; 5 refused: no tool may be called, or a baseline update in CI; 6 the baseline is stale;
+70 a bug in countersign.";
+
+/// Call the tools of a server and hold its answers to its declarations
+#[derive(Debug, Args)]
+#[command(
+    after_help = EXAMPLES,
+    override_usage = "countersign contract run [OPTIONS] <URL | --plan FILE | -- COMMAND [ARGS]...>"
+)]
+pub(super) struct Arguments {
+    /// The server's Streamable HTTP address
+    #[arg(value_name = "URL", conflicts_with_all = ["plan", "command"])]
+    url: Option<String>,
+    /// Take the server and the validation from a plan file
+    #[arg(long, value_name = "FILE", conflicts_with = "command")]
+    plan: Option<PathBuf>,
+    /// A header for the server, as 'Name: value'; a value may be ${env:NAME}
+    #[arg(long, value_name = "HEADER")]
+    header: Vec<String>,
+    /// Fail on violations instead of only reporting them
+    #[arg(long)]
+    strict: bool,
+    /// Let `format` count like any other keyword
+    #[arg(long)]
+    assert_formats: bool,
+    /// The seed of the random passes
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// Test only tools whose name matches; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    tool: Vec<String>,
+    /// Call these tools although they may change something; may be repeated
+    #[arg(long, value_name = "GLOB")]
+    allow_tool: Vec<String>,
+    /// Test this many tools at most
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    max_tools: usize,
+    /// Enumerated cases per tool, at most
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    max_calls: usize,
+    /// Random cases per tool and pass; 0 leaves the random passes out
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    random: usize,
+    /// How long one call may take, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
+    timeout: f64,
+    #[command(flatten)]
+    baseline: BaselineOptions,
+    /// Run one case instead of the passes: arguments as JSON, or a file that holds them
+    #[arg(long, value_name = "JSON|FILE", requires = "tool")]
+    case: Option<String>,
+    /// How to print
+    #[arg(
+        short = 'o',
+        long = "output",
+        value_name = "FORMAT",
+        value_enum,
+        default_value_t
+    )]
+    output: Form,
+    /// Write a report to a file as well, as FORMAT=FILE; may be repeated
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = report)]
+    report: Vec<(Form, PathBuf)>,
+    /// The server's command and its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// For people
+    #[default]
+    Text,
+    /// The whole run as one object
+    Json,
+    /// One finding a line
+    Jsonl,
+    /// A summary for a CI step
+    Markdown,
+    /// Test suites, one per tool
+    Junit,
+    /// For code scanning
+    Sarif,
+    /// Counters
+    Prometheus,
+}
+
+impl Form {
+    fn render(self, run: &Run) -> String {
+        match self {
+            Self::Text => render::terminal(run, &printable),
+            Self::Json => render::json(run),
+            Self::Jsonl => render::json_lines(run),
+            Self::Markdown => render::markdown(run),
+            Self::Junit => render::junit(run),
+            Self::Sarif => render::sarif(run),
+            Self::Prometheus => render::prometheus(run),
+        }
+    }
+}
+
+fn report(text: &str) -> Result<(Form, PathBuf), String> {
+    let (form, file) = text.split_once('=').ok_or("expected FORMAT=FILE")?;
+    Ok((Form::from_str(form, false)?, file.into()))
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let seconds: f64 = text.parse().map_err(|_| "expected a number of seconds")?;
+    let allowed = (0.01..=3600.0).contains(&seconds);
+    allowed
+        .then_some(seconds)
+        .ok_or_else(|| "expected 0.01 to 3600".to_owned())
+}
+
+pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let known = match arguments.baseline.open()? {
+        Ok(known) => known,
+        Err(refused) => {
+            console.message(refused);
+            return Ok(Exit::Refused);
+        }
+    };
+    let (target, validation) = arguments.target()?;
+    let settings = arguments.settings(validation)?;
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
+    let mut progress = |text: &str| console.progress(&printable(text));
+    let ran = runtime.block_on(countersign_probe::contract::run(
+        &target,
+        &settings,
+        &mut progress,
+    ));
+    console.progress("");
+    runtime.shutdown_background();
+    let mut run = ran.map_err(unreachable)?;
+    let stale = baseline::settle(
+        &arguments.baseline,
+        known.as_ref(),
+        &mut run,
+        settings.case.is_some(),
+        console,
+    )?;
+    for (form, file) in &arguments.report {
+        let text = form.render(&run);
+        std::fs::write(file, text)
+            .with_context(|| format!("cannot write '{}'", file.display()))
+            .map_err(Failure::usage)?;
+    }
+    console.data(arguments.output.render(&run))?;
+    remarks(&run, console);
+    Ok(exit(&run, &settings.validation, stale, arguments))
+}
+
+fn unreachable(error: RunError) -> Failure {
+    Failure::unreachable(error)
+        .hint("check the address or the command; its own messages may say more")
+}
+
+/// What somebody should know beside the findings.
+fn remarks(run: &Run, console: &mut Console<'_>) {
+    for pattern in &run.unmatched_overrides {
+        console.message(format!(
+            "warning: the override for '{}' matches no tool\n",
+            printable(pattern)
+        ));
+    }
+    for case in &run.tester_bugs {
+        console.message(format!(
+            "error: a case was not what it claims to be: {}\n",
+            printable(case)
+        ));
+    }
+    if run.is_refused() {
+        console.message(
+            "error: no tool may be called\nhint: name the ones that may with --allow-tool GLOB\n",
+        );
+    }
+}
+
+fn exit(run: &Run, validation: &Validation, stale: bool, arguments: &Arguments) -> Exit {
+    let failures = run.count(SchemaPolicy::Fail) as u64;
+    let tolerated = if validation.strict {
+        validation.max_violations
+    } else {
+        0
+    };
+    let refused = run.is_refused()
+        || (!arguments.tool.is_empty() && run.tools.iter().any(|tool| tool.refused.is_some()));
+    if !run.tester_bugs.is_empty() {
+        Exit::Internal
+    } else if failures > tolerated {
+        Exit::No
+    } else if refused {
+        Exit::Refused
+    } else if stale {
+        Exit::Stale
+    } else {
+        Exit::Ok
+    }
+}
+
+impl Arguments {
+    fn target(&self) -> Result<(Target, Validation), Failure> {
+        let own = |target| Ok((target, Validation::default()));
+        if let Some(path) = &self.plan {
+            let plan = Plan::load(path).map_err(Failure::usage)?;
+            return Ok((plan.target, plan.validation));
+        }
+        if let Some(url) = &self.url {
+            let site = Site::new(url, &self.headers()?).map_err(Failure::usage)?;
+            return own(Target::Http(site));
+        }
+        let Some((program, rest)) = self.command.split_first() else {
+            let error = anyhow!("there is no server to test");
+            return Err(Failure::usage(error).hint("give a URL, --plan FILE, or -- COMMAND"));
+        };
+        own(Target::command(program.clone(), rest.iter().cloned()))
+    }
+
+    fn headers(&self) -> Result<BTreeMap<String, String>, Failure> {
+        let mut headers = BTreeMap::new();
+        for header in &self.header {
+            let (name, value) = header.split_once(':').ok_or_else(|| {
+                Failure::usage(anyhow!("'{header}' is not a header"))
+                    .hint("write it as 'Name: value'")
+            })?;
+            let value = value.trim();
+            let variable = value
+                .strip_prefix("${env:")
+                .and_then(|rest| rest.strip_suffix('}'));
+            let value = match variable {
+                None => value.to_owned(),
+                Some(name) => std::env::var(name).map_err(|_| {
+                    Failure::usage(anyhow!("the environment variable {name} is not set"))
+                })?,
+            };
+            headers.insert(name.trim().to_owned(), value);
+        }
+        Ok(headers)
+    }
+
+    fn settings(&self, mut validation: Validation) -> Result<Settings, Failure> {
+        validation.strict |= self.strict;
+        validation.assert_formats |= self.assert_formats;
+        let now = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
+        Ok(Settings {
+            seed: self.seed,
+            coverage: self.max_calls,
+            random: self.random,
+            stateful: self.random.min(8),
+            max_tools: self.max_tools,
+            only: self.tool.clone(),
+            allow: self.allow_tool.clone(),
+            timeout: Duration::from_secs_f64(self.timeout),
+            validation,
+            today: Date::from_unix_seconds(now.as_secs()),
+            case: self.case.as_deref().map(case).transpose()?,
+            reproduce: Reproducer::of(self).into_function(),
+        })
+    }
+
+    /// The words that lead to the same server under the same rules.
+    pub(super) fn words(&self) -> (Vec<String>, Vec<String>) {
+        let mut before = Vec::new();
+        for (flag, set) in [
+            ("--strict", self.strict),
+            ("--assert-formats", self.assert_formats),
+        ] {
+            before.extend(set.then(|| flag.to_owned()));
+        }
+        if (self.timeout - 10.0).abs() > f64::EPSILON {
+            before.extend(["--timeout".to_owned(), self.timeout.to_string()]);
+        }
+        for (flag, values) in [
+            ("--allow-tool", &self.allow_tool),
+            ("--header", &self.header),
+        ] {
+            before.extend(
+                values
+                    .iter()
+                    .flat_map(|value| [flag.to_owned(), value.clone()]),
+            );
+        }
+        let mut after = Vec::new();
+        if let Some(plan) = &self.plan {
+            before.extend(["--plan".to_owned(), plan.to_string_lossy().into_owned()]);
+        } else if let Some(url) = &self.url {
+            after.push(url.clone());
+        } else {
+            after.push("--".to_owned());
+            after.extend(self.command.iter().cloned());
+        }
+        (before, after)
+    }
+}
+
+/// Arguments given on the command line, or in a file.
+fn case(given: &str) -> Result<Value, Failure> {
+    if let Ok(value) = serde_json::from_str(given) {
+        return Ok(value);
+    }
+    let read = || -> anyhow::Result<Value> {
+        let size = std::fs::metadata(given)?.len();
+        anyhow::ensure!(
+            size <= MAX_CASE_BYTES,
+            "it is larger than {} KiB",
+            MAX_CASE_BYTES >> 10
+        );
+        Ok(serde_json::from_slice(&std::fs::read(given)?)?)
+    };
+    let read =
+        read().with_context(|| format!("--case is neither JSON nor a file with JSON: '{given}'"));
+    read.map_err(Failure::usage)
+}
