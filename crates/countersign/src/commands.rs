@@ -6,6 +6,7 @@ use crate::report::Failure;
 use crate::{Console, Exit};
 
 mod activity;
+mod classify;
 mod completions;
 mod config;
 mod contract;
@@ -34,6 +35,7 @@ pub(crate) enum Command {
     Tools(tools::Arguments),
     Inspect(inspect::Arguments),
     Sanitise(sanitise::Arguments),
+    Classify(classify::Arguments),
     Config(config::Arguments),
     Doctor(doctor::Arguments),
     Load(load::Arguments),
@@ -54,6 +56,7 @@ pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<Exit, F
         Command::Tools(arguments) => tools::run(&arguments, console),
         Command::Inspect(arguments) => inspect::run(&arguments, console),
         Command::Sanitise(arguments) => sanitise::run(&arguments, console),
+        Command::Classify(arguments) => classify::run(&arguments, console),
         Command::Config(arguments) => config::run(&arguments, console),
         Command::Doctor(arguments) => doctor::run(&arguments, console),
         Command::Load(arguments) => load::run(&arguments, console),

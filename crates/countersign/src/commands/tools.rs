@@ -1,6 +1,8 @@
 //! `countersign tools`: the tools behind a running gateway, and a call of one of them by hand, through the same door and
 //! the same checks as an agent's.
 
+mod show;
+
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use serde_json::Value;
@@ -15,6 +17,7 @@ use crate::{Console, Exit};
 const EXAMPLES: &str = "\
 Examples:
   countersign tools list
+  countersign tools show stub:conforming
   countersign tools call stub:conforming
   countersign tools call files:read --args '{\"path\": \"notes.txt\"}'
 
@@ -31,6 +34,7 @@ pub(crate) struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     List(List),
+    Show(show::Show),
     Call(Call),
 }
 
@@ -61,6 +65,7 @@ struct Call {
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
     match &arguments.command {
         Command::List(list) => list.whose.list("tools", &list.format, rendered, console),
+        Command::Show(arguments) => show::run(arguments, console),
         Command::Call(arguments) => call(arguments, console),
     }
 }

@@ -4,6 +4,7 @@ mod support;
 
 mod activity;
 mod answers;
+mod classify;
 mod clients;
 mod config;
 mod contract;

@@ -1,0 +1,34 @@
+//! `countersign classify`: how good classifiers are, measured before anything depends on them.
+
+use clap::{Args, Subcommand};
+
+use crate::report::Failure;
+use crate::{Console, Exit};
+
+mod eval;
+mod sets;
+mod tally;
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign classify eval --data ./injection
+  countersign classify eval --local ~/models/minilm --data ./injection -o json";
+
+/// Measure injection classifiers
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Eval(eval::Eval),
+}
+
+pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    match &arguments.command {
+        Command::Eval(arguments) => eval::run(arguments, console),
+    }
+}
