@@ -5,6 +5,7 @@
 mod body;
 mod event;
 mod fitted;
+mod problem;
 
 use bytes::Bytes;
 use countersign_audit::Recorded;
@@ -16,6 +17,7 @@ use tokio::sync::mpsc;
 pub(crate) use body::Body;
 pub(crate) use event::{Framing, line};
 use fitted::fitted;
+pub(crate) use problem::{Problem, problem};
 
 use crate::ability::{Abilities, Ability};
 use crate::call::{Call, Conclusion};
@@ -63,91 +65,6 @@ impl Reply {
     }
 }
 
-/// Why a request is refused before it is a call: the client's fault, in the words of the protocol.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Problem {
-    /// Not JSON.
-    Parse,
-    /// JSON, but not a request we can read one way only.
-    Invalid(&'static str),
-    /// A method we do not have.
-    Method,
-    /// Parameters we cannot use.
-    Params(&'static str),
-    /// A modern request without the members it must carry.
-    Meta,
-    /// A header that is missing or contradicts the body.
-    Header(&'static str),
-    /// A version we do not speak.
-    Version(String),
-    /// A session that is not, or no longer, ours.
-    Session,
-    /// There was no memory to read the request.
-    Busy,
-    /// The request is larger than a message may be.
-    TooLarge,
-    /// The only server there is does not run.
-    Gone,
-}
-
-impl Problem {
-    fn code(&self) -> i32 {
-        match self {
-            Self::Parse => -32700,
-            Self::Invalid(_) | Self::Session | Self::TooLarge => -32600,
-            Self::Method => -32601,
-            Self::Params(_) | Self::Meta => -32602,
-            Self::Header(_) => -32020,
-            Self::Version(_) => -32022,
-            Self::Busy | Self::Gone => -32603,
-        }
-    }
-
-    fn status(&self, client: ClientEra) -> StatusCode {
-        match self {
-            Self::Parse | Self::Invalid(_) | Self::Meta | Self::Header(_) | Self::Version(_) => {
-                StatusCode::BAD_REQUEST
-            }
-            Self::Method if client == ClientEra::Modern => StatusCode::NOT_FOUND,
-            Self::Method | Self::Params(_) => StatusCode::OK,
-            Self::Session => StatusCode::NOT_FOUND,
-            Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Busy | Self::Gone => StatusCode::SERVICE_UNAVAILABLE,
-        }
-    }
-
-    fn message(&self) -> String {
-        match self {
-            Self::Parse => "Parse error".to_owned(),
-            Self::Invalid(why) => format!("Invalid request: {why}"),
-            Self::Method => "Method not found".to_owned(),
-            Self::Params(why) => format!("Invalid params: {why}"),
-            Self::Meta => "Invalid params: _meta lacks a required member".to_owned(),
-            Self::Header(name) => format!("Header mismatch: {name}"),
-            Self::Version(_) => "Unsupported protocol version".to_owned(),
-            Self::Session => "Session not found".to_owned(),
-            Self::Busy => "The gateway is busy; try again later".to_owned(),
-            Self::TooLarge => "Invalid request: the message is too large".to_owned(),
-            Self::Gone => "The server is not running".to_owned(),
-        }
-    }
-
-    fn data(&self) -> Option<String> {
-        match self {
-            Self::Version(requested) => {
-                let requested = String::from_utf8_lossy(&quote(requested)).into_owned();
-                Some(format!(
-                    r#"{{"supported":{},"requested":{requested}}}"#,
-                    versions()
-                ))
-            }
-            Self::Busy => Some(r#"{"kind":"busy"}"#.to_owned()),
-            Self::Gone => Some(r#"{"kind":"unreachable"}"#.to_owned()),
-            _ => None,
-        }
-    }
-}
-
 /// The reply to a call, once its records are where they belong.
 pub(crate) fn call(recorded: Recorded<Conclusion>, call: &Call) -> Reply {
     let id = &*call.id;
@@ -191,22 +108,6 @@ pub(crate) fn broken(id: &[u8]) -> Reply {
     let error =
         format!(r#"{{"code":-32603,"message":"Internal error","data":{{"kind":"{kind}"}}}}"#);
     Reply::text(StatusCode::OK, envelope(id, "error", error.as_bytes()))
-}
-
-/// A refusal in the words of the protocol.
-pub(crate) fn problem(id: Option<&[u8]>, problem: &Problem, client: ClientEra) -> Reply {
-    let data = problem
-        .data()
-        .map(|data| format!(r#","data":{data}"#))
-        .unwrap_or_default();
-    let message = quote(&problem.message());
-    let error = format!(
-        r#"{{"code":{},"message":{}{data}}}"#,
-        problem.code(),
-        String::from_utf8_lossy(&message)
-    );
-    let bytes = envelope(id.unwrap_or(b"null"), "error", error.as_bytes());
-    Reply::text(problem.status(client), bytes)
 }
 
 /// What an endpoint can do, as its clients are told.
@@ -391,32 +292,6 @@ mod tests {
             reply.status.as_u16(),
             String::from_utf8(bytes.to_vec()).expect("UTF-8"),
         )
-    }
-
-    #[test]
-    fn problems_have_the_codes_and_statuses_of_their_era() {
-        let shown = |kind: Problem, client| {
-            let (status, body) = text(problem(Some(b"\"a\""), &kind, client));
-            format!("{status} {body}")
-        };
-        let lines = [
-            shown(Problem::Parse, ClientEra::Unnegotiated),
-            shown(Problem::Method, ClientEra::Legacy),
-            shown(Problem::Method, ClientEra::Modern),
-            shown(Problem::Params("unknown tool"), ClientEra::Legacy),
-            shown(Problem::Header("Mcp-Name"), ClientEra::Modern),
-            shown(Problem::Version("1\"".to_owned()), ClientEra::Modern),
-            shown(Problem::Session, ClientEra::Legacy),
-        ];
-        insta::assert_snapshot!(lines.join("\n"), @r#"
-        400 {"jsonrpc":"2.0","id":"a","error":{"code":-32700,"message":"Parse error"}}
-        200 {"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"Method not found"}}
-        404 {"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"Method not found"}}
-        200 {"jsonrpc":"2.0","id":"a","error":{"code":-32602,"message":"Invalid params: unknown tool"}}
-        400 {"jsonrpc":"2.0","id":"a","error":{"code":-32020,"message":"Header mismatch: Mcp-Name"}}
-        400 {"jsonrpc":"2.0","id":"a","error":{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"],"requested":"1\""}}}
-        404 {"jsonrpc":"2.0","id":"a","error":{"code":-32600,"message":"Session not found"}}
-        "#);
     }
 
     #[test]
