@@ -2,10 +2,12 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use countersign_gateway::Gateway;
+use countersign_gateway::config::{ApiKey, Located, Origin, Overrides, Source};
 use serde_json::json;
 
 use super::{Following, child};
-use crate::support::{refusal, result, text};
+use crate::support::{KEY, Rig, refusal, result, text};
 
 async fn following() -> Following {
     let folder = tempfile::tempdir().expect("a folder");
@@ -125,6 +127,37 @@ async fn a_patch_that_cannot_be_used_leaves_everything_as_it_is() {
 }
 
 #[tokio::test]
+async fn a_patch_makes_the_file_where_there_was_none() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("new/c.json");
+    let located = Located {
+        path: Some(file.clone()),
+        source: Origin::Nowhere,
+    };
+    let flags = Overrides {
+        listen: Some(([127, 0, 0, 1], 0).into()),
+        data_dir: Some(folder.path().join("data")),
+        api_key: Some(ApiKey::new(KEY)),
+        ..Overrides::default()
+    };
+    let opened = Source::of(&located, flags).open().expect("the defaults");
+    let gateway = Gateway::start(opened).await.expect("the gateway starts");
+    let rig = Rig { gateway, folder };
+    let following = Following { rig, file };
+    let server = child(&["--preset", "demo"]);
+    let patch = json!({"mcpServers": {"x": server}, "api_key": null});
+    let (status, said) = following.patch(&patch.to_string()).await;
+    assert_eq!(status, 200, "{said}");
+    assert_eq!(following.read(), json!({"mcpServers": {"x": server}}));
+    let answer = following
+        .rig
+        .client("/mcp/s/x")
+        .call("conforming", "{}")
+        .await;
+    assert!(result(&answer.expect("an answer")).contains("structuredContent"));
+}
+
+#[tokio::test]
 async fn a_patch_needs_the_key_and_a_file() {
     let following = following().await;
     let before = std::fs::read(&following.file).expect("a file");
@@ -139,7 +172,7 @@ async fn a_patch_needs_the_key_and_a_file() {
         assert_eq!(put.expect("an answer").status, 405, "{path}");
     }
     assert_eq!(std::fs::read(&following.file).expect("a file"), before);
-    let embedded = crate::support::Rig::over(Vec::new()).await;
+    let embedded = Rig::over(Vec::new()).await;
     let answer = embedded.client("/api/v1/config").send("PATCH", b"{}").await;
     let answer = answer.expect("an answer");
     assert_eq!(answer.status, 409);

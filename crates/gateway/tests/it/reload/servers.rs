@@ -1,11 +1,12 @@
 //! Servers that come, go and change while others stay as they are; and what clients hear of it.
 
 use countersign_fixture::client::{Exchange, MODERN_META, request};
+use countersign_fixture::http::Format;
 use countersign_fixture::{Answer, Entry, LogListener, Script, Step, Tool};
 use serde_json::{Value, json};
 
 use super::{Following, child, scripted};
-use crate::support::{Rig, WAIT, refusal, result, text};
+use crate::support::{Rig, WAIT, logged_http, received, refusal, result, text};
 
 fn is_call(entry: &Entry) -> bool {
     text(entry.body()).contains("tools/call")
@@ -208,4 +209,31 @@ async fn a_broken_contract_is_remembered_when_conforming_ones_are_to_be_listed()
     assert!(declares("conforming").await);
     following.change(&advertise("always")).await;
     assert!(declares("bad_output").await);
+}
+
+#[tokio::test]
+async fn a_server_over_http_is_reached_anew_only_if_its_way_changed() {
+    let script = Script::new("x").tool(Tool::named("t"));
+    let (_, fixture, mut entries) = logged_http("x", script, Format::Json).await;
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = json!({"url": fixture.url(), "headers": {"X-Who": "one"}});
+    let following = Following::over(folder, &json!({"x": server}), &json!({})).await;
+    let client = following.rig.client("/mcp/s/x");
+    let mut who = async || {
+        let answer = client.call("t", "{}").await.expect("an answer");
+        assert!(result(&answer).contains("content"));
+        let entry = received(&mut entries, is_call).await;
+        entry.header("x-who").expect("the header")
+    };
+    assert_eq!(who().await, "one");
+    following
+        .change(&json!({"mcpServers": {"x": {"timeout": "10s"}}}))
+        .await;
+    assert_eq!(who().await, "one");
+    assert_eq!(following.count("server_starts"), 1);
+    following
+        .change(&json!({"mcpServers": {"x": {"headers": {"X-Who": "two"}}}}))
+        .await;
+    assert_eq!(who().await, "two");
+    assert_eq!(following.count("server_starts"), 2);
 }
