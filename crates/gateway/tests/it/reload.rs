@@ -80,12 +80,9 @@ impl Following {
         serde_json::from_slice(&text).expect("JSON")
     }
 
-    /// Changes the file and has it read.
+    /// Changes the file by a patch: who changes it by hand may find that it was read before it was asked for.
     async fn change(&self, change: &Value) -> Value {
-        let mut config = self.read();
-        merge(&mut config, change);
-        std::fs::write(&self.file, config.to_string()).expect("written");
-        let (status, said) = self.reload().await;
+        let (status, said) = self.patch(&change.to_string()).await;
         assert_eq!(status, 200, "{said}");
         said
     }
