@@ -4,7 +4,7 @@ import asyncio
 import json
 from dataclasses import dataclass
 
-TIME = 180
+TIME = 600
 
 
 @dataclass
