@@ -192,6 +192,7 @@ fn get(shared: &Arc<Shared>, endpoint: Endpoint, headers: &HeaderMap) -> Respons
         return plain(StatusCode::NOT_FOUND, "no such session\n");
     };
     let listener = Listener {
+        shown: session.shown(&endpoint),
         endpoint,
         subscription: None,
         list_changed: true,

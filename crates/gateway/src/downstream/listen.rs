@@ -27,6 +27,8 @@ pub(super) struct Listener {
     pub(super) subscription: Option<Bytes>,
     /// Whether it wants to know about the list.
     pub(super) list_changed: bool,
+    /// The revision of the list it was shown before: what changed between that and now is news too.
+    pub(super) shown: Option<u64>,
     /// Resolves when nobody is to be told any more.
     pub(super) ended: Option<oneshot::Receiver<()>>,
     pub(super) framing: Framing,
@@ -39,7 +41,8 @@ impl Listener {
         let (events, body) = mpsc::channel(WAITING);
         let shared = Arc::clone(shared);
         // From now on: what changes before the task runs is news too.
-        let seen = shared.snapshot().revision(&self.endpoint);
+        let now = || shared.snapshot().revision(&self.endpoint);
+        let seen = self.shown.unwrap_or_else(now);
         tokio::spawn(async move {
             let _place = place;
             let ended = self.ended.take();
@@ -65,6 +68,9 @@ impl Listener {
     /// Tells the news; comes back when the reader takes none.
     async fn tell(&self, shared: &Shared, mut seen: u64, events: &mpsc::Sender<Bytes>) {
         let mut changes = shared.changes();
+        if self.shown.is_some() {
+            changes.mark_changed();
+        }
         let mut pulses = interval_at(Instant::now() + PULSE, PULSE);
         pulses.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let framing = self.framing;

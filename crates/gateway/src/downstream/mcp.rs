@@ -192,6 +192,7 @@ impl Request<'_> {
             list_changed: wanted && self.offer().list_changes,
             endpoint: self.endpoint,
             subscription: Some(self.id.clone()),
+            shown: None,
             ended: None,
             framing: self.via.framing(),
         };
@@ -256,6 +257,9 @@ impl Request<'_> {
                 None => return Err((self.id, Problem::Method)),
             },
         };
+        if let Some(session) = &self.client.session {
+            session.show(&self.endpoint, snapshot.revision(&self.endpoint));
+        }
         let ttl_ms = snapshot.ttl_ms(&self.endpoint);
         Ok(reply::tools(&self.id, tools, ttl_ms, era).into())
     }

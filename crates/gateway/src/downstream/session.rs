@@ -12,6 +12,7 @@ use tokio::sync::oneshot;
 
 use super::level::Level;
 use crate::noise::token;
+use crate::route::Endpoint;
 
 /// More sessions than this, and the one that has been idle longest goes.
 const MOST: usize = 10_000;
@@ -39,6 +40,8 @@ pub(crate) struct Session {
     listening: Mutex<Option<oneshot::Sender<()>>>,
     /// From which level on log messages are heard.
     level: AtomicU8,
+    /// The list that was shown last: where, and its revision.
+    shown: Mutex<Option<(Endpoint, u64)>>,
 }
 
 /// What keeps a request alive, and which request of its id it is.
@@ -66,6 +69,7 @@ impl Sessions {
             under_way: Mutex::new(HashMap::new()),
             listening: Mutex::new(None),
             level: AtomicU8::new(Level::default().code()),
+            shown: Mutex::new(None),
         };
         let mut open = self.table();
         if open.len() >= MOST {
@@ -151,6 +155,18 @@ impl Session {
         let (keep, ended) = oneshot::channel();
         drop(lock(&self.listening).replace(keep));
         ended
+    }
+
+    /// Takes note of the list that the client is shown.
+    pub(crate) fn show(&self, endpoint: &Endpoint, revision: u64) {
+        *lock(&self.shown) = Some((endpoint.clone(), revision));
+    }
+
+    /// The revision of the list that the client was shown there, if it was.
+    pub(crate) fn shown(&self, endpoint: &Endpoint) -> Option<u64> {
+        let shown = lock(&self.shown);
+        let (_, revision) = shown.as_ref().filter(|(at, _)| at == endpoint)?;
+        Some(*revision)
     }
 
     /// From which level on the client hears log messages.

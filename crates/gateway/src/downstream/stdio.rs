@@ -201,6 +201,7 @@ impl Door {
             endpoint: Endpoint::Server(Arc::clone(self.upstream.name())),
             subscription: None,
             list_changed: true,
+            shown: None,
             ended: Some(self.pipe.session.listen()),
             framing: Framing::Bare,
         };

@@ -1,5 +1,6 @@
 //! The catalogue over time: restarts, servers that do not list, tools that come and go.
 
+use countersign_fixture::client::Exchange;
 use countersign_fixture::script::Cursor;
 use countersign_fixture::{Answer, Script, Step, Tool, preset as presets};
 use countersign_gateway::Gateway;
@@ -48,6 +49,16 @@ async fn names(rig: &Rig, path: &str) -> Vec<String> {
     let tools = value["tools"].as_array().expect("a list").clone();
     let name = |tool: &Value| tool["name"].as_str().expect("a name").to_owned();
     tools.iter().map(name).collect()
+}
+
+/// What a stream tells first.
+async fn news(stream: &mut Exchange) -> String {
+    loop {
+        let event = stream.event().await.expect("a stream").expect("news");
+        if !event.comment {
+            return text(&event.data);
+        }
+    }
 }
 
 #[tokio::test]
@@ -99,14 +110,23 @@ async fn a_broken_contract_is_advertised_no_longer_where_that_is_asked_for() {
         if after {
             continue;
         }
-        let news = loop {
-            let event = stream.event().await.expect("a stream").expect("news");
-            if !event.comment {
-                break text(&event.data);
-            }
-        };
+        let news = news(&mut stream).await;
         assert!(news.contains("tools/list_changed"), "{news}");
     }
+}
+
+#[tokio::test]
+async fn a_change_since_the_last_list_is_news_to_a_stream_that_comes_later() {
+    let (mut server, _script) = scripted("x", &violating());
+    server.output.advertise_output_schema = Some(Advertise::Conforming);
+    let rig = Rig::over(vec![server]).await;
+    let client = rig.client("/mcp/s/x").handshake("2025-11-25").await;
+    let client = client.expect("a session");
+    client.request("tools/list", "{}").await.expect("a list");
+    client.call("bad", "{}").await.expect("an answer");
+    let mut stream = client.open("GET", b"").await.expect("a stream");
+    let news = news(&mut stream).await;
+    assert!(news.contains("tools/list_changed"), "{news}");
 }
 
 #[tokio::test]
