@@ -10,6 +10,7 @@ mod raw;
 mod resolve;
 mod scenario;
 mod schedule;
+mod subject;
 mod template;
 mod threshold;
 mod units;
@@ -27,6 +28,7 @@ pub use chance::Chance;
 pub use feeder::{Feeder, FeederError, Order, Row};
 pub use scenario::{Call, Expect, Scenario};
 pub use schedule::{Executor, Load, Processes, Shape, Stage};
+pub use subject::Subject;
 pub use template::{Taken, Template, TemplateError};
 pub use threshold::{Bound, Metric, Statistic, Threshold, ThresholdError, Timing};
 
@@ -166,15 +168,7 @@ impl PlanError {
 impl Plan {
     /// Reads a plan file; the files it names are looked for beside it.
     pub fn load(path: &Path) -> Result<Self, PlanError> {
-        let unreadable = |source| PlanError::Read {
-            path: path.to_owned(),
-            source,
-        };
-        let size = std::fs::metadata(path).map_err(unreadable)?.len();
-        if size > MOST_BYTES {
-            return Err(unreadable(std::io::ErrorKind::FileTooLarge.into()));
-        }
-        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        let text = text_of(path)?;
         let folder = path.parent().unwrap_or(Path::new("."));
         Self::parse(&text, folder, &|name| std::env::var(name).ok())
     }
@@ -223,6 +217,18 @@ impl Plan {
     pub fn duration(&self) -> Duration {
         self.load.duration()
     }
+}
+
+fn text_of(path: &Path) -> Result<String, PlanError> {
+    let unreadable = |source| PlanError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let size = std::fs::metadata(path).map_err(unreadable)?.len();
+    if size > MOST_BYTES {
+        return Err(unreadable(std::io::ErrorKind::FileTooLarge.into()));
+    }
+    std::fs::read_to_string(path).map_err(unreadable)
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! One answer to one case: how it was answered, and everything about it that is wrong.
 
-use bytes::Bytes;
 use countersign_inspect::Finding;
 
 use super::case::{Case, Intent};
@@ -30,7 +29,7 @@ pub(crate) fn examine(
     case: &Case,
     exchange: &Exchange,
 ) -> Examined {
-    let message = framed(exchange);
+    let message = exchange.message.clone().unwrap_or_default();
     let judgement =
         matches!(exchange.reply, Ok(Reply::Result(_))).then(|| judge.reply(tool, message.clone()));
     let seen = seen(exchange, judgement.as_ref());
@@ -138,17 +137,6 @@ fn refusal(case: &Case, texts: &[String]) -> Vec<Sighting> {
         found.push(Sighting::of(What::Rule(&oracle::UNNAMED)).detail(oracle::UNNAMED.says));
     }
     found
-}
-
-/// The answer as a whole response.
-fn framed(exchange: &Exchange) -> Bytes {
-    let (member, value) = match &exchange.reply {
-        Ok(Reply::Result(result)) => ("result", result),
-        Ok(Reply::Error(error)) => ("error", &error.raw),
-        Err(_) => return Bytes::new(),
-    };
-    let lead = format!(r#"{{"jsonrpc":"2.0","id":0,"{member}":"#);
-    [lead.as_bytes(), value, b"}"].concat().into()
 }
 
 fn request_id(message: &[u8]) -> Option<String> {

@@ -56,6 +56,8 @@ pub struct Settings {
     pub allow: Vec<String>,
     /// How long one call may take.
     pub timeout: Duration,
+    /// What the client asks of the server.
+    pub options: Options,
     /// Strictness and overrides.
     pub validation: Validation,
     /// The day, for overrides that end.
@@ -85,6 +87,7 @@ impl Default for Settings {
             only: Vec::new(),
             allow: Vec::new(),
             timeout: Duration::from_secs(10),
+            options: Options::default(),
             validation: Validation::default(),
             today: Date::from_unix_seconds(0),
             case: None,
@@ -173,7 +176,7 @@ pub async fn run(
     settings: &Settings,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Run, RunError> {
-    let mut session = Session::open(target, Options::default(), settings.timeout).await?;
+    let mut session = Session::open(target, settings.options.clone(), settings.timeout).await?;
     let list = session.list().await?;
     let client = session.client().await?;
     let report = Run {

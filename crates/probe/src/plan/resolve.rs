@@ -77,7 +77,7 @@ pub(super) fn resolve(
     })
 }
 
-fn options(server: &raw::Server) -> Options {
+pub(super) fn options(server: &raw::Server) -> Options {
     let defaults = Options::default();
     Options {
         max_message_bytes: server
@@ -91,7 +91,7 @@ fn options(server: &raw::Server) -> Options {
     }
 }
 
-fn target(
+pub(super) fn target(
     server: raw::Server,
     folder: &Path,
     environment: Environment<'_>,

@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
-use countersign_probe::client::{Site, Target};
+use countersign_probe::client::{Options, Site, Target};
 use countersign_probe::contract::{Run, RunError, Settings, render};
-use countersign_probe::plan::Plan;
+use countersign_probe::plan::Subject;
 use countersign_probe::policy::{Date, SchemaPolicy, Validation};
 use serde_json::Value;
 
@@ -154,8 +154,15 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
             return Ok(Exit::Refused);
         }
     };
-    let (target, validation) = arguments.target()?;
-    let settings = arguments.settings(validation)?;
+    let Subject {
+        target,
+        options,
+        validation,
+    } = arguments.subject()?;
+    let settings = Settings {
+        options,
+        ..arguments.settings(validation)?
+    };
     let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
     let mut progress = |text: &str| console.progress(&printable(text));
     let ran = runtime.block_on(countersign_probe::contract::run(
@@ -233,21 +240,24 @@ fn exit(run: &Run, validation: &Validation, stale: bool, arguments: &Arguments) 
 }
 
 impl Arguments {
-    fn target(&self) -> Result<(Target, Validation), Failure> {
-        let own = |target| Ok((target, Validation::default()));
+    fn subject(&self) -> Result<Subject, Failure> {
         if let Some(path) = &self.plan {
-            let plan = Plan::load(path).map_err(Failure::usage)?;
-            return Ok((plan.target, plan.validation));
+            return Subject::load(path).map_err(Failure::usage);
         }
-        if let Some(url) = &self.url {
+        let target = if let Some(url) = &self.url {
             let site = Site::new(url, &self.headers()?).map_err(Failure::usage)?;
-            return own(Target::Http(site));
-        }
-        let Some((program, rest)) = self.command.split_first() else {
+            Target::Http(site)
+        } else if let Some((program, rest)) = self.command.split_first() {
+            Target::command(program.clone(), rest.iter().cloned())
+        } else {
             let error = anyhow!("there is no server to test");
             return Err(Failure::usage(error).hint("give a URL, --plan FILE, or -- COMMAND"));
         };
-        own(Target::command(program.clone(), rest.iter().cloned()))
+        Ok(Subject {
+            target,
+            options: Options::default(),
+            validation: Validation::default(),
+        })
     }
 
     fn headers(&self) -> Result<BTreeMap<String, String>, Failure> {
@@ -291,6 +301,7 @@ impl Arguments {
             today: Date::from_unix_seconds(now.as_secs()),
             case: self.case.as_deref().map(case).transpose()?,
             reproduce: Reproducer::of(self).into_function(),
+            ..Settings::default()
         })
     }
 

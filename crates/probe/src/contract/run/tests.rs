@@ -178,3 +178,15 @@ async fn overrides_are_heard() {
     );
     assert_eq!(run.unmatched_overrides, ["no_such"]);
 }
+
+#[tokio::test]
+async fn over_http_the_answers_are_the_same() {
+    use countersign_fixture::{http, preset};
+    let server = http::Server::start(preset::contract_clean(), http::Format::Json)
+        .await
+        .expect("it starts");
+    let target = Target::url(&server.url()).expect("an address");
+    let run = run(&target, &strict(), &mut |_| {}).await.expect("it runs");
+    assert_eq!(shown(&run), BTreeSet::new(), "{:#?}", run.findings);
+    assert_eq!((run.transport.as_str(), run.restarts), ("http", 0));
+}

@@ -22,6 +22,8 @@ pub(super) struct Subject {
     pub(super) minimal: Option<Value>,
     pub(super) run: ToolRun,
     schema: Value,
+    /// It can only be called as a task, which is not what is tested here.
+    needs_task: bool,
 }
 
 impl Subject {
@@ -46,6 +48,7 @@ impl Subject {
             minimal: None,
             run,
             schema,
+            needs_task: declared["execution"]["taskSupport"] == "required",
         }
     }
 
@@ -67,6 +70,10 @@ impl Subject {
         settings: &Settings,
         corpus: &Corpus,
     ) -> Vec<Case> {
+        if self.needs_task {
+            self.note("it can only be called as a task".to_owned());
+            return Vec::new();
+        }
         let generator = Generator::new(&self.schema, engine);
         match pass {
             Pass::Declaration => Vec::new(),

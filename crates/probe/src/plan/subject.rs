@@ -1,0 +1,72 @@
+//! The part of a plan that says what is tested and how strictly. A contract run needs no more:
+//! its calls are its own, so a plan without scenarios will do.
+
+use std::path::Path;
+
+use super::{PlanError, hint, raw, resolve, text_of};
+use crate::client::{Options, Target};
+use crate::policy::Validation;
+
+/// What is tested.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// Where the server is.
+    pub target: Target,
+    /// What the client asks of it.
+    pub options: Options,
+    /// Whether and how violations gate.
+    pub validation: Validation,
+}
+
+impl Subject {
+    /// Reads `[server]` and `[validation]` of a plan file. The rest must be well-formed, and is
+    /// not looked at.
+    pub fn load(path: &Path) -> Result<Self, PlanError> {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        Self::parse(&text_of(path)?, folder, &|name| std::env::var(name).ok())
+    }
+
+    fn parse(
+        text: &str,
+        folder: &Path,
+        environment: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, PlanError> {
+        let raw: raw::Plan = toml::from_str(text).map_err(|error| hint::syntax(&error))?;
+        let options = resolve::options(&raw.server);
+        let (target, _) = resolve::target(raw.server, folder, environment)?;
+        Ok(Self {
+            target,
+            options,
+            validation: raw.validation,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plan_without_scenarios_says_what_is_tested() {
+        let text = r#"
+            [server]
+            command = "./server"
+            [validation]
+            strict = true
+            [[validation.override]]
+            tool = "woo_*"
+            site = ["result", "format"]
+            policy = "warn"
+            until = 2026-12-31
+            reason = "upstream sends local dates"
+        "#;
+        let subject = Subject::parse(text, Path::new("."), &|_| None).expect("a subject");
+        assert!(matches!(subject.target, Target::Stdio(_)) && subject.validation.strict);
+        assert_eq!(
+            subject.validation.overrides[0].until.to_string(),
+            "2026-12-31"
+        );
+        let misspelt = text.replace("strict", "stricct");
+        assert!(Subject::parse(&misspelt, Path::new("."), &|_| None).is_err());
+    }
+}
