@@ -34,7 +34,8 @@ def servers(work, scratch):
     git("-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "--quiet", "-m", "first")
     memory = {"MEMORY_FILE_PATH": str(scratch / "memory.jsonl")}
     return [
-        ("server-everything", [node, package("server-everything"), "stdio"], {}, []),
+        # One of its tools fetches an address: there is no network here.
+        ("server-everything", [node, package("server-everything"), "stdio"], {}, ["--tool", "e*", "--tool", "get-*", "--tool", "s*", "--tool", "t*"]),
         ("server-filesystem", [node, package("server-filesystem"), str(files)], {}, []),
         ("server-memory", [node, package("server-memory")], memory, []),
         ("mcp-server-time", [python("mcp-server-time"), "--local-timezone", "UTC"], {}, []),
@@ -90,7 +91,7 @@ def main():
             run = json.loads(reports["json"].read_text())
             if run["tester_bugs"]:
                 failed.append(f"{name}: cases that were not what they claim: {run['tester_bugs']}")
-            idle = [tool["name"] for tool in run["tools"] if not tool["cases"].get("coverage")]
+            idle = [tool["name"] for tool in run["tools"] if not tool["cases"].get("coverage") and not tool["notes"]]
             if idle:
                 failed.append(f"{name}: no cases for {idle}")
             check_reports(reports, work, xsd)
