@@ -32,14 +32,17 @@ def servers(work, scratch):
     (repository / "a.txt").write_text("one\n")
     git("add", ".")
     git("-c", "user.name=a", "-c", "user.email=a@example.org", "commit", "--quiet", "-m", "first")
+    value = lambda **values: [word for name, text in values.items() for word in ("--value", f"{name}={text}")]
+    git_user = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    zones = value(timezone="UTC", source_timezone="UTC", target_timezone="Europe/Oslo", time='"12:30"')
     memory = {"MEMORY_FILE_PATH": str(scratch / "memory.jsonl")}
     return [
         # One of its tools fetches an address: there is no network here.
         ("server-everything", [node, package("server-everything"), "stdio"], {}, ["--tool", "e*", "--tool", "get-*", "--tool", "s*", "--tool", "t*"]),
         ("server-filesystem", [node, package("server-filesystem"), str(files)], {}, []),
         ("server-memory", [node, package("server-memory")], memory, []),
-        ("mcp-server-time", [python("mcp-server-time"), "--local-timezone", "UTC"], {}, []),
-        ("mcp-server-git", [python("mcp-server-git"), "--repository", str(repository)], {}, []),
+        ("mcp-server-time", [python("mcp-server-time"), "--local-timezone", "UTC"], {}, zones),
+        ("mcp-server-git", [python("mcp-server-git"), "--repository", str(repository)], git_user, value(repo_path=repository)),
     ]
 
 

@@ -62,6 +62,9 @@ pub struct Settings {
     pub validation: Validation,
     /// The day, for overrides that end.
     pub today: Date,
+    /// Values that exist, by the name of the argument they are for: made-up ids and paths mostly
+    /// lead to "not found".
+    pub values: Vec<(String, Value)>,
     /// One case instead of the passes.
     pub case: Option<Value>,
     /// How findings are shown again.
@@ -90,6 +93,7 @@ impl Default for Settings {
             options: Options::default(),
             validation: Validation::default(),
             today: Date::from_unix_seconds(0),
+            values: Vec::new(),
             case: None,
             reproduce: Box::new(|tool, _| tool.to_owned()),
         }

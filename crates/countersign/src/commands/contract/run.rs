@@ -26,6 +26,7 @@ Examples:
   countersign contract run --allow-tool 'write_*' -- ./files-server /tmp/scratch
   countersign contract run --strict --report junit=contract.xml --report sarif=contract.sarif URL
   countersign contract run --strict --baseline known.json --update-baseline -- ./server
+  countersign contract run --value project=demo -- ./server
   countersign contract run --tool search --case '{\"query\": \"\"}' -- ./server
 
 Tools that do not say they are harmless, or whose name sounds like a change, are not called unless
@@ -66,6 +67,9 @@ pub(super) struct Arguments {
     /// Call these tools although they may change something; may be repeated
     #[arg(long, value_name = "GLOB")]
     allow_tool: Vec<String>,
+    /// A value that exists, for arguments of this name, as NAME=VALUE; may be repeated
+    #[arg(long, value_name = "NAME=VALUE", value_parser = value)]
+    value: Vec<(String, Value)>,
     /// Test this many tools at most
     #[arg(long, value_name = "N", default_value_t = 200)]
     max_tools: usize,
@@ -136,6 +140,13 @@ impl Form {
 fn report(text: &str) -> Result<(Form, PathBuf), String> {
     let (form, file) = text.split_once('=').ok_or("expected FORMAT=FILE")?;
     Ok((Form::from_str(form, false)?, file.into()))
+}
+
+/// A value is JSON, or else a text.
+fn value(text: &str) -> Result<(String, Value), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE")?;
+    let value = serde_json::from_str(value).unwrap_or_else(|_| Value::from(value));
+    Ok((name.to_owned(), value))
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -299,6 +310,7 @@ impl Arguments {
             timeout: Duration::from_secs_f64(self.timeout),
             validation,
             today: Date::from_unix_seconds(now.as_secs()),
+            values: self.value.clone(),
             case: self.case.as_deref().map(case).transpose()?,
             reproduce: Reproducer::of(self).into_function(),
             ..Settings::default()
@@ -327,6 +339,9 @@ impl Arguments {
                     .flat_map(|value| [flag.to_owned(), value.clone()]),
             );
         }
+        let value =
+            |(name, value): &(String, Value)| ["--value".to_owned(), format!("{name}={value}")];
+        before.extend(self.value.iter().flat_map(value));
         let mut after = Vec::new();
         if let Some(plan) = &self.plan {
             before.extend(["--plan".to_owned(), plan.to_string_lossy().into_owned()]);

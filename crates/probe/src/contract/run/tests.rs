@@ -190,3 +190,18 @@ async fn over_http_the_answers_are_the_same() {
     assert_eq!(shown(&run), BTreeSet::new(), "{:#?}", run.findings);
     assert_eq!((run.transport.as_str(), run.restarts), ("http", 0));
 }
+
+#[tokio::test]
+async fn values_that_exist_are_used() {
+    let mut settings = strict();
+    settings.only = vec!["ends_on_zero".to_owned()];
+    settings.values = vec![("n".to_owned(), serde_json::json!(5))];
+    let run = ran("contract-bugs", &settings).await;
+    assert_eq!(
+        shown(&run),
+        BTreeSet::new(),
+        "n is never 0: {:#?}",
+        run.findings
+    );
+    assert!(run.tools[0].rejected > 0, "mistakes are still made");
+}

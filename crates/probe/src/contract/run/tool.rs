@@ -62,8 +62,28 @@ impl Subject {
         }
     }
 
-    /// The cases of a pass.
+    /// The cases of a pass, with the values that are known to exist.
     pub(super) fn cases(
+        &mut self,
+        engine: &Schema,
+        pass: Pass,
+        settings: &Settings,
+        corpus: &Corpus,
+    ) -> Vec<Case> {
+        let mut cases = self.made(engine, pass, settings, corpus);
+        for case in &mut cases {
+            for (name, value) in &settings.values {
+                put(engine, case, name, value);
+            }
+        }
+        if pass == Pass::Coverage {
+            let first = cases.iter().find(|case| case.intent.is_valid());
+            self.minimal = first.map(|case| case.arguments.clone());
+        }
+        cases
+    }
+
+    fn made(
         &mut self,
         engine: &Schema,
         pass: Pass,
@@ -79,8 +99,6 @@ impl Subject {
             Pass::Declaration => Vec::new(),
             Pass::Coverage => {
                 let made = generator.coverage(settings.coverage);
-                let first = made.cases.iter().find(|case| case.intent.is_valid());
-                self.minimal = first.map(|case| case.arguments.clone());
                 for what in made.ungeneratable {
                     self.note(format!("ungeneratable: {what}"));
                 }
@@ -122,5 +140,31 @@ impl Subject {
             Seen::ToolError | Seen::Error(_) if !case.intent.is_valid() => self.run.rejected += 1,
             _ => {}
         }
+    }
+}
+
+/// Puts a value that exists into a case, unless that makes it another case.
+fn put(engine: &Schema, case: &mut Case, name: &str, value: &Value) {
+    let mut arguments = case.arguments.clone();
+    let Some(place) = arguments.get_mut(name) else {
+        return;
+    };
+    *place = value.clone();
+    let same = match (
+        label(engine, arguments.to_string().as_bytes()),
+        &case.intent,
+    ) {
+        (Label::Valid, Intent::Valid) => true,
+        (
+            Label::Invalid(keyword, pointer),
+            Intent::Invalid {
+                keyword: known,
+                pointer: at,
+            },
+        ) => keyword == *known && pointer == *at,
+        _ => false,
+    };
+    if same {
+        case.arguments = arguments;
     }
 }
