@@ -84,7 +84,7 @@ pub struct Leg {
     pub figures: Figures,
 }
 
-/// Differences of paired response times, in milliseconds.
+/// Differences of paired service times, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Delta {
     /// How many pairs.

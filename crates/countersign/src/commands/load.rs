@@ -8,11 +8,11 @@ mod run;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, anyhow};
+use anyhow::Context;
 use clap::{Args, Subcommand, ValueEnum};
 use countersign_probe::load::LoadError;
 use countersign_probe::plan::{Format, Plan};
-use countersign_probe::report::Run;
+use countersign_probe::report::{Run, render};
 
 use crate::report::Failure;
 use crate::{Console, Exit};
@@ -73,6 +73,8 @@ enum Form {
     Markdown,
     Html,
     Prometheus,
+    Junit,
+    Sarif,
 }
 
 impl From<Form> for Format {
@@ -83,6 +85,8 @@ impl From<Form> for Format {
             Form::Markdown => Self::Markdown,
             Form::Html => Self::Html,
             Form::Prometheus => Self::Prometheus,
+            Form::Junit => Self::Junit,
+            Form::Sarif => Self::Sarif,
         }
     }
 }
@@ -125,16 +129,10 @@ impl Reports {
     ) -> Result<(), Failure> {
         let files = self.files.iter().map(|(format, file)| (format, file));
         for (format, file) in planned.chain(files) {
-            let text = rendered(run, *format)?;
-            write_file(file, &text)?;
+            write_file(file, &render(run, *format))?;
         }
-        console.data(rendered(run, self.output.into())?)
+        console.data(render(run, self.output.into()))
     }
-}
-
-fn rendered(run: &Run, format: Format) -> Result<String, Failure> {
-    let text = countersign_probe::report::render(run, format);
-    text.ok_or_else(|| Failure::usage(anyhow!("a load run has no {} form", format.as_str())))
 }
 
 fn write_file(file: &Path, text: &str) -> Result<(), Failure> {

@@ -58,6 +58,11 @@ fn a_run_is_reported_in_every_form_and_shown_again() {
     assert!(ran.stdout.contains("5 ok"), "{ran}");
     let page = std::fs::read_to_string(folder.path().join("out/run.html")).expect("a page");
     assert!(page.contains("<svg id=\"latency\""));
+    let suites = folder.countersign("load report run.json -o junit").stdout;
+    assert!(
+        suites.contains("<testsuite name=\"conforming\""),
+        "{suites}"
+    );
     let again = folder.countersign("load report run.json");
     assert_eq!((again.code, again.stdout), (Some(0), ran.stdout));
     let json = folder.countersign("load report run.json -o json");

@@ -263,6 +263,10 @@ impl Engine {
                 tool: self.tool(choice.scenario, position),
                 expect: call.expect,
                 times: CallTimes::of(&exchange, self.origin(), intended),
+                result: match &exchange.reply {
+                    Ok(Reply::Result(result)) => Some(result.clone()),
+                    _ => None,
+                },
                 answer: match (exchange.reply, exchange.message) {
                     (Ok(_), Some(message)) => Ok(message),
                     (Ok(_), None) => Err(crate::client::Fault::Malformed),

@@ -15,6 +15,8 @@ pub(super) struct Sample {
     pub(super) expect: Expect,
     /// The whole answer, or why there is none.
     pub(super) answer: Result<Bytes, Fault>,
+    /// The result in it, if it is one.
+    pub(super) result: Option<Bytes>,
     /// Arguments that were not known beforehand, to be held to the schema too.
     pub(super) arguments: Option<Bytes>,
     pub(super) times: CallTimes,

@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use bytes::Bytes;
+
 use super::figures::Timeline;
 use super::outcome;
 use super::sample::Sample;
@@ -20,6 +22,9 @@ use crate::report::{Happened, Violations};
 const QUEUE: usize = 64;
 /// Bytes of answers that may wait.
 const MOST_BYTES: usize = 64 << 20;
+
+/// Larger results are not remembered.
+const REMEMBERED: usize = 64 << 10;
 
 /// What answers are held to.
 #[derive(Debug)]
@@ -191,8 +196,10 @@ fn work(
     verdicts: &Mutex<Verdicts>,
     queued: &AtomicUsize,
 ) {
+    let mut memory = Memory::default();
     while let Ok(batch) = receiver.recv() {
-        let judged: Vec<Judged> = batch.iter().map(|sample| law.judge(sample)).collect();
+        let judged = batch.iter().map(|sample| memory.judge(law, sample));
+        let judged: Vec<Arc<Judged>> = judged.collect();
         let now = now_ms();
         let mut verdicts = verdicts.lock().unwrap_or_else(PoisonError::into_inner);
         for (sample, judged) in batch.iter().zip(&judged) {
@@ -212,6 +219,33 @@ fn work(
         drop(verdicts);
         let weight: usize = batch.iter().map(Sample::weight).sum();
         queued.fetch_sub(weight, Ordering::Relaxed);
+    }
+}
+
+/// The last judgement of each tool. A verdict depends on the result's bytes and nothing else, and
+/// many servers say the same again and again: saying so costs a comparison.
+#[derive(Default)]
+struct Memory {
+    last: HashMap<usize, (Bytes, Expect, Arc<Judged>)>,
+}
+
+impl Memory {
+    fn judge(&mut self, law: &Law, sample: &Sample) -> Arc<Judged> {
+        let small = sample.result.as_ref().filter(|one| one.len() <= REMEMBERED);
+        // Arguments that vary are judged too, so nothing is the same then.
+        let (Some(result), None) = (small, &sample.arguments) else {
+            return Arc::new(law.judge(sample));
+        };
+        if let Some((known, expect, judged)) = self.last.get(&sample.tool)
+            && known == result
+            && *expect == sample.expect
+        {
+            return Arc::clone(judged);
+        }
+        let judged = Arc::new(law.judge(sample));
+        let entry = (result.clone(), sample.expect, Arc::clone(&judged));
+        self.last.insert(sample.tool, entry);
+        judged
     }
 }
 
@@ -308,3 +342,6 @@ pub(super) fn now_ms() -> u64 {
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,6 +17,9 @@ use crate::report::Ended;
 /// How long calls may go on when the run was stopped.
 const STOPPED: Duration = Duration::from_secs(1);
 
+/// No answer comes this quickly from anywhere else.
+const AT_ONCE: Duration = Duration::from_micros(20);
+
 /// Lets the users make their calls, and waits for them.
 pub(super) async fn run(engine: &Arc<Engine>, around: &mut Surroundings<'_>) -> Stopped {
     let Executor::Vus {
@@ -93,12 +96,12 @@ async fn user(
         let choice = engine.choose(&mut chance);
         engine.walk(choice, &client, now).await;
         drop(slot);
-        if think_time.is_zero() {
-            // A server that refuses at once must not keep everybody else from being heard.
-            tokio::task::yield_now().await;
-        } else {
+        if !think_time.is_zero() {
             let left = end.saturating_duration_since(Instant::now());
             tokio::time::sleep(think_time.min(left)).await;
+        } else if now.elapsed() < AT_ONCE {
+            // A server that refuses at once must not keep everybody else from being heard.
+            tokio::task::yield_now().await;
         }
     }
 }

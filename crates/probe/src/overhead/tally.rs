@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::body::{Difference, compare, members_that_differ};
 use super::{Bodies, Comparison, Delta, Example, Leg, Overhead, Timed};
@@ -67,9 +66,7 @@ impl Tally {
         let [leg, other_leg] = &mut self.legs;
         leg.add(direct, one);
         other_leg.add(through, other);
-        let signed = |time: Duration| time.as_secs_f64() * 1e3;
-        self.deltas
-            .push(signed(through.response) - signed(direct.response));
+        self.deltas.push(service_ms(through) - service_ms(direct));
         let (one_holds, other_holds) = (
             self.holds(tool, &direct.exchange),
             self.holds(tool, &through.exchange),
@@ -166,6 +163,12 @@ impl Tally {
             verdict: verdict(self.bodies, self.verdicts_differ, self.gateway_changed),
         }
     }
+}
+
+/// From sending to the last byte: when a start was made is the generator's doing.
+fn service_ms(timed: &Timed) -> f64 {
+    let Exchange { sent, done, .. } = timed.exchange;
+    done.saturating_duration_since(sent).as_secs_f64() * 1e3
 }
 
 fn outcome(timed: &Timed) -> CallOutcome {

@@ -1,6 +1,7 @@
 //! A run in the form somebody asked for. Every form is made from the same data and nothing else;
 //! what a server wrote is made safe for the form it goes into.
 
+mod checks;
 mod html;
 mod markdown;
 mod prometheus;
@@ -9,17 +10,17 @@ mod terminal;
 use super::Run;
 use crate::plan::Format;
 
-/// A run as text. Nothing for the forms that only violations have.
-pub fn render(run: &Run, format: Format) -> Option<String> {
+/// A run as text.
+pub fn render(run: &Run, format: Format) -> String {
     match format {
-        Format::Terminal => Some(terminal::render(run)),
-        Format::Json => serde_json::to_string_pretty(run)
-            .ok()
-            .map(|json| json + "\n"),
-        Format::Markdown => Some(markdown::render(run)),
-        Format::Html => Some(html::render(run)),
-        Format::Prometheus => Some(prometheus::render(run)),
-        Format::Junit | Format::Sarif => None,
+        Format::Terminal => terminal::render(run),
+        // Everything in a run has a JSON form.
+        Format::Json => serde_json::to_string_pretty(run).unwrap_or_default() + "\n",
+        Format::Markdown => markdown::render(run),
+        Format::Html => html::render(run),
+        Format::Prometheus => prometheus::render(run),
+        Format::Junit => checks::junit(run),
+        Format::Sarif => checks::sarif(run),
     }
 }
 

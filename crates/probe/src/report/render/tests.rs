@@ -132,7 +132,7 @@ fn no_form_lets_a_server_write_markup_or_steer_a_terminal() {
         Format::Html,
         Format::Prometheus,
     ] {
-        let text = render(&run, format).expect("a form");
+        let text = render(&run, format);
         assert!(
             format == Format::Prometheus || !text.contains('\x1b'),
             "{format:?}"
@@ -150,7 +150,6 @@ fn no_form_lets_a_server_write_markup_or_steer_a_terminal() {
             );
         }
     }
-    assert_eq!(render(&run, Format::Junit), None);
 }
 
 #[test]
@@ -162,7 +161,7 @@ fn the_terminal_shows_the_whole_story() {
     run.violations[0].instance_pointer = Some("/n".to_owned());
     run.notes.clear();
     assert_eq!(
-        render(&run, Format::Terminal).expect("text"),
+        render(&run, Format::Terminal),
         "\
 http://127.0.0.1:1/mcp (s 1, http, modern 2026-07-28)
 open loop, 10 starts a second for 10s; warm-up 0 s; seed 7; strict
@@ -185,7 +184,7 @@ fail (exit 1)
 
 #[test]
 fn the_page_draws_latency_calls_outcomes_and_percentiles_and_fetches_nothing() {
-    let page = render(&hostile(), Format::Html).expect("a page");
+    let page = render(&hostile(), Format::Html);
     for id in ["latency", "calls", "outcomes", "percentiles"] {
         assert!(page.contains(&format!("<svg id=\"{id}\"")), "{id}");
     }
@@ -199,7 +198,7 @@ fn the_page_draws_latency_calls_outcomes_and_percentiles_and_fetches_nothing() {
 
 #[test]
 fn metrics_name_the_tool_and_escape_it() {
-    let text = render(&hostile(), Format::Prometheus).expect("metrics");
+    let text = render(&hostile(), Format::Prometheus);
     assert!(text.contains("countersign_load_starts_total{kind=\"offered\"} 100\n"));
     assert!(text.contains(",site=\"result\",policy=\"fail\"} 3\n"));
     for line in text.lines() {
@@ -209,4 +208,19 @@ fn metrics_name_the_tool_and_escape_it() {
                 .is_some_and(|(_, value)| value.parse::<f64>().is_ok());
         assert!(plain, "{line}");
     }
+}
+
+#[test]
+fn ci_systems_see_suites_and_results() {
+    let mut run = hostile();
+    run.violations[0].tool = run.tools[0].tool.clone();
+    let suites = render(&run, Format::Junit);
+    assert!(suites.contains("tests=\"3\" failures=\"2\""), "{suites}");
+    assert!(suites.contains("the offered load was made"));
+    assert!(!suites.contains("<script") && !suites.contains('\x1b'));
+    let results: serde_json::Value =
+        serde_json::from_str(&render(&run, Format::Sarif)).expect("JSON");
+    let result = &results["runs"][0]["results"][0];
+    assert_eq!(result["ruleId"], "RESULT-SCHEMA-MISMATCH");
+    assert_eq!(result["level"], "error");
 }

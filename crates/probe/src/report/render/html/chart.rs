@@ -47,9 +47,11 @@ fn below(out: &mut String, marks: &[(f64, String)]) -> std::fmt::Result {
     for (across, text) in marks {
         let (x, _) = place(*across, 0.0);
         let y = HEIGHT - 6.0;
+        // The last one must not leave the drawing.
+        let anchor = if *across > 0.99 { "end" } else { "middle" };
         writeln!(
             out,
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\">{}</text>",
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{}</text>",
             escaped(text)
         )?;
     }
@@ -75,8 +77,9 @@ fn length(points: &[Point]) -> f64 {
 
 fn seconds(points: &[Point]) -> Vec<(f64, String)> {
     let length = length(points);
+    let places = usize::from(length < 20.0);
     [0.0, 0.25, 0.5, 0.75, 1.0]
-        .map(|share| (share, format!("{:.0} s", share * length)))
+        .map(|share| (share, format!("{:.places$} s", share * length)))
         .to_vec()
 }
 

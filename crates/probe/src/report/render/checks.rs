@@ -1,0 +1,129 @@
+//! A run for CI systems: as suites of checks, and as results of code scanning. The forms are
+//! shared with contract runs; here is only what a load run says in them.
+
+use std::collections::BTreeSet;
+
+use crate::policy::{SchemaPolicy, Site};
+use crate::report::junit::{self, Check, Status, Suite};
+use crate::report::sarif::{self, SarifResult, SarifRule};
+use crate::report::{Run, ViolationRecord};
+
+/// What a violation says in one line.
+fn line(one: &ViolationRecord) -> String {
+    let place = one.instance_pointer.as_deref().unwrap_or_default();
+    let types = match (&one.expected, &one.actual) {
+        (Some(expected), Some(actual)) => format!(": expected {expected}, was {actual}"),
+        _ => String::new(),
+    };
+    let at = if place.is_empty() {
+        String::new()
+    } else {
+        format!(" at {place}")
+    };
+    format!("{}{at}{types}, {} times", one.rule, one.count)
+}
+
+/// A suite for each tool, one for the thresholds, one for the load itself.
+pub(super) fn junit(run: &Run) -> String {
+    let mut suites: Vec<Suite> = run
+        .tools
+        .iter()
+        .map(|tool| Suite {
+            name: tool.tool.clone(),
+            checks: contract(run, &tool.tool),
+        })
+        .collect();
+    let thresholds = run.thresholds.iter().map(|kept| Check {
+        name: format!("{} {}", kept.name, kept.bound),
+        status: if kept.holds {
+            Status::Passed
+        } else {
+            Status::Failed {
+                message: format!("is {}", kept.measured),
+                text: String::new(),
+            }
+        },
+    });
+    suites.push(Suite {
+        name: "thresholds".to_owned(),
+        checks: thresholds.collect(),
+    });
+    let offered = match &run.saturated {
+        None => Status::Passed,
+        Some(why) => Status::Failed {
+            message: why.clone(),
+            text: String::new(),
+        },
+    };
+    suites.push(Suite {
+        name: "load".to_owned(),
+        checks: vec![Check {
+            name: "the offered load was made".to_owned(),
+            status: offered,
+        }],
+    });
+    junit::render("countersign load", &suites)
+}
+
+fn contract(run: &Run, tool: &str) -> Vec<Check> {
+    let of_tool = run.violations.iter().filter(|one| one.tool == tool);
+    let mut checks: Vec<Check> = of_tool
+        .filter_map(|one| {
+            let status = match one.policy {
+                SchemaPolicy::Ignore => return None,
+                SchemaPolicy::Warn => Status::Warned(line(one)),
+                SchemaPolicy::Fail => Status::Failed {
+                    message: line(one),
+                    text: String::new(),
+                },
+            };
+            Some(Check {
+                name: format!("{} {}", one.rule, one.fingerprint),
+                status,
+            })
+        })
+        .collect();
+    if checks.is_empty() {
+        checks.push(Check {
+            name: "keeps its contract".to_owned(),
+            status: Status::Passed,
+        });
+    }
+    checks
+}
+
+/// Each violation that is not ignored as a result.
+pub(super) fn sarif(run: &Run) -> String {
+    let shown = run.violations.iter();
+    let shown: Vec<&ViolationRecord> = shown
+        .filter(|one| one.policy != SchemaPolicy::Ignore)
+        .collect();
+    let ids: BTreeSet<&str> = shown.iter().map(|one| one.rule.as_str()).collect();
+    let rules: Vec<SarifRule> = ids.into_iter().map(rule).collect();
+    let results = shown.iter().map(|one| SarifResult {
+        rule: one.rule.clone(),
+        level: if one.policy == SchemaPolicy::Fail {
+            "error"
+        } else {
+            "warning"
+        },
+        text: line(one),
+        server: run.server.name.clone(),
+        tool: one.tool.clone(),
+        fingerprint: one.fingerprint.clone(),
+        is_known: false,
+        accepted: None,
+        reproducer: one.repro.clone(),
+    });
+    let results: Vec<SarifResult> = results.collect();
+    sarif::render(&run.server.name, &rules, &results)
+}
+
+fn rule(id: &str) -> SarifRule {
+    let site = Site::ALL.into_iter().find(|site| site.rule() == id);
+    let site = site.map_or("contract", Site::name);
+    SarifRule {
+        id: id.to_owned(),
+        text: format!("The server does not keep its contract ({site})."),
+    }
+}
