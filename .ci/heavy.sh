@@ -9,6 +9,8 @@ heavy() {
         fi
     done
     step "kill the gateway 50 times" env COUNTERSIGN_TEST_KILLS=50 cargo test --locked -p countersign --test it killed
+    suite "load beside wrk" bench/load-vs-wrk
+    step "soak the load tester" bench/soak
     fuzz
     [[ ${#table[@]} -gt 0 ]] || not_run heavy "there is no bench and no fuzz target yet"
 }

@@ -59,11 +59,15 @@ fn lines(overhead: &Overhead) -> Vec<String> {
         ),
     ];
     for example in &overhead.examples {
+        let members = match example.members.as_slice() {
+            [] => "the order of the result's own members".to_owned(),
+            members => members.join(", "),
+        };
         lines.push(format!(
             "{}: {} in {}",
             safe(&example.tool),
             example.difference.as_str(),
-            safe(&example.members.join(", "))
+            safe(&members)
         ));
     }
     lines.extend(
