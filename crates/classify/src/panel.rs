@@ -16,7 +16,7 @@ use crate::counts::Stats;
 use crate::error::SetupError;
 use crate::kinds;
 use crate::screener::{Outcome, Screener};
-use crate::settings::{OnError, OnInjection, Options, Settings};
+use crate::settings::{Kind, OnError, OnInjection, Options, Settings};
 use crate::verdict::{Action, Origin};
 
 /// How long all classifiers together may take over one result, unless something else is said.
@@ -60,7 +60,12 @@ impl Panel {
         for settings in settings {
             let built = kinds::build(settings);
             let classifier = built.map_err(|error| (settings.name.clone(), error))?;
-            panel.add(classifier, settings.options.clone());
+            let mut options = settings.options.clone();
+            if matches!(settings.kind, Kind::Local(_)) {
+                // It uses every core by itself, and waiting for one's turn is not thinking.
+                options.max_concurrent = 1;
+            }
+            panel.add(classifier, options);
         }
         Ok(panel)
     }

@@ -5,5 +5,8 @@ mod azure;
 mod faults;
 mod nemo;
 mod provider;
+#[cfg(feature = "local-model")]
+mod real_model;
+mod real_nemo;
 mod support;
 mod webhook;

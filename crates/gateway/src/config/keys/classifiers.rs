@@ -48,7 +48,7 @@ const KEYS: &[Key] = &[
         "max_concurrent",
         Form::Number(1, 1024),
         "8",
-        "How many questions are under way at a time, of all calls together.",
+        "How many questions are under way at a time, of all calls together. A `local` model is asked one at a time.",
     ),
     key(
         "max_chunks",
