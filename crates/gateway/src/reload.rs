@@ -212,8 +212,9 @@ fn prepare(
         Saving::Yes => error.without_lines(),
         Saving::No => error,
     })?;
-    gateway::check(&config).map_err(|error| unstartable(&error))?;
     let running = shared.config();
+    config.take_panel(&running);
+    gateway::check(&config).map_err(|error| unstartable(&error))?;
     let needs_restart = config.while_running(&running).map_err(ConfigError::from)?;
     let applied = Applied {
         changed: difference::between(&running, &config),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use countersign_classify::{AwsAuth, BedrockCheck, Kind, Options, Panel, Settings, SetupError};
 use serde::Serialize;
@@ -49,7 +49,7 @@ pub struct SetupFailure {
 
 /// The panel of a configuration, once it has been made. A copy of a configuration may be changed, so it has its own.
 #[derive(Default)]
-pub(crate) struct Panels(OnceLock<Result<Panel, SetupFailure>>);
+pub(crate) struct Panels(OnceLock<Result<Arc<Panel>, SetupFailure>>);
 
 impl Clone for Panels {
     fn clone(&self) -> Self {
@@ -69,9 +69,29 @@ impl Config {
         let panel = self.panels.0.get_or_init(|| {
             let settings = self.classifiers.iter().map(|one| &one.settings);
             Panel::build(settings, self.classifier_budget)
+                .map(Arc::new)
                 .map_err(|(name, source)| SetupFailure { name, source })
         });
-        panel.as_ref()
+        panel.as_deref()
+    }
+
+    /// Whether the classifiers are set up alike, secrets included.
+    pub(crate) fn classifies_like(&self, other: &Self) -> bool {
+        let settings = |config: &Self| -> Vec<Settings> {
+            let all = config.classifiers.iter();
+            all.map(|one| one.settings.clone()).collect()
+        };
+        self.classifier_budget == other.classifier_budget && settings(self) == settings(other)
+    }
+
+    /// Takes the classifiers that another configuration has made, if they are set up alike: what they have in mind, and a
+    /// model in memory, need not be made again.
+    pub(crate) fn take_panel(&mut self, other: &Self) {
+        if self.classifies_like(other)
+            && let Some(Ok(panel)) = other.panels.0.get()
+        {
+            self.panels = Panels(OnceLock::from(Ok(Arc::clone(panel))));
+        }
     }
 
     /// The classifiers that may see a tool's results.

@@ -155,6 +155,27 @@ mod tests {
     }
 
     #[test]
+    fn classifiers_that_did_not_change_are_not_made_again() {
+        let file = |token: &str| {
+            config(&format!(
+                r#"{{"classifiers": [{{"kind": "webhook", "endpoint": "http://127.0.0.1:9/", "headers": {{"X": "{token}"}}}}]}}"#
+            ))
+        };
+        let made = |config: &Config| std::ptr::from_ref(config.panel().expect("a panel"));
+        let running = file("one");
+        // Nothing was made yet, so there is nothing to take.
+        let mut new = file("one");
+        new.take_panel(&running);
+        assert_ne!(made(&new), made(&running));
+        let mut same = file("one");
+        same.take_panel(&running);
+        assert_eq!(made(&same), made(&running));
+        let mut other = file("two");
+        other.take_panel(&running);
+        assert_ne!(made(&other), made(&running));
+    }
+
+    #[test]
     fn a_closed_gateway_is_not_opened_by_a_setting_that_waits() {
         let running = config(r#"{"listen": "0.0.0.0:8080"}"#);
         let mut new = config(r#"{"listen": "127.0.0.1:8080", "require_mcp_auth": false}"#);

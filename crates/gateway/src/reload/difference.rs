@@ -24,6 +24,9 @@ pub(super) fn between(old: &Config, new: &Config) -> Vec<String> {
     if old_key != new_key && !changed.iter().any(|key| key == "api_key") {
         changed.push("api_key".to_owned());
     }
+    if !old.classifies_like(new) && !changed.iter().any(|key| key == "classifiers") {
+        changed.push("classifiers".to_owned());
+    }
     changed.extend(servers((old, &before), (new, &after)));
     changed
 }
