@@ -8,7 +8,7 @@ use clap::Args;
 use countersign_gateway::config::Environment;
 
 use crate::format::{Format, FormatOption};
-use crate::report::{Failure, printable};
+use crate::report::{self, Failure, printable};
 use crate::{Console, Exit};
 
 mod definition;
@@ -40,8 +40,8 @@ Examples:
   countersign import --wrap cursor --yes    put the boundary into Cursor's own file
   countersign import --unwrap cursor --yes  and take it out again
 
-Sources: claude-desktop, cursor, vscode, mcpproxy, or any file, which is recognised by its shape. Comments and trailing
-commas are understood.
+Sources: claude-desktop, claude-code, cursor, vscode, windsurf, mcpproxy, or any file, which is recognised by its shape.
+Comments and trailing commas are understood.
 
 Secrets (values of `env` and `headers` that look like some) become ${env:NAME} references. Their values go to `env` in
 the data directory, which `serve` reads, or to the file that --env-file names; only its owner may read it. They are
@@ -54,7 +54,7 @@ cannot be read or written.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// A client (claude-desktop, cursor, vscode, mcpproxy) or a file; all known places if not given
+    /// A client (claude-desktop, claude-code, cursor, vscode, windsurf, mcpproxy) or a file; all known places if not given
     source: Option<String>,
     /// Do it, instead of showing what would be done
     #[arg(long, visible_alias = "write")]
@@ -105,7 +105,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         return wrapping::run(arguments, &sources, console);
     }
     let target = Target::find(arguments, &environment)?;
-    let planned = planned(arguments, &sources, &target, &environment, console)?;
+    let (planned, exit) = planned(arguments, &sources, &target, &environment, console)?;
     let text = target.merged(&planned)?;
     if arguments.yes {
         target.write(&text, &planned)?;
@@ -116,10 +116,11 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         render::next_steps(arguments, &target, &planned, console);
     }
     let refused = planned.iter().any(|server| server.fate == Fate::Conflict);
-    Ok(if arguments.yes && refused {
+    let conflict = arguments.yes && refused;
+    Ok(if exit == Exit::Ok && conflict {
         Exit::No
     } else {
-        Exit::Ok
+        exit
     })
 }
 
@@ -163,7 +164,7 @@ fn planned(
     target: &Target,
     environment: &Environment<'_>,
     console: &mut Console<'_>,
-) -> Result<Vec<Planned>, Failure> {
+) -> Result<(Vec<Planned>, Exit), Failure> {
     let mut existing = Existing {
         servers: target.servers()?,
         variables: target.variables.values.clone(),
@@ -174,25 +175,58 @@ fn planned(
         },
     };
     let mut planned = Vec::new();
+    let mut exit = Exit::Ok;
     for place in sources {
         if target.is(&place.path) {
-            console.message(format!(
-                "{} is the configuration itself\n",
-                printable(&place.path.to_string_lossy())
-            ));
+            say_of(place, "is the configuration itself", console);
             continue;
         }
-        let text = Text::read(&place.path)?;
-        let document = text.document()?;
-        planned.extend(of_file(
-            &text,
-            &document,
-            target,
-            environment,
-            &mut existing,
-        ));
+        let Some(text) = read(place, console)? else {
+            continue;
+        };
+        let document = text.document();
+        match tolerated(document, sources, console)? {
+            Some(document) => planned.extend(of_file(
+                &text,
+                &document,
+                target,
+                environment,
+                &mut existing,
+            )),
+            None => exit = Exit::Usage,
+        }
     }
-    Ok(planned)
+    Ok((planned, exit))
+}
+
+/// The text of a file; nothing if it is a client's usual file and has no servers.
+fn read(place: &Place, console: &mut Console<'_>) -> Result<Option<Text>, Failure> {
+    let text = Text::read(&place.path)?;
+    if place.client.is_some() && text.is_without_servers() {
+        say_of(place, "has no servers", console);
+        return Ok(None);
+    }
+    Ok(Some(text))
+}
+
+/// What came of one file. One that cannot be used is told of and does not keep the others from it; nothing, then.
+fn tolerated<T>(
+    outcome: Result<T, Failure>,
+    sources: &[Place],
+    console: &mut Console<'_>,
+) -> Result<Option<T>, Failure> {
+    match outcome {
+        Err(failure) if sources.len() > 1 => {
+            report::failure(&failure, console);
+            Ok(None)
+        }
+        other => other.map(Some),
+    }
+}
+
+fn say_of(place: &Place, what: &str, console: &mut Console<'_>) {
+    let path = printable(&place.path.to_string_lossy());
+    console.message(format!("{path} {what}\n"));
 }
 
 fn of_file(

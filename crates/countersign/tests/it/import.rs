@@ -265,6 +265,39 @@ fn one_bad_server_does_not_keep_the_others_out() {
 }
 
 #[test]
+fn a_file_that_cannot_be_used_does_not_keep_the_others_out() {
+    let home = Home::with(&[
+        (DESKTOP, r#"{"globalShortcut": ""}"#),
+        (".mcp.json", r#"{"mcpServers": {"code": {"command": "x"}}}"#),
+        (".cursor/mcp.json", "{"),
+        (
+            ".codeium/windsurf/mcp_config.json",
+            r#"{"mcpServers": {"surf": {"serverUrl": "https://s.example"}}}"#,
+        ),
+    ]);
+    let ran = home.run("import --yes");
+    assert_eq!(ran.code, Some(2), "{ran}");
+    assert!(
+        ran.stderr
+            .contains("claude_desktop_config.json has no servers\n"),
+        "{ran}"
+    );
+    assert!(ran.stderr.contains("not JSON at line 1"), "{ran}");
+    let config: Value = serde_json::from_str(&home.read(OURS)).expect("JSON");
+    assert_eq!(config["mcpServers"]["code"]["command"], "x");
+    assert_eq!(config["mcpServers"]["surf"]["url"], "https://s.example");
+    let ran = home.run("import --wrap --yes");
+    assert_eq!(ran.code, Some(2), "{ran}");
+    assert!(home.read(".mcp.json").contains("\"--name=code\""), "{ran}");
+    assert_eq!(
+        home.run("import claude-desktop").code,
+        Some(0),
+        "nothing to import"
+    );
+    assert_eq!(home.run("import cursor").code, Some(2), "the only one");
+}
+
+#[test]
 fn files_are_refused_with_a_reason() {
     let home = Home::with(&[
         ("bad.json", "{\"mcpServers\": {,}"),

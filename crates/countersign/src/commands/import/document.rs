@@ -52,7 +52,7 @@ impl Text {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
             let error = anyhow!(cause.unwrap_or_default());
             Failure::usage(error.context(format!("cannot read '{}'", path.display())))
-                .hint("name a file, or one of claude-desktop, cursor, vscode, mcpproxy")
+                .hint("name a file, or one of claude-desktop, claude-code, cursor, vscode, windsurf, mcpproxy")
         })?;
         Ok(Self::new(path, original))
     }
@@ -63,6 +63,12 @@ impl Text {
             json: blanked(&original),
             original,
         }
+    }
+
+    /// Whether it is a file of a client that has no servers at all, as a new one.
+    pub(super) fn is_without_servers(&self) -> bool {
+        let tape = Tape::parse(self.json.as_bytes(), &LIMITS);
+        tape.is_ok_and(|tape| Document::recognise(tape).is_none())
     }
 
     /// Takes the file apart. Positions are those of the original.

@@ -9,8 +9,10 @@ use countersign_gateway::config::Environment;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Client {
     ClaudeDesktop,
+    ClaudeCode,
     Cursor,
     VsCode,
+    Windsurf,
     Mcpproxy,
 }
 
@@ -22,18 +24,22 @@ pub(super) struct Place {
 }
 
 impl Client {
-    pub(super) const ALL: [Self; 4] = [
+    pub(super) const ALL: [Self; 6] = [
         Self::ClaudeDesktop,
+        Self::ClaudeCode,
         Self::Cursor,
         Self::VsCode,
+        Self::Windsurf,
         Self::Mcpproxy,
     ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::ClaudeDesktop => "claude-desktop",
+            Self::ClaudeCode => "claude-code",
             Self::Cursor => "cursor",
             Self::VsCode => "vscode",
+            Self::Windsurf => "windsurf",
             Self::Mcpproxy => "mcpproxy",
         }
     }
@@ -55,6 +61,10 @@ impl Client {
                         .map(|folder| folder.join("Claude/claude_desktop_config.json")),
                 );
             }
+            Self::ClaudeCode => {
+                paths.push(project.join(".mcp.json"));
+                paths.extend(home.map(|home| home.join(".claude.json")));
+            }
             Self::Cursor => {
                 paths.push(project.join(".cursor/mcp.json"));
                 paths.extend(home.map(|home| home.join(".cursor/mcp.json")));
@@ -66,6 +76,9 @@ impl Client {
                         .iter()
                         .map(|folder| folder.join("Code/User/mcp.json")),
                 );
+            }
+            Self::Windsurf => {
+                paths.extend(home.map(|home| home.join(".codeium/windsurf/mcp_config.json")));
             }
             Self::Mcpproxy => paths.extend(home.map(|home| home.join(".mcpproxy/mcp_config.json"))),
         }
@@ -121,12 +134,15 @@ mod tests {
         claude-desktop /home/me/Library/Application Support/Claude/claude_desktop_config.json
         claude-desktop C:/Roaming/Claude/claude_desktop_config.json
         claude-desktop /home/me/.config/Claude/claude_desktop_config.json
+        claude-code /project/.mcp.json
+        claude-code /home/me/.claude.json
         cursor /project/.cursor/mcp.json
         cursor /home/me/.cursor/mcp.json
         vscode /project/.vscode/mcp.json
         vscode /home/me/Library/Application Support/Code/User/mcp.json
         vscode C:/Roaming/Code/User/mcp.json
         vscode /home/me/.config/Code/User/mcp.json
+        windsurf /home/me/.codeium/windsurf/mcp_config.json
         mcpproxy /home/me/.mcpproxy/mcp_config.json
         ");
     }

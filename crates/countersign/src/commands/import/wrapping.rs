@@ -15,6 +15,7 @@ use edit::{State, state, unwrapped, wrapped};
 use super::Arguments;
 use super::document::{Document, Text};
 use super::places::{Client, Place};
+use super::{read, tolerated};
 use crate::files;
 use crate::format::{Format, Report};
 use crate::report::{Failure, printable};
@@ -76,22 +77,18 @@ pub(super) fn run(
     // Nobody starts mcpproxy's servers but mcpproxy, and it has a boundary of its own: only if asked for by name.
     let meant =
         |place: &&Place| arguments.source.is_some() || place.client != Some(Client::Mcpproxy);
-    let texts = sources
-        .iter()
-        .filter(meant)
-        .map(|place| Text::read(&place.path))
-        .collect::<Result<Vec<_>, _>>()?;
     let mut changed = false;
-    for text in &texts {
-        let mut done = if arguments.in_place.wrap {
-            wrap(text)?
-        } else {
-            unwrap(text)?
+    let mut exit = Exit::Ok;
+    for place in sources.iter().filter(meant) {
+        let Some(text) = read(place, console)? else {
+            continue;
+        };
+        let done = rewritten(&text, arguments);
+        let Some(done) = tolerated(done, sources, console)? else {
+            exit = Exit::Usage;
+            continue;
         };
         changed |= done.text.is_some();
-        if arguments.yes {
-            write(text, &mut done, arguments.in_place.wrap)?;
-        }
         arguments.format.output.print(&done, console)?;
         if arguments.format.output == Format::Text {
             say(&done, arguments, console);
@@ -100,7 +97,17 @@ pub(super) fn run(
     if changed && !arguments.yes && arguments.format.output == Format::Text {
         console.message("hint: nothing is written yet; --yes does it\n");
     }
-    Ok(Exit::Ok)
+    Ok(exit)
+}
+
+/// One file, as it will be or, if that was asked for, as it is now.
+fn rewritten(text: &Text, arguments: &Arguments) -> Result<Rewritten, Failure> {
+    let wraps = arguments.in_place.wrap;
+    let mut done = if wraps { wrap(text)? } else { unwrap(text)? };
+    if arguments.yes {
+        write(text, &mut done, wraps)?;
+    }
+    Ok(done)
 }
 
 fn wrap(text: &Text) -> Result<Rewritten, Failure> {
