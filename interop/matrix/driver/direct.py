@@ -69,13 +69,12 @@ class Http:
         connection.request("POST", self._url.path, json.dumps(message), headers)
         response = connection.getresponse()
         self._session = response.getheader("Mcp-Session-Id") or self._session
-        body = response.read()
+        answers = (text for text in _said(response) if "id" in message and answer_to(text, message["id"]))
+        answer = next(answers, None)
         connection.close()
-        for text in messages({"content-type": response.getheader("Content-Type", "")}, body):
-            if "id" in message and answer_to(text, message["id"]):
-                return text
-        if "id" in message:
-            raise Refused(f"HTTP {response.status}: {body[:200]!r}")
+        if "id" in message and answer is None:
+            raise Refused(f"HTTP {response.status}")
+        return answer
 
     def close(self):
         if self._session:
@@ -83,6 +82,21 @@ class Http:
             connection.request("DELETE", self._url.path, headers={"Mcp-Session-Id": self._session})
             connection.getresponse().read()
             connection.close()
+
+
+def _said(response):
+    """The messages of a response, as they come: a stream need not end with the answer."""
+    kind = response.getheader("Content-Type", "")
+    if not kind.startswith("text/event-stream"):
+        yield from messages({"content-type": kind}, response.read())
+        return
+    block = b""
+    while line := response.readline():
+        block += line
+        for _name, data in events(block):
+            block = b""
+            if data:
+                yield data
 
 
 class Sse:
