@@ -1,7 +1,6 @@
 """A conversation with a server without any library and without the gateway: what it says, byte for byte.
 
-The server is asked in the way the gateway asks: as a modern one first, as a legacy one if it is none, without any
-capability of a client.
+The server is asked in the way the gateway asks: as a modern one first, as a legacy one if it is none.
 """
 
 import http.client
@@ -140,8 +139,9 @@ def answer_to(text, number):
 class Direct:
     """What a server said: its tools by name, and the results of the calls, as they were written."""
 
-    def __init__(self, transport, calls):
+    def __init__(self, transport, calls, capabilities=None):
         self._transport = transport
+        self._capabilities = capabilities or {}
         self._last = 0
         self._modern = False
         self._greet()
@@ -161,7 +161,7 @@ class Direct:
         except Refused:
             pass
         self._modern = False
-        who = {"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "direct", "version": "0"}}
+        who = {"protocolVersion": LEGACY, "capabilities": self._capabilities, "clientInfo": {"name": "direct", "version": "0"}}
         self._ask("initialize", who)
         self._transport.send({"jsonrpc": "2.0", "method": "notifications/initialized"}, {"MCP-Protocol-Version": LEGACY})
 

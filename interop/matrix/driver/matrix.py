@@ -113,22 +113,31 @@ async def attend(gate, gateway, client, tools, folder, rows):
             wire = listener.wire() if listener else tee.wire_of_pipes(folder / target["id"])
             if listener:
                 await listener.__aexit__()
-            row.cells[client.title] = outcome(row, reports[target["id"]], wire)
+            direct = await asyncio.to_thread(said_to, row, wire)
+            row.cells[client.title] = outcome(row, direct, reports[target["id"]], wire)
 
 
-def outcome(row, report, wire):
+def said_to(row, wire):
+    """What the server says to a client that can be asked as much as this one. Only `wrap` passes its questions on."""
+    capabilities = wire.capabilities() if row.way == "wrap" else {}
+    if not capabilities.keys() & {"sampling", "elicitation", "roots"}:
+        return row.direct
+    return Direct(Stdio(row.server.command), row.server.calls, capabilities)
+
+
+def outcome(row, direct, report, wire):
     cell = Cell()
     try:
         greetings = wire.answers("initialize")
         cell.version = json.loads(greetings[0]["result"])["protocolVersion"] if greetings else MODERN
-        judge(row, report, wire, legacy=bool(greetings))
+        judge(row, direct, report, wire, legacy=bool(greetings))
     except (check.Differs, ValueError, LookupError, TypeError) as error:
         reason = str(error) if isinstance(error, check.Differs) else repr(error)
         cell.failure = " ".join(reason.replace("|", "/").split())
     return cell
 
 
-def judge(row, report, wire, legacy):
+def judge(row, direct, report, wire, legacy):
     if "error" in report:
         raise check.Differs(report["error"])
     listed = spans.elements(spans.members(wire.answers("tools/list")[0]["result"])["tools"])
@@ -141,11 +150,11 @@ def judge(row, report, wire, legacy):
     else:
         if row.way == "all":
             listed = [tool for tool, name in zip(listed, names) if name.startswith(f"{row.upstream}__")]
-        check.tools(row.direct.tools, listed, row.rename, legacy)
+        check.tools(direct.tools, listed, row.rename, legacy)
     answered = wire.answers("tools/call")
     if len(answered) != len(report["calls"]) or not answered:
         raise check.Differs(f"{len(answered)} calls on the wire, {len(report['calls'])} made")
-    for call, said, answer, shown in zip(row.server.calls, row.direct.results, answered, report["calls"]):
+    for call, said, answer, shown in zip(row.server.calls, direct.results, answered, report["calls"]):
         if answer is None or "result" not in answer:
             raise check.Differs(f"{call.tool} was answered with {answer}")
         check.result(call.tool, said, answer["result"], legacy)

@@ -23,7 +23,7 @@ class Wire:
         for text in requests:
             said = spans.members(text)
             if "id" in said and "method" in said:
-                exchange = [json.loads(said["method"]), json.loads(said["id"]), None]
+                exchange = [json.loads(said["method"]), json.loads(said["id"]), None, said.get("params", "{}")]
                 self._exchanges.append(exchange)
                 asked[said["id"]] = exchange
         for text in answers:
@@ -35,8 +35,13 @@ class Wire:
         """What was answered to each request of this kind, in the order of their ids; None where nothing was.
 
         A client may use several connections at once, so the order of the bytes says nothing."""
-        found = [(number, said) for asked, number, said in self._exchanges if asked == method]
+        found = [(number, said) for asked, number, said, _params in self._exchanges if asked == method]
         return [said for _, said in sorted(found, key=lambda pair: pair[0])]
+
+    def capabilities(self):
+        """What a legacy client says it can be asked."""
+        greetings = [params for asked, _number, _said, params in self._exchanges if asked == "initialize"]
+        return json.loads(greetings[0])["capabilities"] if greetings else {}
 
 
 class Listener:
