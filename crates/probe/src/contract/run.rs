@@ -1,30 +1,32 @@
 //! A run: the passes over the tools of one server, in order, and what came of them. Sequential on
 //! purpose, so that an answer can be attributed to its case.
 
+mod checks;
 mod findings;
+mod report;
+mod settings;
 mod tool;
 
-use std::time::Duration;
-
 use countersign_inspect::Digest;
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use self::findings::Findings;
+pub use self::report::{Run, ToolRun};
+pub use self::settings::{Reproduce, Settings};
 use self::tool::Subject;
 use super::case::{Case, Intent};
 use super::corpus::Corpus;
 use super::examine::{Examined, examine, of_violation};
 use super::generate::{Label, label};
 use super::oracle::{self, Family, Seen};
-use super::record::{Pass, Record, Sighting, What};
-use super::safety::{self, Hints, Refused};
+use super::record::{Pass, Sighting, What};
+use super::safety::{self, Hints};
 pub use super::session::RunError;
 use super::session::Session;
 use super::shrink;
-use crate::client::{Declaration, Options, Target};
+use crate::client::{Declaration, Target};
 use crate::judge::Judge;
-use crate::policy::{Date, SchemaPolicy, Site, Validation, glob};
+use crate::policy::glob;
 
 /// The name of a tool that no server has.
 pub const NO_SUCH_TOOL: &str = "countersign_no_such_tool";
@@ -34,145 +36,6 @@ const SHRINK_CALLS: u32 = 80;
 const COSTLY_SHRINK_CALLS: u32 = 12;
 /// Crashes and hangs of a tool after which its remaining cases are left out.
 const MAX_DEATHS: u32 = 3;
-
-/// Makes a command that shows a finding again: from the tool, and the arguments if it takes any.
-pub type Reproduce = dyn Fn(&str, Option<&Value>) -> String;
-
-/// What a run is to do.
-pub struct Settings {
-    /// The seed of the random passes.
-    pub seed: u64,
-    /// Cases per tool of the enumerated pass.
-    pub coverage: usize,
-    /// Cases per tool of each random pass.
-    pub random: usize,
-    /// Cases per tool with values from earlier results.
-    pub stateful: usize,
-    /// Tools at most.
-    pub max_tools: usize,
-    /// Tools to test, by pattern; all if empty.
-    pub only: Vec<String>,
-    /// Tools that may be called whatever they say about themselves, by pattern.
-    pub allow: Vec<String>,
-    /// How long one call may take.
-    pub timeout: Duration,
-    /// What the client asks of the server.
-    pub options: Options,
-    /// Strictness and overrides.
-    pub validation: Validation,
-    /// The day, for overrides that end.
-    pub today: Date,
-    /// Values that exist, by the name of the argument they are for: made-up ids and paths mostly
-    /// lead to "not found".
-    pub values: Vec<(String, Value)>,
-    /// One case instead of the passes.
-    pub case: Option<Value>,
-    /// How findings are shown again.
-    pub reproduce: Box<Reproduce>,
-}
-
-impl std::fmt::Debug for Settings {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Settings")
-            .field("seed", &self.seed)
-            .finish_non_exhaustive()
-    }
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self {
-            seed: 1,
-            coverage: 60,
-            random: 12,
-            stateful: 8,
-            max_tools: 200,
-            only: Vec::new(),
-            allow: Vec::new(),
-            timeout: Duration::from_secs(10),
-            options: Options::default(),
-            validation: Validation::default(),
-            today: Date::from_unix_seconds(0),
-            values: Vec::new(),
-            case: None,
-            reproduce: Box::new(|tool, _| tool.to_owned()),
-        }
-    }
-}
-
-/// What became of one tool.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ToolRun {
-    /// Its name.
-    pub name: String,
-    /// Why it was not called, if it was not.
-    pub refused: Option<Refused>,
-    /// Cases by pass.
-    pub cases: std::collections::BTreeMap<String, u64>,
-    /// How the valid cases were answered: results.
-    pub succeeded: u64,
-    /// How the valid cases were answered: `isError`.
-    pub errored: u64,
-    /// Cases that were meant to be refused and were.
-    pub rejected: u64,
-    /// What could not be made or was left out.
-    pub notes: Vec<String>,
-    /// SHA-256 over its declared schemas.
-    pub schema_digest: String,
-}
-
-/// What became of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Run {
-    /// What the server calls itself.
-    pub server: String,
-    /// The version it says it has.
-    pub server_version: String,
-    /// The protocol version agreed on.
-    pub protocol: String,
-    /// `stdio` or `http`.
-    pub transport: String,
-    /// Its kin, as its answers show it.
-    pub family: Family,
-    /// Whether violations gate.
-    pub strict: bool,
-    /// The seed of the random passes.
-    pub seed: u64,
-    /// Calls made, shrinking included.
-    pub calls: u64,
-    /// How often the server was started again.
-    pub restarts: u32,
-    /// Its tools.
-    pub tools: Vec<ToolRun>,
-    /// What was found, in the order of finding.
-    pub findings: Vec<Record>,
-    /// Cases whose label was wrong: mistakes of the tester.
-    pub tester_bugs: Vec<String>,
-    /// Overrides that match no tool.
-    pub unmatched_overrides: Vec<String>,
-    /// Violations that a policy ignores, and violations beyond the most that are kept.
-    pub ignored: u64,
-}
-
-impl Run {
-    /// Findings that are treated this way.
-    pub fn count(&self, policy: SchemaPolicy) -> usize {
-        self.findings
-            .iter()
-            .filter(|record| record.policy == policy)
-            .count()
-    }
-
-    /// Whether there were tools and none of them might be called.
-    pub fn is_refused(&self) -> bool {
-        let mut refused = self
-            .tools
-            .iter()
-            .filter(|tool| tool.refused.is_some())
-            .peekable();
-        refused.peek().is_some() && refused.count() == self.tools.len()
-    }
-}
 
 /// Runs the passes. `progress` is told what is being done.
 pub async fn run(
@@ -443,151 +306,6 @@ impl Runner<'_> {
         })
     }
 
-    /// A tool nobody has: how the server says no shows which family it is of.
-    async fn unknown_tool(&mut self) -> Result<(), RunError> {
-        let case = Case {
-            name: "unknown tool".to_owned(),
-            intent: Intent::UnknownTool,
-            arguments: Value::Object(serde_json::Map::new()),
-        };
-        let exchange = self.session.call(NO_SUCH_TOOL, b"{}").await?;
-        let first = examine(&self.judge, Family::Unknown, NO_SUCH_TOOL, &case, &exchange);
-        self.family = Family::of(&first.texts);
-        self.report.family = self.family;
-        let examined = examine(&self.judge, self.family, NO_SUCH_TOOL, &case, &exchange);
-        for sighting in &examined.sightings {
-            let shown = Some((case.arguments.clone(), examined.request_id.clone()));
-            self.findings.add(
-                NO_SUCH_TOOL,
-                "",
-                Pass::Coverage,
-                &case.name,
-                sighting,
-                shown,
-            );
-        }
-        Ok(())
-    }
-
-    /// The case a reproducer asks for.
-    async fn only_case(&mut self, arguments: &Value) -> Result<(), RunError> {
-        for index in 0..self.subjects.len() {
-            let Some(subject) = self.subjects.get(index).filter(|one| one.refused.is_none()) else {
-                continue;
-            };
-            let name = subject.name.clone();
-            let intent = intent_of(&self.judge, &name, arguments);
-            let case = Case {
-                name: "given".to_owned(),
-                intent,
-                arguments: arguments.clone(),
-            };
-            let examined = self.ask(&name, &case).await?;
-            if let Some(subject) = self.subjects.get_mut(index) {
-                subject.count(Pass::Coverage, &case, examined.seen);
-                subject.minimal = case.intent.is_valid().then(|| case.arguments.clone());
-            }
-            for sighting in &examined.sightings {
-                let digest = self
-                    .subjects
-                    .get(index)
-                    .map(Subject::digest)
-                    .unwrap_or_default();
-                let shown = Some((case.arguments.clone(), examined.request_id.clone()));
-                self.findings
-                    .add(&name, &digest, Pass::Coverage, &case.name, sighting, shown);
-            }
-            self.repeat(index).await?;
-        }
-        Ok(())
-    }
-
-    /// The same call twice, of a tool that says this makes no difference.
-    async fn repeat(&mut self, index: usize) -> Result<(), RunError> {
-        let Some(subject) = self
-            .subjects
-            .get(index)
-            .filter(|one| one.hints.is_repeatable())
-        else {
-            return Ok(());
-        };
-        let Some(arguments) = subject.minimal.clone().filter(|_| subject.deaths == 0) else {
-            return Ok(());
-        };
-        let (name, digest) = (subject.name.clone(), subject.digest());
-        let bytes = arguments.to_string().into_bytes();
-        let mut answers = Vec::new();
-        for _ in 0..2 {
-            let exchange = self.session.call(&name, &bytes).await?;
-            answers.push(exchange.reply.ok().and_then(|reply| match reply {
-                crate::client::Reply::Result(result) => comparable(&result),
-                crate::client::Reply::Error(_) => None,
-            }));
-        }
-        if let [Some(first), Some(second)] = answers.as_slice()
-            && first != second
-        {
-            let sighting = Sighting::of(What::Rule(&oracle::REPEAT)).detail(oracle::REPEAT.says);
-            self.findings.add(
-                &name,
-                &digest,
-                Pass::Coverage,
-                "repeat",
-                &sighting,
-                Some((arguments, None)),
-            );
-        }
-        Ok(())
-    }
-
-    /// Tools that mostly end in errors promise more than they take.
-    fn mostly_errors(&mut self) {
-        for subject in &self.subjects {
-            let (errors, all) = (
-                subject.run.errored,
-                subject.run.errored + subject.run.succeeded,
-            );
-            if all >= 4 && errors * 2 > all {
-                let rule = &oracle::VALID_MOSTLY_ERRORS;
-                let sighting = Sighting::of(What::Rule(rule))
-                    .detail(format!("{}: {errors} of {all}", rule.says));
-                self.findings.add(
-                    &subject.name,
-                    &subject.digest(),
-                    Pass::Coverage,
-                    "all valid cases",
-                    &sighting,
-                    None,
-                );
-            }
-        }
-    }
-
-    /// Whether the list is still what it was.
-    async fn stability(&mut self, before: &[Declaration]) -> Result<(), RunError> {
-        let after = self.session.list().await?.tools;
-        if after == before {
-            return Ok(());
-        }
-        let sorted = |tools: &[Declaration]| {
-            let mut all: Vec<(String, Vec<u8>)> = tools
-                .iter()
-                .map(|tool| (tool.name.clone(), tool.raw.to_vec()))
-                .collect();
-            all.sort();
-            all
-        };
-        let sighting = if sorted(before) == sorted(&after) {
-            Sighting::of(What::Rule(&oracle::LIST_ORDER)).detail(oracle::LIST_ORDER.says)
-        } else {
-            Sighting::of(What::Site(Site::ListChanged))
-                .detail("the tool list is not what it was at the start")
-        };
-        self.findings
-            .add("", "", Pass::Coverage, "list", &sighting, None);
-        Ok(())
-    }
-
     async fn finish(mut self) -> Run {
         self.report.calls = self.session.calls;
         self.report.restarts = self.session.restarts;
@@ -622,15 +340,6 @@ fn intent_of(judge: &Judge, tool: &str, arguments: &Value) -> Intent {
             pointer: String::new(),
         },
     }
-}
-
-/// A result without what may differ each time.
-fn comparable(result: &[u8]) -> Option<Value> {
-    let mut value: Value = serde_json::from_slice(result).ok()?;
-    if let Some(object) = value.as_object_mut() {
-        object.remove("_meta");
-    }
-    Some(value)
 }
 
 /// SHA-256 over what a tool declares about its arguments and results.

@@ -1,6 +1,8 @@
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use super::*;
+use crate::policy::{SchemaPolicy, Validation};
 
 fn target(preset: &str) -> Target {
     let fixture = countersign_fixture::executable().expect("the fixture is built");

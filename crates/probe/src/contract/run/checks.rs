@@ -1,0 +1,170 @@
+//! What is asked beside the cases: a tool that does not exist, one given case, the same call twice,
+//! and whether the tool list is still what it was.
+
+use serde_json::Value;
+
+use super::super::case::{Case, Intent};
+use super::super::examine::examine;
+use super::super::oracle::{self, Family};
+use super::super::record::{Pass, Sighting, What};
+use super::super::session::RunError;
+use super::tool::Subject;
+use super::{NO_SUCH_TOOL, Runner, intent_of};
+use crate::client::{Declaration, Reply};
+use crate::policy::Site;
+
+impl Runner<'_> {
+    /// A tool nobody has: how the server says no shows which family it is of.
+    pub(super) async fn unknown_tool(&mut self) -> Result<(), RunError> {
+        let case = Case {
+            name: "unknown tool".to_owned(),
+            intent: Intent::UnknownTool,
+            arguments: Value::Object(serde_json::Map::new()),
+        };
+        let exchange = self.session.call(NO_SUCH_TOOL, b"{}").await?;
+        let first = examine(&self.judge, Family::Unknown, NO_SUCH_TOOL, &case, &exchange);
+        self.family = Family::of(&first.texts);
+        self.report.family = self.family;
+        let examined = examine(&self.judge, self.family, NO_SUCH_TOOL, &case, &exchange);
+        for sighting in &examined.sightings {
+            let shown = Some((case.arguments.clone(), examined.request_id.clone()));
+            self.findings.add(
+                NO_SUCH_TOOL,
+                "",
+                Pass::Coverage,
+                &case.name,
+                sighting,
+                shown,
+            );
+        }
+        Ok(())
+    }
+
+    /// The case a reproducer asks for.
+    pub(super) async fn only_case(&mut self, arguments: &Value) -> Result<(), RunError> {
+        for index in 0..self.subjects.len() {
+            let Some(subject) = self.subjects.get(index).filter(|one| one.refused.is_none()) else {
+                continue;
+            };
+            let name = subject.name.clone();
+            let intent = intent_of(&self.judge, &name, arguments);
+            let case = Case {
+                name: "given".to_owned(),
+                intent,
+                arguments: arguments.clone(),
+            };
+            let examined = self.ask(&name, &case).await?;
+            if let Some(subject) = self.subjects.get_mut(index) {
+                subject.count(Pass::Coverage, &case, examined.seen);
+                subject.minimal = case.intent.is_valid().then(|| case.arguments.clone());
+            }
+            for sighting in &examined.sightings {
+                let digest = self
+                    .subjects
+                    .get(index)
+                    .map(Subject::digest)
+                    .unwrap_or_default();
+                let shown = Some((case.arguments.clone(), examined.request_id.clone()));
+                self.findings
+                    .add(&name, &digest, Pass::Coverage, &case.name, sighting, shown);
+            }
+            self.repeat(index).await?;
+        }
+        Ok(())
+    }
+
+    /// The same call twice, of a tool that says this makes no difference.
+    pub(super) async fn repeat(&mut self, index: usize) -> Result<(), RunError> {
+        let Some(subject) = self
+            .subjects
+            .get(index)
+            .filter(|one| one.hints.is_repeatable())
+        else {
+            return Ok(());
+        };
+        let Some(arguments) = subject.minimal.clone().filter(|_| subject.deaths == 0) else {
+            return Ok(());
+        };
+        let (name, digest) = (subject.name.clone(), subject.digest());
+        let bytes = arguments.to_string().into_bytes();
+        let mut answers = Vec::new();
+        for _ in 0..2 {
+            let exchange = self.session.call(&name, &bytes).await?;
+            answers.push(exchange.reply.ok().and_then(|reply| match reply {
+                Reply::Result(result) => comparable(&result),
+                Reply::Error(_) => None,
+            }));
+        }
+        if let [Some(first), Some(second)] = answers.as_slice()
+            && first != second
+        {
+            let sighting = Sighting::of(What::Rule(&oracle::REPEAT)).detail(oracle::REPEAT.says);
+            self.findings.add(
+                &name,
+                &digest,
+                Pass::Coverage,
+                "repeat",
+                &sighting,
+                Some((arguments, None)),
+            );
+        }
+        Ok(())
+    }
+
+    /// Tools that mostly end in errors promise more than they take.
+    pub(super) fn mostly_errors(&mut self) {
+        for subject in &self.subjects {
+            let (errors, all) = (
+                subject.run.errored,
+                subject.run.errored + subject.run.succeeded,
+            );
+            if all >= 4 && errors * 2 > all {
+                let rule = &oracle::VALID_MOSTLY_ERRORS;
+                let sighting = Sighting::of(What::Rule(rule))
+                    .detail(format!("{}: {errors} of {all}", rule.says));
+                self.findings.add(
+                    &subject.name,
+                    &subject.digest(),
+                    Pass::Coverage,
+                    "all valid cases",
+                    &sighting,
+                    None,
+                );
+            }
+        }
+    }
+
+    /// Whether the list is still what it was.
+    pub(super) async fn stability(&mut self, before: &[Declaration]) -> Result<(), RunError> {
+        let after = self.session.list().await?.tools;
+        if after == before {
+            return Ok(());
+        }
+        let sorted = |tools: &[Declaration]| {
+            let mut all: Vec<(String, Vec<u8>)> = tools
+                .iter()
+                .map(|tool| (tool.name.clone(), tool.raw.to_vec()))
+                .collect();
+            all.sort();
+            all
+        };
+        let sighting = if sorted(before) == sorted(&after) {
+            Sighting::of(What::Rule(&oracle::LIST_ORDER)).detail(oracle::LIST_ORDER.says)
+        } else {
+            Sighting::of(What::Site(Site::ListChanged))
+                .detail("the tool list is not what it was at the start")
+        };
+        self.findings
+            .add("", "", Pass::Coverage, "list", &sighting, None);
+        Ok(())
+    }
+}
+
+/// A result without what may differ each time.
+fn comparable(result: &[u8]) -> Option<Value> {
+    let mut value: Value = serde_json::from_slice(result).ok()?;
+    if let Some(object) = value.as_object_mut() {
+        object.remove("_meta");
+    }
+    Some(value)
+}
