@@ -43,36 +43,9 @@ pub async fn run(
     settings: &Settings,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Run, RunError> {
-    let mut session = Session::open(target, settings.options.clone(), settings.timeout).await?;
-    let list = session.list().await?;
-    let client = session.client().await?;
-    let report = Run {
-        server: client.identity().name.clone(),
-        server_version: client.identity().version.clone(),
-        protocol: client.version().to_owned(),
-        transport: client.transport().to_owned(),
-        strict: settings.validation.strict,
-        seed: settings.seed,
-        ..Run::default()
-    };
-    let judge = Judge::new(client.era());
-    let findings = Findings::new(settings, &report);
-    let mut runner = Runner {
-        settings,
-        session,
-        judge,
-        findings,
-        report,
-        corpus: Corpus::default(),
-        family: Family::Unknown,
-        subjects: Vec::new(),
-    };
-    let names: Vec<&str> = list.tools.iter().map(|tool| tool.name.as_str()).collect();
-    let unmatched = settings.validation.unmatched(&names);
-    runner.report.unmatched_overrides = unmatched.iter().map(|one| one.tool.clone()).collect();
-    runner.declare(&list.tools);
+    let (mut runner, tools) = Runner::start(target, settings).await?;
     runner.passes(progress).await?;
-    runner.stability(&list.tools).await?;
+    runner.stability(&tools).await?;
     Ok(runner.finish().await)
 }
 
@@ -87,7 +60,43 @@ struct Runner<'s> {
     subjects: Vec<Subject>,
 }
 
-impl Runner<'_> {
+impl<'s> Runner<'s> {
+    /// Asks the server who it is and what it declares, and makes ready to test that.
+    async fn start(
+        target: &'s Target,
+        settings: &'s Settings,
+    ) -> Result<(Self, Vec<Declaration>), RunError> {
+        let mut session = Session::open(target, settings.options.clone(), settings.timeout).await?;
+        let list = session.list().await?;
+        let client = session.client().await?;
+        let report = Run {
+            server: client.identity().name.clone(),
+            server_version: client.identity().version.clone(),
+            protocol: client.version().to_owned(),
+            transport: client.transport().to_owned(),
+            strict: settings.validation.strict,
+            seed: settings.seed,
+            ..Run::default()
+        };
+        let judge = Judge::new(client.era());
+        let findings = Findings::new(settings, &report);
+        let mut runner = Self {
+            settings,
+            session,
+            judge,
+            findings,
+            report,
+            corpus: Corpus::default(),
+            family: Family::Unknown,
+            subjects: Vec::new(),
+        };
+        let names: Vec<&str> = list.tools.iter().map(|tool| tool.name.as_str()).collect();
+        let unmatched = settings.validation.unmatched(&names);
+        runner.report.unmatched_overrides = unmatched.iter().map(|one| one.tool.clone()).collect();
+        runner.declare(&list.tools);
+        Ok((runner, list.tools))
+    }
+
     fn declare(&mut self, tools: &[Declaration]) {
         let wanted = |name: &str| {
             let only = &self.settings.only;

@@ -373,3 +373,28 @@ fn case(given: &str) -> Result<Value, Failure> {
         read().with_context(|| format!("--case is neither JSON nor a file with JSON: '{given}'"));
     read.map_err(Failure::usage)
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    #[test]
+    fn a_bug_of_the_testers_comes_before_every_other_verdict() {
+        let Line { arguments } = Line::parse_from(["run", "--", "server"]);
+        let validation = Validation::default();
+        let mut run = Run::default();
+        assert_eq!(exit(&run, &validation, true, &arguments), Exit::Stale);
+        run.tester_bugs.push("search: minimal".to_owned());
+        let ended = exit(&run, &validation, true, &arguments);
+        assert_eq!(ended, Exit::Internal);
+        assert_eq!(ended.code(), 70);
+    }
+}

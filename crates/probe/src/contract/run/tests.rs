@@ -207,3 +207,20 @@ async fn values_that_exist_are_used() {
     );
     assert!(run.tools[0].rejected > 0, "mistakes are still made");
 }
+
+#[tokio::test]
+async fn a_case_that_is_not_what_it_claims_is_our_bug_and_is_not_sent() {
+    let (settings, target) = (strict(), target("contract-bugs"));
+    let (mut runner, _) = Runner::start(&target, &settings).await.expect("it starts");
+    let index = |subject: &Subject| subject.name == "takes_missing";
+    let index = runner.subjects.iter().position(index).expect("it is there");
+    let mislabelled = Case::valid("says it is valid", serde_json::json!({}));
+    runner
+        .run_cases(index, Pass::Coverage, vec![mislabelled])
+        .await
+        .expect("it runs");
+    let run = runner.finish().await;
+    assert_eq!(run.tester_bugs, ["takes_missing: says it is valid"]);
+    // The server would have taken it, and is not blamed.
+    assert_eq!(shown(&run), BTreeSet::new());
+}
