@@ -72,12 +72,7 @@ fn green(home: &Home, line: &str) -> Ran {
 /// Types what a hint says after `run: `, in a home of its own.
 fn shell(home: &Home, typed: &str) {
     let typed = typed.replace('~', home.path().to_str().expect("UTF-8"));
-    let mut shell = Command::new("sh");
-    shell
-        .args(["-c", &typed])
-        .current_dir(home.path())
-        .env("HOME", home.path());
-    let ran = finish(shell.stdout(Stdio::piped()).stderr(Stdio::piped()), b"");
+    let ran = finish(&mut home.shell(&typed), b"");
     assert_eq!(ran.code, Some(0), "{typed}: {ran}");
 }
 
@@ -521,18 +516,8 @@ fn a_full_disk() {
     assert!(hint.starts_with("free some space"), "{hint}");
     // No file may grow: what a full disk says, said to this process alone.
     let binary = env!("CARGO_BIN_EXE_countersign");
-    let mut shell = Command::new("sh");
-    shell
-        .args([
-            "-c",
-            "trap '' XFSZ; ulimit -f 0; exec \"$0\" doctor",
-            binary,
-        ])
-        .current_dir(home.path())
-        .env("HOME", home.path())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let ran = finish(&mut shell, b"");
+    let mut shell = home.shell("trap '' XFSZ; ulimit -f 0; exec \"$0\" doctor");
+    let ran = finish(shell.arg(binary), b"");
     assert_eq!(ran.code, Some(1), "{ran}");
     let (message, hint) = only_error(&ran, "disk");
     assert!(message.contains("no room to write in"), "{message}");

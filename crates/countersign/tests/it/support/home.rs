@@ -1,7 +1,7 @@
 //! A home of the test's own, and the binary run by whoever lives there: no test reads or writes a real one.
 
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::{Folder, Ran, binary, finish};
 
@@ -53,6 +53,20 @@ impl Home {
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .args(line.split_whitespace());
         command
+    }
+
+    /// A shell in this home that is given a line, with nothing else of the caller's environment.
+    pub(crate) fn shell(&self, line: &str) -> Command {
+        let mut shell = Command::new("sh");
+        shell
+            .args(["-c", line])
+            .current_dir(self.path())
+            .env_clear()
+            .env("HOME", self.path())
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        shell
     }
 
     /// What was said, with the home as `~`. No secret is ever said.
