@@ -1,20 +1,13 @@
 //! One origin, asked with POST. Connections are kept, answers are bounded, redirects are not followed, and nothing of an
 //! answer that is not a success is read.
 
-use std::io;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use bytes::{Bytes, BytesMut};
+use countersign_dial::{Origin, Sender, dial};
 use http_body_util::{BodyExt, Full};
-use hyper::client::conn::http1::{self, SendRequest};
 use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, Uri, body::Incoming, http};
-use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
-use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::pki_types::ServerName;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto::ring};
 
 use crate::error::{Error, SetupError};
 
@@ -25,44 +18,28 @@ const MOST_IDLE: usize = 16;
 /// A place to ask.
 #[derive(Debug)]
 pub(crate) struct Client {
-    tls: bool,
-    host: String,
-    port: u16,
+    origin: Origin,
     authority: HeaderValue,
     /// What comes before every path, without a slash at its end.
     base: String,
     idle: Mutex<Vec<Sender>>,
 }
 
-type Sender = SendRequest<Full<Bytes>>;
-
 impl Client {
     pub(crate) fn new(url: &str) -> Result<Self, SetupError> {
         let uri: Uri = url.parse().map_err(|_| SetupError::Address)?;
+        let origin = Origin::of(&uri).ok_or(SetupError::Address)?;
         let http::uri::Parts {
-            scheme,
             authority,
             path_and_query,
             ..
         } = uri.into_parts();
-        let tls = match scheme.as_ref().map(http::uri::Scheme::as_str) {
-            Some("http") => false,
-            Some("https") => true,
-            _ => return Err(SetupError::Address),
-        };
         let authority = authority.ok_or(SetupError::Address)?;
-        let host = authority.host().trim_matches(['[', ']']).to_owned();
-        let has_port = authority.as_str() != authority.host();
-        if host.is_empty() || (has_port && authority.port_u16().is_none()) {
-            return Err(SetupError::Address);
-        }
         let base = path_and_query.map_or(String::new(), |path| path.as_str().to_owned());
         Ok(Self {
-            tls,
-            port: authority.port_u16().unwrap_or(if tls { 443 } else { 80 }),
+            origin,
             authority: HeaderValue::from_str(authority.as_str())
                 .map_err(|_| SetupError::Address)?,
-            host,
             base: base.trim_end_matches('/').to_owned(),
             idle: Mutex::default(),
         })
@@ -118,23 +95,15 @@ impl Client {
                 Err(mut failed) => request = failed.take_message().ok_or(Error::Unreachable)?,
             }
         }
-        let mut sender = self.dial().await.map_err(|error| {
-            tracing::debug!(%error, host = self.host, "a classifier cannot be reached");
+        let wire = dial(&self.origin).await.map_err(|error| {
+            tracing::debug!(%error, host = self.origin.host, "a classifier cannot be reached");
             Error::Unreachable
         })?;
+        let (mut sender, driver) = wire.into_parts();
+        // Ends with the last of its senders.
+        tokio::spawn(driver);
         let response = sender.send_request(request).await;
         Ok((response.map_err(|_| Error::Unreachable)?, sender))
-    }
-
-    async fn dial(&self) -> io::Result<Sender> {
-        let stream = TcpStream::connect((self.host.as_str(), self.port)).await?;
-        stream.set_nodelay(true)?;
-        if !self.tls {
-            return speak(stream).await;
-        }
-        let name = ServerName::try_from(self.host.clone()).map_err(io::Error::other)?;
-        let connector = TlsConnector::from(Arc::clone(&TLS));
-        speak(connector.connect(name, stream).await?).await
     }
 
     fn kept(&self) -> Option<Sender> {
@@ -196,38 +165,6 @@ async fn read(mut body: Incoming) -> Result<Bytes, Error> {
     Ok(whole.freeze())
 }
 
-async fn speak<S>(stream: S) -> io::Result<Sender>
-where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let (sender, connection) = http1::handshake(TokioIo::new(stream))
-        .await
-        .map_err(io::Error::other)?;
-    // Ends with the last of its senders.
-    tokio::spawn(async move {
-        if let Err(error) = connection.await {
-            tracing::debug!(%error, "a connection to a classifier broke");
-        }
-    });
-    Ok(sender)
-}
-
-/// The certificates are the platform's, read once and only where a classifier is reached over TLS.
-static TLS: LazyLock<Arc<ClientConfig>> = LazyLock::new(|| {
-    let mut roots = RootCertStore::empty();
-    let found = rustls_native_certs::load_native_certs();
-    let (trusted, _unusable) = roots.add_parsable_certificates(found.certs);
-    if trusted == 0 {
-        tracing::error!("no root certificates found: no classifier can be reached over https");
-    }
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .expect("the provider has the default versions")
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    Arc::new(config)
-});
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -235,10 +172,10 @@ mod tests {
     #[test]
     fn an_address_is_taken_apart() {
         let client = Client::new("https://a.example/base/").unwrap();
-        assert_eq!((client.port, &*client.base), (443, "/base"));
+        assert_eq!((client.origin.port, &*client.base), (443, "/base"));
         assert_eq!(client.path("/x?y=1"), "/base/x?y=1");
         let client = Client::new("http://[::1]:81").unwrap();
-        assert_eq!((&*client.host, client.port), ("::1", 81));
+        assert_eq!((&*client.origin.host, client.origin.port), ("::1", 81));
         assert_eq!(client.path(""), "/");
         for url in ["ftp://a", "a.example", "http://", "http://a:99999/"] {
             assert!(Client::new(url).is_err(), "{url}");

@@ -2,7 +2,6 @@
 //! It stamps the clock where bytes leave and arrive, and keeps what a server answers as it was
 //! written. It judges nothing, retries no call, follows no redirect and offers no capabilities.
 
-mod dial;
 mod exchange;
 mod headers;
 mod hello;

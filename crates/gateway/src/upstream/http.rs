@@ -3,7 +3,6 @@
 //! nobody elsewhere. Who calls which tool is decided elsewhere. Stage 3.
 
 mod asked;
-mod dial;
 mod failure;
 mod greet;
 mod headers;

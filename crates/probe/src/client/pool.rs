@@ -9,12 +9,12 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use countersign_dial::{Wire, dial};
 use http_body_util::Full;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::client::conn::TrySendError;
 use hyper::{Request, Response};
 
-use super::dial::{Wire, dial};
 use super::exchange::Fault;
 use super::target::Site;
 
@@ -44,7 +44,7 @@ impl Pool {
 
     /// Opens a connection and keeps it.
     pub(super) async fn open(&self) -> std::io::Result<()> {
-        let wire = Box::pin(dial(&self.site)).await?;
+        let wire = Box::pin(dial(&self.site.origin)).await?;
         self.keep(Box::new(wire));
         Ok(())
     }
@@ -66,7 +66,7 @@ impl Pool {
             }
         }
         // Boxed: the state of a TLS handshake is large, and seldom needed.
-        let dialled = Box::pin(dial(&self.site)).await;
+        let dialled = Box::pin(dial(&self.site.origin)).await;
         let mut wire = Box::new(dialled.map_err(|_| Fault::Unreachable)?);
         *sent = Instant::now();
         match respond(&mut wire, request).await {

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use countersign_dial::Origin;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
-use hyper::http::uri::{PathAndQuery, Scheme};
+use hyper::http::uri::PathAndQuery;
 use hyper::{Uri, http};
 use thiserror::Error;
 
@@ -61,10 +62,7 @@ impl std::fmt::Debug for Program {
 /// An HTTP endpoint: one origin, one path, and what every request to it says.
 #[derive(Clone, Debug)]
 pub struct Site {
-    pub(super) tls: bool,
-    /// Without the brackets of a numeric address.
-    pub(super) host: String,
-    pub(super) port: u16,
+    pub(super) origin: Origin,
     pub(super) path: Uri,
     pub(super) headers: HeaderMap,
 }
@@ -89,19 +87,10 @@ pub enum TargetError {
 impl Site {
     /// Reads an address; `headers` go out with every request.
     pub fn new(url: &str, headers: &BTreeMap<String, String>) -> Result<Self, TargetError> {
-        let parts = url.parse::<Uri>()?.into_parts();
-        let tls = match parts.scheme.as_ref().map(Scheme::as_str) {
-            Some("http") => false,
-            Some("https") => true,
-            _ => return Err(TargetError::Incomplete),
-        };
+        let uri: Uri = url.parse()?;
+        let origin = Origin::of(&uri).ok_or(TargetError::Incomplete)?;
+        let parts = uri.into_parts();
         let authority = parts.authority.ok_or(TargetError::Incomplete)?;
-        let host = authority.host().trim_matches(['[', ']']).to_owned();
-        let says_port = authority.as_str() != authority.host();
-        let port = authority.port_u16();
-        if host.is_empty() || (says_port && port.is_none()) {
-            return Err(TargetError::Incomplete);
-        }
         let mut all = HeaderMap::new();
         let both = "application/json, text/event-stream";
         let own = HeaderValue::from_str(authority.as_str());
@@ -121,9 +110,7 @@ impl Site {
         }
         let root = PathAndQuery::from_static("/");
         Ok(Self {
-            tls,
-            host,
-            port: port.unwrap_or(if tls { 443 } else { 80 }),
+            origin,
             path: Uri::from(parts.path_and_query.unwrap_or(root)),
             headers: all,
         })
@@ -140,7 +127,7 @@ mod tests {
             let site = Site::new(url, &BTreeMap::new()).ok()?;
             Some(format!(
                 "{} {} {} {}",
-                site.tls, site.host, site.port, site.path
+                site.origin.tls, site.origin.host, site.origin.port, site.path
             ))
         };
         for (url, expected) in [

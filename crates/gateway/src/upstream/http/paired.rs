@@ -154,8 +154,7 @@ fn endpoint(target: &Target, said: &[u8]) -> Option<Uri> {
         said.to_owned()
     } else if said.contains("://") {
         let other = Target::new(said, &std::collections::BTreeMap::new()).ok()?;
-        let same = other.tls == target.tls && other.host == target.host;
-        if !same || other.port != target.port {
+        if other.origin != target.origin {
             return None;
         }
         other.path.to_string()

@@ -10,6 +10,7 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use countersign_dial::{Wire, dial};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use hyper::client::conn::TrySendError;
@@ -17,7 +18,6 @@ use hyper::{Request, Response};
 use thiserror::Error;
 use tokio::time::timeout;
 
-use super::dial::{Wire, dial};
 use super::target::Target;
 
 /// More idle connections than this are closed.
@@ -75,7 +75,7 @@ impl Pool {
             }
         }
         // Boxed: the state of a TLS handshake is large, and seldom needed.
-        let dialled = Box::pin(dial(&self.target)).await;
+        let dialled = Box::pin(dial(&self.target.origin)).await;
         let mut wire = Box::new(dialled.map_err(SendError::Connect)?);
         match respond(&mut wire, request).await {
             Ok(response) => Ok(self.reply(response, wire)),

@@ -1,5 +1,4 @@
-//! A new connection to a server: TCP, TLS where the address says so, and HTTP/1.1 on top. It knows
-//! one origin and connects to nothing else.
+//! A new connection: TCP, TLS where the origin asks for it, and HTTP/1.1 on top.
 
 use std::fmt;
 use std::io;
@@ -20,15 +19,19 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto::ring};
 
-use super::target::Target;
+use crate::origin::Origin;
 
 /// How long a connection may take to come about, TLS included.
 const CONNECT: Duration = Duration::from_secs(5);
 
+/// What requests are sent with.
+pub type Sender = SendRequest<Full<Bytes>>;
+
 /// A connection. Nobody else moves its bytes: whoever uses it drives it, in its own task, which
-/// spares each call two changes of task.
-pub(super) struct Wire {
-    pub(super) sender: SendRequest<Full<Bytes>>,
+/// spares each call two changes of task. Or [parts](Self::into_parts) it, and has a task drive it.
+pub struct Wire {
+    /// What requests are sent with; they move only while the wire is driven.
+    pub sender: Sender,
     /// Ends when the connection is closed.
     driver: Pin<Box<dyn Future<Output = ()> + Send>>,
     is_closed: bool,
@@ -36,17 +39,22 @@ pub(super) struct Wire {
 
 impl Wire {
     /// Moves what bytes there are to move.
-    pub(super) fn drive(&mut self, context: &mut Context<'_>) {
+    pub fn drive(&mut self, context: &mut Context<'_>) {
         if !self.is_closed {
             self.is_closed = self.driver.as_mut().poll(context).is_ready();
         }
     }
 
     /// Whether the connection can carry another request, as far as anybody can tell.
-    pub(super) fn is_usable(&mut self) -> bool {
+    pub fn is_usable(&mut self) -> bool {
         let mut context = Context::from_waker(std::task::Waker::noop());
         self.drive(&mut context);
         !self.is_closed && matches!(self.sender.poll_ready(&mut context), Poll::Ready(Ok(())))
+    }
+
+    /// The sender, and what moves the bytes; it ends when the connection does.
+    pub fn into_parts(self) -> (Sender, impl Future<Output = ()> + Send + 'static) {
+        (self.sender, self.driver)
     }
 }
 
@@ -58,21 +66,21 @@ impl fmt::Debug for Wire {
     }
 }
 
-/// Connects.
-pub(super) async fn dial(target: &Target) -> io::Result<Wire> {
-    match timeout(CONNECT, connect(target, || Arc::clone(&TLS))).await {
+/// Connects, within five seconds.
+pub async fn dial(origin: &Origin) -> io::Result<Wire> {
+    match timeout(CONNECT, connect(origin, || Arc::clone(&TLS))).await {
         Ok(wire) => wire,
         Err(_) => Err(io::ErrorKind::TimedOut.into()),
     }
 }
 
-async fn connect(target: &Target, trust: impl FnOnce() -> Arc<ClientConfig>) -> io::Result<Wire> {
-    let stream = TcpStream::connect((target.host.as_str(), target.port)).await?;
+async fn connect(origin: &Origin, trust: impl FnOnce() -> Arc<ClientConfig>) -> io::Result<Wire> {
+    let stream = TcpStream::connect((origin.host.as_str(), origin.port)).await?;
     stream.set_nodelay(true)?;
     // A stream that waits for news may be silent for hours; a peer that is gone must not be.
     set_socket_keepalive(&stream, true)?;
-    if target.tls {
-        let name = ServerName::try_from(target.host.clone()).map_err(io::Error::other)?;
+    if origin.tls {
+        let name = ServerName::try_from(origin.host.clone()).map_err(io::Error::other)?;
         let connector = TlsConnector::from(trust());
         speak(connector.connect(name, stream).await?).await
     } else {
@@ -89,7 +97,7 @@ where
         .map_err(io::Error::other)?;
     let driver = async move {
         if let Err(error) = connection.await {
-            tracing::debug!(%error, "a connection to a server broke");
+            tracing::debug!(%error, "a connection broke");
         }
     };
     Ok(Wire {
@@ -99,13 +107,13 @@ where
     })
 }
 
-/// The certificates are the platform's, read once and only where a server is served over TLS.
+/// The certificates are the platform's, read once and only where something is reached over TLS.
 static TLS: LazyLock<Arc<ClientConfig>> = LazyLock::new(|| {
     let mut roots = RootCertStore::empty();
     let found = rustls_native_certs::load_native_certs();
     let (trusted, _unusable) = roots.add_parsable_certificates(found.certs);
     if trusted == 0 {
-        tracing::error!("no root certificates found: no server can be reached over https");
+        tracing::error!("no root certificates found: nothing can be reached over https");
     }
     trusting(roots)
 });

@@ -1,4 +1,3 @@
-use std::collections::BTreeMap;
 use std::future::poll_fn;
 
 use hyper::Request;
@@ -52,8 +51,10 @@ async fn serve(ip: &str) -> u16 {
     port
 }
 
-fn target(host: &str, port: u16) -> Target {
-    Target::new(&format!("https://{host}:{port}/"), &BTreeMap::new()).expect("an address")
+fn origin(host: &str, port: u16) -> Origin {
+    let tls = true;
+    let host = host.to_owned();
+    Origin { tls, host, port }
 }
 
 #[tokio::test]
@@ -61,7 +62,7 @@ async fn a_server_with_a_certificate_we_trust_is_spoken_to() {
     let port = serve("127.0.0.1").await;
     for host in ["localhost", "127.0.0.1"] {
         let trust = || roots(&[AUTHORITY]);
-        let mut wire = connect(&target(host, port), trust).await.expect(host);
+        let mut wire = connect(&origin(host, port), trust).await.expect(host);
         let response = wire.sender.send_request(Request::new(Full::default()));
         let mut response = std::pin::pin!(response);
         let response = poll_fn(|context| {
@@ -83,7 +84,7 @@ async fn nobody_else_is() {
         ),
     ] {
         let port = serve(ip).await;
-        let refused = connect(&target(ip, port), || roots(trusted)).await;
+        let refused = connect(&origin(ip, port), || roots(trusted)).await;
         let error = refused.expect_err(why);
         assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{why}: {error}");
     }
