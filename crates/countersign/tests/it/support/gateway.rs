@@ -114,12 +114,14 @@ impl Running {
         key.trim().to_owned()
     }
 
-    /// Waits until so many servers are up.
+    /// Waits until so many servers are up and have said which tools they have, which comes a moment later.
     pub(crate) fn all_up(&self, servers: usize) {
         let key = self.key();
         Self::wait_for(|| {
             let listed = self.curl("GET", "/api/v1/servers", &key, "");
-            listed.matches(r#""health":"up""#).count() == servers
+            [r#""health":"up""#, r#""list":"fresh""#]
+                .iter()
+                .all(|said| listed.matches(said).count() == servers)
         });
     }
 
