@@ -19,7 +19,7 @@ fn of(shape: Shape, inputs: &Value, server: &Value) -> Result<Translated, String
     let context = Context {
         shape,
         environment: &environment,
-        workspace: Some(Path::new("/work/shop")),
+        workspace: Some(Path::new("/srv/shop")),
         inputs,
     };
     let read = Read::of(server).expect("readable");
@@ -76,7 +76,7 @@ fn references_of_clients_become_ours() {
         "env": {"A": "Bearer ${input:token}", "B": "${env:SET_TOKEN}", "C": "${env:UNSET}", "D": "${keyring:my key}", "E": "${other}", "F": "${open"}});
     let translated = of(Shape::VsCode, &inputs, &server).expect("usable");
     insta::assert_snapshot!(shown(&translated), @r#"
-    {"args":["--port","80","north/y","shop"],"command":"/home/me/bin/x","env":{"A":"Bearer ${env:TOKEN}","B":"${env:SET_TOKEN}","C":"${env:UNSET}","D":"${env:MY_KEY}","E":"${other}","F":"${open"},"working_dir":"/work/shop/a"}
+    {"args":["--port","80","north/y","shop"],"command":"/home/me/bin/x","env":{"A":"Bearer ${env:TOKEN}","B":"${env:SET_TOKEN}","C":"${env:UNSET}","D":"${env:MY_KEY}","E":"${other}","F":"${open"},"working_dir":"/srv/shop/a"}
     needed TOKEN: the client asks its user for it: GitHubtoken
     needed UNSET: C refers to it
     needed MY_KEY: it was in the keyring of mcpproxy
