@@ -1,13 +1,13 @@
 //! One origin, asked with POST. Connections are kept, answers are bounded, redirects are not followed, and nothing of an
 //! answer that is not a success is read.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-use countersign_dial::{Origin, Sender, dial};
+use countersign_dial::{Origin, Pool, Reply};
 use http_body_util::{BodyExt, Full};
 use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
-use hyper::{Method, Request, Response, Uri, body::Incoming, http};
+use hyper::{Method, Request, Response, Uri, http};
 
 use crate::error::{Error, SetupError};
 
@@ -18,11 +18,10 @@ const MOST_IDLE: usize = 16;
 /// A place to ask.
 #[derive(Debug)]
 pub(crate) struct Client {
-    origin: Origin,
+    pool: Arc<Pool>,
     authority: HeaderValue,
     /// What comes before every path, without a slash at its end.
     base: String,
-    idle: Mutex<Vec<Sender>>,
 }
 
 impl Client {
@@ -37,11 +36,10 @@ impl Client {
         let authority = authority.ok_or(SetupError::Address)?;
         let base = path_and_query.map_or(String::new(), |path| path.as_str().to_owned());
         Ok(Self {
-            origin,
+            pool: Arc::new(Pool::new(origin, MOST_IDLE)),
             authority: HeaderValue::from_str(authority.as_str())
                 .map_err(|_| SetupError::Address)?,
             base: base.trim_end_matches('/').to_owned(),
-            idle: Mutex::default(),
         })
     }
 
@@ -74,51 +72,12 @@ impl Client {
         let json = HeaderValue::from_static("application/json");
         request.headers_mut().insert(HOST, self.authority.clone());
         request.headers_mut().insert(CONTENT_TYPE, json);
-        let (response, sender) = self.send(request).await?;
-        success(&response)?;
-        let body = read(response.into_body()).await?;
-        self.keep(sender);
-        Ok(body)
-    }
-
-    /// On a kept connection or a new one. A request that was not written is written again; no other is.
-    async fn send(
-        &self,
-        mut request: Request<Full<Bytes>>,
-    ) -> Result<(Response<Incoming>, Sender), Error> {
-        while let Some(mut sender) = self.kept() {
-            if sender.ready().await.is_err() {
-                continue;
-            }
-            match sender.try_send_request(request).await {
-                Ok(response) => return Ok((response, sender)),
-                Err(mut failed) => request = failed.take_message().ok_or(Error::Unreachable)?,
-            }
-        }
-        let wire = dial(&self.origin).await.map_err(|error| {
-            tracing::debug!(%error, host = self.origin.host, "a classifier cannot be reached");
+        let response = self.pool.send(request).await.map_err(|error| {
+            tracing::debug!(%error, host = self.pool.origin().host, "a classifier cannot be reached");
             Error::Unreachable
         })?;
-        let (mut sender, driver) = wire.into_parts();
-        // Ends with the last of its senders.
-        tokio::spawn(driver);
-        let response = sender.send_request(request).await;
-        Ok((response.map_err(|_| Error::Unreachable)?, sender))
-    }
-
-    fn kept(&self) -> Option<Sender> {
-        self.idle
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop()
-    }
-
-    fn keep(&self, sender: Sender) {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.retain(|sender| !sender.is_closed());
-        if idle.len() < MOST_IDLE {
-            idle.push(sender);
-        }
+        success(&response)?;
+        read(response.into_body()).await
     }
 }
 
@@ -136,7 +95,7 @@ pub(crate) fn secrets<'a>(
     Ok(map)
 }
 
-fn success(response: &Response<Incoming>) -> Result<(), Error> {
+fn success<B>(response: &Response<B>) -> Result<(), Error> {
     let status = response.status();
     if status.is_success() {
         return Ok(());
@@ -151,7 +110,7 @@ fn success(response: &Response<Incoming>) -> Result<(), Error> {
     })
 }
 
-async fn read(mut body: Incoming) -> Result<Bytes, Error> {
+async fn read(mut body: Reply) -> Result<Bytes, Error> {
     let mut whole = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Error::Unreachable)?;
@@ -162,6 +121,7 @@ async fn read(mut body: Incoming) -> Result<Bytes, Error> {
             whole.extend_from_slice(data);
         }
     }
+    body.done();
     Ok(whole.freeze())
 }
 
@@ -172,10 +132,11 @@ mod tests {
     #[test]
     fn an_address_is_taken_apart() {
         let client = Client::new("https://a.example/base/").unwrap();
-        assert_eq!((client.origin.port, &*client.base), (443, "/base"));
+        assert_eq!((client.pool.origin().port, &*client.base), (443, "/base"));
         assert_eq!(client.path("/x?y=1"), "/base/x?y=1");
         let client = Client::new("http://[::1]:81").unwrap();
-        assert_eq!((&*client.origin.host, client.origin.port), ("::1", 81));
+        let origin = client.pool.origin();
+        assert_eq!((&*origin.host, origin.port), ("::1", 81));
         assert_eq!(client.path(""), "/");
         for url in ["ftp://a", "a.example", "http://", "http://a:99999/"] {
             assert!(Client::new(url).is_err(), "{url}");

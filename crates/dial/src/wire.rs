@@ -1,6 +1,7 @@
 //! A new connection: TCP, TLS where the origin asks for it, and HTTP/1.1 on top.
 
 use std::fmt;
+use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
@@ -9,7 +10,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::client::conn::TrySendError;
 use hyper::client::conn::http1::{self, SendRequest};
+use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
 use rustix::net::sockopt::set_socket_keepalive;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -24,14 +28,10 @@ use crate::origin::Origin;
 /// How long a connection may take to come about, TLS included.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// What requests are sent with.
-pub type Sender = SendRequest<Full<Bytes>>;
-
 /// A connection. Nobody else moves its bytes: whoever uses it drives it, in its own task, which
-/// spares each call two changes of task. Or [parts](Self::into_parts) it, and has a task drive it.
-pub struct Wire {
-    /// What requests are sent with; they move only while the wire is driven.
-    pub sender: Sender,
+/// spares each call two changes of task.
+pub(crate) struct Wire {
+    sender: SendRequest<Full<Bytes>>,
     /// Ends when the connection is closed.
     driver: Pin<Box<dyn Future<Output = ()> + Send>>,
     is_closed: bool,
@@ -39,22 +39,30 @@ pub struct Wire {
 
 impl Wire {
     /// Moves what bytes there are to move.
-    pub fn drive(&mut self, context: &mut Context<'_>) {
+    pub(crate) fn drive(&mut self, context: &mut Context<'_>) {
         if !self.is_closed {
             self.is_closed = self.driver.as_mut().poll(context).is_ready();
         }
     }
 
     /// Whether the connection can carry another request, as far as anybody can tell.
-    pub fn is_usable(&mut self) -> bool {
+    pub(crate) fn is_usable(&mut self) -> bool {
         let mut context = Context::from_waker(std::task::Waker::noop());
         self.drive(&mut context);
         !self.is_closed && matches!(self.sender.poll_ready(&mut context), Poll::Ready(Ok(())))
     }
 
-    /// The sender, and what moves the bytes; it ends when the connection does.
-    pub fn into_parts(self) -> (Sender, impl Future<Output = ()> + Send + 'static) {
-        (self.sender, self.driver)
+    /// Sends a request and drives the connection until the head of the response.
+    pub(crate) async fn send(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, TrySendError<Request<Full<Bytes>>>> {
+        let mut response = std::pin::pin!(self.sender.try_send_request(request));
+        poll_fn(|context| {
+            self.drive(context);
+            response.as_mut().poll(context)
+        })
+        .await
     }
 }
 
@@ -67,7 +75,7 @@ impl fmt::Debug for Wire {
 }
 
 /// Connects, within five seconds.
-pub async fn dial(origin: &Origin) -> io::Result<Wire> {
+pub(crate) async fn dial(origin: &Origin) -> io::Result<Wire> {
     match timeout(CONNECT, connect(origin, || Arc::clone(&TLS))).await {
         Ok(wire) => wire,
         Err(_) => Err(io::ErrorKind::TimedOut.into()),

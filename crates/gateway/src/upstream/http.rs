@@ -10,7 +10,6 @@ mod link;
 mod listen;
 mod once;
 mod paired;
-mod pool;
 mod response;
 mod session;
 mod sse;

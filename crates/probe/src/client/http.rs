@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
+use countersign_dial::{Pool, Reply as Incomplete, SendError};
 use countersign_inspect::Era;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Body;
@@ -20,7 +21,6 @@ use super::exchange::{Exchange, Fault, Reply, Stamps};
 use super::headers::{self, SESSION, VERSION};
 use super::hello::ConnectError;
 use super::message::{self, Outgoing};
-use super::pool::{Incomplete, Pool};
 use super::reading::{self, Heard};
 use super::sse::Events;
 use super::target::Site;
@@ -60,7 +60,7 @@ impl Http {
     pub(super) fn new(site: &Site, options: &Options) -> Arc<Self> {
         Arc::new(Self {
             site: site.clone(),
-            pool: Arc::new(Pool::new(site.clone())),
+            pool: Arc::new(Pool::new(site.origin.clone(), usize::MAX)),
             agreed: RwLock::new(Arc::new(Agreed {
                 era: Era::Legacy,
                 headers: site.headers.clone(),
@@ -115,7 +115,10 @@ impl Http {
         }
         let body = outgoing.message(id);
         let request = self.request(Method::POST, headers, body);
-        let response = self.pool.send(request, &mut stamps.sent).await?;
+        let sent = self
+            .pool
+            .send_after(request, || stamps.sent = Instant::now());
+        let response = sent.await.map_err(|error| fault(&error))?;
         let status = response.status();
         if outgoing.method == "initialize" && status == StatusCode::OK {
             self.adopt(response.headers());
@@ -148,7 +151,7 @@ impl Http {
                 Heard::Answer(found, reply) if found == id => {
                     stamps.done = Some(now);
                     stamps.message = Some(message);
-                    finish(events.body);
+                    events.body.done_after_rest();
                     return reply;
                 }
                 Heard::Request { id, method } => self.answer(&id, &method),
@@ -179,7 +182,7 @@ impl Http {
         let headers = self.agreed().headers.clone();
         if headers.contains_key(SESSION) {
             let request = self.request(Method::DELETE, headers, Vec::new());
-            drop(timeout(ASIDE, self.pool.send(request, &mut Instant::now())).await);
+            drop(timeout(ASIDE, self.pool.send(request)).await);
         }
     }
 
@@ -201,8 +204,7 @@ impl Http {
     async fn tell(&self, message: Vec<u8>) {
         let request = self.request(Method::POST, self.agreed().headers.clone(), message);
         let told = async {
-            let mut sent = Instant::now();
-            if let Ok(response) = self.pool.send(request, &mut sent).await {
+            if let Ok(response) = self.pool.send(request).await {
                 drop(gather(response.into_body(), self.limit).await);
             }
         };
@@ -280,6 +282,13 @@ fn form(headers: &HeaderMap) -> Form {
     }
 }
 
+fn fault(error: &SendError) -> Fault {
+    match error {
+        SendError::Connect(_) => Fault::Unreachable,
+        SendError::Unsent(_) | SendError::Broken(_) => Fault::Closed,
+    }
+}
+
 /// Reads a body of no more than `limit` bytes; one that comes in one piece is not copied.
 async fn gather(mut body: Incomplete, limit: usize) -> Result<Bytes, Fault> {
     if body.size_hint().lower() > limit as u64 {
@@ -307,27 +316,4 @@ async fn gather(mut body: Incomplete, limit: usize) -> Result<Bytes, Fault> {
     } else {
         rest.freeze()
     })
-}
-
-/// Gives a connection back once the rest of a stream, of which nothing is wanted, has come.
-fn finish(mut body: Incomplete) {
-    const REST: usize = 64 * 1024;
-    if body.is_end_stream() {
-        return body.done();
-    }
-    tokio::spawn(async move {
-        let rest = async {
-            let mut length = 0;
-            while let Some(frame) = body.frame().await {
-                length += frame.ok()?.data_ref().map_or(0, Bytes::len);
-                if length > REST {
-                    return None;
-                }
-            }
-            Some(())
-        };
-        if let Ok(Some(())) = timeout(ASIDE, rest).await {
-            body.done();
-        }
-    });
 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
+use countersign_dial::{Pool, Reply, SendError};
 use countersign_inspect::Refusal;
 use http_body_util::Full;
 use hyper::header::{HeaderMap, HeaderValue};
@@ -15,7 +16,6 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
 use super::failure::{Failure, IDLE};
-use super::pool::{Pool, Reply, SendError};
 use super::response::{Form, form, own, progress_id, trimmed};
 use super::session::{SESSION, Session};
 use super::sse::Events;
@@ -25,6 +25,9 @@ use crate::events;
 use crate::gather::gather;
 use crate::upstream::head::{self, Head};
 use crate::upstream::{NoteSink, request};
+
+/// More idle connections to a server than this are closed.
+const MOST_IDLE: usize = 64;
 
 /// How much is read of a response that is no answer.
 const REMARK: usize = 64 * 1024;
@@ -72,7 +75,7 @@ impl Link {
             server,
             session: ArcSwap::from_pointee(Session::none(&target)),
             post_to: OnceLock::new(),
-            pool: Arc::new(Pool::new(target.clone())),
+            pool: Arc::new(Pool::new(target.origin.clone(), MOST_IDLE)),
             target,
             renewing: tokio::sync::Mutex::default(),
             list_changed: Notify::new(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use countersign_dial::Reply;
 use countersign_inspect::Era;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::http::uri::PathAndQuery;
@@ -14,7 +15,6 @@ use tokio::time::timeout;
 
 use super::failure::Failure;
 use super::link::Link;
-use super::pool::Reply;
 use super::response::progress_id;
 use super::session::Session;
 use super::sse::Events;

@@ -1,8 +1,7 @@
-//! Connections to one server, kept open between requests. A request goes out on one that is idle,
+//! Connections to one origin, kept open between requests. A request goes out on one that is idle,
 //! or on a new one; it is sent a second time only if a kept connection turns out to be dead before
 //! a byte of it was written, so no request is ever carried out twice.
 
-use std::future::poll_fn;
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,28 +9,26 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use countersign_dial::{Wire, dial};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Frame, Incoming, SizeHint};
-use hyper::client::conn::TrySendError;
 use hyper::{Request, Response};
 use thiserror::Error;
 use tokio::time::timeout;
 
-use super::target::Target;
+use crate::origin::Origin;
+use crate::wire::{Wire, dial};
 
-/// More idle connections than this are closed.
-const MOST_IDLE: usize = 64;
 /// Servers close what is idle; we would rather be first.
 const IDLE: Duration = Duration::from_secs(30);
 /// What may still come after the answer for the connection to be worth keeping.
 const REST: usize = 64 * 1024;
 const REST_TIME: Duration = Duration::from_secs(1);
 
-/// The connections to one server.
+/// The connections to one origin.
 #[derive(Debug)]
-pub(super) struct Pool {
-    target: Target,
+pub struct Pool {
+    origin: Origin,
+    most_idle: usize,
     idle: Mutex<Vec<Kept>>,
 }
 
@@ -43,30 +40,57 @@ struct Kept {
 
 /// Why there is no response.
 #[derive(Debug, Error)]
-pub(super) enum SendError {
+pub enum SendError {
+    /// No connection came about.
     #[error("no connection")]
     Connect(#[source] io::Error),
+    /// The connection was closed before the request was written.
     #[error("the connection was closed before the request was written")]
     Unsent(#[source] hyper::Error),
+    /// The connection broke; the request may have been carried out.
     #[error("the connection broke")]
     Broken(#[source] hyper::Error),
 }
 
 impl Pool {
-    pub(super) fn new(target: Target) -> Self {
+    /// No connection yet. More idle ones than `most_idle` are closed.
+    pub fn new(origin: Origin, most_idle: usize) -> Self {
         Self {
-            target,
-            idle: Mutex::new(Vec::new()),
+            origin,
+            most_idle,
+            idle: Mutex::default(),
         }
     }
 
+    /// Where they go.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// Opens a connection and keeps it.
+    pub async fn open(&self) -> io::Result<()> {
+        let wire = Box::pin(dial(&self.origin)).await?;
+        self.keep(Box::new(wire));
+        Ok(())
+    }
+
     /// Sends a request and waits for the head of the response.
-    pub(super) async fn send(
+    pub async fn send(
+        self: &Arc<Self>,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Reply>, SendError> {
+        self.send_after(request, || ()).await
+    }
+
+    /// The same; `connected` is called whenever the request is about to be written, so that somebody can note the time.
+    pub async fn send_after(
         self: &Arc<Self>,
         mut request: Request<Full<Bytes>>,
+        mut connected: impl FnMut(),
     ) -> Result<Response<Reply>, SendError> {
         if let Some(mut wire) = self.kept() {
-            match respond(&mut wire, request).await {
+            connected();
+            match wire.send(request).await {
                 Ok(response) => return Ok(self.reply(response, wire)),
                 Err(mut failed) => match failed.take_message() {
                     Some(unsent) => request = unsent,
@@ -75,9 +99,10 @@ impl Pool {
             }
         }
         // Boxed: the state of a TLS handshake is large, and seldom needed.
-        let dialled = Box::pin(dial(&self.target.origin)).await;
+        let dialled = Box::pin(dial(&self.origin)).await;
         let mut wire = Box::new(dialled.map_err(SendError::Connect)?);
-        match respond(&mut wire, request).await {
+        connected();
+        match wire.send(request).await {
             Ok(response) => Ok(self.reply(response, wire)),
             Err(mut failed) => Err(match failed.take_message() {
                 Some(_) => SendError::Unsent(failed.into_error()),
@@ -104,7 +129,7 @@ impl Pool {
     fn keep(&self, wire: Box<Wire>) {
         let mut idle = self.idle();
         // What has been idle longest is the first to be closed by the server anyway.
-        while idle.len() >= MOST_IDLE
+        while idle.len() >= self.most_idle
             || idle.first().is_some_and(|kept| kept.since.elapsed() > IDLE)
         {
             idle.remove(0);
@@ -118,22 +143,9 @@ impl Pool {
     }
 }
 
-/// Sends a request on a connection and drives the connection until the head of the response.
-async fn respond(
-    wire: &mut Wire,
-    request: Request<Full<Bytes>>,
-) -> Result<Response<Incoming>, TrySendError<Request<Full<Bytes>>>> {
-    let mut response = std::pin::pin!(wire.sender.try_send_request(request));
-    poll_fn(|context| {
-        wire.drive(context);
-        response.as_mut().poll(context)
-    })
-    .await
-}
-
 /// The body of a response, on its connection. Dropping it before its end closes the connection.
 #[derive(Debug)]
-pub(super) struct Reply {
+pub struct Reply {
     body: Incoming,
     wire: Box<Wire>,
     pool: Arc<Pool>,
@@ -169,13 +181,13 @@ impl Body for Reply {
 
 impl Reply {
     /// Gives the connection back; the response has been read to its end.
-    pub(super) fn done(self) {
+    pub fn done(self) {
         self.pool.keep(self.wire);
     }
 
     /// Gives the connection back once the rest of the response, of which nothing is wanted, has
     /// come; closes it if that is much, or takes long.
-    pub(super) fn done_after_rest(mut self) {
+    pub fn done_after_rest(mut self) {
         if self.is_end_stream() {
             return self.done();
         }
