@@ -3,7 +3,7 @@
 //! The tape has already hashed every key, so a lookup is one probe and one comparison. The hash is not keyed, so a
 //! hostile schema could make names collide; a table whose probes grow long falls back to binary search.
 
-use countersign_tape::{Tape, fingerprint};
+use countersign_tape::{NameTag, Tape, fingerprint};
 
 use crate::program::Target;
 
@@ -27,6 +27,8 @@ pub(crate) struct Names {
 struct Entry {
     /// The first bytes as a little-endian number, zeros where the text is shorter.
     head: u128,
+    /// Of a short text, what a key of that name has.
+    tag: NameTag,
     print: u32,
     length: u32,
     /// Where the text starts in `texts`.
@@ -58,6 +60,7 @@ impl Names {
         for text in texts {
             let entry = Entry {
                 head: head(text.as_bytes()),
+                tag: NameTag::of(text).unwrap_or(NameTag::NONE),
                 print: fingerprint(text.as_bytes()),
                 length: u32::try_from(text.len()).unwrap_or(EMPTY),
                 start: u32::try_from(names.texts.len()).unwrap_or(EMPTY),
@@ -109,7 +112,7 @@ impl Names {
         self.slots = vec![EMPTY; size];
         let mask = size - 1;
         for (index, entry) in (0u32..).zip(&self.entries) {
-            let mut slot = entry.print as usize & mask;
+            let mut slot = home(entry.print, size);
             let mut probes = 0;
             while let Some(taken) = self.slots.get(slot).filter(|taken| **taken != EMPTY) {
                 let known = self.entries.get(*taken as usize).map(|known| known.print);
@@ -133,8 +136,12 @@ impl Names {
     pub(crate) fn locate(&self, guess: u32, tape: &Tape<'_>, key: u32) -> Option<(u32, Target)> {
         let mut index = guess;
         let mut entry = self.entries.get(guess as usize);
+        let node = tape.node(key);
         let right = entry.is_some_and(|entry| {
-            tape.node(key).is_plain_key(entry.print) && self.same_unescaped(entry, tape, key)
+            node.tag() == entry.tag
+                || entry.tag == NameTag::NONE
+                    && node.is_plain_key(entry.print)
+                    && self.same_unescaped(entry, tape, key)
         });
         if !right {
             index = self.find_key(tape, key)?;
@@ -207,7 +214,7 @@ impl Names {
     #[inline]
     fn probe(&self, print: u32, same: impl Fn(&Entry) -> bool) -> Option<u32> {
         let mask = self.slots.len().wrapping_sub(1);
-        let mut slot = print as usize & mask;
+        let mut slot = home(print, self.slots.len());
         loop {
             let index = *self.slots.get(slot)?;
             let entry = self.entries.get(index as usize)?;
@@ -224,6 +231,12 @@ impl Names {
             .ok()
             .and_then(|place| self.sorted.get(place).copied())
     }
+}
+
+/// The slot where a search begins: the highest bits of a fingerprint, which has 24, are its best.
+#[inline]
+fn home(print: u32, slots: usize) -> usize {
+    (print as usize * slots) >> 24
 }
 
 /// The length and the bytes of a text that fills no more than a head, seen through a window that may reach beyond it.

@@ -20,14 +20,15 @@ impl Filter {
     /// Up to this many names, a doubtful one is compared with its predecessors at once.
     pub(crate) const PAIRWISE: u32 = 48;
 
-    /// Add a name; true if it may be a repetition and nothing is postponed yet.
+    /// Add a name; true if it may be a repetition.
     #[inline]
-    pub(crate) fn doubts(&mut self, digest: u32) -> bool {
-        let word = &mut self.bits[(digest >> 6 & 3) as usize];
-        let bit = 1 << (digest & 63);
+    pub(crate) fn has_met(&mut self, digest: u32) -> bool {
+        // The highest bits of a fingerprint are its best.
+        let word = &mut self.bits[(digest >> 22 & 3) as usize];
+        let bit = 1 << (digest >> 16 & 63);
         let met = *word & bit != 0;
         *word |= bit;
-        !self.postponed && met
+        met
     }
 
     /// Leave the question to the end of the object.
@@ -36,7 +37,7 @@ impl Filter {
     }
 
     #[inline]
-    pub(crate) fn is_postponed(self) -> bool {
+    pub(crate) fn is_postponed(&self) -> bool {
         self.postponed
     }
 }

@@ -2,6 +2,8 @@
 //! It sees the length, the first and the last eight bytes, so equal names always agree and different
 //! names may collide: every user compares the bytes too. It has no seed and promises no resistance.
 
+use crate::node::{FINGERPRINT_SHIFT, Kind, NON_ASCII, SHORT};
+
 const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
 const SECOND: u64 = 0xD6E8_FEB8_6659_FD93;
 
@@ -20,43 +22,87 @@ pub fn fingerprint(decoded: &[u8]) -> u32 {
             u64::from_le_bytes(*tail),
             decoded.len(),
         ),
-        _ => short(decoded),
+        _ => Mixed::short(decoded).fingerprint(),
     }
 }
 
-/// Fewer than eight bytes: the zero-padded word counts as head and tail.
-#[inline]
-fn short(decoded: &[u8]) -> u32 {
-    let mut word = 0;
-    for (place, &byte) in decoded.iter().enumerate() {
-        word |= u64::from(byte) << (8 * place);
+/// A name of fewer than eight bytes, mixed. An odd factor loses nothing, so the lowest 56 bits still are the name; the
+/// highest 24 of those are its fingerprint, and what is above them means nothing.
+#[derive(Clone, Copy)]
+pub(crate) struct Mixed(u64);
+
+impl Mixed {
+    /// Of fewer than eight bytes.
+    #[inline]
+    pub(crate) fn short(name: &[u8]) -> Self {
+        let bytes = name.iter().rev();
+        Self::of(bytes.fold(0, |word, &byte| word << 8 | u64::from(byte)))
     }
-    mix(word, word, decoded.len())
+
+    /// Of a word with the first byte in the lowest place, and zeros.
+    #[inline]
+    pub(crate) const fn of(word: u64) -> Self {
+        Self(word.wrapping_mul(FIRST))
+    }
+
+    #[inline]
+    pub(crate) const fn fingerprint(self) -> u32 {
+        self.high() & ((1 << 24) - 1)
+    }
+
+    /// As a key's node has it: kind, flags and fingerprint, and the bits below the fingerprint.
+    #[inline]
+    pub(crate) const fn parts(self, flags: u32) -> (u32, u32) {
+        let meta = self.high() << FINGERPRINT_SHIFT | Kind::Key as u32 | SHORT | flags;
+        #[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
+        (meta, self.0 as u32)
+    }
+
+    #[inline]
+    const fn high(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
 }
 
-/// The fingerprint of `bytes[start..end]` when the eight bytes at `start` may be loaded whole.
-#[inline]
-pub(crate) fn fingerprint_within(bytes: &[u8], start: usize, end: usize) -> u32 {
-    let length = end - start;
-    let word = |at: usize| bytes.get(at..).and_then(|rest| rest.first_chunk::<8>());
-    let Some(head) = word(start).map(|head| u64::from_le_bytes(*head)) else {
-        return fingerprint(bytes.get(start..end).unwrap_or_default());
-    };
-    if length < 8 {
-        let word = head & ((1 << (8 * length)) - 1);
-        return mix(word, word, length);
+/// Tells short member names apart at one look: a key without escapes has the tag of a name if, and only if, it is
+/// that name.
+///
+/// ```
+/// use countersign_tape::{Limits, NameTag, Tape};
+/// let tape = Tape::parse(br#"{"id":7}"#, &Limits::default())?;
+/// assert_eq!(Some(tape.node(1).tag()), NameTag::of("id"));
+/// assert_ne!(Some(tape.node(1).tag()), NameTag::of("ID"));
+/// assert_eq!(NameTag::of("identifier"), None);
+/// # Ok::<(), countersign_tape::ParseError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NameTag(u64);
+
+impl NameTag {
+    /// The tag of no key.
+    pub const NONE: Self = Self(0);
+
+    /// The tag of a name, if it has fewer than eight bytes.
+    pub fn of(name: &str) -> Option<Self> {
+        if name.len() >= 8 {
+            return None;
+        }
+        let flags = if name.is_ascii() { 0 } else { NON_ASCII };
+        let (meta, next) = Mixed::short(name.as_bytes()).parts(flags);
+        Some(Self::from_parts(meta, next))
     }
-    let tail = word(end - 8).map_or(0, |tail| u64::from_le_bytes(*tail));
-    mix(head, tail, length)
+
+    #[inline]
+    pub(crate) const fn from_parts(meta: u32, next: u32) -> Self {
+        Self((meta as u64) << 32 | next as u64)
+    }
 }
 
 #[inline]
 fn mix(head: u64, tail: u64, length: usize) -> u32 {
-    let folded =
-        (head ^ tail.rotate_left(29) ^ (length as u64).wrapping_mul(SECOND)).wrapping_mul(FIRST);
-    let mixed = (folded ^ (folded >> 32)).wrapping_mul(SECOND);
-    // The shift leaves 24 bits.
-    u32::try_from(mixed >> 40).unwrap_or(0)
+    let folded = head ^ tail.rotate_left(29) ^ (length as u64).wrapping_mul(SECOND);
+    // The highest bits of a product depend on every bit of its factors. The shift leaves 24.
+    u32::try_from(folded.wrapping_mul(FIRST) >> 40).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -64,17 +110,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ways_agree_for_every_length() {
-        let text = "abcdefghijklmnopqrstuvwxyz0123456789";
-        for end in 0..text.len() {
-            let within = fingerprint_within(text.as_bytes(), 0, end);
-            assert_eq!(within, fingerprint(&text.as_bytes()[..end]), "length {end}");
+    fn tags_and_fingerprints_agree() {
+        for name in ["", "a", "id", "é", "seven77"] {
+            let tag = NameTag::of(name).expect("it is short");
+            let digest = u64::from(fingerprint(name.as_bytes()));
+            assert_eq!(tag.0 >> (32 + FINGERPRINT_SHIFT), digest, "{name}");
         }
     }
 
     #[test]
-    fn short_names_near_the_end_agree() {
-        let text = b"xxid";
-        assert_eq!(fingerprint_within(text, 2, 4), fingerprint(b"id"));
+    fn different_names_have_different_tags() {
+        let names = [
+            "", "a", "b", "ab", "ba", "abcdef", "abcdefg", "abcdefh", "bbcdefg",
+        ];
+        for (index, one) in names.iter().enumerate() {
+            for other in &names[..index] {
+                assert_ne!(NameTag::of(one), NameTag::of(other));
+            }
+        }
     }
 }

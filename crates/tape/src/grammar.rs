@@ -2,6 +2,7 @@
 //! opens every reading: size first, then UTF-8, once, over the whole input.
 
 use crate::error::{ParseError, Reason};
+use crate::walk::Text;
 
 /// An offset or index into an input that [`admit`] let in.
 #[expect(
@@ -37,47 +38,29 @@ pub(crate) fn skip_space(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// A byte and where it stands. Past the end there are zeros, which begin nothing in JSON.
-#[derive(Clone, Copy)]
-pub(crate) struct Token {
-    pub(crate) at: usize,
-    pub(crate) byte: u8,
-}
-
-impl Token {
-    /// The byte at `at`.
-    #[inline]
-    pub(crate) fn at(bytes: &[u8], at: usize) -> Self {
-        let byte = bytes.get(at).copied().unwrap_or(0);
-        Self { at, byte }
-    }
-
-    /// The first byte at or after `at` that is not whitespace. Most JSON on a wire has none, so that is the quick way.
-    #[inline]
-    pub(crate) fn after(bytes: &[u8], at: usize) -> Self {
-        let token = Self::at(bytes, at);
-        if token.byte > b' ' {
-            return token;
-        }
-        Self::after_space(bytes, at)
-    }
-
-    #[inline(never)]
-    fn after_space(bytes: &[u8], at: usize) -> Self {
-        Self::at(bytes, skip_space(bytes, at))
-    }
-}
-
-/// Step over `word` at `at`.
+/// What is left from the first byte on that is not whitespace. Most JSON on a wire has none, so that is the quick way.
 #[inline]
-pub(crate) fn literal<const N: usize>(
-    bytes: &[u8],
-    at: usize,
+pub(crate) fn trim(rest: &[u8]) -> &[u8] {
+    match rest {
+        [byte, ..] if *byte > b' ' => rest,
+        _ => trim_space(rest),
+    }
+}
+
+#[inline(never)]
+fn trim_space(rest: &[u8]) -> &[u8] {
+    rest.get(skip_space(rest, 0)..).unwrap_or_default()
+}
+
+/// Step over `word`.
+#[inline]
+pub(crate) fn literal<'a, const N: usize>(
+    text: Text<'a>,
+    rest: &'a [u8],
     word: &[u8; N],
-) -> Result<usize, ParseError> {
-    if bytes.get(at..).and_then(|rest| rest.first_chunk::<N>()) == Some(word) {
-        Ok(at + N)
-    } else {
-        Err(ParseError::new(at, Reason::Value))
+) -> Result<&'a [u8], ParseError> {
+    match rest.split_first_chunk::<N>() {
+        Some((first, behind)) if first == word => Ok(behind),
+        _ => Err(text.error(rest, Reason::Value)),
     }
 }

@@ -43,7 +43,7 @@ pub use compact::compact;
 pub use edits::{EditError, Edited, Edits, Place, Segment};
 pub use envelope::{Envelope, Member};
 pub use error::{ParseError, ScanError};
-pub use fingerprint::fingerprint;
+pub use fingerprint::{NameTag, fingerprint};
 pub use keep::{Keep, Kept, Shelf};
 pub use node::{Kind, Node};
 pub use scan::{Hard, Scan, scan};

@@ -2,6 +2,7 @@
 //! A node owns nothing and knows nothing about its neighbours beyond the index where its subtree ends.
 //! Sixteen bytes, because the validator walks these and not the text.
 
+use crate::fingerprint::NameTag;
 use crate::span::Span;
 
 /// What a node is.
@@ -39,8 +40,9 @@ impl Kind {
 pub struct Node {
     pub(crate) start: u32,
     pub(crate) end: u32,
+    /// The value of a key is the next node, so a short key has a part of its name here instead.
     pub(crate) next: u32,
-    /// Bits 0-2 the kind. Containers: bits 3-31 the count. Others: bits 3-6 flags, bits 8-31 the fingerprint.
+    /// Bits 0-2 the kind. Containers: bits 3-31 the count. Others: bits 3-7 flags, bits 8-31 the fingerprint.
     pub(crate) meta: u32,
 }
 
@@ -48,6 +50,8 @@ pub(crate) const ESCAPED: u32 = 1 << 3;
 pub(crate) const NON_ASCII: u32 = 1 << 4;
 pub(crate) const NOT_INTEGER: u32 = 1 << 5;
 pub(crate) const LONE_SURROGATE: u32 = 1 << 6;
+/// A key of fewer than eight bytes, which its tag tells from any other.
+pub(crate) const SHORT: u32 = 1 << 7;
 pub(crate) const FINGERPRINT_SHIFT: u32 = 8;
 pub(crate) const COUNT_SHIFT: u32 = 3;
 pub(crate) const KIND_MASK: u32 = 0b111;
@@ -115,7 +119,8 @@ impl Node {
         Span::new(self.start, self.end)
     }
 
-    /// Index of the node after this subtree.
+    /// Index of the node after this subtree. Means nothing for keys; see
+    /// [`Tape::after`](crate::Tape::after).
     #[inline]
     pub const fn next(self) -> u32 {
         self.next
@@ -164,7 +169,13 @@ impl Node {
     /// Whether this is a key with that [`fingerprint`](crate::fingerprint), written without escapes.
     #[inline]
     pub const fn is_plain_key(self, fingerprint: u32) -> bool {
-        self.meta & !NON_ASCII == fingerprint << FINGERPRINT_SHIFT | Kind::Key as u32
+        self.meta & !(NON_ASCII | SHORT) == fingerprint << FINGERPRINT_SHIFT | Kind::Key as u32
+    }
+
+    /// Of a key: the tag to compare with that of a name.
+    #[inline]
+    pub const fn tag(self) -> NameTag {
+        NameTag::from_parts(self.meta, self.next)
     }
 
     /// The [`fingerprint`](crate::fingerprint) of a key's decoded bytes. Meaningful for keys only: string

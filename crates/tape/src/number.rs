@@ -5,68 +5,67 @@
 )]
 
 use crate::error::{ParseError, Reason};
-use crate::grammar::Token;
+use crate::walk::Text;
 
-/// Where a number ends and whether it was written without fraction and exponent.
-pub(crate) struct Scanned {
-    pub(crate) end: usize,
+/// What is behind a number, and whether it was written without fraction and exponent.
+pub(crate) struct Scanned<'a> {
+    pub(crate) behind: &'a [u8],
     pub(crate) integer: bool,
 }
 
 /// Scan a number whose first byte is a digit or a minus sign.
 #[inline(always)]
-pub(crate) fn scan_number(bytes: &[u8], mut first: Token) -> Result<Scanned, ParseError> {
-    if first.byte == b'-' {
-        first = Token::at(bytes, first.at + 1);
-    }
-    let end = match first.byte {
-        b'0' => Token::at(bytes, first.at + 1),
-        b'1'..=b'9' => digits(bytes, first.at + 1),
-        _ => return Err(ParseError::new(first.at, Reason::Number)),
+pub(crate) fn scan_number<'a>(text: Text<'a>, rest: &'a [u8]) -> Result<Scanned<'a>, ParseError> {
+    let unsigned = match rest {
+        [b'-', unsigned @ ..] => unsigned,
+        _ => rest,
     };
-    if matches!(end.byte, b'.' | b'e' | b'E') {
-        return scan_tail(bytes, end.at);
+    let behind = match unsigned {
+        [b'0', behind @ ..] => behind,
+        [b'1'..=b'9', more @ ..] => digits(more),
+        _ => return Err(text.error(unsigned, Reason::Number)),
+    };
+    if let [b'.' | b'e' | b'E', ..] = behind {
+        return scan_tail(text, behind);
     }
     Ok(Scanned {
-        end: end.at,
+        behind,
         integer: true,
     })
 }
 
 #[inline(never)]
-fn scan_tail(bytes: &[u8], mut at: usize) -> Result<Scanned, ParseError> {
-    if bytes.get(at) == Some(&b'.') {
-        at = some_digits(bytes, at + 1)?;
+fn scan_tail<'a>(text: Text<'a>, mut rest: &'a [u8]) -> Result<Scanned<'a>, ParseError> {
+    if let [b'.', fraction @ ..] = rest {
+        rest = some_digits(text, fraction)?;
     }
-    if let Some(b'e' | b'E') = bytes.get(at) {
-        at += 1;
-        if let Some(b'+' | b'-') = bytes.get(at) {
-            at += 1;
-        }
-        at = some_digits(bytes, at)?;
+    if let [b'e' | b'E', exponent @ ..] = rest {
+        rest = match exponent {
+            [b'+' | b'-', unsigned @ ..] => some_digits(text, unsigned)?,
+            _ => some_digits(text, exponent)?,
+        };
     }
     Ok(Scanned {
-        end: at,
+        behind: rest,
         integer: false,
     })
 }
 
-/// The first byte at or after `at` that is no digit.
+/// What is left from the first byte on that is no digit.
 #[inline]
-fn digits(bytes: &[u8], at: usize) -> Token {
-    let mut token = Token::at(bytes, at);
-    while token.byte.is_ascii_digit() {
-        token = Token::at(bytes, token.at + 1);
+fn digits(mut rest: &[u8]) -> &[u8] {
+    while let [b'0'..=b'9', more @ ..] = rest {
+        rest = more;
     }
-    token
+    rest
 }
 
 #[inline]
-fn some_digits(bytes: &[u8], at: usize) -> Result<usize, ParseError> {
-    let end = digits(bytes, at).at;
-    if end == at {
-        Err(ParseError::new(at, Reason::Number))
+fn some_digits<'a>(text: Text<'a>, rest: &'a [u8]) -> Result<&'a [u8], ParseError> {
+    let behind = digits(rest);
+    if behind.len() == rest.len() {
+        Err(text.error(rest, Reason::Number))
     } else {
-        Ok(end)
+        Ok(behind)
     }
 }

@@ -8,10 +8,10 @@
 
 use crate::duplicates::{Filter, Names};
 use crate::error::{ParseError, Reason};
-use crate::fingerprint::{fingerprint, fingerprint_within};
+use crate::fingerprint::{Mixed, fingerprint};
 use crate::grammar::{narrow, skip_space};
 use crate::node::{COUNT_SHIFT, ESCAPED, FINGERPRINT_SHIFT, KIND_MASK, Kind, LONE_SURROGATE, Node};
-use crate::string::unescape;
+use crate::string::{Short, unescape};
 use crate::tape::Reports;
 use crate::walk::{Container, Sink, walk};
 
@@ -25,7 +25,10 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct Builder<'a> {
     pub(crate) text: &'a str,
     pub(crate) nodes: Vec<Node>,
+    /// Those of the objects around the innermost one.
     pub(crate) filters: Vec<Filter>,
+    /// The names that the innermost open object has had.
+    names: Filter,
     pub(crate) reports: Option<Box<Reports>>,
     pub(crate) depth: u32,
     max_depth: u32,
@@ -48,6 +51,7 @@ impl<'a> Builder<'a> {
             text,
             nodes,
             filters,
+            names: Filter::default(),
             reports: None,
             depth: 1,
             max_depth,
@@ -89,10 +93,17 @@ impl<'a> Builder<'a> {
         });
     }
 
-    #[cold]
-    fn escaped_fingerprint(&self, start: usize, end: usize) -> u32 {
-        let raw = self.text.get(start + 1..end - 1).unwrap_or_default();
-        fingerprint(unescape(raw).as_bytes())
+    #[inline(always)]
+    fn push_key(&mut self, start: usize, end: usize, (meta, next): (u32, u32)) {
+        self.nodes.push(Node {
+            start: narrow(start),
+            end: narrow(end),
+            next,
+            meta,
+        });
+        if self.names.has_met(meta >> FINGERPRINT_SHIFT) {
+            self.doubt();
+        }
     }
 
     /// The node about to be pushed has a lone surrogate.
@@ -108,11 +119,14 @@ impl<'a> Builder<'a> {
     /// most cases; what stays open is settled for the whole object at its end.
     #[inline(never)]
     fn doubt(&mut self) {
+        if self.names.is_postponed() {
+            return;
+        }
         let key = narrow(self.nodes.len()) - 1;
         let cleared = self.count <= Filter::PAIRWISE
             && !Names::new(self.text, &self.nodes).resembles_earlier(self.node, key);
-        if !cleared && let Some(filter) = self.filters.last_mut() {
-            filter.postpone();
+        if !cleared {
+            self.names.postpone();
         }
     }
 
@@ -135,6 +149,12 @@ impl<'a> Builder<'a> {
     }
 }
 
+/// What the node of a key has that is long, or spelt with escapes.
+fn key_parts(name: &str, flags: u32) -> (u32, u32) {
+    let digest = fingerprint(name.as_bytes());
+    (Kind::Key as u32 | flags | digest << FINGERPRINT_SHIFT, 0)
+}
+
 impl Sink for Builder<'_> {
     #[inline(always)]
     fn leaf(&mut self, start: usize, end: usize, meta: u32) {
@@ -151,24 +171,24 @@ impl Sink for Builder<'_> {
 
     #[inline]
     fn key(&mut self, start: usize, end: usize, flags: u32) {
-        let digest = if flags & ESCAPED == 0 {
-            fingerprint_within(self.text.as_bytes(), start + 1, end - 1)
-        } else {
-            if flags & LONE_SURROGATE != 0 {
-                self.report_surrogate();
-            }
-            self.escaped_fingerprint(start, end)
-        };
-        self.push(
-            start,
-            end,
-            Kind::Key as u32 | flags | digest << FINGERPRINT_SHIFT,
-        );
-        if let Some(filter) = self.filters.last_mut()
-            && filter.doubts(digest)
-        {
-            self.doubt();
+        if flags & LONE_SURROGATE != 0 {
+            self.report_surrogate();
         }
+        let raw = self.text.get(start + 1..end - 1).unwrap_or_default();
+        let parts = if flags & ESCAPED != 0 {
+            key_parts(&unescape(raw), flags)
+        } else if raw.len() < 8 {
+            Mixed::short(raw.as_bytes()).parts(flags)
+        } else {
+            key_parts(raw, flags)
+        };
+        self.push_key(start, end, parts);
+    }
+
+    #[inline(always)]
+    fn short_key(&mut self, start: usize, name: Short) {
+        let parts = Mixed::of(name.word).parts(0);
+        self.push_key(start, start + name.length + 2, parts);
     }
 
     #[inline]
@@ -195,7 +215,7 @@ impl Sink for Builder<'_> {
         self.count = 1;
         self.inside = container;
         if container == Container::Object {
-            self.filters.push(Filter::default());
+            self.filters.push(std::mem::take(&mut self.names));
         }
         Ok(())
     }
@@ -219,9 +239,11 @@ impl Sink for Builder<'_> {
         self.node = node.next;
         node.end = narrow(end);
         node.next = next;
-        if self.inside == Container::Object && self.filters.pop().is_some_and(Filter::is_postponed)
-        {
-            self.compare_all(closed);
+        if self.inside == Container::Object {
+            if self.names.is_postponed() {
+                self.compare_all(closed);
+            }
+            self.names = self.filters.pop().unwrap_or_default();
         }
         self.level -= 1;
         let outer = self.nodes.get(self.node as usize)?;

@@ -4,13 +4,13 @@
 
 use crate::envelope::{Envelope, Member, Scope};
 use crate::error::{ParseError, Reason, ScanError};
-use crate::grammar::{Token, admit, check_size, narrow, skip_space};
+use crate::grammar::{admit, check_size, narrow, skip_space, trim};
 use crate::keep::{Keep, Keeper, Kept, Shelf};
 use crate::node::{ESCAPED, LONE_SURROGATE};
 use crate::skip::Skipper;
 use crate::span::Span;
 use crate::string::unescape;
-use crate::walk::{colon, key_string};
+use crate::walk::{Text, colon, key_string};
 
 /// Offsets have 32 bits.
 const MAX_BYTES: usize = u32::MAX as usize;
@@ -134,7 +134,7 @@ struct Reader<'a, 'k, 's, 'e> {
     keeper: Option<&'k mut Keeper<'a, 's>>,
 }
 
-impl Reader<'_, '_, '_, '_> {
+impl<'a> Reader<'a, '_, '_, '_> {
     /// Read the value at `at` inside `outer` containers; returns its end and depth.
     /// Calls itself for `params`, `result` and `error` only, so at most twice.
     fn value(
@@ -145,10 +145,10 @@ impl Reader<'_, '_, '_, '_> {
     ) -> Result<(usize, u32), ScanError> {
         let bytes = self.text.as_bytes();
         if let Some(scope) = scope
-            && bytes.get(at) == Some(&b'{')
+            && let [b'{', inside @ ..] = bytes.get(at..).unwrap_or_default()
         {
-            let first = Token::after(bytes, at + 1);
-            if first.byte != b'}' {
+            let first = trim(inside);
+            if first.first() != Some(&b'}') {
                 return self.object(first, outer + 1, scope);
             }
         }
@@ -159,18 +159,21 @@ impl Reader<'_, '_, '_, '_> {
     /// Read the members of an interpreted object from its first key on.
     fn object(
         &mut self,
-        first: Token,
+        first: &'a [u8],
         outer: u32,
         scope: Scope,
     ) -> Result<(usize, u32), ScanError> {
-        let bytes = self.text.as_bytes();
+        let text = Text {
+            bytes: self.text.as_bytes(),
+        };
         let mut name = first;
         let mut deepest = 0;
         loop {
-            let key = key_string(bytes, name)?;
-            self.skipper.note(name.at, key.flags);
-            let member = self.member(scope, Span::of(name.at + 1, key.close), key.flags);
-            let start = colon(bytes, key.close + 1)?.at;
+            let (key, behind) = key_string(text, name)?;
+            let at = text.offset(name);
+            self.skipper.note(at, key.flags);
+            let member = self.member(scope, Span::of(at + 1, key.close), key.flags);
+            let start = text.offset(colon(text, behind)?);
             let (end, depth) = match self.kept(start, outer, member)? {
                 Some(read) => read,
                 None => self.value(start, outer, member.and_then(Member::scope))?,
@@ -182,11 +185,11 @@ impl Reader<'_, '_, '_, '_> {
             {
                 self.envelope.structured_depth = depth;
             }
-            let token = Token::after(bytes, end);
-            match token.byte {
-                b',' => name = Token::after(bytes, token.at + 1),
-                b'}' => return Ok((token.at + 1, deepest + 1)),
-                _ => return Err(ParseError::new(token.at, Reason::CommaOrBrace)),
+            let behind = trim(text.from(end));
+            match behind {
+                [b',', next @ ..] => name = trim(next),
+                [b'}', rest @ ..] => return Ok((text.offset(rest), deepest + 1)),
+                _ => return Err(text.error(behind, Reason::CommaOrBrace)),
             }
         }
     }

@@ -3,6 +3,7 @@
 
 use crate::error::{ParseError, Reason};
 use crate::node::LONE_SURROGATE;
+use crate::string::Short;
 use crate::walk::{Container, Sink, walk};
 
 /// Checks values one after the other, keeping its buffer.
@@ -85,6 +86,9 @@ impl Sink for Skipper {
     fn key(&mut self, start: usize, _end: usize, flags: u32) {
         self.note(start, flags);
     }
+
+    #[inline]
+    fn short_key(&mut self, _start: usize, _name: Short) {}
 
     #[inline]
     fn open(&mut self, start: usize, container: Container) -> Result<(), ParseError> {

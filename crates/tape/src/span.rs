@@ -5,10 +5,11 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::grammar::{Token, narrow, skip_space};
+use crate::grammar::{narrow, skip_space};
 use crate::node::Kind;
 use crate::number::scan_number;
 use crate::string::{scan_string, unescape};
+use crate::walk::Text;
 
 /// A range of bytes: `start..end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -221,7 +222,10 @@ fn skip_checked(bytes: &[u8], start: usize) -> Option<usize> {
                 level = level.checked_sub(1)?;
                 at + 1
             }
-            b'-' | b'0'..=b'9' => scan_number(bytes, Token::at(bytes, at)).ok()?.end,
+            b'-' | b'0'..=b'9' => {
+                let text = Text { bytes };
+                text.offset(scan_number(text, text.from(at)).ok()?.behind)
+            }
             b't' | b'n' => at + 4,
             b'f' => at + 5,
             b',' | b':' | b' ' | b'\n' | b'\r' | b'\t' if level > 0 => at + 1,

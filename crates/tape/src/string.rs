@@ -5,7 +5,6 @@
 use std::borrow::Cow;
 
 use crate::error::{ParseError, Reason};
-use crate::grammar::Token;
 use crate::node::{ESCAPED, LONE_SURROGATE, NON_ASCII};
 
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -14,8 +13,8 @@ const HIGH: u64 = 0x8080_8080_8080_8080;
 /// Bytes of a string that are looked at in line; longer ones go to the vector loop.
 const WINDOW: usize = 40;
 
-/// Plain bytes after which more of them are expected.
-const NEAR: usize = 16;
+/// Bytes the vector loop looks at in one step.
+const BLOCK: usize = 32;
 
 /// Where a string ends and what was seen on the way.
 pub(crate) struct Scanned {
@@ -26,68 +25,97 @@ pub(crate) struct Scanned {
 }
 
 /// Scan a string whose opening quote is at `from - 1`.
+#[inline]
+pub(crate) fn scan_string(bytes: &[u8], from: usize) -> Result<Scanned, ParseError> {
+    match plain_string(bytes.get(from..).unwrap_or_default()) {
+        Ok(behind) => Ok(Scanned {
+            close: bytes.len() - behind.len() - 1,
+            flags: 0,
+        }),
+        Err(rest) => scan_rest(bytes, bytes.len() - rest.len()),
+    }
+}
+
+/// What is behind the closing quote, if that is near and all before it is plain ASCII; else what is not that plain.
 #[inline(always)]
 #[expect(
     clippy::inline_always,
-    reason = "many strings, and most names, end within a word; a call costs as much as the scan"
+    reason = "many strings end within a word; a call costs as much as the scan"
 )]
-pub(crate) fn scan_string(bytes: &[u8], from: usize) -> Result<Scanned, ParseError> {
-    let mut at = from;
-    let mut seen = 0;
-    while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>())
-        && at < from + WINDOW
+pub(crate) fn plain_string(inside: &[u8]) -> Result<&[u8], &[u8]> {
+    let mut rest = inside;
+    while let Some((chunk, tail)) = rest.split_first_chunk::<8>()
+        && inside.len() - rest.len() < WINDOW
     {
         let word = u64::from_le_bytes(*chunk);
-        let hit = special(word);
-        if hit == 0 {
-            seen |= word;
-            at += 8;
-            continue;
+        let hit = unusual(word);
+        if hit != 0 {
+            let behind = closes(word, hit).and_then(|length| rest.get(length + 1..));
+            return behind.ok_or(rest);
         }
-        let place = hit.trailing_zeros();
-        if (word >> (place & !7)) & 0xFF == u64::from(b'"') {
-            // The low bits up to the hit. The hit byte itself is harmless: it is ASCII.
-            seen |= word & (hit ^ (hit - 1));
-            let flags = if seen & HIGH == 0 { 0 } else { NON_ASCII };
-            let close = at + (place / 8) as usize;
-            return Ok(Scanned { close, flags });
-        }
-        break;
+        rest = tail;
     }
-    scan_rest(bytes, at, seen)
+    Err(rest)
 }
 
-/// The rest of a string from `at` on: a long one, escapes, the last bytes of the input, errors.
+/// A name of fewer than eight plain ASCII bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct Short {
+    pub(crate) length: usize,
+    /// Its bytes, the first in the lowest place, and zeros.
+    pub(crate) word: u64,
+}
+
+/// The name that these bytes begin with, if its closing quote is among the first eight and all before it is plain.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "asked for every member")]
+pub(crate) fn short_name(inside: &[u8]) -> Option<Short> {
+    let word = u64::from_le_bytes(*inside.first_chunk::<8>()?);
+    let hit = unusual(word);
+    let length = closes(word, hit)?;
+    Some(Short {
+        length,
+        // The bits below the byte that was hit.
+        word: word & ((hit ^ hit.wrapping_sub(1)) >> 8),
+    })
+}
+
+/// Which byte of a word is the first unusual one, if that is a quote.
+#[inline]
+fn closes(word: u64, hit: u64) -> Option<usize> {
+    let place = hit.trailing_zeros();
+    let byte = word.checked_shr(place & !7)? & 0xFF;
+    (byte == u64::from(b'"')).then_some((place / 8) as usize)
+}
+
+/// The rest of a string from `at` on, with nothing but plain ASCII before it: a long one, escapes, other alphabets, the
+/// last bytes of the input, errors.
 #[inline(never)]
-fn scan_rest(bytes: &[u8], mut at: usize, mut seen: u64) -> Result<Scanned, ParseError> {
+pub(crate) fn scan_rest(bytes: &[u8], mut at: usize) -> Result<Scanned, ParseError> {
     let mut flags = 0;
+    let mut blocks_from = at;
     loop {
-        // Escapes come in crowds (JSON as text in JSON), so a word at a time until a few were plain.
-        let near = at + NEAR;
+        if at >= blocks_from {
+            at = calm_blocks(bytes, at, &mut flags);
+            blocks_from = at + BLOCK;
+        }
         while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
             let word = u64::from_le_bytes(*chunk);
             let hit = special(word);
             if hit != 0 {
-                seen |= word & (hit ^ (hit - 1));
+                let before = hit ^ (hit - 1);
+                flags |= non_ascii(word & before);
                 at += (hit.trailing_zeros() / 8) as usize;
                 break;
             }
-            seen |= word;
+            flags |= non_ascii(word);
             at += 8;
-            if at >= near {
-                at = plain_blocks(bytes, at, &mut seen);
-            }
         }
-        match Token::at(bytes, at).byte {
-            b'"' => {
-                if seen & HIGH != 0 {
-                    flags |= NON_ASCII;
-                }
-                return Ok(Scanned { close: at, flags });
-            }
+        match byte_at(bytes, at) {
+            b'"' => return Ok(Scanned { close: at, flags }),
             b'\\' => {
                 flags |= ESCAPED;
-                at = match Token::at(bytes, at + 1).byte {
+                at = match byte_at(bytes, at + 1) {
                     b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => at + 2,
                     b'u' => unicode_escape(bytes, at, &mut flags)?,
                     _ => return Err(ParseError::new(at, Reason::Escape)),
@@ -99,41 +127,74 @@ fn scan_rest(bytes: &[u8], mut at: usize, mut seen: u64) -> Result<Scanned, Pars
             0..0x20 => return Err(ParseError::new(at, Reason::Control)),
             // Fewer than eight bytes are left.
             byte => {
-                seen |= u64::from(byte);
+                flags |= non_ascii(u64::from(byte));
                 at += 1;
             }
         }
     }
 }
 
-/// Step over whole blocks that hold no quote, backslash or control character.
+/// The byte at an offset. Past the end there are zeros, which mean nothing in JSON.
 #[inline]
-fn plain_blocks(bytes: &[u8], from: usize, seen: &mut u64) -> usize {
+fn byte_at(bytes: &[u8], at: usize) -> u8 {
+    bytes.get(at).copied().unwrap_or(0)
+}
+
+/// The flag for a word, if any of its bytes is beyond ASCII.
+#[inline]
+const fn non_ascii(word: u64) -> u32 {
+    if word & HIGH == 0 { 0 } else { NON_ASCII }
+}
+
+/// Step over whole blocks in which every quote is escaped and nothing is but quotes and line ends: prose, source text,
+/// and JSON as text in JSON. Such a block is told from any other by looking at pairs of neighbours, all at once.
+#[inline]
+fn calm_blocks(bytes: &[u8], from: usize, flags: &mut u32) -> usize {
     let mut at = from;
-    while let Some(block) = bytes.get(at..).and_then(|rest| rest.first_chunk::<32>()) {
-        if any(block, |byte| byte ^ 0x02 < 0x21 || byte == b'\\') {
+    // Right after an escaped backslash, the byte before would be taken for the beginning of an escape.
+    let Some(mut before) = from.checked_sub(1).and_then(|last| bytes.get(last..)) else {
+        return from;
+    };
+    if before.first() == Some(&b'\\') {
+        return from;
+    }
+    while let Some(window) = before.first_chunk::<{ BLOCK + 1 }>() {
+        let (mut calm, mut escaped, mut high) = (true, false, false);
+        // Without an early exit, so that the compiler uses vector instructions.
+        for pair in window.windows(2) {
+            let (opens, byte) = (pair[0] == b'\\', pair[1]);
+            calm &= opens == (byte == b'"') || (opens && byte == b'n');
+            calm &= byte >= b' ';
+            escaped |= opens;
+            high |= !byte.is_ascii();
+        }
+        if !calm {
             break;
         }
-        for chunk in block.as_chunks::<8>().0 {
-            *seen |= u64::from_le_bytes(*chunk);
-        }
-        at += 32;
+        *flags |= if escaped { ESCAPED } else { 0 } | if high { NON_ASCII } else { 0 };
+        at += BLOCK;
+        before = before.get(BLOCK..).unwrap_or_default();
+    }
+    // An escape that began in the last block is read from its beginning.
+    if at > from && before.first() == Some(&b'\\') {
+        at -= 1;
     }
     at
 }
 
-/// Whether any byte of a block passes a test. Without an early exit, so that the compiler uses vector
-/// instructions.
-#[inline]
-fn any(block: &[u8; 32], test: impl Fn(u8) -> bool) -> bool {
-    block.iter().fold(false, |found, &byte| found | test(byte))
-}
-
-/// High bits of the bytes that end a plain run. Only the lowest set bit is exact: a borrow can mark a byte
+/// High bits of the bytes that end a run of plain ASCII. Only the lowest set bit is exact: a borrow can mark a byte
 /// above a true hit, never below one.
 #[inline]
-const fn special(word: u64) -> u64 {
+const fn unusual(word: u64) -> u64 {
     // Flipping bit 1 puts the quote at 0x20, next to the control characters, and nothing else below 0x21.
+    let low = word ^ (ONES * 0x02);
+    let backslash = word ^ (ONES * b'\\' as u64);
+    (low.wrapping_sub(ONES * 0x21) | backslash.wrapping_sub(ONES) | word) & HIGH
+}
+
+/// The same, but other alphabets are plain too.
+#[inline]
+const fn special(word: u64) -> u64 {
     let low = word ^ (ONES * 0x02);
     let backslash = word ^ (ONES * b'\\' as u64);
     let hits = (low.wrapping_sub(ONES * 0x21) & !low) | (backslash.wrapping_sub(ONES) & !backslash);

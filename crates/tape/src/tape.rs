@@ -153,6 +153,16 @@ impl<'a> Tape<'a> {
         self.nodes[0].next
     }
 
+    /// The index after a node's subtree; after a key comes its value.
+    #[inline]
+    pub fn after(&self, index: u32) -> u32 {
+        let node = self.node(index);
+        match node.kind() {
+            Kind::Key => index + 1,
+            _ => node.next,
+        }
+    }
+
     /// Nesting: a scalar or an empty container is 1, a container is 1 + its deepest child.
     #[inline]
     pub fn depth(&self) -> u32 {

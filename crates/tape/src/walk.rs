@@ -1,16 +1,17 @@
 //! The JSON grammar, once: one loop over the bytes that tells a sink what it meets.
 //! It never recurses and holds no state about nesting: the sink remembers what is open, in as few bits as
-//! it needs. The tape and the skipper are the two sinks.
+//! it needs. The tape and the skipper are the two sinks. What is still to be read is a slice, because one look at
+//! its length covers several bytes.
 #![expect(
     clippy::inline_always,
     reason = "the loop asks these for every value; as calls they cost as much as they do"
 )]
 
 use crate::error::{ParseError, Reason};
-use crate::grammar::{Token, literal};
+use crate::grammar::{literal, trim};
 use crate::node::{Kind, NOT_INTEGER};
 use crate::number::scan_number;
-use crate::string::{Scanned, scan_string};
+use crate::string::{Scanned, Short, plain_string, scan_rest, scan_string, short_name};
 
 /// What can have children.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -56,6 +57,8 @@ pub(crate) trait Sink {
     fn string(&mut self, start: usize, end: usize, flags: u32);
     /// A member name, quotes included.
     fn key(&mut self, start: usize, end: usize, flags: u32);
+    /// A short member name, without flags.
+    fn short_key(&mut self, start: usize, name: Short);
     /// A container with at least one child.
     fn open(&mut self, start: usize, container: Container) -> Result<(), ParseError>;
     /// Another child of the innermost container follows.
@@ -67,126 +70,189 @@ pub(crate) trait Sink {
 /// Walk the value at `at` (no whitespace before it) and return where it ends.
 #[inline]
 pub(crate) fn walk<S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usize, ParseError> {
-    let mut due = Token::at(bytes, at);
-    let mut inside = Container::of(due.byte);
-    due = match begin(bytes, due, sink)? {
+    let text = Text { bytes };
+    let mut rest = bytes.get(at..).unwrap_or_default();
+    let mut inside = Container::of(rest.first().copied().unwrap_or(0));
+    rest = match begin(text, rest, sink)? {
         Begun::Opened(first) => first,
-        Begun::Ended(end) => return Ok(end),
+        Begun::Ended(rest) => return Ok(text.offset(rest)),
     };
     loop {
         if inside == Container::Object {
-            due = key(bytes, due, sink)?;
+            rest = key(text, rest, sink)?;
         }
-        if let Some(first) = opened(bytes, due, sink)? {
-            inside = Container::of(due.byte);
-            due = first;
+        if let Some(first) = opened(text, rest, sink)? {
+            inside = Container::of(rest.first().copied().unwrap_or(0));
+            rest = first;
             continue;
         }
-        let mut next = Token::after(bytes, childless(bytes, due, sink)?);
-        while next.byte != b',' {
-            if next.byte != inside.closer() {
-                return Err(ParseError::new(next.at, inside.expected()));
+        rest = trim(childless(text, rest, sink)?);
+        rest = loop {
+            match *rest {
+                [b',', ref tail @ ..] => break trim(tail),
+                [byte, ref tail @ ..] if byte == inside.closer() => {
+                    match sink.close(text.offset(tail)) {
+                        Some(outer) => inside = outer,
+                        None => return Ok(text.offset(tail)),
+                    }
+                    rest = trim(tail);
+                }
+                _ => return Err(text.error(rest, inside.expected())),
             }
-            let end = next.at + 1;
-            match sink.close(end) {
-                Some(outer) => inside = outer,
-                None => return Ok(end),
-            }
-            next = Token::after(bytes, end);
-        }
+        };
         sink.comma()?;
-        due = Token::after(bytes, next.at + 1);
+    }
+}
+
+/// The text that is walked, to tell where a rest of it begins.
+#[derive(Clone, Copy)]
+pub(crate) struct Text<'a> {
+    pub(crate) bytes: &'a [u8],
+}
+
+impl<'a> Text<'a> {
+    #[inline]
+    pub(crate) fn offset(self, rest: &[u8]) -> usize {
+        self.bytes.len() - rest.len()
+    }
+
+    #[inline]
+    pub(crate) fn from(self, offset: usize) -> &'a [u8] {
+        self.bytes.get(offset..).unwrap_or_default()
+    }
+
+    #[cold]
+    pub(crate) fn error(self, rest: &[u8], reason: Reason) -> ParseError {
+        ParseError::new(self.offset(rest), reason)
     }
 }
 
 /// What there is after the first step.
-enum Begun {
-    /// A container is open, and this is the first byte inside.
-    Opened(Token),
-    /// The value has no children and ends here.
-    Ended(usize),
+enum Begun<'a> {
+    /// A container is open, and this is what is inside and behind.
+    Opened(&'a [u8]),
+    /// The value has no children, and this is what is behind.
+    Ended(&'a [u8]),
 }
 
 /// The first step of a walk, apart from the others so that those can be in line.
 #[inline(never)]
-fn begin<S: Sink>(bytes: &[u8], token: Token, sink: &mut S) -> Result<Begun, ParseError> {
-    Ok(match opened(bytes, token, sink)? {
+fn begin<'a, S: Sink>(
+    text: Text<'a>,
+    rest: &'a [u8],
+    sink: &mut S,
+) -> Result<Begun<'a>, ParseError> {
+    Ok(match opened(text, rest, sink)? {
         Some(first) => Begun::Opened(first),
-        None => Begun::Ended(childless(bytes, token, sink)?),
+        None => Begun::Ended(childless(text, rest, sink)?),
     })
 }
 
-/// If a container with children begins here, open it and return the first byte inside.
+/// If a container with children begins here, open it and return the first of what is inside.
 #[inline(always)]
-fn opened<S: Sink>(bytes: &[u8], at: Token, sink: &mut S) -> Result<Option<Token>, ParseError> {
-    if at.byte != b'{' && at.byte != b'[' {
+fn opened<'a, S: Sink>(
+    text: Text<'a>,
+    rest: &'a [u8],
+    sink: &mut S,
+) -> Result<Option<&'a [u8]>, ParseError> {
+    let &[byte @ (b'{' | b'['), ref inside @ ..] = rest else {
+        return Ok(None);
+    };
+    let container = Container::of(byte);
+    let first = trim(inside);
+    if first.first() == Some(&container.closer()) {
         return Ok(None);
     }
-    let container = Container::of(at.byte);
-    let first = Token::after(bytes, at.at + 1);
-    if first.byte == container.closer() {
-        return Ok(None);
-    }
-    sink.open(at.at, container)?;
+    sink.open(text.offset(rest), container)?;
     Ok(Some(first))
 }
 
-/// A scalar or an empty container; returns where it ends.
+/// A scalar or an empty container; returns what is behind.
 #[inline(always)]
-fn childless<S: Sink>(bytes: &[u8], token: Token, sink: &mut S) -> Result<usize, ParseError> {
-    let at = token.at;
-    let (end, kind) = match token.byte {
-        b'"' => return string(bytes, at, sink),
-        b'-' | b'0'..=b'9' => return number(bytes, token, sink),
-        b't' => (literal(bytes, at, b"true")?, Kind::True),
-        b'f' => (literal(bytes, at, b"false")?, Kind::False),
-        b'n' => (literal(bytes, at, b"null")?, Kind::Null),
-        b'{' => (Token::after(bytes, at + 1).at + 1, Kind::Object),
-        b'[' => (Token::after(bytes, at + 1).at + 1, Kind::Array),
-        _ => return Err(ParseError::new(at, Reason::Value)),
+fn childless<'a, S: Sink>(
+    text: Text<'a>,
+    rest: &'a [u8],
+    sink: &mut S,
+) -> Result<&'a [u8], ParseError> {
+    let (behind, meta) = match *rest {
+        [b'"', ref inside @ ..] => return string(text, rest, inside, sink),
+        [b'-' | b'0'..=b'9', ..] => {
+            let number = scan_number(text, rest)?;
+            let flag = if number.integer { 0 } else { NOT_INTEGER };
+            (number.behind, Kind::Number as u32 | flag)
+        }
+        [b't', ..] => (literal(text, rest, b"true")?, Kind::True as u32),
+        [b'f', ..] => (literal(text, rest, b"false")?, Kind::False as u32),
+        [b'n', ..] => (literal(text, rest, b"null")?, Kind::Null as u32),
+        [b'{', ref inside @ ..] => (past(trim(inside)), Kind::Object as u32),
+        [b'[', ref inside @ ..] => (past(trim(inside)), Kind::Array as u32),
+        _ => return Err(text.error(rest, Reason::Value)),
     };
-    sink.leaf(at, end, kind as u32);
-    Ok(end)
+    sink.leaf(text.offset(rest), text.offset(behind), meta);
+    Ok(behind)
+}
+
+/// What is behind the first byte.
+#[inline(always)]
+fn past(rest: &[u8]) -> &[u8] {
+    rest.get(1..).unwrap_or_default()
 }
 
 #[inline(always)]
-fn number<S: Sink>(bytes: &[u8], token: Token, sink: &mut S) -> Result<usize, ParseError> {
-    let number = scan_number(bytes, token)?;
-    let flag = if number.integer { 0 } else { NOT_INTEGER };
-    sink.leaf(token.at, number.end, Kind::Number as u32 | flag);
-    Ok(number.end)
+fn string<'a, S: Sink>(
+    text: Text<'a>,
+    rest: &'a [u8],
+    inside: &'a [u8],
+    sink: &mut S,
+) -> Result<&'a [u8], ParseError> {
+    let start = text.offset(rest);
+    match plain_string(inside) {
+        Ok(behind) => {
+            sink.string(start, text.offset(behind), 0);
+            Ok(behind)
+        }
+        Err(other) => {
+            let string = scan_rest(text.bytes, text.offset(other))?;
+            sink.string(start, string.close + 1, string.flags);
+            Ok(text.from(string.close + 1))
+        }
+    }
 }
 
+/// A member name and its colon; returns its value and what is behind.
 #[inline(always)]
-fn string<S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usize, ParseError> {
-    let string = scan_string(bytes, at + 1)?;
-    sink.string(at, string.close + 1, string.flags);
-    Ok(string.close + 1)
-}
-
-/// A member name and its colon; returns the first of its value.
-#[inline]
-fn key<S: Sink>(bytes: &[u8], token: Token, sink: &mut S) -> Result<Token, ParseError> {
-    let string = key_string(bytes, token)?;
-    sink.key(token.at, string.close + 1, string.flags);
-    colon(bytes, string.close + 1)
-}
-
-/// The string of a member name.
-#[inline]
-pub(crate) fn key_string(bytes: &[u8], token: Token) -> Result<Scanned, ParseError> {
-    if token.byte != b'"' {
-        return Err(ParseError::new(token.at, Reason::Key));
+fn key<'a, S: Sink>(text: Text<'a>, rest: &'a [u8], sink: &mut S) -> Result<&'a [u8], ParseError> {
+    if let [b'"', inside @ ..] = rest
+        && let Some(short) = short_name(inside)
+        && let Some(behind) = inside.get(short.length + 1..)
+    {
+        sink.short_key(text.offset(rest), short);
+        return colon(text, behind);
     }
-    scan_string(bytes, token.at + 1)
+    let (string, behind) = key_string(text, rest)?;
+    sink.key(text.offset(rest), string.close + 1, string.flags);
+    colon(text, behind)
 }
 
-/// Step over the colon after a member name that ends at `at`.
+/// The string of a member name, and what is behind it.
 #[inline]
-pub(crate) fn colon(bytes: &[u8], at: usize) -> Result<Token, ParseError> {
-    let colon = Token::after(bytes, at);
-    if colon.byte != b':' {
-        return Err(ParseError::new(colon.at, Reason::Colon));
+pub(crate) fn key_string<'a>(
+    text: Text<'a>,
+    rest: &'a [u8],
+) -> Result<(Scanned, &'a [u8]), ParseError> {
+    let [b'"', ..] = rest else {
+        return Err(text.error(rest, Reason::Key));
+    };
+    let string = scan_string(text.bytes, text.offset(rest) + 1)?;
+    let behind = text.from(string.close + 1);
+    Ok((string, behind))
+}
+
+/// Step over the colon after a member name.
+#[inline(always)]
+pub(crate) fn colon<'a>(text: Text<'a>, rest: &'a [u8]) -> Result<&'a [u8], ParseError> {
+    match trim(rest) {
+        [b':', value @ ..] => Ok(trim(value)),
+        other => Err(text.error(other, Reason::Colon)),
     }
-    Ok(Token::after(bytes, colon.at + 1))
 }

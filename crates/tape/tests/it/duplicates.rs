@@ -99,8 +99,8 @@ fn colliding_fingerprints_are_told_apart() {
 fn short_names_that_collide_are_told_apart() {
     let mut seen: HashMap<u32, String> = HashMap::new();
     let mut pairs = Vec::new();
-    for n in 0..40_000 {
-        let name = format!("k{n}");
+    for n in 0..40_000_u64 {
+        let name = format!("{:x}", n * 2_654_435_761_u64 % (1 << 28));
         if let Some(other) = seen.insert(fingerprint(name.as_bytes()), name.clone()) {
             pairs.push((other, name));
         }

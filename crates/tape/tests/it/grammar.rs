@@ -264,3 +264,60 @@ proptest! {
         prop_assert_eq!(accepts(&bytes), oracle(&bytes));
     }
 }
+
+/// The scanner reads long strings in blocks, so what is special is tried at every place of two of them, alone and next
+/// to what the blocks pass over.
+#[test]
+fn long_strings_are_read_alike_wherever_something_stands() {
+    let pieces = [
+        r#"\""#,
+        r"\\",
+        r"\n",
+        r"\t",
+        r"\u00e9",
+        r"\ud83d\ude00",
+        r#"\\\""#,
+        r#"\"\""#,
+        r"\\\\",
+        r"\n\\",
+        "é",
+        "\u{7f}",
+        "\"",
+        "\\",
+        "\u{1}",
+        "\n",
+        r"\x",
+        r"\u12",
+        r"\ud800",
+        r#"\\""#,
+    ];
+    for crowd in ["plain text ", r#"\"k\":\"v\","#, r"a\nb\n", "日本"] {
+        for place in 0..70 {
+            let before: String = crowd.chars().cycle().take(place).collect();
+            if before.ends_with('\\') && !before.ends_with(r"\\") {
+                continue;
+            }
+            for piece in pieces {
+                let text = format!("[\"{before}{piece}{}\", 1]", crowd.repeat(8));
+                reads_like_serde(&text);
+            }
+        }
+    }
+}
+
+fn reads_like_serde(text: &str) {
+    let read = Tape::parse(text.as_bytes(), &Limits::default());
+    // A lone surrogate is JSON all the same; what it decodes to is our own choice.
+    let strict = text.replace(r"\ud800", r"\ufffd");
+    let Ok(expected) = serde_json::from_str::<Vec<serde_json::Value>>(&strict) else {
+        assert!(read.is_err(), "{text}");
+        return;
+    };
+    let tape = read.unwrap_or_else(|error| panic!("{text}: {error}"));
+    assert_eq!(Some(&*tape.string(1)), expected[0].as_str(), "{text}");
+    let node = tape.node(1);
+    let raw = tape.raw_string(1);
+    assert_eq!(node.is_escaped(), raw.contains('\\'), "{text}");
+    assert_eq!(node.is_ascii(), raw.is_ascii(), "{text}");
+    assert_eq!(node.has_lone_surrogate(), raw.contains(r"\ud800"), "{text}");
+}
