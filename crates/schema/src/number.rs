@@ -248,8 +248,8 @@ pub(crate) fn fast_i64(text: &str) -> Option<i64> {
 /// A number without an exponent and of at most 18 digits: its digits as an integer, and how many of them follow the
 /// point. Decides most comparisons without building a [`Number`].
 #[inline]
-pub(crate) fn fast_decimal(text: &str) -> Option<(i64, u32)> {
-    let (negative, digits) = match text.as_bytes() {
+pub(crate) fn fast_decimal(text: &[u8]) -> Option<(i64, u32)> {
+    let (negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
         digits => (false, digits),
     };

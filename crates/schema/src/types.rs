@@ -69,6 +69,11 @@ impl TypeSet {
         Self(self.0 & kinds(&[Kind::Object, Kind::Array]))
     }
 
+    #[must_use]
+    pub(crate) fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
     pub(crate) fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }

@@ -126,10 +126,18 @@ impl<'m, 'a> Machine<'m, 'a> {
     pub(crate) fn run(&mut self, node: NodeId, instance: u32) -> Result<bool, Halt> {
         let root = Frame::new(node, instance, 0);
         let link = Link::Child;
-        match self.apply(&root, node, instance, link, Keyword::FalseSchema)? {
-            Applied::Pass => return Ok(true),
-            Applied::Fail => return Ok(false),
-            Applied::Call => {}
+        if self.program.nodes[node as usize]
+            .plain
+            .admits_value(self.tape.node(instance))
+        {
+            // It takes a frame for sure: the rest of the question is settled.
+            self.fuel.spend(1)?;
+        } else {
+            match self.apply(&root, node, instance, link, Keyword::FalseSchema)? {
+                Applied::Pass => return Ok(true),
+                Applied::Fail => return Ok(false),
+                Applied::Call => {}
+            }
         }
         let mut frame = self.open(&root, node, instance, link)?;
         let mut flow = self.begin(&mut frame)?;

@@ -182,6 +182,12 @@ impl<'a> Tape<'a> {
         &self.text[node.start as usize..node.end as usize]
     }
 
+    /// The same as bytes: nobody has to look where characters begin.
+    #[inline]
+    pub fn raw_bytes(&self, index: u32) -> &'a [u8] {
+        self.node(index).span().bytes(self.text.as_bytes())
+    }
+
     /// A string or key as written between its quotes, escapes undecoded. Empty for other kinds.
     #[inline]
     pub fn raw_string(&self, index: u32) -> &'a str {

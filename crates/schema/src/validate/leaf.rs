@@ -182,16 +182,18 @@ impl Machine<'_, '_> {
         plan: &NumberPlan,
         instance: u32,
     ) -> Result<Option<Keyword>, Halt> {
-        let text = self.tape.raw(instance);
-        self.fuel.spend_bytes(text.len())?;
-        let small = fast_decimal(text);
+        let bytes = self.tape.raw_bytes(instance);
+        self.fuel.spend_bytes(bytes.len())?;
+        let small = fast_decimal(bytes);
         for bound in &plan.bounds {
-            if !within(bound, small, text) {
+            if !within(bound, small, || self.tape.raw(instance)) {
                 return Ok(Some(bound.keyword));
             }
         }
         if let Some(divisor) = plan.multiple_of
-            && !divisor.divides_text(text).unwrap_or(false)
+            && !divisor
+                .divides_text(self.tape.raw(instance))
+                .unwrap_or(false)
         {
             return Ok(Some(Keyword::MultipleOf));
         }
@@ -204,9 +206,8 @@ impl Machine<'_, '_> {
         value: TapeNode,
         instance: u32,
     ) -> Result<Option<Keyword>, Halt> {
-        let raw = self.tape.raw_string(instance);
         if plan.min_length > 0 || plan.max_length != u64::MAX {
-            let length = self.length(raw, value)?;
+            let length = self.length(value, instance)?;
             if length < plan.min_length {
                 return Ok(Some(Keyword::MinLength));
             }
@@ -218,7 +219,7 @@ impl Machine<'_, '_> {
             return Ok(Some(Keyword::Pattern));
         }
         if let Some(format) = plan.format {
-            self.fuel.spend_bytes(raw.len())?;
+            self.fuel.spend_bytes(inner_length(value))?;
             let text = self.tape.string(instance);
             let holds = if format == Format::Regex {
                 Pattern::is_well_formed(&text)
@@ -248,10 +249,17 @@ impl Machine<'_, '_> {
     }
 
     /// The length in characters. Plain ASCII is as long as its bytes.
-    fn length(&mut self, raw: &str, value: TapeNode) -> Result<u64, Halt> {
+    #[inline]
+    fn length(&mut self, value: TapeNode, instance: u32) -> Result<u64, Halt> {
         if value.is_ascii() && !value.is_escaped() {
-            return Ok(raw.len() as u64);
+            return Ok(inner_length(value) as u64);
         }
+        self.decoded_length(value, instance)
+    }
+
+    #[inline(never)]
+    fn decoded_length(&mut self, value: TapeNode, instance: u32) -> Result<u64, Halt> {
+        let raw = self.tape.raw_string(instance);
         self.fuel.spend_bytes(raw.len())?;
         if !value.is_escaped() {
             return Ok(raw.chars().count() as u64);
@@ -283,8 +291,7 @@ impl Machine<'_, '_> {
             Kind::True => Ok(values.yes),
             Kind::False => Ok(values.no),
             Kind::String | Kind::Key => {
-                self.fuel
-                    .spend_bytes(self.tape.raw_string(instance).len())?;
+                self.fuel.spend_bytes(inner_length(value))?;
                 Ok(values.strings.find_string(self.tape, instance).is_some())
             }
             Kind::Array | Kind::Object if !values.composite => Ok(false),
@@ -308,12 +315,18 @@ impl Machine<'_, '_> {
     }
 }
 
+/// The bytes of a string as written, without its quotes.
+#[inline]
+fn inner_length(string: TapeNode) -> usize {
+    (string.end() - string.start()).saturating_sub(2) as usize
+}
+
 /// A number too extreme to compare is outside every bound.
 #[inline]
-fn within(bound: &Bound, small: Option<(i64, u32)>, text: &str) -> bool {
+fn within<'a>(bound: &Bound, small: Option<(i64, u32)>, text: impl Fn() -> &'a str) -> bool {
     let order = match (small, bound.small) {
         (Some((value, scale)), Some(limit)) => order_scaled(value, scale, limit),
-        _ => match bound.value.order_of(text) {
+        _ => match bound.value.order_of(text()) {
             Ok(order) => order,
             Err(_) => return false,
         },

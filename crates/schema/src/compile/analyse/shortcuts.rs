@@ -3,7 +3,7 @@
 use countersign_tape::Kind;
 
 use crate::keyword::Keyword;
-use crate::program::{ArrayPlan, Flags, NONE, Node, ObjectPlan, Program, Target};
+use crate::program::{ArrayPlan, Flags, NONE, Node, ObjectPlan, Operation, Program, Target};
 use crate::types::TypeSet;
 
 /// Notes the shortcuts of every node, then brings them to the plans that lead there.
@@ -19,6 +19,7 @@ pub(super) fn mark(program: &mut Program) {
             node.plain = plain(node.types, object, array);
         }
     }
+    mark_alternatives(program);
     let nodes = &program.nodes;
     for plan in program.objects.iter_mut().filter(|plan| plan.is_plain()) {
         plan.other = Target::new(nodes, plan.additional, Keyword::AdditionalProperties);
@@ -33,6 +34,27 @@ pub(super) fn mark(program: &mut Program) {
         let listed = |schema: &u32| Target::new(nodes, *schema, plan.prefix_keyword);
         plan.targets = plan.prefix.iter().map(listed).collect();
         plan.other = Target::new(nodes, plan.rest, plan.rest_keyword);
+    }
+}
+
+/// A node that asks for one of several types, as optional values are often written, passes what one of those passes.
+fn mark_alternatives(program: &mut Program) {
+    for index in 0..program.nodes.len() {
+        let node = &program.nodes[index];
+        let [Operation::Any(branches)] = node.operations.of(&program.operations) else {
+            continue;
+        };
+        if !node.values.is_empty() || node.flags.has(Flags::FALSE) {
+            continue;
+        }
+        let branches = branches.of(&program.branches).iter();
+        let branches = branches.map(|branch| &program.nodes[*branch as usize]);
+        let one_of_them = branches
+            .filter(|branch| branch.operations.is_empty())
+            .fold(TypeSet::EMPTY, |types, branch| types.union(branch.passes));
+        // Of a container, another alternative may evaluate members or items.
+        let scalars = one_of_them.without(Kind::Object).without(Kind::Array);
+        program.nodes[index].passes = passes(node).intersection(scalars);
     }
 }
 
