@@ -81,7 +81,8 @@ impl Original {
 
     /// The part of the text inside `window`, edited, with the id replaced if one is given.
     pub(crate) fn forward(&self, pieces: &[Piece], window: Span, id: Option<&[u8]>) -> Segments {
-        let mut segments = Segments::default();
+        // Before the id, the id, and behind it.
+        let mut segments = Segments::with_capacity(3 + pieces.len());
         if pieces.is_empty() {
             self.push(window, id, &mut segments);
         }
@@ -99,9 +100,9 @@ impl Original {
     }
 
     fn push(&self, span: Span, id: Option<&[u8]>, segments: &mut Segments) {
-        let slice = |start, end| {
-            self.bytes
-                .slice_ref(Span::new(start, end).bytes(&self.bytes))
+        let slice = |start: u32, end: u32| {
+            let end = self.bytes.len().min(end as usize);
+            self.bytes.slice(end.min(start as usize)..end)
         };
         match (self.id, id) {
             (Some(old), Some(new)) if span.start <= old.start && old.end <= span.end => {

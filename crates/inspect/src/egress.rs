@@ -12,7 +12,25 @@ use crate::equal::equal;
 use crate::reply::{ClientEra, Era};
 use crate::scratch::with_tape;
 
-/// The edits a result needs on its way to a client; `None` if it can go as it is.
+/// Whether a result can go to a client as it is.
+pub(crate) fn passes(
+    bytes: &[u8],
+    envelope: &Envelope,
+    upstream: Era,
+    client: ClientEra,
+    config: &OutputValidation,
+) -> bool {
+    let says_type = envelope.get(Member::ResultType).is_some();
+    match (client, config.legacy_egress) {
+        (ClientEra::Legacy, Egress::Convert) => {
+            !is_dropped(bytes, envelope) && (upstream == Era::Legacy || !says_type)
+        }
+        (ClientEra::Modern, _) => upstream == Era::Modern || says_type,
+        _ => true,
+    }
+}
+
+/// The edits a result needs on its way to a client.
 pub(crate) fn edits<'a>(
     bytes: &'a [u8],
     envelope: &Envelope,

@@ -18,6 +18,12 @@ impl From<Bytes> for Segments {
 }
 
 impl Segments {
+    pub(crate) fn with_capacity(parts: usize) -> Self {
+        Self {
+            parts: Vec::with_capacity(parts),
+        }
+    }
+
     pub(crate) fn push(&mut self, part: Bytes) {
         if !part.is_empty() {
             self.parts.push(part);

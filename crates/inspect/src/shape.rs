@@ -168,6 +168,9 @@ const BLOCK: [&str; 7] = [
 
 fn check_block(bytes: &[u8], members: [Option<Span>; 7]) -> Result<(), Malformed> {
     let [kind, text, data, mime_type, uri, name, resource] = members;
+    if kind.is_some_and(|kind| kind.bytes(bytes) == br#""text""#) {
+        return string(bytes, text, "/text");
+    }
     string(bytes, kind, "/type")?;
     match kind.and_then(|kind| kind.string(bytes)).as_deref() {
         Some("text") => string(bytes, text, "/text"),

@@ -177,6 +177,14 @@ impl Envelope {
         }
     }
 
+    /// Forget what an earlier scan found.
+    pub(crate) fn clear(&mut self) {
+        self.structured_depth = 0;
+        self.lone_surrogate = None;
+        self.present = 0;
+        self.repeated = 0;
+    }
+
     /// Record a member; a second one of the same name is only marked as repeated. True if it was the first.
     pub(crate) fn record(&mut self, member: Member, span: Span) -> bool {
         if self.present & member.bit() != 0 {

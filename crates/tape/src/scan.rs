@@ -7,9 +7,10 @@ use crate::error::{ParseError, Reason, ScanError};
 use crate::grammar::{admit, check_size, narrow, skip_space, trim};
 use crate::keep::{Keep, Keeper, Kept, Shelf};
 use crate::node::{ESCAPED, LONE_SURROGATE};
+use crate::number::scan_number;
 use crate::skip::Skipper;
 use crate::span::Span;
-use crate::string::unescape;
+use crate::string::{short_name, unescape};
 use crate::walk::{Text, colon, key_string};
 
 /// Offsets have 32 bits.
@@ -91,7 +92,7 @@ impl Scan<'_> {
         envelope: &mut Envelope,
     ) -> Result<Kept<'a>, ScanError> {
         check_size(text.len(), self.hard.max_bytes.min(MAX_BYTES))?;
-        *envelope = Envelope::new();
+        envelope.clear();
         let mut keeper = Keeper::new(text, self.keep, self.shelf);
         read(text, &self.hard, scope, Some(&mut keeper), envelope)?;
         Ok(keeper.kept)
@@ -127,6 +128,18 @@ fn read<'a>(
     Ok(())
 }
 
+/// Where a plain string or an integer ends that is short, like most versions and ids.
+#[inline]
+fn short_scalar(bytes: &[u8], at: usize) -> Option<usize> {
+    let text = Text { bytes };
+    let behind = match text.from(at) {
+        [b'"', inside @ ..] => inside.get(short_name(inside)?.length + 1..)?,
+        rest @ [b'0'..=b'9', ..] => scan_number(text, rest).ok()?.behind,
+        _ => return None,
+    };
+    Some(text.offset(behind))
+}
+
 struct Reader<'a, 'k, 's, 'e> {
     text: &'a str,
     skipper: Skipper,
@@ -151,6 +164,11 @@ impl<'a> Reader<'a, '_, '_, '_> {
             if first.first() != Some(&b'}') {
                 return self.object(first, outer + 1, scope);
             }
+        }
+        if let Some(end) = short_scalar(bytes, at)
+            && outer < self.skipper.max_depth()
+        {
+            return Ok((end, 1));
         }
         let skipped = self.skipper.skip(bytes, at, outer)?;
         Ok((skipped.end, skipped.depth))

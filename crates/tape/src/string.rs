@@ -99,45 +99,51 @@ pub(crate) fn scan_rest(bytes: &[u8], mut at: usize) -> Result<Scanned, ParseErr
             at = calm_blocks(bytes, at, &mut flags);
             blocks_from = at + BLOCK;
         }
-        while let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-            let word = u64::from_le_bytes(*chunk);
-            let hit = special(word);
-            if hit != 0 {
-                let before = hit ^ (hit - 1);
-                flags |= non_ascii(word & before);
-                at += (hit.trailing_zeros() / 8) as usize;
-                break;
-            }
-            flags |= non_ascii(word);
-            at += 8;
+        let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
+            return scan_last(bytes, at, flags);
+        };
+        let word = u64::from_le_bytes(*chunk);
+        let hit = special(word);
+        // The bytes up to the hit, or all of them.
+        flags |= non_ascii(word & (hit ^ hit.wrapping_sub(1)));
+        let place = hit.trailing_zeros();
+        at += (place / 8) as usize;
+        match word.checked_shr(place & !7).map(|shifted| shifted & 0xFF) {
+            None => {}
+            Some(0x22) => return Ok(Scanned { close: at, flags }),
+            Some(0x5C) => at = escape(bytes, at, &mut flags)?,
+            Some(_) => return Err(ParseError::new(at, Reason::Control)),
         }
-        match byte_at(bytes, at) {
+    }
+}
+
+/// The same for fewer than eight bytes before the end of the input.
+#[cold]
+fn scan_last(bytes: &[u8], mut at: usize, mut flags: u32) -> Result<Scanned, ParseError> {
+    while let Some(&byte) = bytes.get(at) {
+        match byte {
             b'"' => return Ok(Scanned { close: at, flags }),
-            b'\\' => {
-                flags |= ESCAPED;
-                at = match byte_at(bytes, at + 1) {
-                    b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => at + 2,
-                    b'u' => unicode_escape(bytes, at, &mut flags)?,
-                    _ => return Err(ParseError::new(at, Reason::Escape)),
-                };
-            }
-            _ if at >= bytes.len() => {
-                return Err(ParseError::new(bytes.len(), Reason::UnterminatedString));
-            }
+            b'\\' => at = escape(bytes, at, &mut flags)?,
             0..0x20 => return Err(ParseError::new(at, Reason::Control)),
-            // Fewer than eight bytes are left.
-            byte => {
+            _ => {
                 flags |= non_ascii(u64::from(byte));
                 at += 1;
             }
         }
     }
+    Err(ParseError::new(bytes.len(), Reason::UnterminatedString))
 }
 
-/// The byte at an offset. Past the end there are zeros, which mean nothing in JSON.
-#[inline]
-fn byte_at(bytes: &[u8], at: usize) -> u8 {
-    bytes.get(at).copied().unwrap_or(0)
+/// Step over the escape at `at`.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "as for the loop around it")]
+fn escape(bytes: &[u8], at: usize, flags: &mut u32) -> Result<usize, ParseError> {
+    *flags |= ESCAPED;
+    match bytes.get(at + 1) {
+        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
+        Some(b'u') => unicode_escape(bytes, at, flags),
+        _ => Err(ParseError::new(at, Reason::Escape)),
+    }
 }
 
 /// The flag for a word, if any of its bytes is beyond ASCII.
@@ -158,11 +164,14 @@ fn calm_blocks(bytes: &[u8], from: usize, flags: &mut u32) -> usize {
     if before.first() == Some(&b'\\') {
         return from;
     }
-    while let Some(window) = before.first_chunk::<{ BLOCK + 1 }>() {
+    while let Some(window) = before.first_chunk::<{ BLOCK + 1 }>()
+        && let (Some(previous), Some(block)) =
+            (window.first_chunk::<BLOCK>(), window.last_chunk::<BLOCK>())
+    {
         let (mut calm, mut escaped, mut high) = (true, false, false);
         // Without an early exit, so that the compiler uses vector instructions.
-        for pair in window.windows(2) {
-            let (opens, byte) = (pair[0] == b'\\', pair[1]);
+        for (&previous, &byte) in previous.iter().zip(block) {
+            let opens = previous == b'\\';
             calm &= opens == (byte == b'"') || (opens && byte == b'n');
             calm &= byte >= b' ';
             escaped |= opens;
