@@ -38,6 +38,8 @@ pub(crate) struct Node {
     pub(crate) passes: TypeSet,
     /// Containers that validation may run straight through: members or items are listed, and nothing else is asked.
     pub(crate) plain: TypeSet,
+    /// Scalars of which one plan, or one list of values, is all that is asked.
+    pub(crate) simple: TypeSet,
     pub(crate) types: TypeSet,
     pub(crate) flags: Flags,
     pub(crate) object: u32,
@@ -59,6 +61,7 @@ impl Default for Node {
         Self {
             passes: TypeSet::EMPTY,
             plain: TypeSet::EMPTY,
+            simple: TypeSet::EMPTY,
             types: TypeSet::ANY,
             flags: Flags::default(),
             object: NONE,
@@ -111,6 +114,11 @@ pub(crate) struct Range {
 }
 
 impl Range {
+    #[inline]
+    pub(crate) fn len(self) -> u32 {
+        self.end - self.start
+    }
+
     #[inline]
     pub(crate) fn is_empty(self) -> bool {
         self.start == self.end
@@ -212,6 +220,7 @@ pub(crate) struct Target {
     pub(crate) child: NodeId,
     pub(crate) passes: TypeSet,
     pub(crate) plain: TypeSet,
+    pub(crate) simple: TypeSet,
     /// The keyword that leads there.
     pub(crate) keyword: Keyword,
 }
@@ -222,6 +231,7 @@ impl Target {
         child: NONE,
         passes: TypeSet::ANY,
         plain: TypeSet::EMPTY,
+        simple: TypeSet::EMPTY,
         keyword: Keyword::FalseSchema,
     };
 
@@ -231,6 +241,7 @@ impl Target {
             child,
             passes: node.passes,
             plain: node.plain,
+            simple: node.simple,
             keyword,
         })
     }

@@ -63,6 +63,13 @@ impl TypeSet {
         Self(self.0 & !(1 << kind as u16 | integer))
     }
 
+    /// The kind of value in the set, integers with numbers.
+    #[must_use]
+    pub(crate) fn only(self, kind: Kind) -> Self {
+        let integer = if kind == Kind::Number { INTEGER } else { 0 };
+        Self(self.0 & (1 << kind as u16 | integer))
+    }
+
     /// The containers in the set.
     #[must_use]
     pub(crate) fn containers(self) -> Self {

@@ -126,21 +126,22 @@ impl<'m, 'a> Machine<'m, 'a> {
     pub(crate) fn run(&mut self, node: NodeId, instance: u32) -> Result<bool, Halt> {
         let root = Frame::new(node, instance, 0);
         let link = Link::Child;
-        if self.program.nodes[node as usize]
-            .plain
-            .admits_value(self.tape.node(instance))
-        {
-            // It takes a frame for sure: the rest of the question is settled.
-            self.fuel.spend(1)?;
+        let plain = self.program.nodes[node as usize].plain;
+        let (mut frame, mut flow);
+        if self.purpose == Purpose::Decide && plain.admits_value(self.tape.node(instance)) {
+            // A plain container takes a frame for sure, and one without extras.
+            self.fuel.spend(2)?;
+            frame = Frame::new(node, instance, self.scope_for(&root, node)?);
+            flow = self.begin_plain(&mut frame)?;
         } else {
             match self.apply(&root, node, instance, link, Keyword::FalseSchema)? {
                 Applied::Pass => return Ok(true),
                 Applied::Fail => return Ok(false),
                 Applied::Call => {}
             }
+            frame = self.open(&root, node, instance, link)?;
+            flow = self.begin(&mut frame)?;
         }
-        let mut frame = self.open(&root, node, instance, link)?;
-        let mut flow = self.begin(&mut frame)?;
         loop {
             let valid = match flow {
                 Flow::Call {

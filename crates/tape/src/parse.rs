@@ -150,9 +150,16 @@ impl<'a> Builder<'a> {
 }
 
 /// What the node of a key has that is long, or spelt with escapes.
-fn key_parts(name: &str, flags: u32) -> (u32, u32) {
-    let digest = fingerprint(name.as_bytes());
+#[inline]
+fn key_parts(name: &[u8], flags: u32) -> (u32, u32) {
+    let digest = fingerprint(name);
     (Kind::Key as u32 | flags | digest << FINGERPRINT_SHIFT, 0)
+}
+
+#[cold]
+fn escaped_parts(raw: &[u8], flags: u32) -> (u32, u32) {
+    let raw = std::str::from_utf8(raw).unwrap_or_default();
+    key_parts(unescape(raw).as_bytes(), flags)
 }
 
 impl Sink for Builder<'_> {
@@ -174,11 +181,12 @@ impl Sink for Builder<'_> {
         if flags & LONE_SURROGATE != 0 {
             self.report_surrogate();
         }
-        let raw = self.text.get(start + 1..end - 1).unwrap_or_default();
+        let raw = self.text.as_bytes().get(start + 1..end - 1);
+        let raw = raw.unwrap_or_default();
         let parts = if flags & ESCAPED != 0 {
-            key_parts(&unescape(raw), flags)
+            escaped_parts(raw, flags)
         } else if raw.len() < 8 {
-            Mixed::short(raw.as_bytes()).parts(flags)
+            Mixed::short(raw).parts(flags)
         } else {
             key_parts(raw, flags)
         };

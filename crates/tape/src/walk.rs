@@ -222,15 +222,27 @@ fn string<'a, S: Sink>(
 /// A member name and its colon; returns its value and what is behind.
 #[inline(always)]
 fn key<'a, S: Sink>(text: Text<'a>, rest: &'a [u8], sink: &mut S) -> Result<&'a [u8], ParseError> {
-    if let [b'"', inside @ ..] = rest
-        && let Some(short) = short_name(inside)
+    let [b'"', inside @ ..] = rest else {
+        return Err(text.error(rest, Reason::Key));
+    };
+    let start = text.offset(rest);
+    if let Some(short) = short_name(inside)
         && let Some(behind) = inside.get(short.length + 1..)
     {
-        sink.short_key(text.offset(rest), short);
+        sink.short_key(start, short);
         return colon(text, behind);
     }
-    let (string, behind) = key_string(text, rest)?;
-    sink.key(text.offset(rest), string.close + 1, string.flags);
+    let behind = match plain_string(inside) {
+        Ok(behind) => {
+            sink.key(start, text.offset(behind), 0);
+            behind
+        }
+        Err(other) => {
+            let string = scan_rest(text.bytes, text.offset(other))?;
+            sink.key(start, string.close + 1, string.flags);
+            text.from(string.close + 1)
+        }
+    };
     colon(text, behind)
 }
 

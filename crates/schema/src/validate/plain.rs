@@ -203,7 +203,8 @@ impl Machine<'_, '_> {
     }
 
     /// A value of which more is asked than its type. `None`: it is fine, go on.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "the innermost step of validation")]
+    #[inline(always)]
     fn plain_value(
         &mut self,
         frame: &Frame,
@@ -211,16 +212,31 @@ impl Machine<'_, '_> {
         value: TapeNode,
         instance: u32,
     ) -> Result<Option<Step>, Halt> {
-        let child = target.child;
         if target.plain.admits_value(value) {
-            return Ok(Some(Step::Deeper(child, instance)));
+            return Ok(Some(Step::Deeper(target.child, instance)));
         }
         // Only a yes or no is asked here, and nothing is merged, so most values need no more than this.
-        let answer = self.quick(child, instance)?;
+        let answer = if target.simple.admits_value(value) {
+            self.simple(target.child, value, instance)?
+        } else {
+            self.quick(target.child, instance)?
+        };
         if answer == Some(true) {
             return Ok(None);
         }
-        let link = Link::Child;
+        self.unsettled(frame, target, instance, answer)
+    }
+
+    /// A value that is wrong, or takes a frame to judge.
+    #[inline(never)]
+    fn unsettled(
+        &mut self,
+        frame: &Frame,
+        target: Target,
+        instance: u32,
+        answer: Option<bool>,
+    ) -> Result<Option<Step>, Halt> {
+        let (child, link) = (target.child, Link::Child);
         let applied = self.answered(answer, frame, child, instance, link, target.keyword)?;
         Ok(match applied {
             Applied::Pass => None,

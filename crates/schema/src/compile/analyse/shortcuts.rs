@@ -9,7 +9,11 @@ use crate::types::TypeSet;
 /// Notes the shortcuts of every node, then brings them to the plans that lead there.
 pub(super) fn mark(program: &mut Program) {
     for node in &mut program.nodes {
-        if !node.operations.is_empty() || !node.values.is_empty() || node.flags.has(Flags::FALSE) {
+        if !node.operations.is_empty() || node.flags.has(Flags::FALSE) {
+            continue;
+        }
+        node.simple = simple(node);
+        if !node.values.is_empty() {
             continue;
         }
         node.passes = passes(node);
@@ -73,6 +77,19 @@ fn passes(node: &Node) -> TypeSet {
         .iter()
         .filter(|(_, part)| *part != NONE)
         .fold(node.types, |types, (kind, _)| types.without(*kind))
+}
+
+/// The numbers and strings of which a node asks one thing beside their type.
+fn simple(node: &Node) -> TypeSet {
+    let mut simple = TypeSet::EMPTY;
+    if node.number != NONE && node.values.is_empty() {
+        simple = simple.union(node.types.only(Kind::Number));
+    }
+    let things = u32::from(node.string != NONE) + node.values.len();
+    if things == 1 {
+        simple = simple.union(node.types.only(Kind::String));
+    }
+    simple
 }
 
 /// The containers of which nothing is asked but what a plain plan lists.
