@@ -74,7 +74,7 @@ fn admit<'a>(bytes: &'a [u8], policy: &Policy) -> Result<&'a str, Box<Found>> {
             format!("{} bytes, more than {limit}", bytes.len()),
         ));
     }
-    std::str::from_utf8(bytes).map_err(|error| {
+    simdutf8::compat::from_utf8(bytes).map_err(|error| {
         let offset = error.valid_up_to();
         transport("transport.not_utf8", format!("not UTF-8 at byte {offset}"))
     })
