@@ -11,12 +11,12 @@ mod ledger;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use countersign_dial::Budget;
 use countersign_inspect::{
     InputVerdict, Inspected, RawReply, Refusal, Screening, Skipped, examine, examine_arguments,
 };
 use tokio::sync::oneshot;
 
-use crate::budget::FREE;
 use crate::downstream::Client;
 use crate::drain::Phase;
 use crate::method::Method;
@@ -182,7 +182,7 @@ async fn aside<T: Send + 'static>(
     route: &Arc<Route>,
     work: impl FnOnce(&Route) -> T + Send + 'static,
 ) -> T {
-    if size <= FREE {
+    if size <= Budget::FREE {
         return work(route);
     }
     let route = Arc::clone(route);

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use countersign_dial::Budget;
 use countersign_inspect::Era;
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 
 use crate::ability::Ability;
-use crate::budget::Budget;
 use crate::catalogue::survey;
 use crate::config::{Config, Server, Transport};
 use crate::upstream::eras::Known;

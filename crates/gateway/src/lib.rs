@@ -15,7 +15,6 @@
 //! ```
 
 mod ability;
-mod budget;
 mod call;
 mod catalogue;
 mod checkup;
@@ -25,7 +24,6 @@ mod drain;
 mod events;
 mod fleet;
 mod gateway;
-mod gather;
 mod instructions;
 mod json;
 mod key;

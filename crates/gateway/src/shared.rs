@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use countersign_audit::Store;
+use countersign_dial::Budget;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 
-use crate::budget::Budget;
 use crate::catalogue::{Followed, Found};
 use crate::config::{Config, Opened};
 use crate::downstream::Sessions;

@@ -11,7 +11,6 @@ mod list;
 mod message;
 mod process;
 mod reading;
-mod sse;
 mod stdio;
 mod target;
 
@@ -19,6 +18,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use countersign_dial::Budget;
 use countersign_inspect::Era;
 
 pub use exchange::{ErrorReply, Exchange, Fault, Reply};
@@ -32,11 +32,16 @@ use http::Http;
 use message::Outgoing;
 use stdio::Stdio;
 
+/// For the large answers of all calls under way, judged or not.
+const MEMORY: usize = 1 << 30;
+
 /// What a client asks of the world before it gives up.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The most bytes a single message of the server may have.
     pub max_message_bytes: usize,
+    /// The memory for large answers over HTTP; clients that share it have no more together.
+    pub budget: Budget,
     /// How long the greeting and each page of the tool list may take.
     pub greeting: Duration,
     /// The era to speak; found out by asking unless given.
@@ -44,12 +49,27 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// 16 MiB, half a minute, whatever the server speaks.
+    /// 16 MiB a message and 1 GiB together, half a minute, whatever the server speaks.
     fn default() -> Self {
         Self {
             max_message_bytes: 16 << 20,
+            budget: Budget::new(MEMORY),
             greeting: Duration::from_secs(30),
             era: None,
+        }
+    }
+}
+
+impl Options {
+    /// The same with another limit for a message; there is memory for two of the largest at least.
+    #[must_use]
+    pub fn limited(self, max_message_bytes: usize) -> Self {
+        // A stream of events holds more than the message alone.
+        let least = max_message_bytes.saturating_mul(3);
+        Self {
+            max_message_bytes,
+            budget: Budget::new(MEMORY.max(least)),
+            ..self
         }
     }
 }

@@ -4,11 +4,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use countersign_dial::{Budget, ReadError, gather};
 use hyper::body::Incoming;
 use tokio::time::timeout;
-
-use crate::budget::Budget;
-use crate::gather::{Ungathered, gather};
 
 /// How long a client may take to send a body.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -26,9 +24,9 @@ pub(super) enum Refused {
 pub(super) async fn body(from: Incoming, limit: usize, budget: &Budget) -> Result<Bytes, Refused> {
     match timeout(PATIENCE, gather(from, limit, budget)).await {
         Ok(body) => body.map_err(|why| match why {
-            Ungathered::TooLarge => Refused::TooLarge,
-            Ungathered::Broken => Refused::Broken,
-            Ungathered::Busy => Refused::Busy,
+            ReadError::TooLarge => Refused::TooLarge,
+            ReadError::Broken => Refused::Broken,
+            ReadError::Busy => Refused::Busy,
         }),
         Err(_) => Err(Refused::TooSlow),
     }

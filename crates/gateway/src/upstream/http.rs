@@ -12,13 +12,13 @@ mod once;
 mod paired;
 mod response;
 mod session;
-mod sse;
 mod target;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use countersign_dial::Budget;
 use countersign_inspect::{Era, Listing, Refusal};
 use thiserror::Error;
 use tokio::sync::watch;
@@ -35,7 +35,6 @@ use super::eras::Eras;
 use super::hello::{HandshakeError, Hello};
 use super::{Connection as Any, NoteSink, State, Unanswered};
 use crate::ability::Abilities;
-use crate::budget::Budget;
 use crate::config::Protocol;
 use crate::events::{self, Events};
 use crate::pause;

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use countersign_dial::Budget;
 use countersign_inspect::{Era, Listing, Refusal};
 use thiserror::Error;
 use tokio::sync::watch;
@@ -36,7 +37,6 @@ use super::hello::{HandshakeError, Hello};
 use super::request;
 use super::{Connection as Any, NoteSink, State};
 use crate::ability::Abilities;
-use crate::budget::Budget;
 use crate::events::{self, Events};
 use crate::pause;
 

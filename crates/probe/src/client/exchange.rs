@@ -4,6 +4,7 @@
 use std::time::Instant;
 
 use bytes::Bytes;
+use countersign_dial::ReadError;
 use thiserror::Error;
 
 /// A request and what came of it.
@@ -57,9 +58,22 @@ pub enum Fault {
     /// The answer is larger than a message may be.
     #[error("the answer is too large")]
     TooLarge,
+    /// There was no memory to hold the answer; the tester's fault, not the server's.
+    #[error("no memory to hold the answer")]
+    Starved,
     /// An HTTP status instead of an answer.
     #[error("HTTP status {0}")]
     Status(u16),
+}
+
+impl From<ReadError> for Fault {
+    fn from(why: ReadError) -> Self {
+        match why {
+            ReadError::TooLarge => Self::TooLarge,
+            ReadError::Broken => Self::Closed,
+            ReadError::Busy => Self::Starved,
+        }
+    }
 }
 
 /// The moments of a request under way. They outlive it if its time is up.

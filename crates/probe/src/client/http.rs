@@ -6,11 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-use bytes::{Bytes, BytesMut};
-use countersign_dial::{Pool, Reply as Incomplete, SendError};
+use bytes::Bytes;
+use countersign_dial::{Budget, EventStream, Pool, Reply as Incomplete, SendError, gather};
 use countersign_inspect::Era;
-use http_body_util::{BodyExt, Full};
-use hyper::body::Body;
+use http_body_util::Full;
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::Semaphore;
@@ -22,7 +21,6 @@ use super::headers::{self, SESSION, VERSION};
 use super::hello::ConnectError;
 use super::message::{self, Outgoing};
 use super::reading::{self, Heard};
-use super::sse::Events;
 use super::target::Site;
 
 /// How long what nobody waits for may take.
@@ -38,6 +36,7 @@ pub(super) struct Http {
     agreed: RwLock<Arc<Agreed>>,
     next: AtomicU64,
     limit: usize,
+    budget: Budget,
     answers: Arc<Semaphore>,
 }
 
@@ -67,6 +66,7 @@ impl Http {
             })),
             next: AtomicU64::new(1),
             limit: options.max_message_bytes,
+            budget: options.budget.clone(),
             answers: Arc::new(Semaphore::new(ANSWERS)),
         })
     }
@@ -126,13 +126,21 @@ impl Http {
         match form(response.headers()) {
             Form::Events if status == StatusCode::OK => self.stream(response, id, stamps).await,
             Form::Json => {
-                let whole = gather(response.into_body(), self.limit).await?;
+                let whole = self.whole(response).await?;
                 stamps.done = Some(Instant::now());
                 answer(whole, id, status, stamps)
             }
             _ if status == StatusCode::OK => Err(Fault::Malformed),
             _ => Err(Fault::Status(status.as_u16())),
         }
+    }
+
+    /// A whole body.
+    async fn whole(&self, response: Response<Incomplete>) -> Result<Bytes, Fault> {
+        let mut body = response.into_body();
+        let whole = gather(&mut body, self.limit, &self.budget).await?;
+        body.done();
+        Ok(whole)
     }
 
     /// The answer in a stream of events.
@@ -142,7 +150,7 @@ impl Http {
         id: u64,
         stamps: &mut Stamps,
     ) -> Result<Reply, Fault> {
-        let mut events = Events::new(response.into_body(), self.limit);
+        let mut events = EventStream::new(response.into_body(), self.limit, self.budget.clone());
         let mut strays = false;
         while let Some(message) = events.next().await? {
             let now = Instant::now();
@@ -151,7 +159,7 @@ impl Http {
                 Heard::Answer(found, reply) if found == id => {
                     stamps.done = Some(now);
                     stamps.message = Some(message);
-                    events.body.done_after_rest();
+                    events.into_body().done_after_rest();
                     return reply;
                 }
                 Heard::Request { id, method } => self.answer(&id, &method),
@@ -205,7 +213,7 @@ impl Http {
         let request = self.request(Method::POST, self.agreed().headers.clone(), message);
         let told = async {
             if let Ok(response) = self.pool.send(request).await {
-                drop(gather(response.into_body(), self.limit).await);
+                drop(self.whole(response).await);
             }
         };
         drop(timeout(ASIDE, told).await);
@@ -287,33 +295,4 @@ fn fault(error: &SendError) -> Fault {
         SendError::Connect(_) => Fault::Unreachable,
         SendError::Unsent(_) | SendError::Broken(_) => Fault::Closed,
     }
-}
-
-/// Reads a body of no more than `limit` bytes; one that comes in one piece is not copied.
-async fn gather(mut body: Incomplete, limit: usize) -> Result<Bytes, Fault> {
-    if body.size_hint().lower() > limit as u64 {
-        return Err(Fault::TooLarge);
-    }
-    let mut whole = Bytes::new();
-    let mut rest = BytesMut::new();
-    while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| Fault::Closed)?.into_data() else {
-            continue;
-        };
-        if whole.len() + rest.len() + data.len() > limit {
-            return Err(Fault::TooLarge);
-        }
-        if whole.is_empty() && rest.is_empty() {
-            whole = data;
-            continue;
-        }
-        rest.extend_from_slice(&std::mem::take(&mut whole));
-        rest.extend_from_slice(&data);
-    }
-    body.done();
-    Ok(if rest.is_empty() {
-        whole
-    } else {
-        rest.freeze()
-    })
 }

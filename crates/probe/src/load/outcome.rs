@@ -23,7 +23,9 @@ pub(super) fn of_fault(fault: Fault) -> CallOutcome {
         Fault::Malformed | Fault::TooLarge => CallOutcome::ProtocolError(ProtocolError::Malformed),
         // Whoever has a policy says so with these.
         Fault::Status(401 | 403 | 429) => CallOutcome::Denied,
-        Fault::Unreachable | Fault::Closed | Fault::Status(_) => CallOutcome::Transport,
+        Fault::Unreachable | Fault::Closed | Fault::Starved | Fault::Status(_) => {
+            CallOutcome::Transport
+        }
     }
 }
 
@@ -127,6 +129,7 @@ mod tests {
         for (fault, expected) in [
             (Fault::TimedOut, "timeout"),
             (Fault::Closed, "transport"),
+            (Fault::Starved, "transport"),
             (Fault::Status(500), "transport"),
             (Fault::Status(429), "denied"),
             (Fault::Malformed, "protocol_error/malformed"),

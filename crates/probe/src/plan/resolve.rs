@@ -78,16 +78,16 @@ pub(super) fn resolve(
 }
 
 pub(super) fn options(server: &raw::Server) -> Options {
-    let defaults = Options::default();
+    let mut options = Options::default();
+    if let Some(bytes) = server.max_message_bytes {
+        options = options.limited(bytes);
+    }
     Options {
-        max_message_bytes: server
-            .max_message_bytes
-            .unwrap_or(defaults.max_message_bytes),
         era: server.era.map(|era| match era {
             EraName::Legacy => Era::Legacy,
             EraName::Modern => Era::Modern,
         }),
-        ..defaults
+        ..options
     }
 }
 

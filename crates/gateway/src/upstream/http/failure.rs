@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use countersign_dial::ReadError;
 use countersign_inspect::Refusal;
 use hyper::StatusCode;
-
-use crate::gather::Ungathered;
 
 /// How long a stream may be silent while an answer is due.
 pub(super) const IDLE: Duration = Duration::from_mins(1);
@@ -50,12 +49,12 @@ impl Failure {
     }
 }
 
-impl From<Ungathered> for Failure {
-    fn from(why: Ungathered) -> Self {
+impl From<ReadError> for Failure {
+    fn from(why: ReadError) -> Self {
         match why {
-            Ungathered::TooLarge => Self::TooLarge,
-            Ungathered::Broken => Self::Lost,
-            Ungathered::Busy => Self::Busy,
+            ReadError::TooLarge => Self::TooLarge,
+            ReadError::Broken => Self::Lost,
+            ReadError::Busy => Self::Busy,
         }
     }
 }

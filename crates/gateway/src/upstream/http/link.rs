@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use countersign_dial::{Pool, Reply, SendError};
+use countersign_dial::{Budget, EventStream, Pool, Reply, SendError, gather};
 use countersign_inspect::Refusal;
 use http_body_util::Full;
 use hyper::header::{HeaderMap, HeaderValue};
@@ -18,11 +18,8 @@ use tokio::time::timeout;
 use super::failure::{Failure, IDLE};
 use super::response::{Form, form, own, progress_id, trimmed};
 use super::session::{SESSION, Session};
-use super::sse::Events;
 use super::target::Target;
-use crate::budget::Budget;
 use crate::events;
-use crate::gather::gather;
 use crate::upstream::head::{self, Head};
 use crate::upstream::{NoteSink, request};
 
@@ -131,11 +128,11 @@ impl Link {
         method: Method,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<Events<Reply>, Failure> {
+    ) -> Result<EventStream<Reply>, Failure> {
         let (head, body) = self.send(method, headers, body).await?.into_parts();
         if head.status == StatusCode::OK && form(&head.headers) == Form::Events {
             let limit = self.max_message_bytes;
-            return Ok(Events::new(body, limit, self.budget.clone()));
+            return Ok(EventStream::new(body, limit, self.budget.clone()));
         }
         Err(Failure::Status(head.status, Bytes::new()))
     }
@@ -182,7 +179,7 @@ impl Link {
         id: u64,
         notes: &NoteSink,
     ) -> Result<Bytes, Failure> {
-        let mut events = Events::new(body, self.max_message_bytes, self.budget.clone());
+        let mut events = EventStream::new(body, self.max_message_bytes, self.budget.clone());
         let mut strays = false;
         loop {
             let next = timeout(IDLE, events.next()).await;

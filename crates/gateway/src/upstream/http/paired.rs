@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use countersign_dial::Reply;
+use countersign_dial::{EventStream, Reply};
 use countersign_inspect::Era;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::http::uri::PathAndQuery;
@@ -17,7 +17,6 @@ use super::failure::Failure;
 use super::link::Link;
 use super::response::progress_id;
 use super::session::Session;
-use super::sse::Events;
 use super::target::Target;
 use crate::upstream::NoteSink;
 use crate::upstream::head::{self, Head};
@@ -37,7 +36,9 @@ pub(super) struct Paired {
 
 impl Paired {
     /// Opens the stream and waits for its first word: where to post.
-    pub(super) async fn open(link: &Arc<Link>) -> Result<(Self, Events<Reply>), HandshakeError> {
+    pub(super) async fn open(
+        link: &Arc<Link>,
+    ) -> Result<(Self, EventStream<Reply>), HandshakeError> {
         let mut headers = link.target.headers.clone();
         headers.remove(CONTENT_TYPE);
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
@@ -108,7 +109,7 @@ impl Paired {
     }
 
     /// Hears what the stream says until it ends; nobody waits for anything after that.
-    pub(super) async fn listen(&self, mut events: Events<Reply>) {
+    pub(super) async fn listen(&self, mut events: EventStream<Reply>) {
         while let Ok(Some(message)) = events.next().await {
             self.hear(&message);
         }

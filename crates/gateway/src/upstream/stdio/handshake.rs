@@ -92,9 +92,9 @@ mod tests {
     use tokio::net::unix::pipe;
 
     use super::*;
-    use crate::budget::Budget;
     use crate::upstream::stdio::lines::{Line, Lines};
     use crate::upstream::stdio::outbox::Outbox;
+    use countersign_dial::Budget;
 
     const DISCOVERED: &str = r#""result":{"supportedVersions":["2026-07-28"],"capabilities":{}}"#;
     const INITIALIZED: &str = r#""result":{"protocolVersion":"2025-06-18","capabilities":{}}"#;

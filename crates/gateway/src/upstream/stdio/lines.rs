@@ -5,11 +5,11 @@
 use std::io;
 
 use bytes::{Buf, Bytes, BytesMut};
+use countersign_dial::{Budget, Held};
 use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::oversized::IdFinder;
-use crate::budget::{Budget, Held};
 
 const CHUNK: usize = 64 * 1024;
 

@@ -1,4 +1,4 @@
-//! The memory that messages may occupy at once, over the whole gateway. Whoever gathers a large
+//! The memory that messages may occupy at once, over the whole process. Whoever gathers a large
 //! message takes its share as the bytes arrive and gives it back when the last slice of the
 //! message is gone. Messages that fit into one read are not counted: concurrency bounds those.
 
@@ -6,28 +6,32 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use thiserror::Error;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Messages up to this size are free.
-pub(crate) const FREE: usize = 64 * 1024;
 /// How long a half-gathered message may wait for memory. Two of them could otherwise wait for
 /// each other for ever, each holding what the other needs.
 const PATIENCE: Duration = Duration::from_secs(5);
 const UNIT: usize = 1024;
 
-/// A share of the gateway's memory for messages.
+/// The memory for messages; clones share it.
 #[derive(Clone, Debug)]
-pub(crate) struct Budget {
+pub struct Budget {
     units: Arc<Semaphore>,
     total: usize,
 }
 
 /// There was no memory to spare in time.
-#[derive(Debug)]
-pub(crate) struct Starved;
+#[derive(Clone, Copy, Debug, Error)]
+#[error("no memory to spare in time")]
+pub struct Starved;
 
 impl Budget {
-    pub(crate) fn new(bytes: usize) -> Self {
+    /// Messages up to this size are free.
+    pub const FREE: usize = 64 * 1024;
+
+    /// So many bytes, for everybody who has a clone.
+    pub fn new(bytes: usize) -> Self {
         let total = (bytes / UNIT).clamp(1, Semaphore::MAX_PERMITS);
         Self {
             units: Arc::new(Semaphore::new(total)),
@@ -36,8 +40,8 @@ impl Budget {
     }
 
     /// Makes `held` cover a message of `bytes`, waiting a bounded time for what is missing.
-    pub(crate) async fn cover(&self, held: &mut Held, bytes: usize) -> Result<(), Starved> {
-        if bytes <= FREE {
+    pub async fn cover(&self, held: &mut Held, bytes: usize) -> Result<(), Starved> {
+        if bytes <= Self::FREE {
             return Ok(());
         }
         let wanted = bytes.div_ceil(UNIT);
@@ -62,7 +66,7 @@ impl Budget {
 
 /// What a message under way has taken of the budget; given back on drop.
 #[derive(Debug, Default)]
-pub(crate) struct Held {
+pub struct Held {
     permit: Option<OwnedSemaphorePermit>,
 }
 
@@ -81,7 +85,7 @@ impl Held {
     }
 
     /// Ties the share to the bytes: it is given back when the last slice of them is dropped.
-    pub(crate) fn attach(self, bytes: Bytes) -> Bytes {
+    pub fn attach(self, bytes: Bytes) -> Bytes {
         match self.permit {
             None => bytes,
             Some(permit) => Bytes::from_owner(Owned {
@@ -115,7 +119,10 @@ mod tests {
     async fn memory_comes_back_with_the_last_slice() {
         let budget = Budget::new(256 * 1024);
         let mut held = Held::default();
-        budget.cover(&mut held, FREE).await.expect("free of charge");
+        budget
+            .cover(&mut held, Budget::FREE)
+            .await
+            .expect("free of charge");
         assert_eq!(free(&budget), 256);
         budget
             .cover(&mut held, 100 * 1024)

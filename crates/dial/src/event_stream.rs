@@ -8,11 +8,11 @@ use hyper::body::Body;
 use memchr::memchr2;
 
 use crate::budget::{Budget, Held};
-use crate::gather::Ungathered;
+use crate::gather::ReadError;
 
 /// Reads the messages of an event stream.
 #[derive(Debug)]
-pub(super) struct Events<B> {
+pub struct EventStream<B> {
     body: B,
     buffer: BytesMut,
     /// How much of the buffer is known to hold no line end.
@@ -72,8 +72,9 @@ impl Data {
     }
 }
 
-impl<B: Body<Data = Bytes> + Unpin> Events<B> {
-    pub(super) fn new(body: B, limit: usize, budget: Budget) -> Self {
+impl<B: Body<Data = Bytes> + Unpin> EventStream<B> {
+    /// No message is larger than `limit`, and what is held of one is taken from `budget`.
+    pub fn new(body: B, limit: usize, budget: Budget) -> Self {
         Self {
             body,
             buffer: BytesMut::new(),
@@ -88,7 +89,7 @@ impl<B: Body<Data = Bytes> + Unpin> Events<B> {
     }
 
     /// The next message; nothing at the end of the stream, where an unfinished event is none.
-    pub(super) async fn next(&mut self) -> Result<Option<Bytes>, Ungathered> {
+    pub async fn next(&mut self) -> Result<Option<Bytes>, ReadError> {
         loop {
             while let Some(line) = self.line() {
                 if line.is_empty() {
@@ -106,16 +107,16 @@ impl<B: Body<Data = Bytes> + Unpin> Events<B> {
     }
 
     /// The body, of which the messages wanted have been read.
-    pub(super) fn into_body(self) -> B {
+    pub fn into_body(self) -> B {
         self.body
     }
 
     /// Reads on; false at the end.
-    async fn more(&mut self) -> Result<bool, Ungathered> {
+    async fn more(&mut self) -> Result<bool, ReadError> {
         let Some(frame) = self.body.frame().await else {
             return Ok(false);
         };
-        let frame = frame.map_err(|_| Ungathered::Broken)?;
+        let frame = frame.map_err(|_| ReadError::Broken)?;
         if let Ok(data) = frame.into_data() {
             let length = self.data.len() + self.buffer.len() + data.len();
             // The names of the fields and the line ends come on top of the data.
@@ -125,12 +126,12 @@ impl<B: Body<Data = Bytes> + Unpin> Events<B> {
                     .saturating_add(self.limit / 8)
                     .saturating_add(1024)
             {
-                return Err(Ungathered::TooLarge);
+                return Err(ReadError::TooLarge);
             }
             self.budget
                 .cover(&mut self.held, length)
                 .await
-                .map_err(|_| Ungathered::Busy)?;
+                .map_err(|_| ReadError::Busy)?;
             self.buffer.extend_from_slice(&data);
         }
         Ok(true)
@@ -173,65 +174,4 @@ fn data_of(line: &Bytes) -> Option<Bytes> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::VecDeque;
-    use std::convert::Infallible;
-    use std::pin::Pin;
-    use std::task::{Context, Poll};
-
-    use hyper::body::Frame;
-
-    use super::*;
-
-    struct Chunks(VecDeque<Bytes>);
-
-    impl Body for Chunks {
-        type Data = Bytes;
-        type Error = Infallible;
-
-        fn poll_frame(
-            mut self: Pin<&mut Self>,
-            _: &mut Context<'_>,
-        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-            Poll::Ready(self.0.pop_front().map(|chunk| Ok(Frame::data(chunk))))
-        }
-    }
-
-    async fn read(stream: &[u8], chunk: usize, limit: usize) -> Result<Vec<String>, Ungathered> {
-        let chunks = stream.chunks(chunk).map(Bytes::copy_from_slice).collect();
-        let mut events = Events::new(Chunks(chunks), limit, Budget::new(1 << 20));
-        let mut all = Vec::new();
-        while let Some(data) = events.next().await? {
-            all.push(String::from_utf8_lossy(&data).into_owned());
-        }
-        Ok(all)
-    }
-
-    #[tokio::test]
-    async fn messages_come_out_however_they_are_cut_and_ended() {
-        let stream = "\u{feff}: hi\n\nevent: message\nid: 7\ndata: {\"a\":1}\n\ndata:one\r\ndata\r\ndata:  two\r\n\r\nretry: 5\rdata: x\r\rdatax: no\n\ndata: unfinished\n";
-        for chunk in 1..=stream.len() {
-            let all = read(stream.as_bytes(), chunk, 1000).await.expect("events");
-            assert_eq!(all, ["{\"a\":1}", "one\n\n two", "x"], "{chunk}");
-        }
-    }
-
-    #[tokio::test]
-    async fn an_event_without_end_is_refused() {
-        let line = format!("data: {}", "x".repeat(10_000));
-        assert_eq!(
-            read(line.as_bytes(), 100, 1000).await,
-            Err(Ungathered::TooLarge)
-        );
-        let lines = "data: x\n".repeat(10_000);
-        assert_eq!(
-            read(lines.as_bytes(), 100, 1000).await,
-            Err(Ungathered::TooLarge)
-        );
-        let many = "data: x\n\n".repeat(10_000);
-        assert_eq!(
-            read(many.as_bytes(), 100, 1000).await.map(|all| all.len()),
-            Ok(10_000)
-        );
-    }
-}
+mod tests;

@@ -1,0 +1,90 @@
+//! A body as one piece of memory: no larger than a message may be, within a budget of memory. A
+//! body that arrives in one piece is not copied. How long it may take is the caller's to say.
+
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use hyper::body::Body;
+use thiserror::Error;
+
+use crate::budget::{Budget, Held};
+
+/// Why a body, or the next event of one, cannot be had.
+#[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
+pub enum ReadError {
+    /// It is larger than a message may be.
+    #[error("larger than a message may be")]
+    TooLarge,
+    /// The connection broke on the way.
+    #[error("the connection broke")]
+    Broken,
+    /// No memory for it in time.
+    #[error("no memory to spare in time")]
+    Busy,
+}
+
+/// Reads the whole body, of no more than `limit` bytes.
+pub async fn gather<B>(mut from: B, limit: usize, budget: &Budget) -> Result<Bytes, ReadError>
+where
+    B: Body<Data = Bytes> + Unpin,
+{
+    let announced = from.size_hint().lower();
+    if announced > limit as u64 {
+        return Err(ReadError::TooLarge);
+    }
+    let announced = usize::try_from(announced).map_err(|_| ReadError::TooLarge)?;
+    let mut held = Held::default();
+    let mut whole = Bytes::new();
+    let mut rest = BytesMut::new();
+    while let Some(frame) = from.frame().await {
+        let Ok(data) = frame.map_err(|_| ReadError::Broken)?.into_data() else {
+            continue;
+        };
+        let length = whole.len() + rest.len() + data.len();
+        if length > limit {
+            return Err(ReadError::TooLarge);
+        }
+        budget
+            .cover(&mut held, length)
+            .await
+            .map_err(|_| ReadError::Busy)?;
+        if whole.is_empty() && rest.is_empty() {
+            whole = data;
+            continue;
+        }
+        if rest.is_empty() {
+            rest.reserve(announced.max(length));
+            rest.extend_from_slice(&std::mem::take(&mut whole));
+        }
+        rest.extend_from_slice(&data);
+    }
+    let body = if rest.is_empty() {
+        whole
+    } else {
+        rest.freeze()
+    };
+    Ok(held.attach(body))
+}
+
+#[cfg(test)]
+mod tests {
+    use http_body_util::Full;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_is_no_larger_than_its_limit_and_its_memory() {
+        let large = Bytes::from(vec![b'x'; 2 * Budget::FREE]);
+        let body = || Full::new(large.clone());
+        let budget = Budget::new(3 * Budget::FREE);
+        let (exact, short) = (large.len(), large.len() - 1);
+        assert_eq!(
+            gather(body(), short, &budget).await,
+            Err(ReadError::TooLarge)
+        );
+        let held = gather(body(), exact, &budget).await;
+        assert_eq!(held, Ok(large.clone()));
+        assert_eq!(gather(body(), exact, &budget).await, Err(ReadError::Busy));
+        drop(held);
+        assert_eq!(gather(body(), exact, &budget).await, Ok(large.clone()));
+    }
+}
