@@ -1,5 +1,6 @@
-//! Connections to one origin: where it is, TCP, TLS where the address says so, HTTP/1.1 on top, and a pool of them.
-//! What comes back is read within bounds: a body or an event by its size, all of them together by a budget of memory.
+//! The ways to a server. Connections to one origin: where it is, TCP, TLS where the address says so, HTTP/1.1 on top,
+//! and a pool of them. What comes back is read within bounds: a body or an event by its size, all of them together by
+//! a budget of memory. And child processes, which end with everything they started.
 //!
 //! Whom a TLS connection trusts is decided here and nowhere else: the platform's certificates, one provider, no
 //! exceptions. Nothing here follows a redirect or asks a proxy, and no request is ever carried out twice.
@@ -22,6 +23,7 @@
 //! ```
 
 mod budget;
+mod child;
 mod event_stream;
 mod gather;
 mod origin;
@@ -29,6 +31,7 @@ mod pool;
 mod wire;
 
 pub use budget::{Budget, Held, Starved};
+pub use child::{Child, Pipes, Tail, inheritable};
 pub use event_stream::EventStream;
 pub use gather::{ReadError, gather};
 pub use origin::Origin;

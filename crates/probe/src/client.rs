@@ -9,7 +9,6 @@ mod http;
 mod json;
 mod list;
 mod message;
-mod process;
 mod reading;
 mod stdio;
 mod target;

@@ -8,7 +8,7 @@ mod once;
 mod outbox;
 mod oversized;
 mod peer;
-mod process;
+mod program;
 mod wire;
 
 use std::io;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use countersign_dial::Budget;
+use countersign_dial::{Budget, Child, Pipes};
 use countersign_inspect::{Era, Listing, Refusal};
 use thiserror::Error;
 use tokio::sync::watch;
@@ -28,8 +28,7 @@ use lines::Lines;
 pub use once::End;
 use outbox::Outbox;
 pub(crate) use peer::{Peer, Said};
-use process::{Pipes, Process};
-pub(crate) use process::{Program, Shares};
+pub(crate) use program::{Program, Shares};
 use wire::{Slot, Wire};
 
 use super::eras::Eras;
@@ -156,14 +155,14 @@ impl Supervisor {
 
     /// One life of the child, from its start to its end.
     async fn live(&self, era: &mut Option<Era>, stop: &mut watch::Receiver<bool>) -> Life {
-        let (mut process, pipes) = match Process::start(&self.program) {
+        let (mut child, pipes) = match Child::start(self.program.command()) {
             Ok(started) => started,
             Err(error) => return Life::failed(StartError::Spawn(error)),
         };
         let (wire, reader) = self.connect(pipes);
         let failed = tokio::select! {
             failed = self.serve(&wire, era) => Some(failed),
-            _ = process.ended() => None,
+            _ = child.ended() => None,
             _ = reader => None,
             _ = stop.wait_for(|stop| *stop) => None,
         };
@@ -173,13 +172,13 @@ impl Supervisor {
             self.state.send_replace(State::Starting);
         }
         wire.close();
-        let stderr = process.stderr.clone();
-        let status = process.end().await;
+        let stderr = child.stderr();
+        let status = child.end().await;
         Life {
             failed,
             served,
             status,
-            stderr: stderr.tail(),
+            stderr: stderr.text(),
         }
     }
 

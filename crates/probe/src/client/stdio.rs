@@ -7,17 +7,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::{Buf, Bytes, BytesMut};
+use countersign_dial::{Child, Pipes, Tail};
 use countersign_tape::compact;
 use memchr::memchr;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::process::{ChildStdin, ChildStdout};
+use tokio::net::unix::pipe;
+use tokio::process::ChildStdout;
 use tokio::sync::{mpsc, oneshot};
 
 use super::Options;
 use super::exchange::{Exchange, Fault, Reply, Stamps};
 use super::hello::ConnectError;
 use super::message::{self, Outgoing};
-use super::process::{Process, Tail};
 use super::reading::{self, Heard};
 use super::target::Program;
 
@@ -33,8 +34,8 @@ pub(super) struct Stdio {
     shared: Arc<Shared>,
     next: AtomicU64,
     outbox: Mutex<Option<mpsc::Sender<Line>>>,
-    process: Mutex<Option<Process>>,
-    tail: Tail,
+    child: Mutex<Option<Child>>,
+    stderr: Tail,
 }
 
 #[derive(Debug, Default)]
@@ -69,7 +70,8 @@ struct Line {
 
 impl Stdio {
     pub(super) fn start(program: &Program, options: &Options) -> Result<Arc<Self>, ConnectError> {
-        let (process, stdin, stdout) = Process::start(program).map_err(ConnectError::Start)?;
+        let started = Child::start(program.command_line());
+        let (child, Pipes { stdin, stdout }) = started.map_err(ConnectError::Start)?;
         let shared = Arc::new(Shared::default());
         let (outbox, lines) = mpsc::channel(QUEUE);
         tokio::spawn(write(stdin, lines, Arc::clone(&shared)));
@@ -83,8 +85,8 @@ impl Stdio {
             shared,
             next: AtomicU64::new(1),
             outbox: Mutex::new(Some(outbox)),
-            tail: process.tail(),
-            process: Mutex::new(Some(process)),
+            stderr: child.stderr(),
+            child: Mutex::new(Some(child)),
         }))
     }
 
@@ -156,19 +158,19 @@ impl Stdio {
     }
 
     pub(super) fn stderr(&self) -> String {
-        self.tail.text()
+        self.stderr.text()
     }
 
     /// Closes the pipe, then ends the process.
     pub(super) async fn close(&self) {
         drop(self.outbox().take());
-        let process = self
-            .process
+        let child = self
+            .child
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .take();
-        if let Some(process) = process {
-            process.end().await;
+        if let Some(child) = child {
+            child.end().await;
         }
     }
 
@@ -201,7 +203,7 @@ impl Shared {
     }
 }
 
-async fn write(mut stdin: ChildStdin, mut lines: mpsc::Receiver<Line>, shared: Arc<Shared>) {
+async fn write(mut stdin: pipe::Sender, mut lines: mpsc::Receiver<Line>, shared: Arc<Shared>) {
     while let Some(mut line) = lines.recv().await {
         line.bytes.push(b'\n');
         if let Some(id) = line.id

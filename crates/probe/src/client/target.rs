@@ -3,12 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::process::Stdio;
 
-use countersign_dial::Origin;
+use countersign_dial::{Origin, inheritable};
 use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::uri::PathAndQuery;
 use hyper::{Uri, http};
 use thiserror::Error;
+use tokio::process::Command;
 
 /// A server to talk to.
 #[derive(Clone, Debug)]
@@ -46,6 +48,22 @@ pub struct Program {
     pub env: BTreeMap<String, String>,
     /// Where it starts, if not where we are.
     pub working_dir: Option<PathBuf>,
+}
+
+impl Program {
+    pub(super) fn command_line(&self) -> Command {
+        let mut command = Command::new(&self.command);
+        command
+            .args(&self.args)
+            .env_clear()
+            .envs(inheritable())
+            .envs(&self.env)
+            .stderr(Stdio::piped());
+        if let Some(folder) = &self.working_dir {
+            command.current_dir(folder);
+        }
+        command
+    }
 }
 
 impl std::fmt::Debug for Program {

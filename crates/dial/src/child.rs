@@ -1,0 +1,217 @@
+//! A child process in a group of its own, so that what it starts ends with it. Its standard error
+//! is drained, because a full pipe blocks the child, and only the end of it is kept. Which program
+//! it is, and what else it sees of our environment, is for the caller to say.
+
+use std::ffi::OsString;
+use std::io;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::net::unix::pipe;
+use tokio::process::{Child as Process, ChildStdout, Command};
+use tokio::time::{sleep, timeout};
+
+/// Our own settings start like this, and some are secret.
+const OURS: &str = "COUNTERSIGN_";
+/// How long a child may take for each step of leaving.
+const GRACE: Duration = Duration::from_secs(2);
+/// How often to look whether a group has gone.
+const LOOK: Duration = Duration::from_millis(10);
+const STDERR_KEPT: usize = 2048;
+
+/// The variables of ours that a child may have: all but our own settings.
+pub fn inheritable() -> impl Iterator<Item = (OsString, OsString)> {
+    std::env::vars_os().filter(|(name, _)| !name.to_string_lossy().starts_with(OURS))
+}
+
+/// A running child. Dropping it kills the whole group.
+#[derive(Debug)]
+pub struct Child {
+    process: Process,
+    group: Option<Pid>,
+    stderr: Tail,
+}
+
+/// The ends of a child's pipes that carry messages.
+#[derive(Debug)]
+pub struct Pipes {
+    /// What we write and it reads.
+    pub stdin: pipe::Sender,
+    /// What it writes and we read.
+    pub stdout: ChildStdout,
+}
+
+impl Child {
+    /// Starts a command; what it writes to standard error is kept if the command pipes it.
+    pub fn start(mut command: Command) -> io::Result<(Self, Pipes)> {
+        let mut process = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .kill_on_drop(true)
+            .spawn()?;
+        let missing = || io::Error::from(io::ErrorKind::BrokenPipe);
+        let stdin = process.stdin.take().ok_or_else(missing)?;
+        let stdout = process.stdout.take().ok_or_else(missing)?;
+        let stderr = Tail::default();
+        if let Some(pipe) = process.stderr.take() {
+            tokio::spawn(stderr.clone().drain(pipe));
+        }
+        let id = process.id().and_then(|id| i32::try_from(id).ok());
+        let child = Self {
+            process,
+            group: id.and_then(Pid::from_raw),
+            stderr,
+        };
+        let stdin = pipe::Sender::from_owned_fd(stdin.into_owned_fd()?)?;
+        Ok((child, Pipes { stdin, stdout }))
+    }
+
+    /// The end of what it writes to standard error.
+    pub fn stderr(&self) -> Tail {
+        self.stderr.clone()
+    }
+
+    /// Waits until the child has ended by itself.
+    pub async fn ended(&mut self) -> io::Result<ExitStatus> {
+        self.process.wait().await
+    }
+
+    /// Ends the child and whatever it started. Its standard input should be closed by now: a
+    /// well-behaved child leaves because of that.
+    pub async fn end(mut self) -> Option<ExitStatus> {
+        let mut status = self.left().await;
+        if status.is_none() {
+            self.signal(Signal::TERM);
+            status = self.left().await;
+        }
+        // What the child started may outlive it.
+        self.signal(Signal::TERM);
+        if status.is_none() || !self.group_is_gone().await {
+            self.signal(Signal::KILL);
+        }
+        // The number may be somebody else's from now on.
+        self.group = None;
+        match status {
+            None => self.process.wait().await.ok(),
+            left => left,
+        }
+    }
+
+    async fn left(&mut self) -> Option<ExitStatus> {
+        timeout(GRACE, self.process.wait()).await.ok()?.ok()
+    }
+
+    async fn group_is_gone(&self) -> bool {
+        let Some(group) = self.group else {
+            return true;
+        };
+        let gone = async {
+            while test_kill_process_group(group).is_ok() {
+                sleep(LOOK).await;
+            }
+        };
+        timeout(GRACE, gone).await.is_ok()
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(group) = self.group {
+            // It fails if the group is gone, which is what we want.
+            let _gone = kill_process_group(group, signal);
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+    }
+}
+
+/// The end of what a child wrote to standard error.
+#[derive(Clone, Debug, Default)]
+pub struct Tail {
+    bytes: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Tail {
+    /// The last lines, made safe for a log.
+    pub fn text(&self) -> String {
+        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = String::from_utf8_lossy(&bytes);
+        text.trim().chars().flat_map(char::escape_debug).collect()
+    }
+
+    async fn drain(self, mut pipe: impl AsyncRead + Unpin) {
+        let mut chunk = vec![0; 16 * 1024];
+        while let Ok(length @ 1..) = pipe.read(&mut chunk).await {
+            let mut bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+            bytes.extend_from_slice(chunk.get(..length).unwrap_or_default());
+            let surplus = bytes.len().saturating_sub(STDERR_KEPT);
+            bytes.drain(..surplus);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Longer than any of these takes, shorter than what they start.
+    const HANGS: Duration = Duration::from_mins(1);
+
+    fn shell(script: &str) -> (Child, Pipes) {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).stderr(Stdio::piped());
+        Child::start(command).expect("a shell")
+    }
+
+    /// Reads until nobody has the other end any more.
+    async fn rest(mut stdout: ChildStdout) -> String {
+        let mut text = String::new();
+        let read = timeout(HANGS, stdout.read_to_string(&mut text)).await;
+        read.expect("somebody is left").expect("text");
+        text
+    }
+
+    #[tokio::test]
+    async fn a_child_leaves_when_its_input_is_closed() {
+        let (child, Pipes { stdin, stdout }) = shell("cat; exit 7");
+        drop(stdin);
+        let status = child.end().await.expect("a status");
+        assert_eq!(status.code(), Some(7));
+        assert_eq!(rest(stdout).await, "");
+    }
+
+    #[tokio::test]
+    async fn what_a_child_started_ends_with_it() {
+        let script = "sleep 1000 & echo started; read line";
+        let (child, Pipes { stdin, stdout }) = shell(script);
+        drop(stdin);
+        child.end().await.expect("a status");
+        assert_eq!(rest(stdout).await, "started\n");
+    }
+
+    #[tokio::test]
+    async fn dropping_a_child_kills_the_group() {
+        let (child, mut pipes) = shell("sleep 1000 & echo s; sleep 1000");
+        let mut started = [0; 2];
+        pipes.stdout.read_exact(&mut started).await.expect("a line");
+        drop(child);
+        assert_eq!(rest(pipes.stdout).await, "");
+    }
+
+    #[tokio::test]
+    async fn the_end_of_standard_error_is_kept_and_cannot_forge_lines() {
+        let tail = Tail::default();
+        let mut written = vec![b'x'; 100_000];
+        written.extend_from_slice(b"\nlast\x1b[0m \xff line\n");
+        tail.clone().drain(&written[..]).await;
+        let text = tail.text();
+        assert!(text.ends_with("x\\nlast\\u{1b}[0m \u{fffd} line"), "{text}");
+        assert!(text.len() < STDERR_KEPT + 100, "{}", text.len());
+    }
+}
