@@ -1,4 +1,5 @@
 use super::*;
+use crate::policy::{CallOutcome, Date, ProtocolError, SchemaPolicy, Validation};
 
 const COUNT: &str = r#"{"name":"count","inputSchema":{"type":"object","properties":{"by":{"type":"integer"}}},"outputSchema":{"type":"object","properties":{"n":{"type":"integer"},"day":{"type":"string","format":"date"}},"required":["n"],"additionalProperties":false}}"#;
 
