@@ -4,32 +4,29 @@
 
 mod body;
 mod render;
+mod report;
+mod steps;
 mod tally;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
-use serde::{Deserialize, Serialize};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::client::{Client, ConnectError, Exchange, ListError, Options, Reply, Target};
 use crate::judge::Judge;
-use crate::plan::{Call, Chance, Executor, Plan, Row, Taken};
-use crate::report::{Figures, Served, Verdict};
+use crate::plan::{Executor, Plan};
 
 pub use body::{Difference, compare};
 pub use render::{markdown, terminal};
+pub use report::{Bodies, Delta, Example, Leg, Overhead};
 
+use steps::{Step, steps};
 use tally::Tally;
 
 /// Time to get going before the first start of a block.
 const LEAD: Duration = Duration::from_millis(2);
-/// Keeps the choice of scenarios apart from the moments of starts.
-const CHOICES: u64 = 0x5eed;
-
 /// What is compared.
 #[derive(Clone, Debug)]
 pub struct Comparison {
@@ -47,86 +44,6 @@ pub struct Comparison {
     pub block: usize,
 }
 
-/// What a comparison came to. Times are milliseconds.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Overhead {
-    /// The version of this form.
-    pub version: u32,
-    /// The server, directly.
-    pub direct: Leg,
-    /// The same server, through something.
-    pub through: Leg,
-    /// By how much a call through took longer than the same call directly.
-    pub delta: Delta,
-    /// Calls whose two answers could be compared, by how they differ.
-    pub bodies: Bodies,
-    /// The first differences of each kind.
-    pub examples: Vec<Example>,
-    /// Calls that did not come to the same both ways.
-    pub verdicts_differ: u64,
-    /// Answers that kept their contract directly and broke it on the way.
-    pub gateway_changed: u64,
-    /// What whoever reads this should know.
-    pub notes: Vec<String>,
-    /// What it comes to.
-    pub verdict: Verdict,
-}
-
-/// One of the two ways.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Leg {
-    /// The server as it showed itself.
-    pub server: Served,
-    /// How its calls ended.
-    pub outcomes: std::collections::BTreeMap<String, u64>,
-    /// How long they took.
-    #[serde(flatten)]
-    pub figures: Figures,
-}
-
-/// Differences of paired service times, in milliseconds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Delta {
-    /// How many pairs.
-    pub pairs: u64,
-    /// The mean.
-    pub mean_ms: f64,
-    /// Half of the pairs differ by no more.
-    pub p50_ms: f64,
-    /// 90 % of the pairs differ by no more.
-    pub p90_ms: f64,
-    /// 99 % of the pairs differ by no more.
-    pub p99_ms: f64,
-}
-
-/// Answers by how the two ways differ.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Bodies {
-    /// Byte for byte the same.
-    pub same: u64,
-    /// The same but for white space between tokens.
-    pub spaced: u64,
-    /// The same members in another order.
-    pub reordered: u64,
-    /// Numbers written otherwise, or rounded.
-    pub renumbered: u64,
-    /// Something else.
-    pub changed: u64,
-    /// Of tools that answer differently each time.
-    pub varying: u64,
-}
-
-/// A difference between two answers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Example {
-    /// The tool.
-    pub tool: String,
-    /// How the answers differ.
-    pub difference: Difference,
-    /// Which members of the result do.
-    pub members: Vec<String>,
-}
-
 /// Why there is no comparison.
 #[derive(Debug, thiserror::Error)]
 pub enum OverheadError {
@@ -136,15 +53,6 @@ pub enum OverheadError {
     /// The tools cannot be listed.
     #[error("the tools cannot be listed {0}")]
     List(&'static str, #[source] ListError),
-}
-
-/// One call, as both ways make it.
-#[derive(Clone, Debug)]
-struct Step {
-    tool: String,
-    arguments: Bytes,
-    /// When it is due, from the start of its block.
-    due: Duration,
 }
 
 /// Compares the two ways. `progress` is told how many of the calls are done.
@@ -266,60 +174,6 @@ async fn play(
     let mut done = calls.join_all().await;
     done.sort_by_key(|(position, _)| *position);
     done.into_iter().map(|(_, timed)| timed).collect()
-}
-
-/// The calls, in the order and at the moments that the plan and its seed say. What would take
-/// values from earlier results is left out: the two ways would not send the same.
-fn steps(plan: &Plan, calls: usize) -> Vec<Step> {
-    let seed = plan.load.seed;
-    let mut chance = Chance::new(seed ^ CHOICES);
-    let mut gaps = Chance::new(seed);
-    let mut starts: Box<dyn Iterator<Item = Duration>> = match &plan.load.executor {
-        Executor::Rate { shape } => Box::new(shape.starts(move || gaps.unit())),
-        Executor::Vus { .. } => Box::new(std::iter::repeat(Duration::ZERO)),
-    };
-    let total: u64 = plan.scenarios.iter().map(|one| u64::from(one.weight)).sum();
-    let mut steps = Vec::new();
-    let mut due = Duration::ZERO;
-    let mut turns: HashMap<usize, usize> = HashMap::new();
-    while steps.len() < calls {
-        // A schedule that is over goes on at its end.
-        due = starts.next().unwrap_or(due);
-        let mut left = chance.below(total);
-        let chosen = plan.scenarios.iter().enumerate().find(|(_, one)| {
-            let weight = u64::from(one.weight);
-            let found = left < weight;
-            left = left.saturating_sub(weight);
-            found
-        });
-        let Some((number, scenario)) = chosen else {
-            break;
-        };
-        let turn = turns.entry(number).or_default();
-        let rows = scenario.feeder.as_ref().map(|feeder| &feeder.rows);
-        let row = rows.and_then(|rows| rows.get(*turn % rows.len().max(1)));
-        *turn += 1;
-        let before = steps.len();
-        steps.extend(
-            scenario
-                .calls
-                .iter()
-                .filter_map(|call| step(call, row, due)),
-        );
-        if steps.len() == before && *turn > calls {
-            break;
-        }
-    }
-    steps
-}
-
-fn step(call: &Call, row: Option<&Row>, due: Duration) -> Option<Step> {
-    let arguments = call.arguments.render(row, &Taken::new()).ok()?;
-    Some(Step {
-        tool: call.tool.clone(),
-        arguments,
-        due,
-    })
 }
 
 /// The tools that do not answer the same twice: what they say cannot be compared.

@@ -1,22 +1,28 @@
 //! What starts and calls have in common: the clients, the choice of scenario, one walk through a
 //! scenario, and the counting. It makes no start by itself; the executors do.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+mod check;
+mod choice;
+mod tally;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
+use super::LoadError;
 use super::figures::Figures;
 use super::sample::{CallTimes, Sample};
 use super::sessions::Sessions;
-use super::validator::{Law, Validator, now_ms};
-use super::{LoadError, Progress};
+use super::validator::{Law, Validator};
 use crate::client::{Client, Exchange, Reply};
 use crate::judge::{Judge, Violation};
-use crate::plan::{Call, Chance, Order, Plan, Scenario, Taken};
-use crate::policy::{Date, SchemaPolicy, Site};
-use crate::report::{Counters, rounded};
+use crate::plan::{Call, Chance, Plan, Scenario, Taken};
+use crate::policy::Date;
+
+pub(super) use choice::Choice;
+pub(super) use tally::Tally;
 
 /// Answers handed over at once.
 const BATCH: usize = 256;
@@ -45,26 +51,6 @@ pub(super) struct Engine {
     shown: Mutex<(Instant, u64)>,
 }
 
-/// Starts and what became of them.
-#[derive(Debug, Default)]
-pub(super) struct Tally {
-    pub(super) offered: AtomicU64,
-    pub(super) started: AtomicU64,
-    pub(super) dropped: AtomicU64,
-    pub(super) late: AtomicU64,
-    /// Scenarios that could not go on because an earlier result lacked a value.
-    pub(super) broken_off: AtomicU64,
-    /// When the last counted start was made, in microseconds from the origin.
-    pub(super) last_start: AtomicU64,
-}
-
-/// Which scenario a start takes, and which row of its feeder.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Choice {
-    scenario: usize,
-    row: Option<usize>,
-}
-
 impl Engine {
     /// Gets everything ready; the sessions come back if that fails.
     pub(super) fn new(
@@ -72,30 +58,10 @@ impl Engine {
         sessions: Sessions,
         today: Date,
     ) -> Result<Self, (Sessions, LoadError)> {
-        let mut names: Vec<String> = Vec::new();
-        let tools = plan.scenarios.iter().map(|scenario| {
-            let number = |call: &Call| {
-                let known = names.iter().position(|name| *name == call.tool);
-                known.unwrap_or_else(|| {
-                    names.push(call.tool.clone());
-                    names.len() - 1
-                })
-            };
-            scenario.calls.iter().map(number).collect()
-        });
-        let tools: Vec<Vec<usize>> = tools.collect();
+        let (names, tools) = numbered(plan);
         let first = sessions.client(0);
-        let mut judge = Judge::new(first.era());
-        let mut declared = Vec::new();
-        for tool in &sessions.list.tools {
-            if names.contains(&tool.name) {
-                // What cannot be read as a declaration is as good as not listed.
-                let found = judge.declare(&tool.raw).unwrap_or_default();
-                declared.extend(found.into_iter().map(|one| (tool.name.clone(), one)));
-            }
-        }
-        let duration = plan.duration();
-        let figures = Figures::new(names.len(), duration);
+        let (judge, declared) = judge(&sessions, &names);
+        let figures = Figures::new(names.len(), plan.duration());
         let law = Law {
             judge,
             validation: plan.validation.clone(),
@@ -132,44 +98,6 @@ impl Engine {
         }
     }
 
-    /// What can be said before anything is sent: schemas, authored arguments, overrides.
-    fn check(&self, declared: Vec<(String, Violation)>) -> Result<(), LoadError> {
-        let law = self.validator.law();
-        let mut verdicts = self.validator.verdicts();
-        let now = now_ms();
-        for (name, violation) in declared {
-            let applied = law.apply(&name, &violation);
-            let tool = law.tools.iter().position(|tool| *tool == name);
-            let tool = tool.unwrap_or(usize::MAX);
-            law.record(&mut verdicts.violations, tool, &violation, &applied, now);
-        }
-        for (scenario, tools) in self.plan.scenarios.iter().zip(&self.tools) {
-            for (call, tool) in scenario.calls.iter().zip(tools) {
-                let Some(fixed) = call.arguments.fixed() else {
-                    continue;
-                };
-                let findings = law.judge.arguments(&call.tool, fixed);
-                if findings.is_empty() {
-                    continue;
-                }
-                let site = Site::Authored;
-                let violation = Violation { site, findings };
-                let applied = law.apply(&call.tool, &violation);
-                if applied.policy == SchemaPolicy::Fail {
-                    let what = format!("scenario {:?}, tool {:?}", scenario.name, call.tool);
-                    return Err(LoadError::Authored(what));
-                }
-                law.record(&mut verdicts.violations, *tool, &violation, &applied, now);
-            }
-        }
-        let listed = self.sessions.list.tools.iter();
-        let listed: Vec<&str> = listed.map(|tool| tool.name.as_str()).collect();
-        for one in law.validation.unmatched(&listed) {
-            self.note(format!("the override for {:?} matches no tool", one.tool));
-        }
-        Ok(())
-    }
-
     pub(super) fn note(&self, note: String) {
         let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
         notes.push(note);
@@ -182,29 +110,6 @@ impl Engine {
 
     pub(super) fn origin(&self) -> Instant {
         *self.origin.get_or_init(Instant::now)
-    }
-
-    /// Chooses what a start does. Depends on the chance alone, and for rows on the order of starts.
-    pub(super) fn choose(&self, chance: &mut Chance) -> Choice {
-        let mut left = chance.below(self.total_weight);
-        let scenario = self.plan.scenarios.iter().position(|one| {
-            let weight = u64::from(one.weight);
-            let found = left < weight;
-            left = left.saturating_sub(weight);
-            found
-        });
-        let scenario = scenario.unwrap_or(0);
-        let feeder = self.plan.scenarios.get(scenario);
-        let feeder = feeder.and_then(|scenario| scenario.feeder.as_ref());
-        let row = feeder.map(|feeder| match feeder.order {
-            Order::Random => usize::try_from(chance.below(feeder.rows.len() as u64)).unwrap_or(0),
-            Order::Sequential => {
-                let turn = self.rows.get(scenario);
-                let turn = turn.map_or(0, |turn| turn.fetch_add(1, Ordering::Relaxed));
-                turn % feeder.rows.len()
-            }
-        });
-        Choice { scenario, row }
     }
 
     /// A start of the open loop, due at this moment of the run.
@@ -319,58 +224,37 @@ impl Engine {
         let free = self.slots.available_permits();
         self.plan.load.max_in_flight.saturating_sub(free)
     }
+}
 
-    /// How far the run has got.
-    pub(super) fn progress(&self) -> Progress {
-        let figures = self.figures();
-        let all = figures.all();
-        let completed = figures.completed + figures.warm_up;
-        drop(figures);
-        let verdicts = self.validator.verdicts();
-        let unexpected = verdicts.tools.iter().map(|tool| tool.unexpected).sum();
-        let violations = verdicts.violations.counts.fail + verdicts.violations.counts.warn;
-        drop(verdicts);
-        let now = Instant::now();
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
-        let (last, before) = std::mem::replace(&mut *shown, (now, completed));
-        let since = now.saturating_duration_since(last).as_secs_f64();
-        #[expect(clippy::cast_precision_loss, reason = "no run has 2^52 calls")]
-        let rate = (completed - before) as f64 / since.max(1e-3);
-        let at = |quantile| crate::report::millis(all.response.value_at_quantile(quantile));
-        Progress {
-            elapsed: now.saturating_duration_since(self.origin()),
-            total: self.plan.duration(),
-            completed,
-            rate,
-            in_flight: self.in_flight(),
-            dropped: self.tally.dropped.load(Ordering::Relaxed),
-            unexpected,
-            violations,
-            p50_ms: at(0.5),
-            p99_ms: at(0.99),
+/// The plan's tools, each once, and which of them each call of each scenario is about.
+fn numbered(plan: &Plan) -> (Vec<String>, Vec<Vec<usize>>) {
+    let mut names: Vec<String> = Vec::new();
+    let tools = plan.scenarios.iter().map(|scenario| {
+        let number = |call: &Call| {
+            let known = names.iter().position(|name| *name == call.tool);
+            known.unwrap_or_else(|| {
+                names.push(call.tool.clone());
+                names.len() - 1
+            })
+        };
+        scenario.calls.iter().map(number).collect()
+    });
+    let tools = tools.collect();
+    (names, tools)
+}
+
+/// A judge who knows these tools, and what is wrong with their declarations.
+fn judge(sessions: &Sessions, names: &[String]) -> (Judge, Vec<(String, Violation)>) {
+    let mut judge = Judge::new(sessions.client(0).era());
+    let mut declared = Vec::new();
+    for tool in &sessions.list.tools {
+        if names.contains(&tool.name) {
+            // What cannot be read as a declaration is as good as not listed.
+            let found = judge.declare(&tool.raw).unwrap_or_default();
+            declared.extend(found.into_iter().map(|one| (tool.name.clone(), one)));
         }
     }
-
-    /// The counters, for this many seconds of starts.
-    pub(super) fn counters(&self, planned_s: f64, lasted_s: f64) -> Counters {
-        let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        let (offered, started) = (load(&self.tally.offered), load(&self.tally.started));
-        let figures = self.figures();
-        #[expect(clippy::cast_precision_loss, reason = "no run has 2^52 starts")]
-        let per = |count: u64, seconds: f64| rounded(count as f64 / seconds.max(1e-3));
-        Counters {
-            offered,
-            started,
-            completed: figures.completed,
-            dropped: load(&self.tally.dropped),
-            late: load(&self.tally.late),
-            abandoned: self.in_flight() as u64,
-            warm_up: figures.warm_up,
-            unvalidated: self.validator.verdicts().unvalidated,
-            offered_rate: per(offered, planned_s),
-            achieved_rate: per(started, lasted_s),
-        }
-    }
+    (judge, declared)
 }
 
 /// Takes the values that later calls need.

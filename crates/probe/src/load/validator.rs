@@ -1,22 +1,26 @@
 //! Answers held to their contracts, on a thread of their own. The queue before it is bounded in
 //! number and in bytes; what does not fit is counted and goes unjudged. No call ever waits for it.
 
+mod law;
+mod verdicts;
+
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 
-use super::figures::Timeline;
 use super::outcome;
 use super::sample::Sample;
-use crate::judge::{Judge, Violation};
 use crate::plan::Expect;
-use crate::policy::{Applied, CallOutcome, Date, SchemaPolicy, Site, Validation};
-use crate::report::{Happened, Violations};
+
+pub(super) use law::Law;
+pub(super) use verdicts::{Outcomes, Verdicts};
+
+use law::Judged;
 
 /// Batches that may wait.
 const QUEUE: usize = 64;
@@ -25,48 +29,6 @@ const MOST_BYTES: usize = 64 << 20;
 
 /// Larger results are not remembered.
 const REMEMBERED: usize = 64 << 10;
-
-/// What answers are held to.
-#[derive(Debug)]
-pub(super) struct Law {
-    pub(super) judge: Judge,
-    pub(super) validation: Validation,
-    pub(super) today: Date,
-    /// The server, as it names itself.
-    pub(super) server: String,
-    /// The plan's tools.
-    pub(super) tools: Vec<String>,
-    pub(super) warm_up: Duration,
-    /// How long a stretch of the timeline is.
-    pub(super) stretch: Duration,
-}
-
-/// What is known about outcomes and violations so far.
-#[derive(Debug, Default)]
-pub(super) struct Verdicts {
-    pub(super) tools: Vec<Outcomes>,
-    pub(super) violations: Violations,
-    /// By stretch of the timeline.
-    pub(super) unexpected: Vec<u64>,
-    pub(super) unvalidated: u64,
-}
-
-/// How the calls of one tool ended.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Outcomes {
-    pub(super) counts: HashMap<CallOutcome, u64>,
-    pub(super) unexpected: u64,
-}
-
-impl Outcomes {
-    /// Adds what another one counted.
-    pub(super) fn add(&mut self, other: &Self) {
-        self.unexpected += other.unexpected;
-        for (outcome, count) in &other.counts {
-            *self.counts.entry(*outcome).or_default() += count;
-        }
-    }
-}
 
 /// The thread, and the way to it.
 #[derive(Debug)]
@@ -167,29 +129,6 @@ impl Validator {
     }
 }
 
-impl Verdicts {
-    fn count(&mut self, law: &Law, sample: &Sample, outcome: CallOutcome) {
-        let expected = outcome::is_expected(outcome, sample.expect);
-        if !expected {
-            let stretch = Timeline::stretch(law.stretch, sample.times.ended);
-            // A stretch far beyond the run is nobody's.
-            if stretch < 1 << 20 {
-                if self.unexpected.len() <= stretch {
-                    self.unexpected.resize(stretch + 1, 0);
-                }
-                self.unexpected[stretch] += 1;
-            }
-        }
-        if sample.times.intended < law.warm_up {
-            return;
-        }
-        if let Some(tool) = self.tools.get_mut(sample.tool) {
-            *tool.counts.entry(outcome).or_default() += 1;
-            tool.unexpected += u64::from(!expected);
-        }
-    }
-}
-
 fn work(
     receiver: &Receiver<Vec<Sample>>,
     law: &Law,
@@ -246,92 +185,6 @@ impl Memory {
         let entry = (result.clone(), sample.expect, Arc::clone(&judged));
         self.last.insert(sample.tool, entry);
         judged
-    }
-}
-
-/// A call, judged.
-struct Judged {
-    outcome: CallOutcome,
-    violations: Vec<(Violation, Applied)>,
-}
-
-impl Law {
-    fn tool(&self, number: usize) -> &str {
-        self.tools.get(number).map_or("", String::as_str)
-    }
-
-    fn judge(&self, sample: &Sample) -> Judged {
-        let tool = self.tool(sample.tool);
-        let mut judged = match &sample.answer {
-            Err(fault) => Judged {
-                outcome: outcome::of_fault(*fault),
-                violations: Vec::new(),
-            },
-            Ok(message) => {
-                let judgement = self.judge.reply(tool, message.clone());
-                let (outcome, applied) = judgement.outcome(tool, &self.validation, self.today);
-                Judged {
-                    outcome: outcome::refused(outcome, message, sample.expect),
-                    violations: judgement.violations.into_iter().zip(applied).collect(),
-                }
-            }
-        };
-        if judged.outcome == CallOutcome::Denied {
-            // Not the server's answer, so nothing of the server's contract is broken by it.
-            judged.violations.clear();
-            if sample.expect != Expect::Deny {
-                judged.add(self, tool, Violation::at(Site::Denied));
-            }
-        }
-        if let Some(arguments) = &sample.arguments {
-            let findings = self.judge.arguments(tool, arguments);
-            if !findings.is_empty() {
-                let site = Site::Authored;
-                judged.add(self, tool, Violation { site, findings });
-            }
-        }
-        judged
-    }
-
-    /// Writes a violation down.
-    pub(super) fn record(
-        &self,
-        violations: &mut Violations,
-        tool: usize,
-        violation: &Violation,
-        applied: &Applied,
-        now_ms: u64,
-    ) {
-        let name = self.tool(tool);
-        let digest = self
-            .judge
-            .output_digest(name)
-            .map(|digest| digest.to_string());
-        violations.add(&Happened {
-            server: &self.server,
-            tool: name,
-            site: self.validation.refined(violation.site, &violation.findings),
-            findings: &violation.findings,
-            applied,
-            schema: digest.as_deref(),
-            now_ms,
-        });
-    }
-
-    /// What is done about a violation.
-    pub(super) fn apply(&self, tool: &str, violation: &Violation) -> Applied {
-        let Violation { site, findings } = violation;
-        self.validation.apply(tool, *site, findings, self.today)
-    }
-}
-
-impl Judged {
-    fn add(&mut self, law: &Law, tool: &str, violation: Violation) {
-        let applied = law.apply(tool, &violation);
-        if applied.policy == SchemaPolicy::Fail {
-            self.outcome = CallOutcome::violation(violation.site);
-        }
-        self.violations.push((violation, applied));
     }
 }
 

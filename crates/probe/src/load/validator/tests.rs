@@ -1,7 +1,11 @@
 //! Judging: remembered verdicts, and what happens when there is no room.
 
+use std::time::Duration;
+
 use super::*;
+use crate::judge::Judge;
 use crate::load::sample::CallTimes;
+use crate::policy::{CallOutcome, Site, Validation};
 
 fn validator(tool: &str) -> Validator {
     let mut judge = Judge::new(countersign_inspect::Era::Modern);

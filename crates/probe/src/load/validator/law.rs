@@ -1,0 +1,112 @@
+//! What answers are held to: the contracts of the tools and the policy of the plan, and what one
+//! call comes to under both.
+
+use std::time::Duration;
+
+use crate::judge::{Judge, Violation};
+use crate::load::outcome;
+use crate::load::sample::Sample;
+use crate::plan::Expect;
+use crate::policy::{Applied, CallOutcome, Date, SchemaPolicy, Site, Validation};
+use crate::report::{Happened, Violations};
+
+/// What answers are held to.
+#[derive(Debug)]
+pub(in crate::load) struct Law {
+    pub(in crate::load) judge: Judge,
+    pub(in crate::load) validation: Validation,
+    pub(in crate::load) today: Date,
+    /// The server, as it names itself.
+    pub(in crate::load) server: String,
+    /// The plan's tools.
+    pub(in crate::load) tools: Vec<String>,
+    pub(in crate::load) warm_up: Duration,
+    /// How long a stretch of the timeline is.
+    pub(in crate::load) stretch: Duration,
+}
+
+impl Law {
+    fn tool(&self, number: usize) -> &str {
+        self.tools.get(number).map_or("", String::as_str)
+    }
+
+    pub(super) fn judge(&self, sample: &Sample) -> Judged {
+        let tool = self.tool(sample.tool);
+        let mut judged = match &sample.answer {
+            Err(fault) => Judged {
+                outcome: outcome::of_fault(*fault),
+                violations: Vec::new(),
+            },
+            Ok(message) => {
+                let judgement = self.judge.reply(tool, message.clone());
+                let (outcome, applied) = judgement.outcome(tool, &self.validation, self.today);
+                Judged {
+                    outcome: outcome::refused(outcome, message, sample.expect),
+                    violations: judgement.violations.into_iter().zip(applied).collect(),
+                }
+            }
+        };
+        if judged.outcome == CallOutcome::Denied {
+            // Not the server's answer, so nothing of the server's contract is broken by it.
+            judged.violations.clear();
+            if sample.expect != Expect::Deny {
+                judged.add(self, tool, Violation::at(Site::Denied));
+            }
+        }
+        if let Some(arguments) = &sample.arguments {
+            let findings = self.judge.arguments(tool, arguments);
+            if !findings.is_empty() {
+                let site = Site::Authored;
+                judged.add(self, tool, Violation { site, findings });
+            }
+        }
+        judged
+    }
+
+    /// Writes a violation down.
+    pub(in crate::load) fn record(
+        &self,
+        violations: &mut Violations,
+        tool: usize,
+        violation: &Violation,
+        applied: &Applied,
+        now_ms: u64,
+    ) {
+        let name = self.tool(tool);
+        let digest = self
+            .judge
+            .output_digest(name)
+            .map(|digest| digest.to_string());
+        violations.add(&Happened {
+            server: &self.server,
+            tool: name,
+            site: self.validation.refined(violation.site, &violation.findings),
+            findings: &violation.findings,
+            applied,
+            schema: digest.as_deref(),
+            now_ms,
+        });
+    }
+
+    /// What is done about a violation.
+    pub(in crate::load) fn apply(&self, tool: &str, violation: &Violation) -> Applied {
+        let Violation { site, findings } = violation;
+        self.validation.apply(tool, *site, findings, self.today)
+    }
+}
+
+/// A call, judged.
+pub(super) struct Judged {
+    pub(super) outcome: CallOutcome,
+    pub(super) violations: Vec<(Violation, Applied)>,
+}
+
+impl Judged {
+    fn add(&mut self, law: &Law, tool: &str, violation: Violation) {
+        let applied = law.apply(tool, &violation);
+        if applied.policy == SchemaPolicy::Fail {
+            self.outcome = CallOutcome::violation(violation.site);
+        }
+        self.violations.push((violation, applied));
+    }
+}
