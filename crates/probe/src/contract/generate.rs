@@ -4,7 +4,10 @@
 //! exceed, and nothing here is trusted to be right: a candidate whose label the engine does not
 //! confirm is dropped before anybody sees it. What cannot be made is said, not hidden.
 
-mod mutate;
+mod choice;
+mod document;
+mod edges;
+mod mistakes;
 mod number;
 mod random;
 mod sites;
@@ -20,14 +23,18 @@ use serde_json::Value;
 
 pub use random::Random;
 
+use self::choice::Choice;
+use self::document::Document;
 use self::sites::Sites;
-use self::view::{Choice, Document};
 use super::case::{Case, Intent};
 
 /// Ways to choose among alternatives that are tried before a value counts as ungeneratable.
 const ATTEMPTS: usize = 12;
 /// Largest arguments that are made, in bytes of JSON.
 const MAX_BYTES: usize = 64 * 1024;
+
+/// Values, each with what is special about it.
+type Named = Vec<(String, Value)>;
 
 /// What was made, and what could not be.
 #[derive(Clone, Debug, Default)]
@@ -111,15 +118,15 @@ impl<'a> Generator<'a> {
         let mut invalid = Vec::new();
         for site in sites.all() {
             let at = sites.pointer(site);
-            for (what, value) in mutate::variants(&self.document, &sites.view(site)) {
+            for (what, value) in edges::variants(&self.document, &sites.view(site)) {
                 let name = format!("{what} at {}", shown(&at));
                 valid.push((name, sites.with(&base, site, value)));
             }
-            for (keyword, value) in mutate::mistakes(&self.document, &sites.view(site)) {
+            for (keyword, value) in mistakes::mistakes(&self.document, &sites.view(site)) {
                 let name = format!("{keyword} at {}", shown(&at));
                 invalid.push((name, sites.with(&base, site, value)));
             }
-            for (name, value) in mutate::missing(&sites.view(site), sites.get(&base, site)) {
+            for (name, value) in mistakes::missing(&sites.view(site), sites.get(&base, site)) {
                 invalid.push((name, sites.with(&base, site, value)));
             }
         }
@@ -153,7 +160,7 @@ impl<'a> Generator<'a> {
         for _ in 0..most.saturating_mul(8) {
             let base = &bases[random.below(bases.len())].arguments;
             let site = all[random.below(all.len())];
-            let mut wrong = mutate::mistakes(&self.document, &sites.view(site));
+            let mut wrong = mistakes::mistakes(&self.document, &sites.view(site));
             if !wrong.is_empty() {
                 let (keyword, value) = wrong.swap_remove(random.below(wrong.len()));
                 let name = format!("{keyword} at {}", shown(&sites.pointer(site)));

@@ -3,8 +3,10 @@
 
 mod checks;
 mod findings;
+mod intent;
 mod report;
 mod settings;
+mod smaller;
 mod tool;
 
 use countersign_inspect::Digest;
@@ -14,26 +16,20 @@ use self::findings::Findings;
 pub use self::report::{Run, ToolRun};
 pub use self::settings::{Reproduce, Settings};
 use self::tool::Subject;
-use super::case::{Case, Intent};
+use super::case::Case;
 use super::corpus::Corpus;
 use super::examine::{Examined, examine, of_violation};
-use super::generate::{Label, label};
-use super::oracle::{self, Family, Seen};
-use super::record::{Pass, Sighting, What};
+use super::oracle::{Family, Seen};
+use super::record::Pass;
 use super::safety::{self, Hints};
 pub use super::session::RunError;
 use super::session::Session;
-use super::shrink;
 use crate::client::{Declaration, Target};
 use crate::judge::Judge;
 use crate::policy::glob;
 
 /// The name of a tool that no server has.
 pub const NO_SUCH_TOOL: &str = "countersign_no_such_tool";
-/// Calls spent on making the arguments of one finding smaller.
-const SHRINK_CALLS: u32 = 80;
-/// The same where each call costs a time-out or a restart.
-const COSTLY_SHRINK_CALLS: u32 = 12;
 /// Crashes and hangs of a tool after which its remaining cases are left out.
 const MAX_DEATHS: u32 = 3;
 
@@ -258,63 +254,6 @@ impl<'s> Runner<'s> {
         Ok(())
     }
 
-    /// Smaller arguments that show the same, asked of the server each time.
-    async fn shrink(
-        &mut self,
-        tool: &str,
-        case: &Case,
-        sighting: &Sighting,
-    ) -> Result<Value, RunError> {
-        let costly = matches!(sighting.what, What::Rule(rule) if rule == &oracle::HANG || rule == &oracle::CRASH);
-        let mut left = if costly {
-            COSTLY_SHRINK_CALLS
-        } else {
-            SHRINK_CALLS
-        };
-        let mut best = case.clone();
-        'smaller: loop {
-            for arguments in shrink::candidates(&best.arguments) {
-                let Some(candidate) = self.relabelled(tool, &best, arguments) else {
-                    continue;
-                };
-                if left == 0 {
-                    break 'smaller;
-                }
-                left -= 1;
-                let examined = self.ask(tool, &candidate).await?;
-                if examined
-                    .sightings
-                    .iter()
-                    .any(|one| one.key() == sighting.key())
-                {
-                    best = candidate;
-                    continue 'smaller;
-                }
-            }
-            break;
-        }
-        Ok(best.arguments)
-    }
-
-    /// The candidate as a case of the same intent; `None` if it is something else.
-    fn relabelled(&self, tool: &str, case: &Case, arguments: Value) -> Option<Case> {
-        let intent = intent_of(&self.judge, tool, &arguments);
-        let same = match (&intent, &case.intent) {
-            (
-                Intent::Invalid { keyword, .. },
-                Intent::Invalid {
-                    keyword: wanted, ..
-                },
-            ) => keyword == wanted,
-            (one, other) => one == other,
-        };
-        same.then(|| Case {
-            name: case.name.clone(),
-            intent,
-            arguments,
-        })
-    }
-
     async fn finish(mut self) -> Run {
         self.report.calls = self.session.calls;
         self.report.restarts = self.session.restarts;
@@ -327,27 +266,6 @@ impl<'s> Runner<'s> {
             .collect();
         self.session.close().await;
         self.report
-    }
-}
-
-/// What arguments are meant to be, from the arguments alone.
-fn intent_of(judge: &Judge, tool: &str, arguments: &Value) -> Intent {
-    let Some(contract) = judge.contract(tool) else {
-        return Intent::UnknownTool;
-    };
-    if !arguments.is_object() {
-        return Intent::NotAnObject;
-    }
-    let Some(Ok(engine)) = contract.input().map(|declared| declared.schema()) else {
-        return Intent::Valid;
-    };
-    match label(engine, arguments.to_string().as_bytes()) {
-        Label::Valid => Intent::Valid,
-        Label::Invalid(keyword, pointer) => Intent::Invalid { keyword, pointer },
-        Label::Unclear => Intent::Invalid {
-            keyword: String::new(),
-            pointer: String::new(),
-        },
     }
 }
 

@@ -3,8 +3,9 @@
 
 use serde_json::Value;
 
+use super::choice::Choice;
 use super::random::Random;
-use super::view::{Choice, View};
+use super::view::View;
 
 /// The numbers a schema admits, as far as its plain bounds say.
 #[derive(Clone, Copy, Debug)]

@@ -5,9 +5,11 @@
 use serde_json::Value;
 
 use super::super::case::{Step, pointer};
+use super::choice::Choice;
+use super::document::{Conjunction, Document};
 use super::text::is_readable;
 use super::value::value;
-use super::view::{Choice, Conjunction, Document, View};
+use super::view::View;
 
 const MAX_SITES: usize = 64;
 const MAX_DEPTH: usize = 4;

@@ -6,8 +6,9 @@ use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind};
 use serde_json::Value;
 
+use super::choice::Choice;
 use super::random::Random;
-use super::view::{Choice, View};
+use super::view::View;
 
 /// The longest string that is made.
 pub(super) const MAX_LENGTH: usize = 4096;

@@ -3,10 +3,12 @@
 
 use serde_json::{Map, Value};
 
+use super::choice::Choice;
+use super::document::Document;
 use super::number::Range;
 use super::random::Random;
 use super::text;
-use super::view::{Choice, Document, View};
+use super::view::View;
 
 /// Values within values.
 const MAX_DEPTH: usize = 8;

@@ -8,8 +8,9 @@ use super::super::examine::examine;
 use super::super::oracle::{self, Family};
 use super::super::record::{Pass, Sighting, What};
 use super::super::session::RunError;
+use super::intent::intent_of;
 use super::tool::Subject;
-use super::{NO_SUCH_TOOL, Runner, intent_of};
+use super::{NO_SUCH_TOOL, Runner};
 use crate::client::{Declaration, Reply};
 use crate::policy::Site;
 

@@ -1,0 +1,29 @@
+//! What arguments are meant to be, from the arguments alone: how a case is known again once its
+//! arguments have been changed, or were given by somebody else.
+
+use serde_json::Value;
+
+use crate::contract::case::Intent;
+use crate::contract::generate::{Label, label};
+use crate::judge::Judge;
+
+/// What arguments are meant to be, from the arguments alone.
+pub(super) fn intent_of(judge: &Judge, tool: &str, arguments: &Value) -> Intent {
+    let Some(contract) = judge.contract(tool) else {
+        return Intent::UnknownTool;
+    };
+    if !arguments.is_object() {
+        return Intent::NotAnObject;
+    }
+    let Some(Ok(engine)) = contract.input().map(|declared| declared.schema()) else {
+        return Intent::Valid;
+    };
+    match label(engine, arguments.to_string().as_bytes()) {
+        Label::Valid => Intent::Valid,
+        Label::Invalid(keyword, pointer) => Intent::Invalid { keyword, pointer },
+        Label::Unclear => Intent::Invalid {
+            keyword: String::new(),
+            pointer: String::new(),
+        },
+    }
+}
