@@ -1,11 +1,12 @@
 //! The configuration as the gateway uses it: typed, complete, and already cross-checked.
 
-use std::collections::BTreeMap;
+mod activity;
+mod server;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use countersign_audit::{Durability, OnStoreError, Payloads};
 use countersign_inspect::Policy;
 use countersign_inspect::config::{
     InputValidation, OutputSanitisation, OutputValidation, RawInputValidation,
@@ -16,6 +17,9 @@ use super::classifier::{Classifier, Panels};
 use super::environment::Environment;
 use super::sanitisers::Sanitisers;
 use super::secret::{ApiKey, Secret};
+
+pub use activity::ActivityConfig;
+pub use server::{Protocol, Server, ToolConfig, Transport};
 
 /// Everything one gateway is started with.
 #[derive(Clone, Debug)]
@@ -79,106 +83,6 @@ pub enum ToolNames {
     /// `server__tool`.
     #[default]
     Prefixed,
-}
-
-/// What is kept, for how long, and how surely.
-#[derive(Clone, Debug)]
-pub struct ActivityConfig {
-    /// Records older than this go; 0 keeps them.
-    pub retention_days: u32,
-    /// Nothing younger than this goes.
-    pub retention_floor_days: u32,
-    /// More records than this go; 0 is no limit.
-    pub max_records: u64,
-    /// Records go until the store is no larger than this; 0 is no limit.
-    pub max_size_mb: u64,
-    /// Whether payloads are stored.
-    pub payloads: Payloads,
-    /// How much of one at most.
-    pub payload_max_bytes: usize,
-    /// When a record counts as written.
-    pub durability: Durability,
-    /// What a call does when its record cannot be written.
-    pub on_store_error: OnStoreError,
-    /// What signs checkpoints; `None`: the one in the data directory, generated at first start.
-    pub signing_key: Option<Secret>,
-}
-
-/// One server behind the gateway.
-#[derive(Clone, Debug)]
-pub struct Server {
-    /// Its name, fit for a tool name.
-    pub name: String,
-    /// How it is reached.
-    pub transport: Transport,
-    /// Whether it is used at all.
-    pub enabled: bool,
-    /// How long a call to it may take, if not `call_tool_timeout`.
-    pub timeout: Option<Duration>,
-    /// How many requests it is sent at a time.
-    pub max_concurrent_requests: usize,
-    /// How many more may wait.
-    pub queue_size: usize,
-    /// Its own `output_validation`, as written.
-    pub output: RawOutputValidation,
-    /// Its own `input_validation`, as written.
-    pub input: RawInputValidation,
-    /// Its own `output_sanitisation`, as written.
-    pub sanitisation: RawOutputSanitisation,
-    /// The classifiers that may see its results; `None`: none.
-    pub classify: Option<Vec<String>>,
-    /// Its tools' settings, by the name it gives them.
-    pub tools: BTreeMap<String, ToolConfig>,
-}
-
-/// How a server is reached. `Debug` is without what may be secret.
-#[derive(Clone)]
-pub enum Transport {
-    /// A child process.
-    Stdio {
-        /// The program.
-        command: String,
-        /// Its arguments.
-        args: Vec<String>,
-        /// Its variables beside the few every child gets.
-        env: BTreeMap<String, Secret>,
-        /// Where it runs, if not where the gateway does.
-        working_dir: Option<PathBuf>,
-    },
-    /// Over HTTP.
-    Http {
-        /// Where: `http://` or `https://`. May hold a secret in its query.
-        url: String,
-        /// Headers of every request.
-        headers: BTreeMap<String, Secret>,
-        /// Which transport.
-        protocol: Protocol,
-    },
-}
-
-/// Which HTTP transport a server speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Protocol {
-    /// Streamable HTTP, in either era.
-    #[default]
-    StreamableHttp,
-    /// The transport before it: a GET stream and a POST address.
-    Sse,
-}
-
-/// One tool's settings.
-#[derive(Clone, Debug, Default)]
-pub struct ToolConfig {
-    /// The classifiers that may see its results; `None`: those of its server.
-    pub classify: Option<Vec<String>>,
-    /// Whether a conforming result may carry free text; `None`: what the schema says.
-    pub free_text: Option<bool>,
-    /// Its own `output_validation`, as written.
-    pub output: RawOutputValidation,
-    /// Its own `input_validation`, as written.
-    pub input: RawInputValidation,
-    /// Its own `output_sanitisation`, as written.
-    pub sanitisation: RawOutputSanitisation,
 }
 
 impl Config {
@@ -260,70 +164,6 @@ impl Default for Config {
     }
 }
 
-impl Default for ActivityConfig {
-    fn default() -> Self {
-        Self {
-            retention_days: 90,
-            retention_floor_days: 0,
-            max_records: 1_000_000,
-            max_size_mb: 1024,
-            payloads: Payloads::default(),
-            payload_max_bytes: 64 << 10,
-            durability: Durability::default(),
-            on_store_error: OnStoreError::default(),
-            signing_key: None,
-        }
-    }
-}
-
-impl Server {
-    /// A server that is a child process, with the defaults.
-    pub fn stdio(
-        name: impl Into<String>,
-        command: impl Into<String>,
-        args: impl IntoIterator<Item = String>,
-    ) -> Self {
-        Self::new(
-            name.into(),
-            Transport::Stdio {
-                command: command.into(),
-                args: args.into_iter().collect(),
-                env: BTreeMap::new(),
-                working_dir: None,
-            },
-        )
-    }
-
-    /// A server that is reached over Streamable HTTP, with the defaults.
-    pub fn http(name: impl Into<String>, url: impl Into<String>) -> Self {
-        Self::new(
-            name.into(),
-            Transport::Http {
-                url: url.into(),
-                headers: BTreeMap::new(),
-                protocol: Protocol::StreamableHttp,
-            },
-        )
-    }
-
-    /// A server reached like this, with the defaults.
-    pub fn new(name: String, transport: Transport) -> Self {
-        Self {
-            name,
-            transport,
-            enabled: true,
-            timeout: None,
-            max_concurrent_requests: 16,
-            queue_size: 64,
-            output: RawOutputValidation::default(),
-            input: RawInputValidation::default(),
-            sanitisation: RawOutputSanitisation::default(),
-            classify: None,
-            tools: BTreeMap::new(),
-        }
-    }
-}
-
 impl RoutingMode {
     /// As the file writes it.
     pub fn as_str(self) -> &'static str {
@@ -339,16 +179,6 @@ impl ToolNames {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Prefixed => "prefixed",
-        }
-    }
-}
-
-impl Protocol {
-    /// As the file writes it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::StreamableHttp => "streamable-http",
-            Self::Sse => "sse",
         }
     }
 }

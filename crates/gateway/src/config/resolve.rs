@@ -1,23 +1,25 @@
 //! From what the file says to what the gateway uses: words become types, references become
 //! values, and settings are checked against each other. Collects every problem it finds.
 
+mod activity;
 mod classifiers;
+mod rules;
 mod server;
 mod transport;
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use countersign_audit::{Durability, OnStoreError, Payloads, Signer};
 use countersign_inspect::config::RawOutputSanitisation;
 
 use super::document::Document;
 use super::duration;
 use super::environment::{BadReference, Environment};
-use super::model::{ActivityConfig, Config, RoutingMode};
+use super::model::{Config, RoutingMode};
 use super::problem::{ConfigError, MAX_REPORTED, Problem, Warning};
-use super::raw::{RawActivity, RawConfig};
+use super::raw::RawConfig;
 use super::secret::Secret;
+
+pub(crate) use rules::{api_key, exposure, listen, storage_url};
 
 /// Shorter keys can be guessed.
 const SHORT_KEY: usize = 16;
@@ -153,35 +155,6 @@ impl Resolver<'_, '_> {
         hosts.iter().map(|host| host.to_ascii_lowercase()).collect()
     }
 
-    fn activity(&mut self, raw: RawActivity) -> ActivityConfig {
-        let defaults = ActivityConfig::default();
-        // `check` has seen that each word is one of the set, so parsing cannot fail.
-        let word = |word: Option<String>| word.unwrap_or_default();
-        ActivityConfig {
-            retention_days: raw.retention_days.unwrap_or(defaults.retention_days),
-            retention_floor_days: raw
-                .retention_floor_days
-                .unwrap_or(defaults.retention_floor_days),
-            max_records: raw.max_records.unwrap_or(defaults.max_records),
-            max_size_mb: raw.max_size_mb.unwrap_or(defaults.max_size_mb),
-            payloads: Payloads::parse(&word(raw.payloads)).unwrap_or_default(),
-            payload_max_bytes: raw.payload_max_bytes.unwrap_or(defaults.payload_max_bytes),
-            durability: Durability::parse(&word(raw.durability)).unwrap_or_default(),
-            on_store_error: OnStoreError::parse(&word(raw.on_store_error)).unwrap_or_default(),
-            signing_key: raw.signing_key.and_then(|text| self.signing_key(&text)),
-        }
-    }
-
-    fn signing_key(&mut self, text: &str) -> Option<Secret> {
-        let key = self.secret("/activity/signing_key", text, true)?;
-        if Signer::from_text(key.expose()).is_err() {
-            let problem = Problem::new(None, "not 64 hexadecimal digits")
-                .hint("`openssl rand -hex 32` makes one; null has one generated");
-            self.refuse("/activity/signing_key", problem);
-        }
-        Some(key)
-    }
-
     fn path(&mut self, pointer: &str, text: &str) -> Option<PathBuf> {
         match self.environment.expand(text) {
             Ok(_) if text.is_empty() => {
@@ -275,52 +248,4 @@ impl Resolver<'_, '_> {
             self.warnings.push(Problem { place, ..warning });
         }
     }
-}
-
-/// An address and port.
-pub(crate) fn listen(text: &str) -> Result<SocketAddr, Problem> {
-    text.parse().map_err(|_| {
-        let port = text.rsplit(':').next().and_then(|port| port.parse().ok());
-        let port: u16 = port.unwrap_or(8080);
-        Problem::new(None, "not an address and port")
-            .hint(format!("write \"127.0.0.1:{port}\" for this machine only, or \"0.0.0.0:{port}\" for every interface"))
-    })
-}
-
-/// What can be sent in a header and is not nothing.
-pub(crate) fn api_key(key: &str) -> Result<(), Problem> {
-    if key.is_empty() {
-        return Err(Problem::new(None, "the key is empty").hint(
-            "remove it to have one generated, or set \"require_mcp_auth\": false on a loopback address",
-        ));
-    }
-    if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-        return Err(Problem::new(
-            None,
-            "the key has characters that cannot be sent in a header",
-        )
-        .hint("use letters, digits and punctuation without spaces"));
-    }
-    Ok(())
-}
-
-pub(crate) fn storage_url(url: &str) -> Result<(), Problem> {
-    if url.starts_with("sqlite:") {
-        return Ok(());
-    }
-    let message = if url.starts_with("postgres:") || url.starts_with("postgresql:") {
-        "PostgreSQL is not implemented in this version"
-    } else {
-        "not a storage URL"
-    };
-    Err(Problem::new(None, message).hint("write \"sqlite:\" or \"sqlite:PATH\""))
-}
-
-/// Without a key, only this machine may be served.
-pub(crate) fn exposure(config: &Config) -> Result<(), Problem> {
-    if config.require_mcp_auth || config.listen.ip().is_loopback() {
-        return Ok(());
-    }
-    let message = format!("{} would be open to anyone without a key", config.listen);
-    Err(Problem::new(None, message).hint("set \"require_mcp_auth\": true, or listen on 127.0.0.1"))
 }

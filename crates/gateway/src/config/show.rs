@@ -2,6 +2,8 @@
 //! instead of what is written there. Secrets are not in it: keys, headers, the environment of
 //! children, what follows a telling flag, queries of addresses.
 
+mod hidden;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -14,6 +16,9 @@ use super::classifier::{Classifier, ShownClassifier};
 use super::duration;
 use super::model::{ActivityConfig, Config, Server, Transport};
 use super::secret::Secret;
+
+pub(super) use hidden::shown_url;
+use hidden::{shown_args, shown_values};
 
 impl Config {
     /// The resolved configuration as JSON, without secrets.
@@ -250,59 +255,5 @@ fn shown_transport<'a>(transport: &'a Transport, redactor: &Redactor) -> ShownTr
             headers: shown_values(headers),
             protocol: protocol.as_str(),
         },
-    }
-}
-
-fn shown_values(values: &BTreeMap<String, Secret>) -> BTreeMap<&str, String> {
-    let values = values.iter();
-    values
-        .map(|(name, value)| (name.as_str(), value.shown()))
-        .collect()
-}
-
-/// What follows `--token` and its like goes whole, and so does what looks like a secret.
-fn shown_args(args: &[String], redactor: &Redactor) -> Vec<String> {
-    let mut previous = "";
-    let mut shown = Vec::with_capacity(args.len());
-    for arg in args {
-        let follows = is_telling(previous) && !arg.starts_with('-');
-        shown.push(match arg.split_once('=') {
-            _ if follows => "[redacted]".to_owned(),
-            Some((flag, _)) if is_telling(flag) => format!("{flag}=[redacted]"),
-            _ => redactor.redact(arg).into_owned(),
-        });
-        previous = arg;
-    }
-    shown
-}
-
-fn is_telling(flag: &str) -> bool {
-    let flag = flag.to_ascii_lowercase();
-    let words = [
-        "token",
-        "secret",
-        "password",
-        "passwd",
-        "key",
-        "auth",
-        "credential",
-        "bearer",
-    ];
-    flag.starts_with('-') && words.iter().any(|word| flag.contains(word))
-}
-
-/// Without user, password and query, which is where secrets are.
-pub(super) fn shown_url(url: &str) -> String {
-    let (url, query) = match url.split_once('?') {
-        Some((url, _)) => (url, "?[redacted]"),
-        None => (url, ""),
-    };
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return format!("{url}{query}");
-    };
-    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
-    match authority.rsplit_once('@') {
-        Some((_, host)) => format!("{scheme}://[redacted]@{host}{path}{query}"),
-        None => format!("{scheme}://{authority}{path}{query}"),
     }
 }

@@ -1,0 +1,54 @@
+//! What holds for single settings wherever they come from: a file, a flag, or the environment.
+
+use std::net::SocketAddr;
+
+use crate::config::model::Config;
+use crate::config::problem::Problem;
+
+/// An address and port.
+pub(crate) fn listen(text: &str) -> Result<SocketAddr, Problem> {
+    text.parse().map_err(|_| {
+        let port = text.rsplit(':').next().and_then(|port| port.parse().ok());
+        let port: u16 = port.unwrap_or(8080);
+        Problem::new(None, "not an address and port")
+            .hint(format!("write \"127.0.0.1:{port}\" for this machine only, or \"0.0.0.0:{port}\" for every interface"))
+    })
+}
+
+/// What can be sent in a header and is not nothing.
+pub(crate) fn api_key(key: &str) -> Result<(), Problem> {
+    if key.is_empty() {
+        return Err(Problem::new(None, "the key is empty").hint(
+            "remove it to have one generated, or set \"require_mcp_auth\": false on a loopback address",
+        ));
+    }
+    if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Err(Problem::new(
+            None,
+            "the key has characters that cannot be sent in a header",
+        )
+        .hint("use letters, digits and punctuation without spaces"));
+    }
+    Ok(())
+}
+
+pub(crate) fn storage_url(url: &str) -> Result<(), Problem> {
+    if url.starts_with("sqlite:") {
+        return Ok(());
+    }
+    let message = if url.starts_with("postgres:") || url.starts_with("postgresql:") {
+        "PostgreSQL is not implemented in this version"
+    } else {
+        "not a storage URL"
+    };
+    Err(Problem::new(None, message).hint("write \"sqlite:\" or \"sqlite:PATH\""))
+}
+
+/// Without a key, only this machine may be served.
+pub(crate) fn exposure(config: &Config) -> Result<(), Problem> {
+    if config.require_mcp_auth || config.listen.ip().is_loopback() {
+        return Ok(());
+    }
+    let message = format!("{} would be open to anyone without a key", config.listen);
+    Err(Problem::new(None, message).hint("set \"require_mcp_auth\": true, or listen on 127.0.0.1"))
+}
