@@ -2,6 +2,8 @@
 //! connection ends that connection and no other; whatever it sends is read with a limit on size
 //! and time.
 
+mod response;
+
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,7 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use countersign_audit::OnStoreError;
 use hyper::body::Incoming;
-use hyper::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
@@ -17,26 +19,23 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 
-use super::guard;
 use super::intake;
 use super::listen::Listener;
 use super::{api, mcp};
 use crate::config::RoutingMode;
 use crate::drain::Phase;
-use crate::events;
 use crate::metrics;
-use crate::reply::{self, Body, Framing, Problem, Reply};
+use crate::reply::{Body, Framing, Reply};
 use crate::route::Endpoint;
 use crate::shared::Shared;
+
+pub(super) use response::{hears_events, json};
+use response::{not_allowed, plain, respond_with, turned_away, unread};
 
 /// How long a client may take to send a request's head.
 const HEAD: Duration = Duration::from_secs(10);
 /// Connections at once; more wait to be accepted.
 const CONNECTIONS: usize = 4096;
-
-const JSON: HeaderValue = HeaderValue::from_static("application/json");
-const EVENTS: &str = "text/event-stream";
-
 /// Accepts connections until the gateway drains.
 pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
@@ -205,14 +204,6 @@ fn get(shared: &Arc<Shared>, endpoint: Endpoint, headers: &HeaderMap) -> Respons
     }
 }
 
-fn not_allowed() -> Response<Body> {
-    let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "use POST\n");
-    response
-        .headers_mut()
-        .insert(ALLOW, HeaderValue::from_static("GET, POST, DELETE"));
-    response
-}
-
 async fn post(
     shared: &Arc<Shared>,
     endpoint: Endpoint,
@@ -234,35 +225,6 @@ async fn post(
     response
 }
 
-/// Whether a client can read a stream of events.
-pub(super) fn hears_events(headers: &HeaderMap) -> bool {
-    let accepted = headers.get_all(ACCEPT).iter();
-    accepted
-        .filter_map(|value| value.to_str().ok())
-        .any(|value| {
-            let kinds = value.split(',').filter_map(|kind| kind.split(';').next());
-            kinds
-                .map(str::trim)
-                .any(|kind| kind.eq_ignore_ascii_case(EVENTS))
-        })
-}
-
-fn respond_with(reply: Reply) -> Response<Body> {
-    if matches!(reply.body, Body::Whole { .. }) {
-        return json(reply.status, reply.body);
-    }
-    let mut response = Response::new(reply.body);
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(EVENTS));
-    headers.insert(
-        CACHE_CONTROL,
-        HeaderValue::from_static("no-cache, no-transform"),
-    );
-    // Some proxies collect a response before they pass it on.
-    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
-    response
-}
-
 fn delete(shared: &Shared, request: &Request<Incoming>) -> Response<Body> {
     let token = request.headers().get("mcp-session-id");
     match token.and_then(|token| token.to_str().ok()) {
@@ -270,58 +232,4 @@ fn delete(shared: &Shared, request: &Request<Incoming>) -> Response<Body> {
         Some(token) if shared.sessions.end(token) => plain(StatusCode::OK, ""),
         Some(_) => plain(StatusCode::NOT_FOUND, "no such session\n"),
     }
-}
-
-fn unread(refused: intake::Refused) -> Response<Body> {
-    match refused {
-        intake::Refused::TooLarge => {
-            plain(StatusCode::PAYLOAD_TOO_LARGE, "the message is too large\n")
-        }
-        intake::Refused::TooSlow => {
-            plain(StatusCode::REQUEST_TIMEOUT, "the message took too long\n")
-        }
-        intake::Refused::Broken => plain(StatusCode::BAD_REQUEST, "the message is incomplete\n"),
-        intake::Refused::Busy => {
-            let era = countersign_inspect::ClientEra::Unnegotiated;
-            let reply = reply::problem(None, &Problem::Busy, era);
-            json(reply.status, reply.body)
-        }
-    }
-}
-
-fn turned_away(shared: &Shared, refused: guard::Refused) -> Response<Body> {
-    match refused {
-        guard::Refused::Key => {
-            events::Unauthorised {
-                header: "X-API-Key",
-            }
-            .emit(&shared.events);
-            let mut response = plain(StatusCode::UNAUTHORIZED, "a valid API key is required\n");
-            let challenge = HeaderValue::from_static("Bearer realm=\"countersign\"");
-            response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
-            response
-        }
-        guard::Refused::Foreign(header) => {
-            events::Foreign { header }.emit(&shared.events);
-            plain(
-                StatusCode::FORBIDDEN,
-                "this host or origin is not allowed\n",
-            )
-        }
-    }
-}
-
-pub(super) fn json(status: StatusCode, body: Body) -> Response<Body> {
-    let mut response = Response::new(body);
-    *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, JSON);
-    response
-}
-
-fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
-    let mut response = Response::new(Body::from(Bytes::from_static(text.as_bytes())));
-    *response.status_mut() = status;
-    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
-    response.headers_mut().insert(CONTENT_TYPE, kind);
-    response
 }

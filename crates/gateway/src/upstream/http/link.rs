@@ -2,6 +2,8 @@
 //! piece of JSON or as a stream of events, is the answer or is about it. Each request has exactly
 //! one place its answer can come from. What an answer says is nobody's business here.
 
+mod hear;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -16,12 +18,14 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
 use super::failure::{Failure, IDLE};
-use super::response::{Form, form, own, progress_id, trimmed};
+use super::response::{Form, form, own, trimmed};
 use super::session::{SESSION, Session};
 use super::target::Target;
 use crate::events;
+use crate::upstream::NoteSink;
 use crate::upstream::head::{self, Head};
-use crate::upstream::{NoteSink, request};
+
+use hear::Heard;
 
 /// More idle connections to a server than this are closed.
 const MOST_IDLE: usize = 64;
@@ -221,72 +225,6 @@ impl Link {
         }
     }
 
-    /// Takes a message of the server's; `id` is the request it may answer.
-    pub(super) fn hear(
-        self: &Arc<Self>,
-        message: &Bytes,
-        id: Option<u64>,
-        notes: &NoteSink,
-    ) -> Heard {
-        match head::read(message) {
-            Head::Answer(found) if Some(found) == id => return Heard::Answer(trimmed(message)),
-            Head::Answer(_) | Head::Stray => {
-                let server = &self.server;
-                events::StrayAnswer { server }.emit(&self.events);
-                return Heard::Stray;
-            }
-            Head::Request { id, method } => self.asked(id, &method),
-            Head::Notification { method } => self.told(&method, message, id, notes),
-            Head::Batch(parts) => {
-                let mut heard = Heard::Nothing;
-                for part in parts {
-                    let part = message.slice_ref(part.bytes(message));
-                    if part.trim_ascii_start().starts_with(b"[") {
-                        continue;
-                    }
-                    match self.hear(&part, id, notes) {
-                        Heard::Nothing => {}
-                        Heard::Answer(answer) => return Heard::Answer(answer),
-                        Heard::Stray => heard = Heard::Stray,
-                    }
-                }
-                return heard;
-            }
-            Head::Noise => {
-                let (server, bytes) = (&*self.server, message.len());
-                events::LineSkipped { server, bytes }.emit(&self.events);
-            }
-        }
-        Heard::Nothing
-    }
-
-    fn told(&self, method: &str, message: &Bytes, id: Option<u64>, notes: &NoteSink) {
-        match method {
-            "notifications/tools/list_changed" => self.list_changed.notify_one(),
-            // Progress of something else is of no interest to whoever waits for this.
-            "notifications/progress" if progress_id(message) != id => {}
-            _ => notes.offer(method, message),
-        }
-    }
-
-    /// A request of the server's own. Nothing but `ping` can be answered for a shared session.
-    fn asked(self: &Arc<Self>, id: &[u8], method: &str) {
-        let answer = match method {
-            "ping" => request::answer(id, b"{}"),
-            _ => request::refuse(id, -32601, "Method not found"),
-        };
-        // A server that asks and asks is not answered for ever.
-        let Ok(turn) = Arc::clone(&self.answers).try_acquire_owned() else {
-            return;
-        };
-        let link = Arc::clone(self);
-        tokio::spawn(async move {
-            let headers = link.session.load().headers.clone();
-            let told = timeout(IDLE, link.tell(headers, answer)).await;
-            drop((told, turn));
-        });
-    }
-
     /// The refusal a failure comes to for whoever called.
     pub(super) fn refusal(&self, failure: &Failure) -> Refusal {
         if matches!(failure, Failure::TooLarge) {
@@ -299,14 +237,4 @@ impl Link {
         let server = &self.server;
         events::LineRefused { server, why }.emit(&self.events);
     }
-}
-
-/// What a message of the server's was.
-#[derive(Debug)]
-pub(super) enum Heard {
-    /// The answer that was waited for.
-    Answer(Bytes),
-    /// An answer to something else.
-    Stray,
-    Nothing,
 }

@@ -1,0 +1,105 @@
+//! What goes back over HTTP: an answer of the protocol, a word for a person, or a refusal.
+
+use bytes::Bytes;
+use hyper::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use hyper::{HeaderMap, Response, StatusCode};
+
+use crate::downstream::guard;
+use crate::downstream::intake;
+use crate::events;
+use crate::reply::{self, Body, Problem, Reply};
+use crate::shared::Shared;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const EVENTS: &str = "text/event-stream";
+
+pub(super) fn not_allowed() -> Response<Body> {
+    let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "use POST\n");
+    response
+        .headers_mut()
+        .insert(ALLOW, HeaderValue::from_static("GET, POST, DELETE"));
+    response
+}
+
+/// Whether a client can read a stream of events.
+pub(in crate::downstream) fn hears_events(headers: &HeaderMap) -> bool {
+    let accepted = headers.get_all(ACCEPT).iter();
+    accepted
+        .filter_map(|value| value.to_str().ok())
+        .any(|value| {
+            let kinds = value.split(',').filter_map(|kind| kind.split(';').next());
+            kinds
+                .map(str::trim)
+                .any(|kind| kind.eq_ignore_ascii_case(EVENTS))
+        })
+}
+
+pub(super) fn respond_with(reply: Reply) -> Response<Body> {
+    if matches!(reply.body, Body::Whole { .. }) {
+        return json(reply.status, reply.body);
+    }
+    let mut response = Response::new(reply.body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(EVENTS));
+    headers.insert(
+        CACHE_CONTROL,
+        HeaderValue::from_static("no-cache, no-transform"),
+    );
+    // Some proxies collect a response before they pass it on.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+pub(super) fn unread(refused: intake::Refused) -> Response<Body> {
+    match refused {
+        intake::Refused::TooLarge => {
+            plain(StatusCode::PAYLOAD_TOO_LARGE, "the message is too large\n")
+        }
+        intake::Refused::TooSlow => {
+            plain(StatusCode::REQUEST_TIMEOUT, "the message took too long\n")
+        }
+        intake::Refused::Broken => plain(StatusCode::BAD_REQUEST, "the message is incomplete\n"),
+        intake::Refused::Busy => {
+            let era = countersign_inspect::ClientEra::Unnegotiated;
+            let reply = reply::problem(None, &Problem::Busy, era);
+            json(reply.status, reply.body)
+        }
+    }
+}
+
+pub(super) fn turned_away(shared: &Shared, refused: guard::Refused) -> Response<Body> {
+    match refused {
+        guard::Refused::Key => {
+            events::Unauthorised {
+                header: "X-API-Key",
+            }
+            .emit(&shared.events);
+            let mut response = plain(StatusCode::UNAUTHORIZED, "a valid API key is required\n");
+            let challenge = HeaderValue::from_static("Bearer realm=\"countersign\"");
+            response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+            response
+        }
+        guard::Refused::Foreign(header) => {
+            events::Foreign { header }.emit(&shared.events);
+            plain(
+                StatusCode::FORBIDDEN,
+                "this host or origin is not allowed\n",
+            )
+        }
+    }
+}
+
+pub(in crate::downstream) fn json(status: StatusCode, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response
+}
+
+pub(super) fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(Body::from(Bytes::from_static(text.as_bytes())));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}

@@ -1,0 +1,55 @@
+//! About configurations that came while the gateway runs.
+
+use super::{Events, count};
+
+use crate::reload::{Applied, Said};
+
+/// A new configuration holds.
+pub(crate) struct ConfigApplied<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) applied: &'a Applied,
+}
+
+impl ConfigApplied<'_> {
+    pub(crate) fn emit(&self, events: &Events) {
+        count(&events.config_reloads);
+        let Self { file, applied } = *self;
+        let changed = applied.changed.join(", ");
+        tracing::info!(file, changed, "the new configuration holds");
+        for warning in &applied.warnings {
+            let hint = warning.hint.as_deref().unwrap_or_default();
+            tracing::warn!(hint, "{}", warning.message);
+        }
+        if !applied.needs_restart.is_empty() {
+            let keys = applied.needs_restart.join(", ");
+            tracing::warn!(
+                file,
+                keys,
+                "these settings wait for a restart; the rest holds"
+            );
+        }
+    }
+}
+
+/// A new configuration cannot be used.
+pub(crate) struct ConfigRefused<'a> {
+    pub(crate) file: &'a str,
+    pub(crate) errors: &'a [Said],
+}
+
+impl ConfigRefused<'_> {
+    pub(crate) fn emit(&self, events: &Events) {
+        count(&events.config_refusals);
+        let Self { file, errors } = *self;
+        for error in errors {
+            let hint = error.hint.as_deref().unwrap_or_default();
+            let error = &*error.message;
+            tracing::warn!(
+                file,
+                error,
+                hint,
+                "the new configuration is not used; what held before holds"
+            );
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! About tool lists: what was captured of them, and what was not.
+
+use super::{Events, count};
+
+/// A server's tools are known.
+pub(crate) struct ListCaptured<'a> {
+    pub(crate) server: &'a str,
+    pub(crate) tools: usize,
+}
+
+impl ListCaptured<'_> {
+    pub(crate) fn emit(&self, events: &Events) {
+        count(&events.lists_captured);
+        let Self { server, tools } = *self;
+        tracing::info!(server, tools, "tool list captured");
+    }
+}
+
+/// A server's tools could not be listed; what was known of them stays.
+pub(crate) struct ListFailed<'a> {
+    pub(crate) server: &'a str,
+    pub(crate) why: &'a str,
+}
+
+impl ListFailed<'_> {
+    pub(crate) fn emit(&self, events: &Events) {
+        count(&events.list_failures);
+        let Self { server, why } = *self;
+        tracing::warn!(
+            server,
+            why,
+            "tool list not captured; the last known one stays"
+        );
+    }
+}
+
+/// A list was not read to its end.
+pub(crate) struct ListCut<'a> {
+    pub(crate) server: &'a str,
+    pub(crate) why: &'static str,
+}
+
+impl ListCut<'_> {
+    pub(crate) fn emit(&self, events: &Events) {
+        count(&events.lists_cut);
+        let Self { server, why } = *self;
+        tracing::warn!(server, why, "tool list cut");
+    }
+}
+
+/// An entry of a tool list was left out.
+pub(crate) struct ToolSkipped<'a> {
+    pub(crate) server: &'a str,
+    pub(crate) index: usize,
+    pub(crate) why: &'a str,
+}
+
+impl ToolSkipped<'_> {
+    pub(crate) fn emit(&self, events: &Events) {
+        count(&events.tools_skipped);
+        let Self { server, index, why } = *self;
+        tracing::warn!(server, index, why, "left out an entry of the tool list");
+    }
+}

@@ -1,0 +1,91 @@
+//! Taking the messages of a server: which is the answer that is waited for, and what becomes of the others.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tokio::time::timeout;
+
+use super::Link;
+use crate::events;
+use crate::upstream::head::{self, Head};
+use crate::upstream::http::failure::IDLE;
+use crate::upstream::http::response::{progress_id, trimmed};
+use crate::upstream::{NoteSink, request};
+
+/// What a message of the server's was.
+#[derive(Debug)]
+pub(in crate::upstream::http) enum Heard {
+    /// The answer that was waited for.
+    Answer(Bytes),
+    /// An answer to something else.
+    Stray,
+    Nothing,
+}
+
+impl Link {
+    /// Takes a message of the server's; `id` is the request it may answer.
+    pub(in crate::upstream::http) fn hear(
+        self: &Arc<Self>,
+        message: &Bytes,
+        id: Option<u64>,
+        notes: &NoteSink,
+    ) -> Heard {
+        match head::read(message) {
+            Head::Answer(found) if Some(found) == id => return Heard::Answer(trimmed(message)),
+            Head::Answer(_) | Head::Stray => {
+                let server = &self.server;
+                events::StrayAnswer { server }.emit(&self.events);
+                return Heard::Stray;
+            }
+            Head::Request { id, method } => self.asked(id, &method),
+            Head::Notification { method } => self.told(&method, message, id, notes),
+            Head::Batch(parts) => {
+                let mut heard = Heard::Nothing;
+                for part in parts {
+                    let part = message.slice_ref(part.bytes(message));
+                    if part.trim_ascii_start().starts_with(b"[") {
+                        continue;
+                    }
+                    match self.hear(&part, id, notes) {
+                        Heard::Nothing => {}
+                        Heard::Answer(answer) => return Heard::Answer(answer),
+                        Heard::Stray => heard = Heard::Stray,
+                    }
+                }
+                return heard;
+            }
+            Head::Noise => {
+                let (server, bytes) = (&*self.server, message.len());
+                events::LineSkipped { server, bytes }.emit(&self.events);
+            }
+        }
+        Heard::Nothing
+    }
+
+    fn told(&self, method: &str, message: &Bytes, id: Option<u64>, notes: &NoteSink) {
+        match method {
+            "notifications/tools/list_changed" => self.list_changed.notify_one(),
+            // Progress of something else is of no interest to whoever waits for this.
+            "notifications/progress" if progress_id(message) != id => {}
+            _ => notes.offer(method, message),
+        }
+    }
+
+    /// A request of the server's own. Nothing but `ping` can be answered for a shared session.
+    fn asked(self: &Arc<Self>, id: &[u8], method: &str) {
+        let answer = match method {
+            "ping" => request::answer(id, b"{}"),
+            _ => request::refuse(id, -32601, "Method not found"),
+        };
+        // A server that asks and asks is not answered for ever.
+        let Ok(turn) = Arc::clone(&self.answers).try_acquire_owned() else {
+            return;
+        };
+        let link = Arc::clone(self);
+        tokio::spawn(async move {
+            let headers = link.session.load().headers.clone();
+            let told = timeout(IDLE, link.tell(headers, answer)).await;
+            drop((told, turn));
+        });
+    }
+}
