@@ -5,33 +5,30 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::digest::Digest;
 use crate::id::Ulid;
 use crate::time::Timestamp;
 
 pub(crate) mod body;
+mod bound;
 mod closed;
 mod millis;
+mod opening;
 mod payload;
 mod redact;
 pub(crate) mod verdict;
 
 pub use body::Undecodable;
+pub use bound::MAX_FINDINGS;
+pub(crate) use bound::stored_name;
 pub use closed::{Kind, Source, Status, UnknownValue};
 pub use millis::Millis;
+pub use opening::{Head, Opening};
 pub use payload::{Payload, PayloadPolicy, Payloads};
 pub use redact::Redactor;
 pub use verdict::{
     DECISIONS, Decision, Finding, Mode, STAGES, Severity, Stage, parse_decision, parse_rule,
     parse_stage,
 };
-
-const MAX_NAME: usize = 256;
-const MAX_REASON: usize = 2048;
-const MAX_DETAIL: usize = 1024;
-/// Findings kept per record; the number left out is kept too.
-pub const MAX_FINDINGS: usize = 64;
-
 /// How something other than a policy decision ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -115,31 +112,6 @@ pub struct Record {
     pub response: Option<Payload>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     opening: Option<Opening>,
-}
-
-/// What the first record of a chain says about the chain.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Opening {
-    /// The chain this record opens.
-    pub chain_id: Ulid,
-    /// The head that was the last record of the store at that moment, if one was visible.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub previous: Option<Head>,
-    /// The public key that signs this chain's checkpoints, in hexadecimal.
-    pub key: String,
-    /// What was started, as it calls itself.
-    pub version: String,
-}
-
-/// A place in a chain: the record number `n` of `chain_id`, and its hash.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Head {
-    /// The chain.
-    pub chain_id: Ulid,
-    /// The record's number in its chain, from 0.
-    pub n: u64,
-    /// The record's hash.
-    pub hash: Digest,
 }
 
 impl Record {
@@ -243,43 +215,6 @@ impl Record {
             |f: &Finding| f.stage == Stage::Contract && f.severity >= Severity::Violation;
         self.kind == Kind::PolicyDecision && self.findings.iter().any(contract)
     }
-
-    /// Cuts every text to its limit.
-    pub(crate) fn bound(&mut self) {
-        let names = [
-            &mut self.server,
-            &mut self.tool,
-            &mut self.client,
-            &mut self.session_id,
-            &mut self.request_id,
-        ];
-        for name in names
-            .into_iter()
-            .chain([&mut self.schema_digest, &mut self.payload_digest])
-        {
-            cut_option(name, MAX_NAME);
-        }
-        cut_option(&mut self.reason, MAX_REASON);
-        let surplus = self.findings.len().saturating_sub(MAX_FINDINGS);
-        self.findings.truncate(MAX_FINDINGS);
-        self.findings_left_out += surplus as u64;
-        for finding in &mut self.findings {
-            if finding.rule.len() > MAX_NAME {
-                cut(finding.rule.to_mut(), MAX_NAME);
-            }
-            let texts = [
-                &mut finding.instance_pointer,
-                &mut finding.schema_pointer,
-                &mut finding.expected,
-            ];
-            for text in texts
-                .into_iter()
-                .chain([&mut finding.actual, &mut finding.detail])
-            {
-                cut_option(text, MAX_DETAIL);
-            }
-        }
-    }
 }
 
 #[expect(
@@ -296,28 +231,6 @@ fn is_zero(value: &u64) -> bool {
 )]
 fn is_false(value: &bool) -> bool {
     !*value
-}
-
-fn cut_option(text: &mut Option<String>, limit: usize) {
-    if let Some(text) = text {
-        cut(text, limit);
-    }
-}
-
-/// Cuts to at most `limit` bytes, on a character boundary, with a visible mark.
-pub(crate) fn cut(text: &mut String, limit: usize) {
-    const MARK: char = '…';
-    if text.len() > limit {
-        text.truncate(text.floor_char_boundary(limit.saturating_sub(MARK.len_utf8())));
-        text.push(MARK);
-    }
-}
-
-/// `request_id` as it is stored, so that a filter by a longer id still finds it.
-pub(crate) fn stored_name(text: &str) -> String {
-    let mut text = text.to_owned();
-    cut(&mut text, MAX_NAME);
-    text
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use super::bound::MAX_NAME;
 use super::*;
 use crate::id::Generator;
 
