@@ -1,0 +1,90 @@
+//! What is said about a server that was looked at, and what might help one that is ill.
+
+use countersign_gateway::config::{Protocol, Server, Transport};
+use countersign_gateway::{PROTOCOL_VERSIONS, Sick, Tally, Trouble};
+
+use super::NAME;
+use crate::commands::doctor::check::Check;
+
+/// A server that can be called.
+pub(super) fn found(server: &Server, how: &str, tally: &Tally) -> Vec<Check> {
+    let name = &server.name;
+    let Tally {
+        tools,
+        output_schemas,
+        unenforceable,
+        skipped,
+    } = tally;
+    let message = format!("{name}: {how}, {tools} tools, {output_schemas} with an output schema");
+    let mut checks = vec![Check::ok(NAME, message)];
+    checks.extend(unenforceable.iter().map(|(tool, reason)| {
+        let message = format!("{name}: the output schema of {tool} cannot be enforced: {reason}");
+        Check::warning(
+            NAME,
+            message,
+            format!("its results are not checked against it; tell the author of {name}"),
+        )
+    }));
+    if *skipped > 0 {
+        let message = format!("{name}: {skipped} entries of its list are no tools");
+        checks.push(Check::warning(
+            NAME,
+            message,
+            format!("they are left out; tell the author of {name}"),
+        ));
+    }
+    checks
+}
+
+/// A server that cannot, and what might help.
+pub(super) fn ill(server: &Server, sick: &Sick, other: Option<Protocol>) -> Check {
+    let name = &server.name;
+    if let (Some(other), Transport::Http { protocol, .. }) = (other, &server.transport) {
+        let message = format!(
+            "{name}: it speaks {}, and the configuration says {}",
+            other.as_str(),
+            protocol.as_str()
+        );
+        return Check::error(
+            NAME,
+            message,
+            format!("set \"protocol\": \"{}\" for {name}", other.as_str()),
+        );
+    }
+    let mut message = format!("{name}: {}", sick.trouble);
+    let last = sick
+        .stderr
+        .rsplit("\\n")
+        .find(|line| !line.trim().is_empty());
+    message.extend(last.map(|line| {
+        format!(
+            "; its last words: {}",
+            line.chars().take(200).collect::<String>()
+        )
+    }));
+    let command = match &server.transport {
+        Transport::Stdio { command, .. } => Some(command),
+        Transport::Http { .. } => None,
+    };
+    let by_hand = |what: &str| match command {
+        Some(command) => format!(
+            "{what}; see whether `{command}`, with the arguments of {name}, runs by itself and waits for input"
+        ),
+        None => format!("{what}; check its \"url\", and that it runs"),
+    };
+    let hint = match &sick.trouble {
+        Trouble::Spawn(_) => by_hand("it cannot be run"),
+        Trouble::Exited(_) => by_hand("it should wait for messages"),
+        Trouble::Version(_) => format!(
+            "update the server: {} are supported",
+            PROTOCOL_VERSIONS.join(", ")
+        ),
+        Trouble::Status(401 | 403) => {
+            format!("give {name} \"headers\": {{\"Authorization\": \"Bearer ${{env:NAME}}\"}}")
+        }
+        Trouble::Silent => by_hand("it may need longer, see --timeout"),
+        Trouble::List(_) => format!("it can be greeted and not used; tell the author of {name}"),
+        _ => by_hand("it does not speak MCP there"),
+    };
+    Check::error(NAME, message, hint)
+}
