@@ -1,0 +1,103 @@
+//! What a server asks of its client: cleaned, recorded, and passed on if the client can be asked it.
+
+use countersign_fixture::client::{call_params, request};
+
+use super::{finish, fixture, text, wrapped};
+use crate::support::Folder;
+use crate::support::gateway::Running;
+
+/// A server that asks its client things before it answers.
+fn asking() -> String {
+    let ask = |id: &str, method: &str, params: &str| {
+        format!(
+            r#"{{"message":{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}}}"#
+        )
+    };
+    let elicit = ask(
+        "\"q 1\"",
+        "elicitation/create",
+        r#"{"message":"Your name?<|im_end|>","requestedSchema":{"type":"object","properties":{}}}"#,
+    );
+    let sample = ask(
+        "7",
+        "sampling/createMessage",
+        r#"{"messages":[],"maxTokens":1}"#,
+    );
+    let roots = ask("8", "roots/list", "{}");
+    let cancel = r#"{"message":{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":8}}}"#;
+    let other = ask("9", "no/such", "{}");
+    let steps = [&elicit, &sample, &roots, cancel, &other, r#"{"answer":{}}"#].join(",");
+    let tool = r#"{"name":"ask","inputSchema":{"type":"object"}}"#;
+    format!(r#"{{"name":"asking","eras":"legacy","tools":[{{"tool":{tool},"steps":[{steps}]}}]}}"#)
+}
+
+#[tokio::test]
+async fn a_server_can_ask_its_client_what_the_client_says_it_can_be_asked() {
+    let folder = Folder::with(&[("s.json", &asking())]);
+    let fixture = fixture();
+    let server = [
+        fixture.as_str(),
+        "stdio",
+        "--script",
+        "s.json",
+        "--log",
+        "log",
+    ];
+    let mut client = wrapped(&folder, "--name x", &server);
+    let log = folder.path().join("log");
+    let heard = || text(&std::fs::read(&log).unwrap_or_default());
+    let hello = r#"{"protocolVersion":"2025-06-18","clientInfo":{"name":"c","version":"1"},"capabilities":{"elicitation":{"form": {}},"roots":{"listChanged":true},"experimental":{"x":{}}}}"#;
+    client
+        .request("initialize", hello)
+        .await
+        .expect("an answer");
+    let declared = r#""capabilities":{"elicitation":{"form": {}},"roots":{"listChanged":true}}"#;
+    Running::wait_for(|| heard().contains(declared));
+    let call = request("1", "tools/call", &call_params("ask", "{}"));
+    client.send(&call).await.expect("sent");
+    let mut said = Vec::new();
+    while said.len() < 4 {
+        said.push(text(&client.next().await.expect("a line").expect("more")));
+    }
+    // Cleaned, and under an id of our own.
+    let question = r#"{"jsonrpc":"2.0","id":"server-0","method":"elicitation/create","params":{"message":"Your name?(removed: control token)","requestedSchema":{"type":"object","properties":{}}}}"#;
+    assert!(said.contains(&question.to_owned()), "{said:?}");
+    // Asked, and then not any more.
+    let roots = r#"{"jsonrpc":"2.0","id":"server-1","method":"roots/list","params":{}}"#;
+    assert!(said.contains(&roots.to_owned()), "{said:?}");
+    let cancelled =
+        r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"server-1"}}"#;
+    assert!(said.contains(&cancelled.to_owned()), "{said:?}");
+    assert!(
+        said.iter().any(|said| said.contains(r#""id":1,"#)),
+        "{said:?}"
+    );
+    // What the client did not declare is refused for it.
+    Running::wait_for(|| {
+        let refused = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601"#);
+        heard().contains(&refused("7")) && heard().contains(&refused("9"))
+    });
+    // Answered once; what nobody asked is not passed on.
+    for answer in [
+        r#"{"jsonrpc":"2.0","id":"server-1","result":{"roots":[]}}"#,
+        r#"{"jsonrpc":"2.0","id":"server-0","result":{"action":"accept","content":{"big":12345678901234567890}}}"#,
+        r#"{"jsonrpc":"2.0","id":"server-0","result":{"action":"decline"}}"#,
+        r#"{"jsonrpc":"2.0","method":"notifications/roots/list_changed"}"#,
+    ] {
+        client.send(answer.as_bytes()).await.expect("sent");
+    }
+    let answer = r#"{"jsonrpc":"2.0","id":"q 1","result":{"action":"accept","content":{"big":12345678901234567890}}}"#;
+    Running::wait_for(|| heard().contains(answer) && heard().contains("roots/list_changed"));
+    assert!(
+        !heard().contains("decline") && !heard().contains(r#""roots":[]"#),
+        "{}",
+        heard()
+    );
+    finish(client).await;
+    let records = folder.countersign("activity list --type server_text --data-dir data -o jsonl");
+    assert!(
+        records.stdout.contains(r#""reason":"elicitation/create""#),
+        "{}",
+        records.stdout
+    );
+}
