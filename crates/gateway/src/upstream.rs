@@ -15,6 +15,7 @@ mod pending;
 pub(crate) mod request;
 pub(crate) mod stdio;
 pub(crate) mod supervisor;
+mod tries;
 
 use std::sync::Arc;
 use std::time::Duration;

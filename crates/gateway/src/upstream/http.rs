@@ -22,7 +22,7 @@ use countersign_dial::Budget;
 use countersign_inspect::{Era, Listing, Refusal};
 use thiserror::Error;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, timeout};
 
 pub(crate) use asked::Asked;
 use failure::Failure;
@@ -31,22 +31,18 @@ use link::Link;
 use paired::Paired;
 pub(crate) use target::{Target, TargetError};
 
+use super::tries::{Tries, rest};
 use super::eras::Eras;
 use super::hello::{HandshakeError, Hello};
 use super::{Connection as Any, NoteSink, State, Unanswered};
 use crate::ability::Abilities;
 use crate::config::Protocol;
 use crate::events::{self, Events};
-use crate::pause;
 
 /// How long a server may take to be greeted.
 const GREET: Duration = Duration::from_secs(30);
 /// How long ending a session may hold up the end of the gateway.
 const FAREWELL: Duration = Duration::from_secs(1);
-/// A server that has been up this long is not failing to start.
-const SETTLED: Duration = Duration::from_secs(10);
-/// After this many failures in a row calls no longer wait for the next try.
-const PATIENT_TRIES: u32 = 3;
 
 /// A conversation with a server that has been greeted.
 #[derive(Debug)]
@@ -123,7 +119,7 @@ enum StartError {
 impl Supervisor {
     /// Keeps in touch until told to stop.
     pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
-        let mut failures = 0;
+        let mut tries = Tries::default();
         while !*stop.borrow() {
             let started = Instant::now();
             let link = Arc::new(self.link());
@@ -138,17 +134,12 @@ impl Supervisor {
             };
             // Whoever comes now waits for the next life.
             self.state.send_replace(State::Starting);
-            let settled = started.elapsed() > SETTLED;
-            failures = if settled { 1 } else { failures + 1 };
-            let wait = pause::growing(failures);
+            let wait = tries.failed(started.elapsed());
             self.report(failed.as_ref(), wait);
-            if failures > PATIENT_TRIES {
+            if !tries.are_worth_waiting() {
                 self.state.send_replace(State::Down);
             }
-            tokio::select! {
-                () = sleep(wait) => {}
-                _ = stop.wait_for(|stop| *stop) => {}
-            }
+            rest(wait, &mut stop).await;
         }
         self.state.send_replace(State::Stopped);
     }

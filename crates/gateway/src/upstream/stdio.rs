@@ -21,7 +21,7 @@ use countersign_dial::{Budget, Child, Pipes};
 use countersign_inspect::{Era, Listing, Refusal};
 use thiserror::Error;
 use tokio::sync::watch;
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::{Instant, timeout};
 
 use handshake::greet;
 use lines::Lines;
@@ -34,17 +34,13 @@ use wire::{Slot, Wire};
 use super::eras::Eras;
 use super::hello::{HandshakeError, Hello};
 use super::request;
+use super::tries::{Tries, rest};
 use super::{Connection as Any, NoteSink, State};
 use crate::ability::Abilities;
 use crate::events::{self, Events};
-use crate::pause;
 
 /// How long a server may take to come up: package runners download first.
 const START: Duration = Duration::from_mins(1);
-/// A server that has been up this long is not failing to start.
-const SETTLED: Duration = Duration::from_secs(10);
-/// After this many failures in a row calls no longer wait for the next try.
-const PATIENT_TRIES: u32 = 3;
 
 /// A connection to a child that has been greeted.
 #[derive(Debug)]
@@ -127,7 +123,7 @@ enum StartError {
 impl Supervisor {
     /// Keeps the child alive until told to stop, then ends it.
     pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
-        let mut failures = 0;
+        let mut tries = Tries::default();
         let mut era = self.eras.known();
         while !*stop.borrow() {
             let started = Instant::now();
@@ -135,20 +131,12 @@ impl Supervisor {
             if *stop.borrow() {
                 break;
             }
-            failures = if started.elapsed() > SETTLED {
-                1
-            } else {
-                failures + 1
-            };
-            let wait = pause::growing(failures);
+            let wait = tries.failed(started.elapsed());
             self.report(&outcome, wait);
-            if failures > PATIENT_TRIES {
+            if !tries.are_worth_waiting() {
                 self.state.send_replace(State::Down);
             }
-            tokio::select! {
-                () = sleep(wait) => {}
-                _ = stop.wait_for(|stop| *stop) => {}
-            }
+            rest(wait, &mut stop).await;
         }
         self.state.send_replace(State::Stopped);
     }
