@@ -25,14 +25,18 @@
 mod budget;
 mod child;
 mod event_stream;
+mod form;
 mod gather;
 mod origin;
 mod pool;
+mod site;
 mod wire;
 
 pub use budget::{Budget, Held, Starved};
 pub use child::{Child, Pipes, Tail, inheritable};
 pub use event_stream::EventStream;
+pub use form::Form;
 pub use gather::{ReadError, gather};
 pub use origin::Origin;
 pub use pool::{Pool, Reply, SendError};
+pub use site::{Site, SiteError};

@@ -12,12 +12,11 @@ use tokio::time::timeout;
 
 use crate::ability::Ability;
 use crate::catalogue::survey;
-use crate::config::{Config, Server, Transport};
+use crate::config::{Config, Server};
 use crate::upstream::eras::Known;
-use crate::upstream::http::{self, Target};
 use crate::upstream::request::{LEGACY, MODERN};
-use crate::upstream::stdio::{self, End, Program, Shares};
-use crate::upstream::supervisor::Supervisor;
+use crate::upstream::stdio::End;
+use crate::upstream::supervisor::{Means, Supervisor};
 use crate::upstream::{State, ready};
 
 /// Every version of the protocol that servers may speak, the newest first.
@@ -95,9 +94,16 @@ impl Checkup {
         let state = watch::Sender::new(State::Starting);
         let seen = state.subscribe();
         let (tell, ended) = oneshot::channel();
-        let once = once(config, server, state, tell).map_err(Sick::from)?;
+        let means = Means {
+            budget: Budget::new(config.max_inflight_bytes),
+            events: Arc::default(),
+            known: Known::nothing(),
+            state,
+        };
+        let supervisor = Supervisor::of(config, server, means)
+            .map_err(|error| Sick::from(Trouble::Address(error.to_string())))?;
         let stop = watch::Sender::new(false);
-        let running = tokio::spawn(once.run(stop.subscribe()));
+        let running = tokio::spawn(supervisor.once(tell).run(stop.subscribe()));
         let looked = async {
             tokio::select! {
                 looked = look(config, server, seen) => looked,
@@ -110,70 +116,6 @@ impl Checkup {
         drop(running.await);
         looked.unwrap_or(Err(Trouble::Silent.into()))
     }
-}
-
-/// Who starts or greets the server, once.
-fn once(
-    config: &Config,
-    server: &Server,
-    state: watch::Sender<State>,
-    tell: oneshot::Sender<End>,
-) -> Result<Supervisor, Trouble> {
-    let name: Arc<str> = server.name.as_str().into();
-    let (budget, events) = (Budget::new(config.max_inflight_bytes), Arc::default());
-    let (max_message_bytes, eras) = (config.max_message_bytes, Known::nothing().of(&name, ""));
-    Ok(match &server.transport {
-        Transport::Stdio {
-            command,
-            args,
-            env,
-            working_dir,
-        } => {
-            let program = Program {
-                command: command.clone(),
-                args: args.clone(),
-                env: env.clone(),
-                working_dir: working_dir.clone(),
-                shares: Shares::default(),
-            };
-            let server = name;
-            Supervisor::Once(
-                stdio::Supervisor {
-                    server,
-                    program,
-                    max_message_bytes,
-                    budget,
-                    events,
-                    state,
-                    eras,
-                    peer: None,
-                },
-                tell,
-            )
-        }
-        Transport::Http {
-            url,
-            headers,
-            protocol,
-        } => {
-            let target = Target::new(url, headers);
-            let target = target.map_err(|error| Trouble::Address(error.to_string()))?;
-            let (server, protocol) = (name, *protocol);
-            Supervisor::OnceHttp(
-                http::Supervisor {
-                    server,
-                    target,
-                    protocol,
-                    max_message_bytes,
-                    budget,
-                    events,
-                    state,
-                    eras,
-                },
-                tell,
-            )
-        }
-    })
 }
 
 /// Waits for the greeting, then asks for the tools.

@@ -18,12 +18,13 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
 use countersign_dial::Budget;
+pub use countersign_dial::{Site, SiteError};
 use countersign_inspect::Era;
 
 pub use exchange::{ErrorReply, Exchange, Fault, Reply};
 pub use hello::{ConnectError, Identity};
 pub use list::{Declaration, List, ListError};
-pub use target::{Program, Site, Target, TargetError};
+pub use target::{Program, Target};
 
 use headers::Mirrored;
 use hello::Hello;

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::client::{Options, Target, TargetError};
+use crate::client::{Options, SiteError, Target};
 use crate::policy::Validation;
 
 pub use chance::Chance;
@@ -142,7 +142,7 @@ pub enum PlanError {
     },
     /// The server's address cannot be used.
     #[error("server.url cannot be used")]
-    Target(#[from] TargetError),
+    Target(#[from] SiteError),
     /// The arguments of a call cannot be used.
     #[error("the arguments of a call cannot be used")]
     Template(#[from] TemplateError),

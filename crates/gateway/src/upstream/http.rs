@@ -12,13 +12,12 @@ mod once;
 mod paired;
 mod response;
 mod session;
-mod target;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use countersign_dial::Budget;
+use countersign_dial::{Budget, Site};
 use countersign_inspect::{Era, Listing, Refusal};
 use thiserror::Error;
 use tokio::sync::watch;
@@ -29,11 +28,10 @@ use failure::Failure;
 pub(crate) use headers::{Mirrored, Subject, said};
 use link::Link;
 use paired::Paired;
-pub(crate) use target::{Target, TargetError};
 
-use super::tries::{Tries, rest};
 use super::eras::Eras;
 use super::hello::{HandshakeError, Hello};
+use super::tries::{Tries, rest};
 use super::{Connection as Any, NoteSink, State, Unanswered};
 use crate::ability::Abilities;
 use crate::config::Protocol;
@@ -98,7 +96,7 @@ impl Asked {
 #[derive(Debug)]
 pub(crate) struct Supervisor {
     pub(crate) server: Arc<str>,
-    pub(crate) target: Target,
+    pub(crate) site: Site,
     pub(crate) protocol: Protocol,
     pub(crate) max_message_bytes: usize,
     pub(crate) budget: Budget,
@@ -209,7 +207,7 @@ impl Supervisor {
     fn link(&self) -> Link {
         Link::new(
             Arc::clone(&self.server),
-            self.target.clone(),
+            self.site.clone(),
             self.budget.clone(),
             self.max_message_bytes,
             Arc::clone(&self.events),

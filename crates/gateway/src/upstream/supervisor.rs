@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use countersign_dial::{Budget, Site, SiteError};
 use tokio::sync::{oneshot, watch};
 
-use super::http::{self, Target, TargetError};
+use super::eras::Known;
+use super::http;
 use super::stdio::{self, End, Program, Shares};
 use super::{Limits, State, Upstream};
 use crate::config::{Config, Server, Transport};
+use crate::events::Events;
 use crate::shared::Shared;
 
 /// A call that reports progress may take so many time-outs.
@@ -24,7 +27,78 @@ pub(crate) enum Supervisor {
     OnceHttp(http::Supervisor, oneshot::Sender<End>),
 }
 
+/// What looking after a server takes besides its configuration.
+#[derive(Debug)]
+pub(crate) struct Means {
+    pub(crate) budget: Budget,
+    pub(crate) events: Arc<Events>,
+    pub(crate) known: Known,
+    pub(crate) state: watch::Sender<State>,
+}
+
 impl Supervisor {
+    /// Who will look after a server. Starts nothing yet.
+    pub(crate) fn of(config: &Config, server: &Server, means: Means) -> Result<Self, SiteError> {
+        let name: Arc<str> = server.name.as_str().into();
+        let max_message_bytes = config.max_message_bytes;
+        let Means {
+            budget,
+            events,
+            known,
+            state,
+        } = means;
+        Ok(match &server.transport {
+            Transport::Stdio {
+                command,
+                args,
+                env,
+                working_dir,
+            } => Self::Stdio(stdio::Supervisor {
+                eras: known.of(&name, &format!("{command} {}", args.join(" "))),
+                server: name,
+                program: Program {
+                    command: command.clone(),
+                    args: args.clone(),
+                    env: env.clone(),
+                    working_dir: working_dir.clone(),
+                    shares: Shares::default(),
+                },
+                max_message_bytes,
+                budget,
+                events,
+                state,
+                peer: None,
+            }),
+            Transport::Http {
+                url,
+                headers,
+                protocol,
+            } => Self::Http(http::Supervisor {
+                eras: known.of(&name, url),
+                server: name,
+                site: Site::new(
+                    url,
+                    headers.iter().map(|(name, value)| (name, value.expose())),
+                )?,
+                protocol: *protocol,
+                max_message_bytes,
+                budget,
+                events,
+                state,
+            }),
+        })
+    }
+
+    /// For one life of the server, whose end is told.
+    pub(crate) fn once(self, tell: oneshot::Sender<End>) -> Self {
+        match self {
+            Self::Stdio(supervisor) | Self::Once(supervisor, _) => Self::Once(supervisor, tell),
+            Self::Http(supervisor) | Self::OnceHttp(supervisor, _) => {
+                Self::OnceHttp(supervisor, tell)
+            }
+        }
+    }
+
     /// Keeps the server callable until told to stop.
     pub(crate) async fn run(self, stop: watch::Receiver<bool>) {
         match self {
@@ -63,52 +137,15 @@ pub(crate) fn supervise(
     shared: &Shared,
     config: &Config,
     server: &Server,
-) -> Result<(Upstream, Supervisor), TargetError> {
-    let name: Arc<str> = server.name.as_str().into();
+) -> Result<(Upstream, Supervisor), SiteError> {
     let state = watch::Sender::new(State::Starting);
-    let upstream = Upstream::new(
-        Arc::clone(&name),
-        state.subscribe(),
-        Limits::of(config, server),
-    );
-    let (budget, events) = (shared.budget.clone(), Arc::clone(&shared.events));
-    let (known, max_message_bytes) = (&shared.fleet.known, config.max_message_bytes);
-    let supervisor = match &server.transport {
-        Transport::Stdio {
-            command,
-            args,
-            env,
-            working_dir,
-        } => Supervisor::Stdio(stdio::Supervisor {
-            eras: known.of(&name, &format!("{command} {}", args.join(" "))),
-            server: name,
-            program: Program {
-                command: command.clone(),
-                args: args.clone(),
-                env: env.clone(),
-                working_dir: working_dir.clone(),
-                shares: Shares::default(),
-            },
-            max_message_bytes,
-            budget,
-            events,
-            state,
-            peer: None,
-        }),
-        Transport::Http {
-            url,
-            headers,
-            protocol,
-        } => Supervisor::Http(http::Supervisor {
-            eras: known.of(&name, url),
-            server: name,
-            target: Target::new(url, headers)?,
-            protocol: *protocol,
-            max_message_bytes,
-            budget,
-            events,
-            state,
-        }),
+    let limits = Limits::of(config, server);
+    let upstream = Upstream::new(server.name.as_str().into(), state.subscribe(), limits);
+    let means = Means {
+        budget: shared.budget.clone(),
+        events: Arc::clone(&shared.events),
+        known: shared.fleet.known.clone(),
+        state,
     };
-    Ok((upstream, supervisor))
+    Ok((upstream, Supervisor::of(config, server, means)?))
 }

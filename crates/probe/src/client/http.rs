@@ -7,10 +7,12 @@ use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use countersign_dial::{Budget, EventStream, Pool, Reply as Incomplete, SendError, gather};
+use countersign_dial::{
+    Budget, EventStream, Form, Pool, Reply as Incomplete, SendError, Site, gather,
+};
 use countersign_inspect::Era;
 use http_body_util::Full;
-use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::header::HeaderMap;
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -21,7 +23,6 @@ use super::headers::{self, SESSION, VERSION};
 use super::hello::ConnectError;
 use super::message::{self, Outgoing};
 use super::reading::{self, Heard};
-use super::target::Site;
 
 /// How long what nobody waits for may take.
 const ASIDE: Duration = Duration::from_secs(2);
@@ -45,14 +46,6 @@ pub(super) struct Http {
 struct Agreed {
     era: Era,
     headers: HeaderMap,
-}
-
-/// What a response says it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Json,
-    Events,
-    Other,
 }
 
 impl Http {
@@ -123,7 +116,7 @@ impl Http {
         if outgoing.method == "initialize" && status == StatusCode::OK {
             self.adopt(response.headers());
         }
-        match form(response.headers()) {
+        match Form::of(response.headers()) {
             Form::Events if status == StatusCode::OK => self.stream(response, id, stamps).await,
             Form::Json => {
                 let whole = self.whole(response).await?;
@@ -274,20 +267,6 @@ fn among(parts: Vec<Bytes>, id: u64) -> Option<(Bytes, Result<Reply, Fault>)> {
             Heard::Answer(found, reply) if found == id => Some((part, reply)),
             _ => None,
         })
-}
-
-/// What the headers of a response say it is.
-fn form(headers: &HeaderMap) -> Form {
-    let value = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
-    let kind = value.unwrap_or_default().split(|byte| *byte == b';').next();
-    let kind = kind.unwrap_or_default().trim_ascii();
-    if kind.eq_ignore_ascii_case(b"application/json") {
-        Form::Json
-    } else if kind.eq_ignore_ascii_case(b"text/event-stream") {
-        Form::Events
-    } else {
-        Form::Other
-    }
 }
 
 fn fault(error: &SendError) -> Fault {

@@ -1,15 +1,11 @@
-//! Where the server under test is: a program to start, or one HTTP address with its headers.
-//! Header values are never shown, because secrets travel in them.
+//! Where the server under test is: a program to start, or one HTTP address with its headers. What may be secret of
+//! either is never shown.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use countersign_dial::{Origin, inheritable};
-use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
-use hyper::http::uri::PathAndQuery;
-use hyper::{Uri, http};
-use thiserror::Error;
+use countersign_dial::{Site, SiteError, inheritable};
 use tokio::process::Command;
 
 /// A server to talk to.
@@ -23,8 +19,8 @@ pub enum Target {
 
 impl Target {
     /// An endpoint without headers of its own.
-    pub fn url(url: &str) -> Result<Self, TargetError> {
-        Site::new(url, &BTreeMap::new()).map(Self::Http)
+    pub fn url(url: &str) -> Result<Self, SiteError> {
+        Site::at(url).map(Self::Http)
     }
 
     /// A program with these arguments.
@@ -77,91 +73,9 @@ impl std::fmt::Debug for Program {
     }
 }
 
-/// An HTTP endpoint: one origin, one path, and what every request to it says.
-#[derive(Clone, Debug)]
-pub struct Site {
-    pub(super) origin: Origin,
-    pub(super) path: Uri,
-    pub(super) headers: HeaderMap,
-}
-
-/// Why an address cannot be used.
-#[derive(Debug, Error)]
-pub enum TargetError {
-    /// It cannot be read.
-    #[error("the address cannot be read")]
-    Uri(#[from] http::uri::InvalidUri),
-    /// It lacks a host, or is neither http nor https.
-    #[error("the address has no host, or is neither http nor https")]
-    Incomplete,
-    /// A header cannot be sent.
-    #[error("the header {name:?} has a name or value that cannot be sent")]
-    Header {
-        /// The header's name.
-        name: String,
-    },
-}
-
-impl Site {
-    /// Reads an address; `headers` go out with every request.
-    pub fn new(url: &str, headers: &BTreeMap<String, String>) -> Result<Self, TargetError> {
-        let uri: Uri = url.parse()?;
-        let origin = Origin::of(&uri).ok_or(TargetError::Incomplete)?;
-        let parts = uri.into_parts();
-        let authority = parts.authority.ok_or(TargetError::Incomplete)?;
-        let mut all = HeaderMap::new();
-        let both = "application/json, text/event-stream";
-        let own = HeaderValue::from_str(authority.as_str());
-        all.insert(HOST, own.map_err(|_| TargetError::Incomplete)?);
-        all.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        all.insert(ACCEPT, HeaderValue::from_static(both));
-        for (name, value) in headers {
-            let header = (
-                HeaderName::from_bytes(name.as_bytes()),
-                HeaderValue::from_bytes(value.as_bytes()),
-            );
-            let (Ok(key), Ok(mut value)) = header else {
-                return Err(TargetError::Header { name: name.clone() });
-            };
-            value.set_sensitive(true);
-            all.insert(key, value);
-        }
-        let root = PathAndQuery::from_static("/");
-        Ok(Self {
-            origin,
-            path: Uri::from(parts.path_and_query.unwrap_or(root)),
-            headers: all,
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_address_is_taken_apart() {
-        let read = |url: &str| {
-            let site = Site::new(url, &BTreeMap::new()).ok()?;
-            Some(format!(
-                "{} {} {} {}",
-                site.origin.tls, site.origin.host, site.origin.port, site.path
-            ))
-        };
-        for (url, expected) in [
-            (
-                "http://a.example/mcp?x=1",
-                Some("false a.example 80 /mcp?x=1"),
-            ),
-            ("https://a.example", Some("true a.example 443 /")),
-            ("http://[::1]:8080/m", Some("false ::1 8080 /m")),
-            ("ftp://a/", None),
-            ("http://a:99999/", None),
-            ("/mcp", None),
-        ] {
-            assert_eq!(read(url).as_deref(), expected, "{url}");
-        }
-    }
 
     #[test]
     fn secrets_are_not_shown() {

@@ -44,7 +44,7 @@ pub(super) async fn greet(link: &Arc<Link>, known: Option<Era>) -> Result<Hello,
 
 /// The modern way; nothing if the server does not know it.
 async fn discover(link: &Arc<Link>) -> Result<Option<Hello>, HandshakeError> {
-    let session = Session::new(&link.target, Era::Modern, MODERN, None);
+    let session = Session::new(&link.site, Era::Modern, MODERN, None);
     let params = request::own_params(Era::Modern, "");
     let asked = timeout(PROBE, ask(link, &session, "server/discover", &params)).await;
     match asked {
@@ -72,12 +72,12 @@ async fn discover(link: &Arc<Link>) -> Result<Option<Hello>, HandshakeError> {
 
 /// The legacy way: a handshake, and a session if the server wants one.
 pub(super) async fn initialize(link: &Arc<Link>) -> Result<Hello, HandshakeError> {
-    let none = Session::none(&link.target);
+    let none = Session::none(&link.site);
     let answer = ask(link, &none, "initialize", &initialize_params(b"{}"))
         .await
         .map_err(|failure| error(&failure))?;
     let hello = Hello::initialized(&answer.message)?;
-    let session = Session::new(&link.target, Era::Legacy, &hello.version, answer.session);
+    let session = Session::new(&link.site, Era::Legacy, &hello.version, answer.session);
     let headers = session.headers.clone();
     link.session.store(Arc::new(session));
     let mut initialized = request::notification("notifications/initialized");

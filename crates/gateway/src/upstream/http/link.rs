@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use countersign_dial::{Budget, EventStream, Pool, Reply, SendError, gather};
+use countersign_dial::{Budget, EventStream, Form, Pool, Reply, SendError, Site, gather};
 use countersign_inspect::Refusal;
 use http_body_util::Full;
 use hyper::header::{HeaderMap, HeaderValue};
@@ -18,9 +18,8 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::time::timeout;
 
 use super::failure::{Failure, IDLE};
-use super::response::{Form, form, own, trimmed};
+use super::response::{own, trimmed};
 use super::session::{SESSION, Session};
-use super::target::Target;
 use crate::events;
 use crate::upstream::NoteSink;
 use crate::upstream::head::{self, Head};
@@ -39,7 +38,7 @@ const ANSWERS: usize = 8;
 #[derive(Debug)]
 pub(super) struct Link {
     pub(super) server: Arc<str>,
-    pub(super) target: Target,
+    pub(super) site: Site,
     pub(super) session: ArcSwap<Session>,
     /// Where messages go, if not to where the server is.
     pub(super) post_to: OnceLock<Uri>,
@@ -67,17 +66,17 @@ pub(super) struct Answer {
 impl Link {
     pub(super) fn new(
         server: Arc<str>,
-        target: Target,
+        site: Site,
         budget: Budget,
         max_message_bytes: usize,
         events: Arc<events::Events>,
     ) -> Self {
         Self {
             server,
-            session: ArcSwap::from_pointee(Session::none(&target)),
+            session: ArcSwap::from_pointee(Session::none(&site)),
             post_to: OnceLock::new(),
-            pool: Arc::new(Pool::new(target.origin.clone(), MOST_IDLE)),
-            target,
+            pool: Arc::new(Pool::new(site.origin.clone(), MOST_IDLE)),
+            site,
             renewing: tokio::sync::Mutex::default(),
             list_changed: Notify::new(),
             lost: Notify::new(),
@@ -104,7 +103,7 @@ impl Link {
     ) -> Result<Answer, Failure> {
         let response = self.send(Method::POST, headers, body).await?;
         let (head, mut body) = response.into_parts();
-        let message = match (head.status, form(&head.headers)) {
+        let message = match (head.status, Form::of(&head.headers)) {
             (StatusCode::OK, Form::Events) => self.stream(body, id, notes).await?,
             (StatusCode::OK, Form::Json) => {
                 let whole = gather(&mut body, self.max_message_bytes, &self.budget).await?;
@@ -134,7 +133,7 @@ impl Link {
         body: Bytes,
     ) -> Result<EventStream<Reply>, Failure> {
         let (head, body) = self.send(method, headers, body).await?.into_parts();
-        if head.status == StatusCode::OK && form(&head.headers) == Form::Events {
+        if head.status == StatusCode::OK && Form::of(&head.headers) == Form::Events {
             let limit = self.max_message_bytes;
             return Ok(EventStream::new(body, limit, self.budget.clone()));
         }
@@ -158,7 +157,7 @@ impl Link {
     ) -> Result<Response<Reply>, Failure> {
         let place = match self.post_to.get() {
             Some(place) if method == Method::POST => place,
-            _ => &self.target.path,
+            _ => &self.site.path,
         };
         let mut request = Request::new(Full::new(body));
         *request.uri_mut() = place.clone();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use countersign_dial::{EventStream, Reply};
+use countersign_dial::{EventStream, Reply, Site};
 use countersign_inspect::Era;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::http::uri::PathAndQuery;
@@ -17,7 +17,6 @@ use super::failure::Failure;
 use super::link::Link;
 use super::response::progress_id;
 use super::session::Session;
-use super::target::Target;
 use crate::upstream::NoteSink;
 use crate::upstream::head::{self, Head};
 use crate::upstream::hello::{HandshakeError, Hello, initialize_params};
@@ -39,7 +38,7 @@ impl Paired {
     pub(super) async fn open(
         link: &Arc<Link>,
     ) -> Result<(Self, EventStream<Reply>), HandshakeError> {
-        let mut headers = link.target.headers.clone();
+        let mut headers = link.site.headers.clone();
         headers.remove(CONTENT_TYPE);
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         let opened = link.open(Method::GET, headers, Bytes::new()).await;
@@ -52,7 +51,7 @@ impl Paired {
         let Ok(Ok(Some(first))) = first else {
             return Err(HandshakeError::Refused);
         };
-        let place = endpoint(&link.target, &first).ok_or(HandshakeError::Refused)?;
+        let place = endpoint(&link.site, &first).ok_or(HandshakeError::Refused)?;
         // Unset before: the link is as old as the stream.
         let _first = link.post_to.set(place);
         let paired = Self {
@@ -67,7 +66,7 @@ impl Paired {
         let id = self.link.id();
         let params = initialize_params(b"{}");
         let message = request::message(id, "initialize", params.as_bytes());
-        let none = Session::none(&self.link.target);
+        let none = Session::none(&self.link.site);
         let notes = NoteSink::closed();
         let answer = self.exchange(&none, id, message.into(), &notes).await;
         let answer = answer.map_err(|failure| match failure {
@@ -76,7 +75,7 @@ impl Paired {
             _ => HandshakeError::Refused,
         })?;
         let hello = Hello::initialized(&answer)?;
-        let session = Session::new(&self.link.target, Era::Legacy, &hello.version, None);
+        let session = Session::new(&self.link.site, Era::Legacy, &hello.version, None);
         let headers = session.headers.clone();
         self.link.session.store(Arc::new(session));
         let mut initialized = request::notification("notifications/initialized");
@@ -149,18 +148,18 @@ impl Drop for Slot<'_> {
 }
 
 /// Where to post, if that is at the origin we were given: nothing else is connected to.
-fn endpoint(target: &Target, said: &[u8]) -> Option<Uri> {
+fn endpoint(site: &Site, said: &[u8]) -> Option<Uri> {
     let said = std::str::from_utf8(said).ok()?.trim();
     let path = if said.starts_with('/') {
         said.to_owned()
     } else if said.contains("://") {
-        let other = Target::new(said, &std::collections::BTreeMap::new()).ok()?;
-        if other.origin != target.origin {
+        let other = Site::at(said).ok()?;
+        if other.origin != site.origin {
             return None;
         }
         other.path.to_string()
     } else {
-        let (folder, _) = target.path.path().rsplit_once('/')?;
+        let (folder, _) = site.path.path().rsplit_once('/')?;
         format!("{folder}/{said}")
     };
     Some(Uri::from(path.parse::<PathAndQuery>().ok()?))
@@ -172,12 +171,8 @@ mod tests {
 
     #[test]
     fn messages_go_to_the_origin_that_was_configured() {
-        let target = Target::new(
-            "http://a.example:81/v1/sse",
-            &std::collections::BTreeMap::new(),
-        );
-        let target = target.expect("an address");
-        let place = |said: &str| endpoint(&target, said.as_bytes()).map(|uri| uri.to_string());
+        let site = Site::at("http://a.example:81/v1/sse").expect("an address");
+        let place = |said: &str| endpoint(&site, said.as_bytes()).map(|uri| uri.to_string());
         for (said, expected) in [
             ("/messages?s=1", Some("/messages?s=1")),
             ("messages?s=1", Some("/v1/messages?s=1")),

@@ -1,11 +1,11 @@
 //! What the requests to a server have in common once it has been greeted: the era, the version,
 //! and for a legacy server the session it opened, all of it as headers.
 
+use countersign_dial::Site;
 use countersign_inspect::Era;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::headers::header;
-use super::target::Target;
 
 pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
@@ -22,22 +22,17 @@ pub(super) struct Session {
 
 impl Session {
     /// Before anything has been agreed on.
-    pub(super) fn none(target: &Target) -> Self {
+    pub(super) fn none(site: &Site) -> Self {
         Self {
             era: Era::Legacy,
-            headers: target.headers.clone(),
+            headers: site.headers.clone(),
             is_named: false,
         }
     }
 
     /// With a server that speaks this version and named the session so.
-    pub(super) fn new(
-        target: &Target,
-        era: Era,
-        version: &str,
-        session: Option<HeaderValue>,
-    ) -> Self {
-        let mut headers = target.headers.clone();
+    pub(super) fn new(site: &Site, era: Era, version: &str, session: Option<HeaderValue>) -> Self {
+        let mut headers = site.headers.clone();
         // Before 2025-06-18 there was no such header; servers ignore it.
         headers.insert(VERSION, header(version));
         let is_named = session.is_some();
