@@ -164,13 +164,7 @@ impl Door {
             self.leave(id);
             return self.complain(Some(id), &Problem::Gone).await;
         }
-        let endpoint = Endpoint::Server(Arc::clone(self.upstream.name()));
-        let via = Via::Pipe(&self.pipe);
-        match mcp::read(&self.shared, endpoint, via, message)
-            .await
-            .reply
-            .body
-        {
+        match self.reply(message).await {
             Body::Stream(mut messages) => {
                 while let Some(message) = messages.recv().await {
                     self.say(message).await;
@@ -183,6 +177,14 @@ impl Door {
                 self.say(whole.into_bytes()).await;
             }
         }
+    }
+
+    /// What the message comes to.
+    async fn reply(&self, message: Message) -> Body {
+        let endpoint = Endpoint::Server(Arc::clone(self.upstream.name()));
+        let via = Via::Pipe(&self.pipe);
+        let answer = mcp::read(&self.shared, endpoint, via, message).await;
+        answer.reply.body
     }
 
     /// Waits until the server has been greeted, as the client would without us; false if it is not

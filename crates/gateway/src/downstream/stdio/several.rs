@@ -8,11 +8,8 @@ use countersign_inspect::ClientEra;
 
 use super::Door;
 use crate::downstream::batch;
-use crate::downstream::mcp;
 use crate::downstream::message::{Message, Sort};
-use crate::downstream::via::Via;
 use crate::reply::{self, Body, Problem};
-use crate::route::Endpoint;
 
 impl Door {
     /// Answers each message that wants an answer.
@@ -61,13 +58,7 @@ impl Door {
         if !self.is_up().await {
             return refused(Some(&id), &Problem::Gone);
         }
-        let endpoint = Endpoint::Server(Arc::clone(self.upstream.name()));
-        let via = Via::Pipe(&self.pipe);
-        match mcp::read(&self.shared, endpoint, via, message)
-            .await
-            .reply
-            .body
-        {
+        match self.reply(message).await {
             Body::Stream(mut messages) => {
                 // The reply comes last; what comes before it is told at once.
                 let mut last = None;
