@@ -1,6 +1,7 @@
 //! Reports: the run as JSON first, every other form rendered from it.
 
 mod figures;
+mod identity;
 pub mod junit;
 pub mod markdown;
 mod render;
@@ -10,6 +11,7 @@ mod violation;
 
 pub use figures::{Figures, Histograms, Times};
 pub(crate) use figures::{count as count_time, millis, rounded};
+pub(crate) use identity::{fingerprint, starred};
 pub use render::render;
 pub(crate) use render::safe;
 pub use run::{

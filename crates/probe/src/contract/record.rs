@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::oracle::Rule;
 use crate::policy::{Applied, Date, SchemaPolicy, Site, Validation, Why};
+use crate::report::starred;
 
 /// The version of the records' form.
 pub const VERSION: u32 = 1;
@@ -127,19 +128,6 @@ pub(crate) struct Key {
     pub(crate) rule: &'static str,
     pub(crate) keyword_location: String,
     pub(crate) instance_pointer: String,
-}
-
-/// A pointer with its indexes replaced by stars.
-pub(crate) fn starred(pointer: &str) -> String {
-    let star = |step: &str| {
-        let is_index = !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit());
-        if is_index {
-            "*".to_owned()
-        } else {
-            step.to_owned()
-        }
-    };
-    pointer.split('/').map(star).collect::<Vec<_>>().join("/")
 }
 
 /// A finding of a run.

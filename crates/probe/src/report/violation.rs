@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
-use countersign_inspect::{Digest, Finding};
+use countersign_inspect::Finding;
 use serde::{Deserialize, Serialize};
 
+use super::identity::{fingerprint, starred};
 use crate::policy::{Applied, SchemaPolicy, Site, Why};
 
 /// Different violations that are kept, at most.
@@ -120,14 +121,9 @@ impl Violations {
         if self.kept.len() >= MOST {
             return;
         }
-        let fingerprint: String = Digest::of(identity.as_bytes())
-            .to_string()
-            .chars()
-            .take(32)
-            .collect();
         let record = ViolationRecord {
             version: 1,
-            fingerprint,
+            fingerprint: fingerprint(&identity),
             rule: happened.site.rule().to_owned(),
             site: happened.site.name().to_owned(),
             policy: happened.applied.policy,
@@ -154,19 +150,6 @@ impl Violations {
         });
         all
     }
-}
-
-/// A pointer whose positions in arrays say nothing: the same fault in another element is the same.
-fn starred(pointer: &str) -> String {
-    let star = |part: &str| {
-        let position = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-        if position {
-            "*".to_owned()
-        } else {
-            part.to_owned()
-        }
-    };
-    pointer.split('/').map(star).collect::<Vec<_>>().join("/")
 }
 
 #[cfg(test)]

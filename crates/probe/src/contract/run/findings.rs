@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use countersign_inspect::Digest;
 use serde_json::Value;
 
-use super::super::record::{Key, Pass, Record, Sighting, VERSION, starred};
+use super::super::record::{Key, Pass, Record, Sighting, VERSION};
 use super::{Run, Settings};
 use crate::policy::SchemaPolicy;
+use crate::report::{self, starred};
 
 /// Distinct findings that are kept, at most.
 const MAX_FINDINGS: usize = 1_000;
@@ -129,11 +129,7 @@ fn fingerprint(server: &str, tool: &str, site: &str, key: &Key) -> String {
         &key.instance_pointer,
     ];
     let text = serde_json::to_string(&parts).unwrap_or_default();
-    Digest::of(text.as_bytes())
-        .to_string()
-        .chars()
-        .take(32)
-        .collect()
+    report::fingerprint(&text)
 }
 
 fn now_ms() -> u64 {
