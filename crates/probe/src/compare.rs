@@ -110,23 +110,12 @@ pub fn compare(before: &[Run], after: &[Run], limits: &Limits) -> Compared {
     let mut changes = Vec::new();
     for (metric, of, kind) in METRICS {
         let values = |runs: &[Run]| -> Vec<f64> { runs.iter().map(of).collect() };
-        let (one, other) = (values(before), values(after));
-        let (middle, other_middle) = (median(&one), median(&other));
-        let (worse_by, limit) = match kind {
-            Kind::Time => (share(other_middle - middle, middle), limits.p99),
-            Kind::Share => (other_middle - middle, limits.errors),
-            Kind::Rate => (share(middle - other_middle, middle), limits.rate),
-        };
-        let chance = by_ranks(&one, &other);
         // The median is shown; the limit is on the tail, on errors and on the rate.
-        let gates = metric != "response p50 ms";
+        let gates = enough && metric != "response p50 ms";
+        let change = change(metric, &values(before), &values(after), kind, limits);
         changes.push(Change {
-            metric: metric.to_owned(),
-            before: rounded(middle),
-            after: rounded(other_middle),
-            worse_by: rounded(worse_by),
-            chance: rounded(chance),
-            is_regression: gates && enough && worse_by > limit && chance < CHANCE,
+            is_regression: gates && change.is_regression,
+            ..change
         });
     }
     let mut notes = Vec::new();
@@ -162,6 +151,25 @@ pub fn compare(before: &[Run], after: &[Run], limits: &Limits) -> Compared {
             exit: u8::from(!reasons.is_empty()),
             reasons,
         },
+    }
+}
+
+/// How a figure changed, by its values before and after.
+fn change(metric: &str, before: &[f64], after: &[f64], kind: Kind, limits: &Limits) -> Change {
+    let (one, other) = (median(before), median(after));
+    let (worse_by, limit) = match kind {
+        Kind::Time => (share(other - one, one), limits.p99),
+        Kind::Share => (other - one, limits.errors),
+        Kind::Rate => (share(one - other, one), limits.rate),
+    };
+    let chance = by_ranks(before, after);
+    Change {
+        metric: metric.to_owned(),
+        before: rounded(one),
+        after: rounded(other),
+        worse_by: rounded(worse_by),
+        chance: rounded(chance),
+        is_regression: worse_by > limit && chance < CHANCE,
     }
 }
 

@@ -42,63 +42,63 @@ pub enum Status {
 
 /// Renders suites.
 pub fn render(name: &str, suites: &[Suite]) -> String {
-    let count = |suite: &Suite, which: fn(&Status) -> bool| {
-        suite
-            .checks
-            .iter()
-            .filter(|check| which(&check.status))
-            .count()
-    };
-    let failed: fn(&Status) -> bool = |status| matches!(status, Status::Failed { .. });
-    let skipped: fn(&Status) -> bool = |status| matches!(status, Status::Skipped(_));
-    let total: usize = suites.iter().map(|suite| suite.checks.len()).sum();
-    let failures: usize = suites.iter().map(|suite| count(suite, failed)).sum();
     let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    let mut put = |text: std::fmt::Arguments<'_>| {
-        // Writing to a string cannot fail.
-        let written = out.write_fmt(text);
-        debug_assert!(written.is_ok());
-    };
-    put(format_args!(
-        "<testsuites name=\"{}\" tests=\"{total}\" failures=\"{failures}\" errors=\"0\">\n",
-        escape(name)
-    ));
-    for suite in suites {
-        let (tests, failures, skipped) = (
-            suite.checks.len(),
-            count(suite, failed),
-            count(suite, skipped),
-        );
-        let name = escape(&suite.name);
-        put(format_args!(
-            "  <testsuite name=\"{name}\" tests=\"{tests}\" failures=\"{failures}\" errors=\"0\" skipped=\"{skipped}\">\n"
-        ));
-        for check in &suite.checks {
-            put(format_args!(
-                "    <testcase classname=\"{name}\" name=\"{}\"",
-                escape(&check.name)
-            ));
-            match &check.status {
-                Status::Passed => put(format_args!("/>\n")),
-                Status::Warned(text) => put(format_args!(
-                    ">\n      <system-out>{}</system-out>\n    </testcase>\n",
-                    escape(text)
-                )),
-                Status::Failed { message, text } => put(format_args!(
-                    ">\n      <failure message=\"{}\" type=\"contract\">{}</failure>\n    </testcase>\n",
-                    escape(message),
-                    escape(text)
-                )),
-                Status::Skipped(why) => put(format_args!(
-                    ">\n      <skipped message=\"{}\"/>\n    </testcase>\n",
-                    escape(why)
-                )),
-            }
-        }
-        put(format_args!("  </testsuite>\n"));
-    }
-    out.push_str("</testsuites>\n");
+    // Writing to a string cannot fail.
+    let written = write(name, suites, &mut out);
+    debug_assert!(written.is_ok());
     out
+}
+
+fn write(name: &str, suites: &[Suite], out: &mut String) -> std::fmt::Result {
+    let total: usize = suites.iter().map(|suite| suite.checks.len()).sum();
+    let failures: usize = suites.iter().map(|suite| suite.count(is_failed)).sum();
+    writeln!(
+        out,
+        "<testsuites name=\"{}\" tests=\"{total}\" failures=\"{failures}\" errors=\"0\">",
+        escape(name)
+    )?;
+    for suite in suites {
+        let name = escape(&suite.name);
+        writeln!(
+            out,
+            "  <testsuite name=\"{name}\" tests=\"{}\" failures=\"{}\" errors=\"0\" skipped=\"{}\">",
+            suite.checks.len(),
+            suite.count(is_failed),
+            suite.count(|status| matches!(status, Status::Skipped(_)))
+        )?;
+        for check in &suite.checks {
+            write_check(&name, check, out)?;
+        }
+        writeln!(out, "  </testsuite>")?;
+    }
+    writeln!(out, "</testsuites>")
+}
+
+fn write_check(suite: &str, check: &Check, out: &mut String) -> std::fmt::Result {
+    let name = escape(&check.name);
+    write!(out, "    <testcase classname=\"{suite}\" name=\"{name}\"")?;
+    let inside = match &check.status {
+        Status::Passed => return writeln!(out, "/>"),
+        Status::Warned(text) => format!("<system-out>{}</system-out>", escape(text)),
+        Status::Failed { message, text } => format!(
+            "<failure message=\"{}\" type=\"contract\">{}</failure>",
+            escape(message),
+            escape(text)
+        ),
+        Status::Skipped(why) => format!("<skipped message=\"{}\"/>", escape(why)),
+    };
+    writeln!(out, ">\n      {inside}\n    </testcase>")
+}
+
+impl Suite {
+    fn count(&self, which: fn(&Status) -> bool) -> usize {
+        let checks = self.checks.iter();
+        checks.filter(|check| which(&check.status)).count()
+    }
+}
+
+fn is_failed(status: &Status) -> bool {
+    matches!(status, Status::Failed { .. })
 }
 
 fn escape(text: &str) -> String {

@@ -93,14 +93,29 @@ pub(super) fn next_steps(
         .iter()
         .filter(|server| server.is_written())
         .collect();
+    said_written(arguments, target, &written, console);
+    hints(target, planned, &written, console);
+    match (arguments.yes, written.is_empty()) {
+        (false, false) => console.message("hint: nothing is written yet; --yes does it\n"),
+        (true, false) => {
+            let with = flags(arguments);
+            console.message(format!(
+                "hint: `countersign doctor{with}` says whether all is well, `countersign serve{with}` starts\n"
+            ));
+        }
+        _ => {}
+    }
+}
+
+fn said_written(
+    arguments: &Arguments,
+    target: &Target,
+    written: &[&Planned],
+    console: &mut Console<'_>,
+) {
     let secrets: usize = written.iter().map(|server| server.secrets.len()).sum();
     let path = printable(&target.path.to_string_lossy());
-    let env = target
-        .variables
-        .path
-        .as_deref()
-        .map(|path| printable(&path.to_string_lossy()));
-    let env = env.unwrap_or_default();
+    let env = env_file(target);
     let verb = if arguments.yes {
         "wrote"
     } else {
@@ -120,6 +135,10 @@ pub(super) fn next_steps(
             ));
         }
     }
+}
+
+/// What else has to be done, or could be.
+fn hints(target: &Target, planned: &[Planned], written: &[&Planned], console: &mut Console<'_>) {
     if planned.iter().any(|server| server.fate == Fate::Conflict) {
         console.message("hint: --rename imports conflicting servers under another name, --replace takes them instead of those that are there\n");
     }
@@ -127,6 +146,7 @@ pub(super) fn next_steps(
     let hidden = target.hides.as_deref().filter(|hidden| !taken(hidden));
     if let Some(hidden) = hidden.filter(|_| !written.is_empty()) {
         let hidden = printable(&hidden.to_string_lossy());
+        let path = printable(&target.path.to_string_lossy());
         console.message(format!("hint: {hidden} holds only as long as there is no {path}; `countersign import mcpproxy` takes its servers over\n"));
     }
     let needed: Vec<_> = written
@@ -136,20 +156,18 @@ pub(super) fn next_steps(
         .collect();
     if !needed.is_empty() {
         console.message(format!(
-            "hint: set {} in {env} before starting\n",
-            needed.join(", ")
+            "hint: set {} in {} before starting\n",
+            needed.join(", "),
+            env_file(target)
         ));
     }
-    match (arguments.yes, written.is_empty()) {
-        (false, false) => console.message("hint: nothing is written yet; --yes does it\n"),
-        (true, false) => {
-            let with = flags(arguments);
-            console.message(format!(
-                "hint: `countersign doctor{with}` says whether all is well, `countersign serve{with}` starts\n"
-            ));
-        }
-        _ => {}
-    }
+}
+
+/// Where secrets go.
+fn env_file(target: &Target) -> String {
+    let path = target.variables.path.as_deref();
+    path.map(|path| printable(&path.to_string_lossy()))
+        .unwrap_or_default()
 }
 
 /// What the next commands have to be told too.

@@ -33,6 +33,16 @@ fn write(run: &Run, out: &mut String) -> std::fmt::Result {
     for reason in &run.verdict.reasons {
         writeln!(out, "- {}", cell(reason))?;
     }
+    starts(run, out)?;
+    tools(run, out)?;
+    violations(run, out)?;
+    for note in &run.notes {
+        writeln!(out, "\n> {}", cell(note))?;
+    }
+    Ok(())
+}
+
+fn starts(run: &Run, out: &mut String) -> std::fmt::Result {
     let counters = &run.counters;
     writeln!(
         out,
@@ -44,7 +54,10 @@ fn write(run: &Run, out: &mut String) -> std::fmt::Result {
         counters.dropped,
         counters.late,
         counters.abandoned
-    )?;
+    )
+}
+
+fn tools(run: &Run, out: &mut String) -> std::fmt::Result {
     writeln!(
         out,
         "| tool | calls | unexpected | p50 | p90 | p99 | max | service p99 |\n|---|---:|---:|---:|---:|---:|---:|---:|"
@@ -69,6 +82,10 @@ fn write(run: &Run, out: &mut String) -> std::fmt::Result {
             time(service.p99_ms)
         )?;
     }
+    Ok(())
+}
+
+fn violations(run: &Run, out: &mut String) -> std::fmt::Result {
     let shown = run.violations.iter();
     let mut shown = shown
         .filter(|one| one.policy != SchemaPolicy::Ignore)
@@ -90,9 +107,6 @@ fn write(run: &Run, out: &mut String) -> std::fmt::Result {
             cell(place),
             one.count
         )?;
-    }
-    for note in &run.notes {
-        writeln!(out, "\n> {}", cell(note))?;
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::report::Run;
+use crate::report::{Figures, Run, Times};
 
 /// Writes the metrics.
 pub(super) fn render(run: &Run) -> String {
@@ -21,6 +21,16 @@ fn label(text: &str) -> String {
 }
 
 fn write(run: &Run, out: &mut String) -> std::fmt::Result {
+    starts(run, out)?;
+    calls(run, out)?;
+    summary("response", run, |figures| &figures.response, out)?;
+    summary("service", run, |figures| &figures.service, out)?;
+    violations(run, out)?;
+    writeln!(out, "# TYPE countersign_load_exit_code gauge")?;
+    writeln!(out, "countersign_load_exit_code {}", run.verdict.exit)
+}
+
+fn starts(run: &Run, out: &mut String) -> std::fmt::Result {
     let counters = &run.counters;
     writeln!(out, "# TYPE countersign_load_starts_total counter")?;
     for (kind, count) in [
@@ -35,6 +45,10 @@ fn write(run: &Run, out: &mut String) -> std::fmt::Result {
             "countersign_load_starts_total{{kind=\"{kind}\"}} {count}"
         )?;
     }
+    Ok(())
+}
+
+fn calls(run: &Run, out: &mut String) -> std::fmt::Result {
     writeln!(out, "# TYPE countersign_load_calls_total counter")?;
     for tool in &run.tools {
         for (outcome, count) in &tool.outcomes {
@@ -46,40 +60,50 @@ fn write(run: &Run, out: &mut String) -> std::fmt::Result {
             )?;
         }
     }
-    for (name, is_response) in [("response", true), ("service", false)] {
-        writeln!(out, "# TYPE countersign_load_{name}_seconds summary")?;
-        for tool in &run.tools {
-            let times = if is_response {
-                &tool.figures.response
-            } else {
-                &tool.figures.service
-            };
-            let tool = label(&tool.tool);
-            for (quantile, ms) in [
-                ("0.5", times.p50_ms),
-                ("0.9", times.p90_ms),
-                ("0.99", times.p99_ms),
-                ("0.999", times.p999_ms),
-            ] {
-                writeln!(
-                    out,
-                    "countersign_load_{name}_seconds{{tool=\"{tool}\",quantile=\"{quantile}\"}} {}",
-                    ms / 1e3
-                )?;
-            }
-            #[expect(clippy::cast_precision_loss, reason = "no run has 2^52 calls")]
-            let sum = times.mean_ms * times.count as f64 / 1e3;
-            writeln!(
-                out,
-                "countersign_load_{name}_seconds_sum{{tool=\"{tool}\"}} {sum}"
-            )?;
-            let count = times.count;
-            writeln!(
-                out,
-                "countersign_load_{name}_seconds_count{{tool=\"{tool}\"}} {count}"
-            )?;
-        }
+    Ok(())
+}
+
+/// One of the times of a call, of every tool.
+fn summary(
+    name: &str,
+    run: &Run,
+    of: fn(&Figures) -> &Times,
+    out: &mut String,
+) -> std::fmt::Result {
+    writeln!(out, "# TYPE countersign_load_{name}_seconds summary")?;
+    for tool in &run.tools {
+        times(name, &label(&tool.tool), of(&tool.figures), out)?;
     }
+    Ok(())
+}
+
+fn times(name: &str, tool: &str, times: &Times, out: &mut String) -> std::fmt::Result {
+    for (quantile, ms) in [
+        ("0.5", times.p50_ms),
+        ("0.9", times.p90_ms),
+        ("0.99", times.p99_ms),
+        ("0.999", times.p999_ms),
+    ] {
+        writeln!(
+            out,
+            "countersign_load_{name}_seconds{{tool=\"{tool}\",quantile=\"{quantile}\"}} {}",
+            ms / 1e3
+        )?;
+    }
+    let count = times.count;
+    #[expect(clippy::cast_precision_loss, reason = "no run has 2^52 calls")]
+    let sum = times.mean_ms * count as f64 / 1e3;
+    writeln!(
+        out,
+        "countersign_load_{name}_seconds_sum{{tool=\"{tool}\"}} {sum}"
+    )?;
+    writeln!(
+        out,
+        "countersign_load_{name}_seconds_count{{tool=\"{tool}\"}} {count}"
+    )
+}
+
+fn violations(run: &Run, out: &mut String) -> std::fmt::Result {
     writeln!(out, "# TYPE contract_violations_total counter")?;
     let mut by_site: BTreeMap<(&str, &str, &str), u64> = BTreeMap::new();
     for one in &run.violations {
@@ -93,6 +117,5 @@ fn write(run: &Run, out: &mut String) -> std::fmt::Result {
             label(tool)
         )?;
     }
-    writeln!(out, "# TYPE countersign_load_exit_code gauge")?;
-    writeln!(out, "countersign_load_exit_code {}", run.verdict.exit)
+    Ok(())
 }
