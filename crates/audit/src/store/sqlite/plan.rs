@@ -52,8 +52,8 @@ impl Plan {
             high: i64::MAX as u64,
         };
         let mut candidates = Vec::new();
-        let possible = plan.closed_sets(connection, filter, &mut candidates)?
-            && plan.places(connection, filter, &mut candidates)?
+        plan.closed_sets(connection, filter, &mut candidates)?;
+        let possible = plan.places(connection, filter, &mut candidates)?
             && plan.findings(connection, filter, &mut candidates)?;
         plan.texts(filter, &mut candidates);
         plan.times(connection, filter)?;

@@ -10,6 +10,64 @@ use crate::store::sqlite::index::{BUCKET_MILLIS, Dimension};
 use crate::store::sqlite::indexer::term_of_stage;
 use crate::store::sqlite::lookup::{first_place, has_serverless, joined, names, places_of, tally};
 
+/// A column whose partial index could drive.
+struct Column {
+    name: &'static str,
+    index: &'static str,
+    /// What the index is partial by.
+    partial: &'static str,
+    dimension: Dimension,
+}
+
+const KIND: Column = Column {
+    name: "kind",
+    index: "entry_kind",
+    partial: "e.kind <> 0",
+    dimension: Dimension::Kind,
+};
+const STATUS: Column = Column {
+    name: "status",
+    index: "entry_status",
+    partial: "e.status <> 0",
+    dimension: Dimension::Status,
+};
+const DECISION: Column = Column {
+    name: "decision",
+    index: "entry_decision",
+    partial: "e.decision IS NOT NULL",
+    dimension: Dimension::Decision,
+};
+const SERVER: Column = Column {
+    name: "server",
+    index: "entry_server",
+    partial: "e.server <> 0",
+    dimension: Dimension::Server,
+};
+const PLACE: Column = Column {
+    name: "place",
+    index: "entry_place",
+    partial: "e.server <> 0",
+    dimension: Dimension::Place,
+};
+
+impl Column {
+    fn is_any_of(&self, values: &[i64]) -> String {
+        format!("e.{} IN ({})", self.name, joined(values))
+    }
+
+    fn driver(&self, connection: &Connection, values: &[i64]) -> rusqlite::Result<Candidate> {
+        let Self { name, partial, .. } = self;
+        let term = |value: &i64| format!("e.{name} = {value} AND {partial}");
+        Ok(Candidate {
+            count: tally(connection, self.dimension, values)?,
+            driver: Driver::Index {
+                name: self.index,
+                terms: values.iter().map(term).collect(),
+            },
+        })
+    }
+}
+
 impl Plan {
     /// Type, status, decision. Values that the partial index leaves out cannot drive.
     pub(super) fn closed_sets(
@@ -17,53 +75,24 @@ impl Plan {
         connection: &Connection,
         filter: &Filter,
         candidates: &mut Vec<Candidate>,
-    ) -> rusqlite::Result<bool> {
+    ) -> rusqlite::Result<()> {
         let kinds: Vec<i64> = filter.types.iter().map(|k| k.code()).collect();
         let statuses: Vec<i64> = filter.statuses.iter().map(|s| s.code()).collect();
         let decisions: Vec<i64> = filter.decisions.iter().map(|d| decision_code(*d)).collect();
-        let sets = [
-            (
-                "kind",
-                "entry_kind",
-                "e.kind <> 0",
-                Dimension::Kind,
-                kinds,
-                Kind::ToolCall.code(),
-            ),
-            (
-                "status",
-                "entry_status",
-                "e.status <> 0",
-                Dimension::Status,
-                statuses,
-                Status::Success.code(),
-            ),
-            (
-                "decision",
-                "entry_decision",
-                "e.decision IS NOT NULL",
-                Dimension::Decision,
-                decisions,
-                -1,
-            ),
-        ];
-        for (column, name, partial, dimension, values, left_out) in sets {
+        for (column, values, left_out) in [
+            (KIND, kinds, Some(Kind::ToolCall.code())),
+            (STATUS, statuses, Some(Status::Success.code())),
+            (DECISION, decisions, None),
+        ] {
             if values.is_empty() {
                 continue;
             }
-            self.and(&format!("e.{column} IN ({})", joined(&values)));
-            if !values.contains(&left_out) {
-                let terms = values
-                    .iter()
-                    .map(|v| format!("e.{column} = {v} AND {partial}"))
-                    .collect();
-                candidates.push(Candidate {
-                    count: tally(connection, dimension, &values)?,
-                    driver: Driver::Index { name, terms },
-                });
+            self.and(&column.is_any_of(&values));
+            if !left_out.is_some_and(|left_out| values.contains(&left_out)) {
+                candidates.push(column.driver(connection, &values)?);
             }
         }
-        Ok(true)
+        Ok(())
     }
 
     /// Server and tool, through the dictionary. False if a name has never been seen.
@@ -78,19 +107,8 @@ impl Plan {
             if servers.is_empty() {
                 return Ok(false);
             }
-            self.and(&format!("e.server IN ({})", joined(&servers)));
-            let terms = servers
-                .iter()
-                .map(|v| format!("e.server = {v} AND e.server <> 0"))
-                .collect();
-            let driver = Driver::Index {
-                name: "entry_server",
-                terms,
-            };
-            candidates.push(Candidate {
-                count: tally(connection, Dimension::Server, &servers)?,
-                driver,
-            });
+            self.and(&SERVER.is_any_of(&servers));
+            candidates.push(SERVER.driver(connection, &servers)?);
         }
         if !filter.tools.is_empty() {
             let tools = names(connection, &filter.tools)?;
@@ -98,21 +116,10 @@ impl Plan {
             if places.is_empty() {
                 return Ok(false);
             }
-            self.and(&format!("e.place IN ({})", joined(&places)));
+            self.and(&PLACE.is_any_of(&places));
             let without_server = servers.is_empty() && has_serverless(connection, &places)?;
             if !without_server {
-                let terms = places
-                    .iter()
-                    .map(|v| format!("e.place = {v} AND e.server <> 0"))
-                    .collect();
-                let driver = Driver::Index {
-                    name: "entry_place",
-                    terms,
-                };
-                candidates.push(Candidate {
-                    count: tally(connection, Dimension::Place, &places)?,
-                    driver,
-                });
+                candidates.push(PLACE.driver(connection, &places)?);
             }
         }
         Ok(true)
