@@ -201,7 +201,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, max_shrink_iters: 40, ..ProptestConfig::default() })]
     #[test]
     fn filters_agree_with_a_naive_one(
-        indexed in proptest::collection::vec(shape(), 0..40),
+        indexed in proptest::collection::vec(shape(), 0..80),
         fresh in proptest::collection::vec(shape(), 0..10),
         filters in proptest::collection::vec(filter(), 25),
         limit in 1_usize..9,

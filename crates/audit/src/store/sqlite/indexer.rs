@@ -5,17 +5,19 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{CachedStatement, Connection, Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 
 use super::append::immediate;
 use super::index::stage_term;
 use crate::record::body::decode;
-use crate::record::verdict::{decision_code, stage_code};
+use crate::record::verdict::stage_code;
 use crate::record::{Record, Stage};
 use crate::store::StoreError;
 
+mod inserts;
 mod sums;
 
+use inserts::Inserts;
 use sums::Sums;
 
 /// Records per transaction.
@@ -130,52 +132,15 @@ fn copy(main: &Connection, dictionary: &mut Dictionary<'_>) -> rusqlite::Result<
             continue;
         };
         let codes = dictionary.codes(&record)?;
-        inserts.add(reached, &record, &codes)?;
         sums.add(reached, &record, &codes);
+        inserts.add(reached, record, &codes)?;
     }
+    inserts.finish()?;
     sums.write(transaction)?;
     transaction
         .prepare_cached("UPDATE state SET seq = ?1")?
         .execute([reached])?;
     Ok((count, reached))
-}
-
-/// The statements of a batch, looked up once.
-struct Inserts<'t> {
-    entry: CachedStatement<'t>,
-    found: CachedStatement<'t>,
-}
-
-impl<'t> Inserts<'t> {
-    fn new(transaction: &'t Transaction<'_>) -> rusqlite::Result<Self> {
-        let entry = "INSERT INTO entry(seq, id, at, kind, status, decision, server, place, client, request_id, parent)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
-        let found = "INSERT INTO found(term, seq) VALUES (?1, ?2)";
-        Ok(Self {
-            entry: transaction.prepare_cached(entry)?,
-            found: transaction.prepare_cached(found)?,
-        })
-    }
-
-    fn add(&mut self, seq: u64, record: &Record, codes: &Codes) -> rusqlite::Result<()> {
-        self.entry.execute(params![
-            seq,
-            record.id().to_bytes(),
-            record.timestamp.as_millis(),
-            record.kind().code(),
-            record.status().code(),
-            record.decision().map(decision_code),
-            codes.server,
-            codes.place,
-            codes.client,
-            record.request_id,
-            record.parent_id.map(crate::id::Ulid::to_bytes),
-        ])?;
-        for term in &codes.terms {
-            self.found.execute(params![term, seq])?;
-        }
-        Ok(())
-    }
 }
 
 /// Gives names their integers, making new ones as they come.
