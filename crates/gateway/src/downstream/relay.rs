@@ -12,6 +12,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::level::Level;
 use crate::reply::{Framing, Reply};
+use crate::upstream::notes::Notes;
 
 /// How often an idle stream shows that it lives.
 pub(super) const PULSE: Duration = Duration::from_secs(15);
@@ -23,7 +24,7 @@ pub(super) type UnderWay = Pin<Box<dyn Future<Output = Reply> + Send>>;
 
 /// The notes of one call, as far as its client wants to hear them.
 pub(super) struct Heard {
-    pub(super) notes: mpsc::Receiver<Note>,
+    pub(super) notes: Notes,
     pub(super) least: Level,
 }
 
@@ -31,10 +32,9 @@ impl Heard {
     /// The next note; never comes back once there is none to come.
     async fn next(&mut self) -> Note {
         loop {
-            match self.notes.recv().await {
-                Some(note) if self.least.hears(&note) => return note,
-                Some(_) => {}
-                None => std::future::pending().await,
+            let note = self.notes.next().await;
+            if self.least.hears(&note) {
+                return note;
             }
         }
     }
@@ -42,7 +42,7 @@ impl Heard {
     /// A note that is there already.
     fn waiting(&mut self) -> Option<Note> {
         loop {
-            let note = self.notes.try_recv().ok()?;
+            let note = self.notes.waiting()?;
             if self.least.hears(&note) {
                 return Some(note);
             }
@@ -109,6 +109,8 @@ mod tests {
 
     use super::*;
     use crate::reply::Body;
+    use crate::upstream::NoteSink;
+    use crate::upstream::notes::channel;
 
     fn note(text: &'static str) -> Note {
         Note::admit(Bytes::from_static(text.as_bytes()), &Sanitisation::off()).expect("small")
@@ -121,16 +123,16 @@ mod tests {
         }
     }
 
-    fn heard() -> (mpsc::Sender<Note>, Heard) {
-        let (sender, notes) = mpsc::channel(8);
+    fn heard() -> (NoteSink, Heard) {
+        let (sink, notes) = channel(None, None);
         let least = Level::default();
-        (sender, Heard { notes, least })
+        (sink, Heard { notes, least })
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_idle_stream_shows_that_it_lives() {
         let (notes, heard) = heard();
-        notes.send(note("{\"a\":1}")).await.expect("room");
+        notes.say(note("{\"a\":1}"));
         let call = async {
             tokio::time::sleep(PULSE * 2 + PULSE / 2).await;
             answer("{}")
@@ -152,7 +154,7 @@ mod tests {
     async fn what_was_said_before_the_answer_comes_before_it() {
         let (notes, heard) = heard();
         for text in ["1", "2", "3"] {
-            notes.send(note(text)).await.expect("room");
+            notes.say(note(text));
         }
         let call = async { answer("4") };
         let Body::Stream(mut events) = reply(Box::pin(call), heard, (), Framing::Events).await.body
@@ -169,7 +171,7 @@ mod tests {
     #[tokio::test]
     async fn a_reader_that_goes_lets_go_of_the_call() {
         let (notes, heard) = heard();
-        notes.send(note("1")).await.expect("room");
+        notes.say(note("1"));
         let (held, released) = tokio::sync::oneshot::channel::<()>();
         let reply = reply(
             Box::pin(std::future::pending()),

@@ -2,12 +2,13 @@
 //! waits: a reader that is too slow misses some. Progress is known to the client by the client's
 //! own token and to nobody else's; a message that is not clean JSON goes nowhere. Stage 3.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use countersign_inspect::{MAX_NOTE_BYTES, Note, Sanitisation};
 use countersign_tape::{Edits, Hard, Member, scan};
-use tokio::sync::mpsc;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::json::path;
@@ -25,7 +26,10 @@ pub(crate) struct NoteSink {
 
 #[derive(Debug)]
 struct Inner {
-    notes: mpsc::Sender<Note>,
+    /// Nothing once nobody reads any more. Most calls have no note, and then this takes no memory.
+    waiting: Mutex<Option<VecDeque<Note>>>,
+    /// Told of every note.
+    said: Notify,
     /// The client's own progress token, raw.
     token: Option<Bytes>,
     /// What a modern server is to be asked to log, if the request does not say.
@@ -34,29 +38,51 @@ struct Inner {
     progressed: Mutex<Option<Instant>>,
 }
 
+/// The reading end.
+#[derive(Debug)]
+pub(crate) struct Notes {
+    inner: Arc<Inner>,
+}
+
+impl Notes {
+    /// The next note. Waits for ever if there is none to come.
+    pub(crate) async fn next(&mut self) -> Note {
+        loop {
+            if let Some(note) = self.waiting() {
+                return note;
+            }
+            self.inner.said.notified().await;
+        }
+    }
+
+    /// A note that is there already.
+    pub(crate) fn waiting(&mut self) -> Option<Note> {
+        self.inner.notes().as_mut()?.pop_front()
+    }
+}
+
+impl Drop for Notes {
+    fn drop(&mut self) {
+        *self.inner.notes() = None;
+    }
+}
+
 /// A sink and the notes that come out of it. `token` is the `progressToken` of the client's
 /// request as a raw JSON token; without one there is no progress to tell. `log_level` is what a
 /// client asked for once and for all.
-pub(crate) fn channel(
-    token: Option<Bytes>,
-    log_level: Option<&'static str>,
-) -> (NoteSink, mpsc::Receiver<Note>) {
-    let (notes, receiver) = mpsc::channel(WAITING);
-    let inner = Inner {
-        notes,
+pub(crate) fn channel(token: Option<Bytes>, log_level: Option<&'static str>) -> (NoteSink, Notes) {
+    let inner = Arc::new(Inner {
+        waiting: Mutex::new(Some(VecDeque::new())),
+        said: Notify::new(),
         token,
         log_level,
         progressed: Mutex::new(None),
+    });
+    let sink = NoteSink {
+        inner: Some(Arc::clone(&inner)),
+        sanitisation: Sanitisation::default(),
     };
-    let inner = Some(Arc::new(inner));
-    let sanitisation = Sanitisation::default();
-    (
-        NoteSink {
-            inner,
-            sanitisation,
-        },
-        receiver,
-    )
+    (sink, Notes { inner })
 }
 
 impl NoteSink {
@@ -84,8 +110,15 @@ impl NoteSink {
             _ => None,
         };
         if let Some(note) = note {
-            // Full, or nobody listens any more: notes are no answers.
-            let _missed = inner.notes.try_send(note);
+            inner.say(note);
+        }
+    }
+
+    /// Passes a note on.
+    #[cfg(test)]
+    pub(crate) fn say(&self, note: Note) {
+        if let Some(inner) = &self.inner {
+            inner.say(note);
         }
     }
 
@@ -114,6 +147,20 @@ impl NoteSink {
 }
 
 impl Inner {
+    fn notes(&self) -> MutexGuard<'_, Option<VecDeque<Note>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Full, or nobody listens any more: notes are no answers.
+    fn say(&self, note: Note) {
+        if let Some(waiting) = &mut *self.notes()
+            && waiting.len() < WAITING
+        {
+            waiting.push_back(note);
+        }
+        self.said.notify_one();
+    }
+
     fn renew(&self) {
         let progressed = self.progressed.lock();
         *progressed.unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
@@ -163,7 +210,7 @@ mod tests {
         let (sink, mut notes) = channel(Some(Bytes::from_static(br#""my token""#)), None);
         assert!(sink.progressed().is_none());
         sink.offer("notifications/progress", &progress("7"));
-        let note = notes.recv().await.expect("a note");
+        let note = notes.next().await;
         assert_eq!(note.bytes(), &progress(r#""my token""#));
         assert!(sink.progressed().is_some());
     }
@@ -186,9 +233,10 @@ mod tests {
         );
         sink.offer("notifications/message", &log);
         NoteSink::closed().offer("notifications/message", &log);
-        drop(sink);
-        assert_eq!(notes.recv().await.expect("the log message").bytes(), &log);
-        assert!(notes.recv().await.is_none());
+        assert_eq!(notes.next().await.bytes(), &log);
+        assert!(notes.waiting().is_none());
+        drop(notes);
+        sink.offer("notifications/message", &log);
     }
 
     #[tokio::test]
@@ -197,12 +245,25 @@ mod tests {
         for _ in 0..10 * WAITING {
             sink.offer("notifications/progress", &progress("7"));
         }
-        drop(sink);
-        let mut heard = 0;
-        while notes.recv().await.is_some() {
-            heard += 1;
-        }
+        let heard = std::iter::from_fn(|| notes.waiting()).count();
         assert_eq!(heard, WAITING);
+    }
+
+    #[tokio::test]
+    async fn whoever_waits_is_told() {
+        let (sink, mut notes) = channel(Some(Bytes::from_static(b"1")), None);
+        let saying = async {
+            for _ in 0..3 {
+                tokio::task::yield_now().await;
+                sink.offer("notifications/progress", &progress("7"));
+            }
+        };
+        let hearing = async {
+            for _ in 0..3 {
+                notes.next().await;
+            }
+        };
+        tokio::join!(hearing, saying);
     }
 
     #[tokio::test]
@@ -212,13 +273,13 @@ mod tests {
         );
         let (sink, mut notes) = channel(None, None);
         sink.offer("notifications/message", &log);
-        let note = notes.recv().await.expect("a note");
+        let note = notes.next().await;
         assert!(
             note.bytes()
                 .ends_with(br#""data":"a(removed: control token)"}}"#)
         );
         sink.under(&Sanitisation::off())
             .offer("notifications/message", &log);
-        assert_eq!(notes.recv().await.expect("a note").bytes(), &log);
+        assert_eq!(notes.next().await.bytes(), &log);
     }
 }
