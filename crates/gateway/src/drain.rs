@@ -2,9 +2,10 @@
 //! has not finished is told to. Everybody who works holds a guard, so that the end can be awaited.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::timeout;
 
 /// How far the stop has come.
@@ -21,14 +22,21 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Drain {
     phase: watch::Sender<Phase>,
-    working: Arc<watch::Sender<usize>>,
+    working: Arc<Working>,
+}
+
+/// How many work, and who is told when nobody does. Every call comes and goes here, so that is one atomic each.
+#[derive(Debug, Default)]
+struct Working {
+    count: AtomicUsize,
+    idle: Notify,
 }
 
 impl Drain {
     pub(crate) fn new() -> Self {
         Self {
             phase: watch::Sender::new(Phase::Serving),
-            working: Arc::new(watch::Sender::new(0)),
+            working: Arc::default(),
         }
     }
 
@@ -52,26 +60,36 @@ impl Drain {
 
     /// Marks somebody as working for as long as the guard lives.
     pub(crate) fn work(&self) -> Work {
-        self.working.send_modify(|working| *working += 1);
+        self.working.count.fetch_add(1, Ordering::SeqCst);
         Work(Arc::clone(&self.working))
     }
 
     /// Waits until nobody works, but not longer than this; false if somebody still does.
     pub(crate) async fn idle(&self, within: Duration) -> bool {
-        let mut working = self.working.subscribe();
-        let idle = working.wait_for(|working| *working == 0);
+        let idle = async {
+            loop {
+                let mut told = std::pin::pin!(self.working.idle.notified());
+                // Listening first: the last one may go between the look and the wait.
+                told.as_mut().enable();
+                if self.working.count.load(Ordering::SeqCst) == 0 {
+                    return;
+                }
+                told.await;
+            }
+        };
         timeout(within, idle).await.is_ok()
     }
 }
 
 /// Somebody is working.
 #[derive(Debug)]
-pub(crate) struct Work(Arc<watch::Sender<usize>>);
+pub(crate) struct Work(Arc<Working>);
 
 impl Drop for Work {
     fn drop(&mut self) {
-        self.0
-            .send_modify(|working| *working = working.saturating_sub(1));
+        if self.0.count.fetch_sub(1, Ordering::SeqCst) == 1 {
+            self.0.idle.notify_waiters();
+        }
     }
 }
 
@@ -88,8 +106,15 @@ mod tests {
         assert!(!drain.idle(Duration::from_secs(1)).await);
         drain.enter(Phase::Cancelling);
         drain.reached(Phase::Draining).await;
-        drop(work);
-        assert!(drain.idle(Duration::ZERO).await);
+        let another = drain.work();
+        let waiting = drain.idle(Duration::from_secs(1));
+        let working = async {
+            drop(work);
+            tokio::task::yield_now().await;
+            drop(another);
+        };
+        let (idle, ()) = tokio::join!(waiting, working);
+        assert!(idle && drain.idle(Duration::ZERO).await);
         assert_eq!(drain.phase(), Phase::Cancelling);
     }
 }

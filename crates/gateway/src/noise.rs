@@ -39,17 +39,12 @@ pub(crate) fn fraction() -> f64 {
 
 /// Bytes as hexadecimal digits. On the path of every call, so without the machinery of `format!`.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| {
-        char::from(if nibble < 10 {
-            b'0' + nibble
-        } else {
-            b'a' + nibble - 10
-        })
-    };
-    bytes
-        .iter()
-        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
-        .collect()
+    let digit = |nibble: u8| nibble + if nibble < 10 { b'0' } else { b'a' - 10 };
+    let mut text = vec![0; bytes.len() * 2];
+    for (pair, byte) in text.chunks_exact_mut(2).zip(bytes) {
+        pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
+    }
+    String::from_utf8(text).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -82,7 +82,7 @@ impl Ledger {
 
     /// The call goes to this tool.
     pub(super) fn routed(&mut self, route: &Arc<Route>) {
-        self.common.server = Some(route.upstream.name().to_string());
+        self.common.server = Some(str::to_owned(route.upstream.name()));
         if let Some(name) = route.named() {
             self.common.tool = Some(name.to_owned());
         }

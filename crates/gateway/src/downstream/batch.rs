@@ -24,8 +24,8 @@ const MOST: usize = 64;
 
 /// Whether a body is several messages from a client that may send them.
 pub(super) fn is_one(headers: &HeaderMap, body: &[u8]) -> bool {
-    let version = headers.get("mcp-protocol-version");
-    body.trim_ascii_start().starts_with(b"[") && version.is_none_or(|version| version == VERSION)
+    let version = || headers.get("mcp-protocol-version");
+    body.trim_ascii_start().starts_with(b"[") && version().is_none_or(|version| version == VERSION)
 }
 
 /// Answers each message that wants an answer.

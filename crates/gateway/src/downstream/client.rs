@@ -8,6 +8,7 @@ use bytes::Bytes;
 use countersign_inspect::ClientEra;
 use countersign_tape::{Kind, Span};
 use hyper::HeaderMap;
+use hyper::header::{AsHeaderName, HeaderName};
 
 use super::message::{Message, text};
 use super::session::{Session, Sessions};
@@ -21,7 +22,8 @@ use crate::upstream::request::MODERN;
 const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 const INFO_KEY: &str = "io.modelcontextprotocol/clientInfo";
-const VERSION: &str = "mcp-protocol-version";
+const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 /// Clients choose their names; records are not the place for essays.
 const LONGEST_NAME: usize = 128;
 
@@ -59,7 +61,7 @@ impl Client {
         {
             return Err(Problem::Version(version.clone()));
         }
-        if let Some(token) = value(headers, "mcp-session-id") {
+        if let Some(token) = value(headers, SESSION) {
             let session = sessions.find(&token).ok_or(Problem::Session)?;
             return Ok(Self::legacy(ClientEra::Legacy, Some(session)));
         }
@@ -153,6 +155,6 @@ fn agree(headers: &HeaderMap, name: &'static str, body: Option<&str>) -> Result<
 }
 
 /// A header's value, decoded.
-fn value(headers: &HeaderMap, name: &str) -> Option<String> {
+fn value(headers: &HeaderMap, name: impl AsHeaderName) -> Option<String> {
     said(headers.get(name)?)
 }

@@ -5,10 +5,12 @@
 use std::net::IpAddr;
 
 use hyper::HeaderMap;
-use hyper::header::{AUTHORIZATION, HOST, ORIGIN};
+use hyper::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::Config;
+
+const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 /// What is checked on every request.
 #[derive(Debug)]
@@ -80,7 +82,7 @@ impl Guard {
     /// Checks the key.
     pub(crate) fn check_key(&self, headers: &HeaderMap) -> Result<(), Refused> {
         let given = headers
-            .get("x-api-key")
+            .get(API_KEY)
             .map(hyper::header::HeaderValue::as_bytes);
         let bearer = || {
             let value = headers.get(AUTHORIZATION)?.as_bytes();
@@ -107,14 +109,15 @@ impl Guard {
 
     /// A trusted host may be given with or without a port; without one, any port will do.
     fn is_ours(&self, host: &str) -> bool {
-        let host = host.to_ascii_lowercase();
         let name = match host.rsplit_once(':') {
             Some((name, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => {
                 name
             }
-            _ => &host,
+            _ => host,
         };
-        self.hosts.iter().any(|ours| *ours == host || ours == name)
+        let is_it =
+            |ours: &String| ours.eq_ignore_ascii_case(host) || ours.eq_ignore_ascii_case(name);
+        self.hosts.iter().any(is_it)
     }
 }
 

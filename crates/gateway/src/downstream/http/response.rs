@@ -12,6 +12,8 @@ use crate::shared::Shared;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: &str = "text/event-stream";
+/// What nearly every client accepts.
+const USUAL: &str = "application/json, text/event-stream";
 
 pub(super) fn not_allowed() -> Response<Body> {
     let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "use POST\n");
@@ -23,6 +25,9 @@ pub(super) fn not_allowed() -> Response<Body> {
 
 /// Whether a client can read a stream of events.
 pub(in crate::downstream) fn hears_events(headers: &HeaderMap) -> bool {
+    if headers.get(ACCEPT).is_some_and(|value| value == USUAL) {
+        return true;
+    }
     let accepted = headers.get_all(ACCEPT).iter();
     accepted
         .filter_map(|value| value.to_str().ok())
