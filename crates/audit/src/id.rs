@@ -48,7 +48,8 @@ impl Ulid {
         Self((u128::from(millis.min(MAX_MILLIS)) << RANDOM_BITS) | (random & RANDOM_MASK))
     }
 
-    fn encode(self) -> [u8; TEXT_LENGTH] {
+    /// The text, which is ASCII.
+    pub(crate) fn encode(self) -> [u8; TEXT_LENGTH] {
         let mut text = [b'0'; TEXT_LENGTH];
         let mut rest = self.0;
         for slot in text.iter_mut().rev() {

@@ -70,7 +70,7 @@ impl Timestamp {
         }
     }
 
-    fn text(self) -> [u8; 24] {
+    pub(crate) fn text(self) -> [u8; 24] {
         let (days, of_day) = (self.0 / DAY_MILLIS, self.0 % DAY_MILLIS);
         let (year, month, day) = civil(days);
         let (seconds, millis) = (of_day / 1000, of_day % 1000);

@@ -3,11 +3,15 @@
 //! Version 1 is JSON with the version first and the fields in the order of the struct. Whoever reads a body checks the
 //! version before anything else; an unknown one is refused, not guessed at.
 
+mod write;
+
 use thiserror::Error;
 
 use super::Record;
 
-const VERSION_1: &[u8] = b"{\"v\":1,";
+const VERSION_1: &[u8] = b"{\"v\":1";
+/// Longer than most.
+const LENGTH: usize = 768;
 
 /// A stored body that this version cannot read.
 #[derive(Debug, Error)]
@@ -29,15 +33,9 @@ impl Body {
     /// Bounds the record and writes it.
     pub(crate) fn encode(record: &mut Record) -> Result<Self, serde_json::Error> {
         record.bound();
-        let mut bytes = Vec::with_capacity(512);
+        let mut bytes = Vec::with_capacity(LENGTH);
         bytes.extend_from_slice(VERSION_1);
-        let comma = bytes.len() - 1;
-        bytes.truncate(comma);
-        serde_json::to_writer(&mut bytes, record)?;
-        // The record's own opening brace becomes the comma after the version.
-        if let Some(brace) = bytes.get_mut(comma) {
-            *brace = b',';
-        }
+        write::members(record, &mut bytes)?;
         Ok(Self(bytes))
     }
 
@@ -48,7 +46,8 @@ impl Body {
 
 /// The record of stored bytes.
 pub(crate) fn decode(bytes: &[u8]) -> Result<Record, Undecodable> {
-    if !bytes.starts_with(VERSION_1) {
+    let rest = bytes.strip_prefix(VERSION_1);
+    if !rest.is_some_and(|rest| rest.starts_with(b",")) {
         return Err(Undecodable::Version);
     }
     // Text that is known to be text is read faster than bytes whose every string must be looked at.

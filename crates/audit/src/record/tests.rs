@@ -1,5 +1,8 @@
 use std::time::Duration;
 
+use proptest::prelude::*;
+use proptest::sample::select;
+
 use super::bound::MAX_NAME;
 use super::*;
 use crate::id::Generator;
@@ -124,4 +127,47 @@ fn only_contract_violations_of_decisions_count_as_rejections() {
     let mut call = Record::new(id(1), Kind::ToolCall, Outcome::Success);
     call.findings = vec![finding("schema.type")];
     assert!(!call.is_contract_rejection());
+}
+
+fn word() -> impl Strategy<Value = Option<String>> {
+    proptest::option::of(prop_oneof![
+        "[a-z_]{0,12}",
+        "[\\x00-\\x7f]{0,12}",
+        "\\PC{0,8}"
+    ])
+}
+
+fn kept(text: Option<String>) -> Option<Payload> {
+    let policy = PayloadPolicy::new(Payloads::Full, 1000, Redactor::default());
+    policy.capture(text?.as_bytes(), true)
+}
+
+proptest! {
+    /// What is written by hand is what the derived serialiser writes, after the version.
+    #[test]
+    fn the_body_is_the_record_as_it_serialises(
+        words in proptest::collection::vec(word(), 10),
+        numbers in proptest::collection::vec(proptest::option::of(any::<u64>()), 5),
+        (kind, outcome) in (select(Kind::ALL), select(&[Outcome::Success, Outcome::Error, Outcome::Rejected][..])),
+        (source, mode) in (select(Source::ALL), proptest::option::of(select(&[Mode::Off, Mode::Warn, Mode::Strict][..]))),
+        decision in proptest::option::of(select(&verdict::DECISIONS[..])),
+        (findings, validated, opens) in (0_usize..70, any::<bool>(), any::<bool>()),
+    ) {
+        let mut words = words.into_iter();
+        let mut word = || words.next().flatten();
+        let mut record = decision.map_or_else(|| Record::new(id(1), kind, outcome), |decision| Record::decided(id(1), decision));
+        (record.source, record.mode, record.validated) = (source, mode, validated);
+        record.duration_ms = numbers[0].map(|micros| Duration::from_micros(micros).into());
+        (record.server, record.tool, record.client, record.session_id) = (word(), word(), word(), word());
+        (record.request_id, record.reason, record.schema_digest, record.payload_digest) = (word(), word(), word(), word());
+        (record.request, record.response) = (kept(word()), kept(word()));
+        record.parent_id = numbers[1].map(|at| id(at % (1 << 40)));
+        (record.schema_generation, record.request_bytes, record.response_bytes) = (numbers[2], numbers[3], numbers[4]);
+        record.findings = vec![finding("schema.type"); findings];
+        record.opening = opens.then(|| Opening { chain_id: id(2), previous: None, key: "k\"".into(), version: "v".into() });
+        let body = body::Body::encode(&mut record).expect("encodes");
+        let derived = serde_json::to_string(&record).expect("encodes");
+        let body = std::str::from_utf8(body.as_bytes()).expect("UTF-8");
+        prop_assert_eq!(body, format!("{{\"v\":1,{}", &derived[1..]));
+    }
 }

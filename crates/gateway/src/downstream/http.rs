@@ -36,6 +36,7 @@ use response::{not_allowed, plain, respond_with, turned_away, unread};
 const HEAD: Duration = Duration::from_secs(10);
 /// Connections at once; more wait to be accepted.
 const CONNECTIONS: usize = 4096;
+
 /// Accepts connections until the gateway drains.
 pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener) {
     let places = Arc::new(Semaphore::new(CONNECTIONS));
