@@ -94,7 +94,7 @@ fn fits(index: &Connection, store: &str) -> bool {
 }
 
 /// What a `tally` counts, to choose the most selective index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Dimension {
     Kind = 0,
     Status = 1,

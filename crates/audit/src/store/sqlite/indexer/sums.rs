@@ -1,9 +1,9 @@
 //! `Sums`: what a batch of records adds to the roll-up, the signals, the spans of time and the tallies.
 //!
-//! Added up in memory first, so that a batch writes one row per distinct key instead of one per record.
+//! Added up in memory first, so that a batch writes one row per distinct key instead of one per record. The keys of a batch are
+//! few, so finding one by comparing takes less than hashing it.
 
-use std::collections::HashMap;
-use std::hash::Hash;
+use std::collections::BTreeMap;
 
 use rusqlite::{Transaction, params};
 
@@ -18,14 +18,14 @@ const RECENT_MINUTES: u64 = 90;
 /// What a batch adds up before it is written.
 #[derive(Default)]
 pub(super) struct Sums {
-    tally: HashMap<(Dimension, i64), u64>,
-    rollup: HashMap<(u64, i64, i64, i64), [u64; 3]>,
-    rules: HashMap<(u64, i64, i64), u64>,
-    recent: HashMap<(u64, i64), [u64; 2]>,
-    spans: HashMap<u64, (u64, u64)>,
+    tally: BTreeMap<(Dimension, i64), u64>,
+    rollup: BTreeMap<(u64, i64, i64, i64), [u64; 3]>,
+    rules: BTreeMap<(u64, i64, i64), u64>,
+    recent: BTreeMap<(u64, i64), [u64; 2]>,
+    spans: BTreeMap<u64, (u64, u64)>,
 }
 
-fn bump<K: Eq + Hash, const N: usize>(map: &mut HashMap<K, [u64; N]>, key: K, add: [u64; N]) {
+fn bump<K: Ord, const N: usize>(map: &mut BTreeMap<K, [u64; N]>, key: K, add: [u64; N]) {
     let sums = map.entry(key).or_insert([0; N]);
     sums.iter_mut().zip(add).for_each(|(sum, add)| *sum += add);
 }
@@ -108,7 +108,7 @@ impl Sums {
 
 fn write_recent(
     transaction: &Transaction<'_>,
-    recent: HashMap<(u64, i64), [u64; 2]>,
+    recent: BTreeMap<(u64, i64), [u64; 2]>,
 ) -> rusqlite::Result<()> {
     let Some(newest) = recent.keys().map(|(minute, _)| *minute).max() else {
         return Ok(());
