@@ -35,6 +35,7 @@ mod retain;
 mod schema;
 mod signed;
 mod summarise;
+mod transaction;
 mod verify;
 mod writer;
 

@@ -7,10 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rusqlite::{
-    CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params,
-};
+use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
 
+use super::transaction::{Transaction, immediate};
 use crate::chain::{Checkpoint, CheckpointKind, Signer, append_to_log};
 use crate::digest::Digest;
 use crate::id::{Ids, Ulid};
@@ -223,11 +222,6 @@ impl Appender {
             tracing::error!(%error, "cannot append to checkpoints.log");
         }
     }
-}
-
-pub(super) fn immediate(connection: &Connection) -> Result<Transaction<'_>, StoreError> {
-    Transaction::new_unchecked(connection, TransactionBehavior::Immediate)
-        .map_err(StoreError::Write)
 }
 
 /// The last record of the store, whatever its chain.

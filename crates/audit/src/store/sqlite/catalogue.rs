@@ -5,7 +5,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::append::immediate;
+use super::transaction::immediate;
 use crate::store::StoreError;
 use crate::store::catalogue::{CapturedTool, Generation};
 use crate::time::Timestamp;

@@ -6,7 +6,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::append::immediate;
+use super::transaction::immediate;
 use crate::store::StoreError;
 
 /// Raise it whenever a table below changes: the index is then built anew.

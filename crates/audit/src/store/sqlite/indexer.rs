@@ -5,10 +5,10 @@
 
 use std::collections::HashMap;
 
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Connection, params};
 
-use super::append::immediate;
 use super::index::stage_term;
+use super::transaction::{Transaction, immediate};
 use crate::record::body::decode;
 use crate::record::verdict::stage_code;
 use crate::record::{Record, Stage};

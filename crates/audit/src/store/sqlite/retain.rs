@@ -8,12 +8,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Connection, params};
 
 use super::Shared;
-use super::append::immediate;
 use super::index::{BUCKET_MILLIS, HOUR_MILLIS};
 use super::indexer::{self, Indexer};
+use super::transaction::{Transaction, immediate};
 use crate::chain::{Checkpoint, CheckpointKind, Signer, append_to_log};
 use crate::digest::Digest;
 use crate::record::Head;

@@ -3,11 +3,12 @@
 //! Rows of `entry` go in many at a time. A statement opens the table and its indexes once for all its rows, and rows that
 //! belong at the end of an index are put there without a search, which more than halves what a row costs.
 
-use rusqlite::{CachedStatement, Transaction, params};
+use rusqlite::{CachedStatement, params};
 
 use super::Codes;
 use crate::record::Record;
 use crate::record::verdict::decision_code;
+use crate::store::sqlite::transaction::Transaction;
 
 /// Rows of `entry` per statement.
 const ROWS: usize = 32;

@@ -5,12 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Transaction, params};
+use rusqlite::params;
 
 use super::Codes;
 use crate::record::Record;
 use crate::record::verdict::decision_code;
 use crate::store::sqlite::index::{BUCKET_MILLIS, Dimension, HOUR_MILLIS, MINUTE_MILLIS};
+use crate::store::sqlite::transaction::Transaction;
 
 /// Minutes of `recent` kept: the last hour and some.
 const RECENT_MINUTES: u64 = 90;
