@@ -88,7 +88,7 @@ async fn apologise(shared: &Arc<Shared>, call: &Call) -> Reply {
 async fn run(shared: &Arc<Shared>, call: &Call, gone: Gone) -> Reply {
     let mut ledger = Ledger::open(shared, call);
     let conclusion = match route(shared, call).await {
-        Ok(Target::Tool(route)) => answer(shared, *route, call, gone, &mut ledger).await.into(),
+        Ok(Target::Tool(route)) => answer(shared, route, call, gone, &mut ledger).await.into(),
         Ok(Target::Answered(listing)) => ledger.told(&listing),
         Err(Unroutable::UnknownTool) => Conclusion::UnknownTool,
         Err(Unroutable::Refused(refusal)) => ledger.refused(refusal),
@@ -100,12 +100,11 @@ async fn run(shared: &Arc<Shared>, call: &Call, gone: Gone) -> Reply {
 /// Stages 3 and 4, and the arguments before them.
 async fn answer(
     shared: &Shared,
-    route: Route,
+    route: Arc<Route>,
     call: &Call,
     gone: Gone,
     ledger: &mut Ledger,
 ) -> Inspected {
-    let route = Arc::new(route);
     ledger.routed(&route);
     let verdict = arguments(&route).await;
     let refused = verdict.refusal();

@@ -2,10 +2,10 @@
 //! has not finished is told to. Everybody who works holds a guard, so that the end can be awaited.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use tokio::sync::{Notify, watch};
+use tokio::sync::Notify;
 use tokio::time::timeout;
 
 /// How far the stop has come.
@@ -21,7 +21,9 @@ pub(crate) enum Phase {
 /// The stop of one gateway.
 #[derive(Debug)]
 pub(crate) struct Drain {
-    phase: watch::Sender<Phase>,
+    phase: AtomicU8,
+    /// Told of every phase.
+    entered: Notify,
     working: Arc<Working>,
 }
 
@@ -35,27 +37,30 @@ struct Working {
 impl Drain {
     pub(crate) fn new() -> Self {
         Self {
-            phase: watch::Sender::new(Phase::Serving),
+            phase: AtomicU8::new(Phase::Serving as u8),
+            entered: Notify::new(),
             working: Arc::default(),
         }
     }
 
     /// The phase of this moment.
     pub(crate) fn phase(&self) -> Phase {
-        *self.phase.borrow()
+        match self.phase.load(Ordering::SeqCst) {
+            phase if phase == Phase::Serving as u8 => Phase::Serving,
+            phase if phase == Phase::Draining as u8 => Phase::Draining,
+            _ => Phase::Cancelling,
+        }
     }
 
     /// Waits until the stop has come this far.
     pub(crate) async fn reached(&self, phase: Phase) {
-        let mut now = self.phase.subscribe();
-        if now.wait_for(|now| *now >= phase).await.is_err() {
-            std::future::pending::<()>().await;
-        }
+        until(&self.entered, || self.phase() >= phase).await;
     }
 
     /// Goes on to a phase.
     pub(crate) fn enter(&self, phase: Phase) {
-        self.phase.send_replace(phase);
+        self.phase.store(phase as u8, Ordering::SeqCst);
+        self.entered.notify_waiters();
     }
 
     /// Marks somebody as working for as long as the guard lives.
@@ -66,18 +71,22 @@ impl Drain {
 
     /// Waits until nobody works, but not longer than this; false if somebody still does.
     pub(crate) async fn idle(&self, within: Duration) -> bool {
-        let idle = async {
-            loop {
-                let mut told = std::pin::pin!(self.working.idle.notified());
-                // Listening first: the last one may go between the look and the wait.
-                told.as_mut().enable();
-                if self.working.count.load(Ordering::SeqCst) == 0 {
-                    return;
-                }
-                told.await;
-            }
-        };
+        let working = &self.working;
+        let idle = until(&working.idle, || working.count.load(Ordering::SeqCst) == 0);
         timeout(within, idle).await.is_ok()
+    }
+}
+
+/// Waits until it is so; whoever makes it so tells.
+async fn until(told: &Notify, is_so: impl Fn() -> bool) {
+    loop {
+        let mut told = std::pin::pin!(told.notified());
+        // Listening first: it may become so between the look and the wait.
+        told.as_mut().enable();
+        if is_so() {
+            return;
+        }
+        told.await;
     }
 }
 

@@ -48,14 +48,14 @@ pub(crate) struct Route {
 #[derive(Debug)]
 pub(crate) enum Target {
     /// A server's tool.
-    Tool(Box<Route>),
+    Tool(Arc<Route>),
     /// A question the gateway answers itself.
     Answered(Listing),
 }
 
 impl From<Route> for Target {
     fn from(route: Route) -> Self {
-        Self::Tool(Box::new(route))
+        Self::Tool(Arc::new(route))
     }
 }
 
