@@ -11,6 +11,7 @@ use crate::time::Timestamp;
 pub(crate) mod body;
 mod bound;
 mod closed;
+pub(crate) mod glance;
 mod millis;
 mod opening;
 mod payload;
@@ -211,9 +212,7 @@ impl Record {
 
     /// A contract finding in a policy decision: what the rejection rate counts.
     pub(crate) fn is_contract_rejection(&self) -> bool {
-        let contract =
-            |f: &Finding| f.stage == Stage::Contract && f.severity >= Severity::Violation;
-        self.kind == Kind::PolicyDecision && self.findings.iter().any(contract)
+        glance::Glance::from(self).is_contract_rejection()
     }
 }
 

@@ -9,7 +9,7 @@ use thiserror::Error;
 
 use super::Record;
 
-const VERSION_1: &[u8] = b"{\"v\":1";
+pub(super) const VERSION_1: &[u8] = b"{\"v\":1";
 /// Longer than most.
 const LENGTH: usize = 768;
 

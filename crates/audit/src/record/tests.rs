@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::bound::MAX_NAME;
+use super::glance::Glance;
 use super::*;
 use crate::id::Generator;
 
@@ -142,32 +143,100 @@ fn kept(text: Option<String>) -> Option<Payload> {
     policy.capture(text?.as_bytes(), true)
 }
 
+/// Records with everything a record can have, and mostly with little of it.
+fn records() -> impl Strategy<Value = Record> {
+    let outcomes = [Outcome::Success, Outcome::Error, Outcome::Rejected];
+    let modes = [Mode::Off, Mode::Warn, Mode::Strict];
+    let closed = (
+        select(Kind::ALL),
+        select(outcomes.to_vec()),
+        select(Source::ALL),
+        proptest::option::of(select(modes.to_vec())),
+        proptest::option::of(select(&verdict::DECISIONS[..])),
+    );
+    let words = proptest::collection::vec(word(), 8);
+    let payloads = proptest::option::weighted(0.1, "\\PC{0,8}");
+    let numbers = proptest::collection::vec(proptest::option::of(any::<u64>()), 5);
+    let findings = prop_oneof![4 => Just(0_usize), 1 => 1_usize..70];
+    let rest = (
+        payloads,
+        findings,
+        any::<bool>(),
+        proptest::bool::weighted(0.1),
+    );
+    (closed, words, numbers, rest).prop_map(|(closed, words, numbers, rest)| {
+        let (kind, outcome, source, mode, decision) = closed;
+        let (payload, findings, validated, opens) = rest;
+        let mut words = words.into_iter();
+        let mut word = || words.next().flatten();
+        let mut record = match decision {
+            Some(decision) => Record::decided(id(1), decision),
+            None => Record::new(id(1), kind, outcome),
+        };
+        (record.source, record.mode, record.validated) = (source, mode, validated);
+        record.duration_ms = numbers[0].map(|micros| Duration::from_micros(micros >> 20).into());
+        (record.server, record.tool, record.client) = (word(), word(), word());
+        (record.session_id, record.request_id, record.reason) = (word(), word(), word());
+        (record.schema_digest, record.payload_digest) = (word(), word());
+        (record.request, record.response) = (kept(payload.clone()), kept(payload));
+        record.parent_id = numbers[1].map(|at| id(at % (1 << 40)));
+        (record.schema_generation, record.request_bytes) = (numbers[2], numbers[3]);
+        record.response_bytes = numbers[4].map(|bytes| bytes >> 40);
+        record.findings = vec![finding("schema.type"); findings];
+        record.opening = opens.then(|| Opening {
+            chain_id: id(2),
+            previous: None,
+            key: "k\"".into(),
+            version: "v".into(),
+        });
+        record
+    })
+}
+
 proptest! {
     /// What is written by hand is what the derived serialiser writes, after the version.
     #[test]
-    fn the_body_is_the_record_as_it_serialises(
-        words in proptest::collection::vec(word(), 10),
-        numbers in proptest::collection::vec(proptest::option::of(any::<u64>()), 5),
-        (kind, outcome) in (select(Kind::ALL), select(&[Outcome::Success, Outcome::Error, Outcome::Rejected][..])),
-        (source, mode) in (select(Source::ALL), proptest::option::of(select(&[Mode::Off, Mode::Warn, Mode::Strict][..]))),
-        decision in proptest::option::of(select(&verdict::DECISIONS[..])),
-        (findings, validated, opens) in (0_usize..70, any::<bool>(), any::<bool>()),
-    ) {
-        let mut words = words.into_iter();
-        let mut word = || words.next().flatten();
-        let mut record = decision.map_or_else(|| Record::new(id(1), kind, outcome), |decision| Record::decided(id(1), decision));
-        (record.source, record.mode, record.validated) = (source, mode, validated);
-        record.duration_ms = numbers[0].map(|micros| Duration::from_micros(micros).into());
-        (record.server, record.tool, record.client, record.session_id) = (word(), word(), word(), word());
-        (record.request_id, record.reason, record.schema_digest, record.payload_digest) = (word(), word(), word(), word());
-        (record.request, record.response) = (kept(word()), kept(word()));
-        record.parent_id = numbers[1].map(|at| id(at % (1 << 40)));
-        (record.schema_generation, record.request_bytes, record.response_bytes) = (numbers[2], numbers[3], numbers[4]);
-        record.findings = vec![finding("schema.type"); findings];
-        record.opening = opens.then(|| Opening { chain_id: id(2), previous: None, key: "k\"".into(), version: "v".into() });
+    fn the_body_is_the_record_as_it_serialises(mut record in records()) {
         let body = body::Body::encode(&mut record).expect("encodes");
         let derived = serde_json::to_string(&record).expect("encodes");
         let body = std::str::from_utf8(body.as_bytes()).expect("UTF-8");
         prop_assert_eq!(body, format!("{{\"v\":1,{}", &derived[1..]));
     }
+
+    /// What a glance sees, the decoder sees too, also where somebody has changed the bytes.
+    #[test]
+    fn a_glance_sees_nothing_else(mut record in records(), at in any::<prop::sample::Index>(), by in any::<u8>(), cut in any::<bool>()) {
+        let body = body::Body::encode(&mut record).expect("encodes");
+        let mut bytes = body.as_bytes().to_vec();
+        let same = |bytes: &[u8]| {
+            let Some(seen) = Glance::plain(bytes) else { return };
+            let decoded = body::decode(bytes).expect("what a glance reads can be decoded");
+            assert_eq!(seen, Glance::from(&decoded));
+        };
+        same(&bytes);
+        let at = at.index(bytes.len());
+        if cut {
+            bytes.remove(at);
+        } else {
+            bytes[at] = by;
+        }
+        same(&bytes);
+    }
+}
+
+#[test]
+fn an_ordinary_call_is_read_at_a_glance() {
+    let mut record = Record::new(id(1_785_283_200_001), Kind::ToolCall, Outcome::Success);
+    record.server = Some("files".into());
+    record.tool = Some("read".into());
+    record.request_id = Some("1".into());
+    record.duration_ms = Some(Duration::from_micros(12_345).into());
+    record.mode = Some(Mode::Strict);
+    record.validated = true;
+    record.schema_generation = Some(1);
+    record.payload_digest = Some("00ff".into());
+    record.request_bytes = Some(0);
+    record.response_bytes = Some(1024);
+    let body = body::Body::encode(&mut record).expect("encodes");
+    assert_eq!(Glance::plain(body.as_bytes()), Some(Glance::from(&record)));
 }

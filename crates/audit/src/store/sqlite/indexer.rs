@@ -9,9 +9,10 @@ use rusqlite::{Connection, params};
 
 use super::index::stage_term;
 use super::transaction::{Transaction, immediate};
+use crate::record::Stage;
 use crate::record::body::decode;
+use crate::record::glance::Glance;
 use crate::record::verdict::stage_code;
-use crate::record::{Record, Stage};
 use crate::store::StoreError;
 
 mod inserts;
@@ -124,7 +125,14 @@ fn copy(main: &Connection, dictionary: &mut Dictionary<'_>) -> rusqlite::Result<
     while let Some(row) = rows.next()? {
         reached = row.get(0)?;
         count += 1;
-        let Ok(record) = decode(row.get_ref(1)?.as_bytes().unwrap_or_default()) else {
+        let body = row.get_ref(1)?.as_bytes().unwrap_or_default();
+        let decoded;
+        let record = if let Some(record) = Glance::plain(body) {
+            record
+        } else if let Ok(record) = decode(body) {
+            decoded = record;
+            Glance::from(&decoded)
+        } else {
             tracing::error!(
                 seq = reached,
                 "a stored record cannot be decoded; run: activity verify"
@@ -133,7 +141,7 @@ fn copy(main: &Connection, dictionary: &mut Dictionary<'_>) -> rusqlite::Result<
         };
         let codes = dictionary.codes(&record)?;
         sums.add(reached, &record, &codes);
-        inserts.add(reached, record, &codes)?;
+        inserts.add(reached, &record, &codes)?;
     }
     inserts.finish()?;
     sums.write(transaction)?;
@@ -151,13 +159,13 @@ struct Dictionary<'t> {
 }
 
 impl Dictionary<'_> {
-    fn codes(&mut self, record: &Record) -> rusqlite::Result<Codes> {
-        let server = self.optional(record.server.as_deref())?;
-        let tool = self.optional(record.tool.as_deref())?;
-        let client = self.optional(record.client.as_deref())?;
+    fn codes(&mut self, record: &Glance<'_>) -> rusqlite::Result<Codes> {
+        let server = self.optional(record.server)?;
+        let tool = self.optional(record.tool)?;
+        let client = self.optional(record.client)?;
         let place = self.place(server, tool)?;
         let mut terms = Vec::with_capacity(record.findings.len() * 2);
-        for finding in &record.findings {
+        for finding in record.findings {
             terms.push(stage_term(stage_code(finding.stage)));
             terms.push(self.name(&finding.rule)?);
         }

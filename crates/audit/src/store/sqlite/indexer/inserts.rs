@@ -6,7 +6,7 @@
 use rusqlite::{CachedStatement, params};
 
 use super::Codes;
-use crate::record::Record;
+use crate::record::glance::Glance;
 use crate::record::verdict::decision_code;
 use crate::store::sqlite::transaction::Transaction;
 
@@ -48,19 +48,24 @@ impl<'t> Inserts<'t> {
         })
     }
 
-    pub(super) fn add(&mut self, seq: u64, record: Record, codes: &Codes) -> rusqlite::Result<()> {
+    pub(super) fn add(
+        &mut self,
+        seq: u64,
+        record: &Glance<'_>,
+        codes: &Codes,
+    ) -> rusqlite::Result<()> {
         self.waiting.push(Entry {
             seq,
-            id: record.id().to_bytes(),
+            id: record.id.to_bytes(),
             at: record.timestamp.as_millis(),
-            kind: record.kind().code(),
-            status: record.status().code(),
-            decision: record.decision().map(decision_code),
+            kind: record.kind.code(),
+            status: record.status.code(),
+            decision: record.decision.map(decision_code),
             server: codes.server,
             place: codes.place,
             client: codes.client,
             parent: record.parent_id.map(crate::id::Ulid::to_bytes),
-            request_id: record.request_id,
+            request_id: record.request_id.map(str::to_owned),
         });
         for term in &codes.terms {
             self.found.execute(params![term, seq])?;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use rusqlite::params;
 
 use super::Codes;
-use crate::record::Record;
+use crate::record::glance::Glance;
 use crate::record::verdict::decision_code;
 use crate::store::sqlite::index::{BUCKET_MILLIS, Dimension, HOUR_MILLIS, MINUTE_MILLIS};
 use crate::store::sqlite::transaction::Transaction;
@@ -32,9 +32,9 @@ fn bump<K: Ord, const N: usize>(map: &mut BTreeMap<K, [u64; N]>, key: K, add: [u
 }
 
 impl Sums {
-    pub(super) fn add(&mut self, seq: u64, record: &Record, codes: &Codes) {
+    pub(super) fn add(&mut self, seq: u64, record: &Glance<'_>, codes: &Codes) {
         let at = record.timestamp.as_millis();
-        let (kind, status) = (record.kind().code(), record.status().code());
+        let (kind, status) = (record.kind.code(), record.status.code());
         let (validated, rejected) = (
             u64::from(record.validated),
             u64::from(record.is_contract_rejection()),
@@ -65,7 +65,7 @@ impl Sums {
         count(Dimension::Server, codes.server);
         count(Dimension::Place, codes.place);
         record
-            .decision()
+            .decision
             .map(decision_code)
             .into_iter()
             .for_each(|d| count(Dimension::Decision, d));

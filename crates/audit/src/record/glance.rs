@@ -1,0 +1,156 @@
+//! `Glance`: what the index needs of a record.
+//!
+//! Most bodies are exactly as they were written here, with nothing rare in them, and are read member by member in the order
+//! of writing, without a copy. Whatever is different in any way is left to the decoder, so that nothing is read here that
+//! would be refused there, or read differently.
+
+use super::body::VERSION_1;
+use super::verdict::{Decision, Finding, Mode, Severity, Stage, parse_decision};
+use super::{Kind, Record, Source, Status};
+use crate::id::Ulid;
+use crate::time::Timestamp;
+
+/// The longest number that is looked at here.
+const LONGEST_NUMBER: usize = 18;
+
+/// What the index needs of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Glance<'a> {
+    pub(crate) id: Ulid,
+    pub(crate) kind: Kind,
+    pub(crate) timestamp: Timestamp,
+    pub(crate) server: Option<&'a str>,
+    pub(crate) tool: Option<&'a str>,
+    pub(crate) client: Option<&'a str>,
+    pub(crate) request_id: Option<&'a str>,
+    pub(crate) parent_id: Option<Ulid>,
+    pub(crate) status: Status,
+    pub(crate) decision: Option<Decision>,
+    pub(crate) findings: &'a [Finding],
+    pub(crate) validated: bool,
+}
+
+impl<'a> From<&'a Record> for Glance<'a> {
+    fn from(record: &'a Record) -> Self {
+        Self {
+            id: record.id,
+            kind: record.kind,
+            timestamp: record.timestamp,
+            server: record.server.as_deref(),
+            tool: record.tool.as_deref(),
+            client: record.client.as_deref(),
+            request_id: record.request_id.as_deref(),
+            parent_id: record.parent_id,
+            status: record.status,
+            decision: record.decision,
+            findings: &record.findings,
+            validated: record.validated,
+        }
+    }
+}
+
+impl<'a> Glance<'a> {
+    /// A contract finding in a policy decision: what the rejection rate counts.
+    pub(crate) fn is_contract_rejection(&self) -> bool {
+        let contract =
+            |f: &Finding| f.stage == Stage::Contract && f.severity >= Severity::Violation;
+        self.kind == Kind::PolicyDecision && self.findings.iter().any(contract)
+    }
+
+    /// Reads a body with nothing rare in it: no findings, no payloads, nothing escaped. `None` says nothing about the body.
+    pub(crate) fn plain(body: &'a [u8]) -> Option<Self> {
+        let mut rest = Rest(std::str::from_utf8(body.strip_prefix(VERSION_1)?).ok()?);
+        let id = rest.text(",\"id\":\"")?.parse().ok()?;
+        let kind = Kind::parse(rest.text(",\"type\":\"")?).ok()?;
+        let timestamp = rest.text(",\"timestamp\":\"")?.parse().ok()?;
+        rest.number(",\"duration_ms\":", true);
+        Source::parse(rest.text(",\"source\":\"")?).ok()?;
+        let server = rest.text(",\"server\":\"");
+        let tool = rest.text(",\"tool\":\"");
+        let client = rest.text(",\"client\":\"");
+        rest.text(",\"session_id\":\"");
+        let request_id = rest.text(",\"request_id\":\"");
+        let parent_id = match rest.text(",\"parent_id\":\"") {
+            Some(parent) => Some(parent.parse().ok()?),
+            None => None,
+        };
+        let status = Status::parse(rest.text(",\"status\":\"")?).ok()?;
+        let decision = match rest.text(",\"decision\":\"") {
+            Some(decision) => Some(parse_decision(decision).ok()?),
+            None => None,
+        };
+        rest.text(",\"reason\":\"");
+        let mode = rest.text(",\"mode\":\"");
+        let is = |word: &str| {
+            [Mode::Off, Mode::Warn, Mode::Strict]
+                .iter()
+                .any(|m| m.as_str() == word)
+        };
+        let validated = rest.skip(",\"validated\":true");
+        rest.text(",\"schema_digest\":\"");
+        rest.number(",\"schema_generation\":", false);
+        rest.text(",\"payload_digest\":\"");
+        rest.number(",\"request_bytes\":", false);
+        rest.number(",\"response_bytes\":", false);
+        (rest.0 == "}" && mode.is_none_or(is)).then_some(Self {
+            id,
+            kind,
+            timestamp,
+            server,
+            tool,
+            client,
+            request_id,
+            parent_id,
+            status,
+            decision,
+            findings: &[],
+            validated,
+        })
+    }
+}
+
+/// What is left of a body; nothing once something was not as expected, which then fits nothing any more.
+struct Rest<'a>(&'a str);
+
+impl<'a> Rest<'a> {
+    fn skip(&mut self, expected: &str) -> bool {
+        let rest = self.0.strip_prefix(expected);
+        self.0 = rest.unwrap_or(self.0);
+        rest.is_some()
+    }
+
+    /// The text after this key and its opening quote, if the key is next.
+    fn text(&mut self, key: &str) -> Option<&'a str> {
+        if !self.skip(key) {
+            return None;
+        }
+        let special = |byte: u8| byte == b'"' || byte == b'\\' || byte < 0x20;
+        let end = self.0.bytes().position(special).unwrap_or(self.0.len());
+        let (text, rest) = self.0.split_at_checked(end)?;
+        self.0 = rest.strip_prefix('"').unwrap_or_default();
+        Some(text)
+    }
+
+    /// Passes a number after this key, whole or with decimals, if the key is next.
+    fn number(&mut self, key: &str, decimals: bool) {
+        if !self.skip(key) {
+            return;
+        }
+        let before = self.0.len();
+        let whole = self.digits();
+        let mut fits = !whole.is_empty() && (whole == "0" || !whole.starts_with('0'));
+        if decimals && self.skip(".") {
+            fits &= !self.digits().is_empty();
+        }
+        if !fits || before - self.0.len() > LONGEST_NUMBER {
+            self.0 = "";
+        }
+    }
+
+    fn digits(&mut self) -> &'a str {
+        let end = self.0.bytes().take_while(u8::is_ascii_digit).count();
+        let (digits, rest) = self.0.split_at_checked(end).unwrap_or_default();
+        self.0 = rest;
+        digits
+    }
+}
