@@ -6,11 +6,11 @@ use crate::envelope::{Envelope, Member, Scope};
 use crate::error::{ParseError, Reason, ScanError};
 use crate::grammar::{admit, check_size, narrow, skip_space, trim};
 use crate::keep::{Keep, Keeper, Kept, Shelf};
-use crate::node::{ESCAPED, LONE_SURROGATE};
+use crate::node::LONE_SURROGATE;
 use crate::number::scan_number;
 use crate::skip::Skipper;
 use crate::span::Span;
-use crate::string::{short_name, unescape};
+use crate::string::{plain_string, short_name, unescape};
 use crate::walk::{Text, colon, key_string};
 
 /// Offsets have 32 bits.
@@ -187,10 +187,7 @@ impl<'a> Reader<'a, '_, '_, '_> {
         let mut name = first;
         let mut deepest = 0;
         loop {
-            let (key, behind) = key_string(text, name)?;
-            let at = text.offset(name);
-            self.skipper.note(at, key.flags);
-            let member = self.member(scope, Span::of(at + 1, key.close), key.flags);
+            let (member, behind) = self.name(text, name, scope)?;
             let start = text.offset(colon(text, behind)?);
             let (end, depth) = match self.kept(start, outer, member)? {
                 Some(read) => read,
@@ -232,12 +229,23 @@ impl<'a> Reader<'a, '_, '_, '_> {
         Ok(Some((kept.end, kept.depth)))
     }
 
-    fn member(&self, scope: Scope, name: Span, flags: u32) -> Option<Member> {
-        let raw = self.text.get(name.range()).unwrap_or_default();
-        if flags & ESCAPED == 0 {
-            Member::named(scope, raw.as_bytes())
-        } else {
-            Member::named(scope, unescape(raw).as_bytes())
+    /// Which member a name stands for, and what is behind it.
+    fn name(
+        &mut self,
+        text: Text<'a>,
+        rest: &'a [u8],
+        scope: Scope,
+    ) -> Result<(Option<Member>, &'a [u8]), ParseError> {
+        if let [b'"', inside @ ..] = rest
+            && let Ok(behind) = plain_string(inside)
+            && let Some((name, _)) = inside.split_at_checked(inside.len() - behind.len() - 1)
+        {
+            return Ok((Member::named(scope, name), behind));
         }
+        let (key, behind) = key_string(text, rest)?;
+        let at = text.offset(rest);
+        self.skipper.note(at, key.flags);
+        let raw = self.text.get(at + 1..key.close).unwrap_or_default();
+        Ok((Member::named(scope, unescape(raw).as_bytes()), behind))
     }
 }
