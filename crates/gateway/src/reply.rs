@@ -67,7 +67,7 @@ impl Reply {
 
 /// The reply to a call, once its records are where they belong.
 pub(crate) fn call(recorded: Recorded<Conclusion>, call: &Call) -> Reply {
-    let id = &*call.id;
+    let id = &call.id;
     match recorded.into_value() {
         Conclusion::Result(inspected) if inspected.is_rpc_error() => {
             fitted(inspected.message(id), call.method, call.client.era)

@@ -137,7 +137,7 @@ fn verdict(message: &Bytes, contract: &Contract, policy: &Policy) {
     );
     let inspected = examined.conclude(Screening::skipped(Skipped::NotConfigured));
     assert_eq!(inspected.decision(), Decision::Allowed);
-    black_box(inspected.message(b"42"));
+    black_box(inspected.message(&Bytes::from_static(b"42")));
 }
 
 /// What a gateway does that works on values.

@@ -80,9 +80,8 @@ impl Original {
     }
 
     /// The part of the text inside `window`, edited, with the id replaced if one is given.
-    pub(crate) fn forward(&self, pieces: &[Piece], window: Span, id: Option<&[u8]>) -> Segments {
-        // Before the id, the id, and behind it.
-        let mut segments = Segments::with_capacity(3 + pieces.len());
+    pub(crate) fn forward(&self, pieces: &[Piece], window: Span, id: Option<&Bytes>) -> Segments {
+        let mut segments = Segments::default();
         if pieces.is_empty() {
             self.push(window, id, &mut segments);
         }
@@ -99,7 +98,7 @@ impl Original {
         segments
     }
 
-    fn push(&self, span: Span, id: Option<&[u8]>, segments: &mut Segments) {
+    fn push(&self, span: Span, id: Option<&Bytes>, segments: &mut Segments) {
         let slice = |start: u32, end: u32| {
             let end = self.bytes.len().min(end as usize);
             self.bytes.slice(end.min(start as usize)..end)
@@ -107,7 +106,7 @@ impl Original {
         match (self.id, id) {
             (Some(old), Some(new)) if span.start <= old.start && old.end <= span.end => {
                 segments.push(slice(span.start, old.start));
-                segments.push_copy(new);
+                segments.push(new.clone());
                 segments.push(slice(old.end, span.end));
             }
             _ => segments.push(slice(span.start, span.end)),
@@ -116,14 +115,12 @@ impl Original {
 }
 
 /// A result of ours or of theirs in a response of ours.
-pub(crate) fn respond(id: &[u8], result: Segments) -> Segments {
+pub(crate) fn respond(id: &Bytes, result: Segments) -> Segments {
     let mut segments = Segments::default();
     segments.push_static(r#"{"jsonrpc":"2.0","id":"#);
-    segments.push_copy(id);
+    segments.push(id.clone());
     segments.push_static(r#","result":"#);
-    for part in result.into_parts() {
-        segments.push(part);
-    }
+    segments.append(result);
     segments.push_static("}");
     segments
 }

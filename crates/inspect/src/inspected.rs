@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
 use crate::authored;
@@ -203,7 +204,7 @@ impl Inspected {
     }
 
     /// The whole response, with the client's own id token in it.
-    pub fn message(&self, id: &[u8]) -> Segments {
+    pub fn message(&self, id: &Bytes) -> Segments {
         match &self.body {
             Body::Forwarded(pieces) if self.original.id.is_some() => {
                 self.original
@@ -220,7 +221,11 @@ impl Inspected {
                 self.original.forward(pieces, self.original.all(), None)
             }
             (Body::Authored(result), Some(id)) => {
-                respond(id.bytes(&self.original.bytes), result.clone().into())
+                let id = self
+                    .original
+                    .bytes
+                    .slice_ref(id.bytes(&self.original.bytes));
+                respond(&id, result.clone().into())
             }
             (Body::Authored(result), None) => result.clone().into(),
         }

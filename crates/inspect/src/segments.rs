@@ -2,11 +2,13 @@
 //! upstream's are shared, never copied.
 
 use bytes::Bytes;
+use smallvec::SmallVec;
 
 /// The bytes of a reply, in order, for one vectored write or one copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segments {
-    parts: Vec<Bytes>,
+    /// Nearly every reply has three: before the id, the id, and behind it.
+    parts: SmallVec<[Bytes; 3]>,
 }
 
 impl From<Bytes> for Segments {
@@ -18,24 +20,18 @@ impl From<Bytes> for Segments {
 }
 
 impl Segments {
-    pub(crate) fn with_capacity(parts: usize) -> Self {
-        Self {
-            parts: Vec::with_capacity(parts),
-        }
-    }
-
     pub(crate) fn push(&mut self, part: Bytes) {
         if !part.is_empty() {
             self.parts.push(part);
         }
     }
 
-    pub(crate) fn push_static(&mut self, part: &'static str) {
-        self.push(Bytes::from_static(part.as_bytes()));
+    pub(crate) fn append(&mut self, other: Self) {
+        self.parts.extend(other.parts);
     }
 
-    pub(crate) fn push_copy(&mut self, part: &[u8]) {
-        self.push(Bytes::copy_from_slice(part));
+    pub(crate) fn push_static(&mut self, part: &'static str) {
+        self.push(Bytes::from_static(part.as_bytes()));
     }
 
     /// The parts, none of them empty.
@@ -45,7 +41,7 @@ impl Segments {
 
     /// The parts, by value.
     pub fn into_parts(self) -> Vec<Bytes> {
-        self.parts
+        self.parts.into_vec()
     }
 
     /// How many bytes in all.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use bytes::Bytes;
 use countersign_inspect::config::{
     InputValidation, OutputSanitisation, OutputValidation, RawOutputValidation,
 };
@@ -238,7 +239,9 @@ fn check_emitted(
 /// The response a client gets carries its own id and the same result.
 fn check_message(case: &Case, inspected: &Inspected, emitted: &[u8]) -> Result<(), Failed> {
     let _ = case;
-    let message = inspected.message(b"\"client-7\"").into_bytes();
+    let message = inspected
+        .message(&Bytes::from_static(b"\"client-7\""))
+        .into_bytes();
     let Ok(message) = serde_json::from_slice::<Value>(&message) else {
         // Values serde_json cannot hold (huge exponents, lone surrogates) are the corpus's business.
         return Ok(());

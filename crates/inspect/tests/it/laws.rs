@@ -1,5 +1,6 @@
 //! Laws that hold for every result, checked on generated ones.
 
+use bytes::Bytes;
 use countersign_inspect::config::OutputValidation;
 use countersign_inspect::{
     ClientEra, Decision, Declaration, Era, Inspected, Mode, Overrides, Policy, RawReply,
@@ -244,7 +245,12 @@ fn responses() -> Result<(), Failed> {
                 ..policy(Mode::Strict)
             };
             let inspected = inspect(&schema, &message, &policy);
-            let answer = String::from_utf8(inspected.message(b"\"!c!\"").into_bytes().to_vec());
+            let answer = String::from_utf8(
+                inspected
+                    .message(&Bytes::from_static(b"\"!c!\""))
+                    .into_bytes()
+                    .to_vec(),
+            );
             let answer = answer.expect("it is UTF-8");
             let only = inspected.result().expect("there is a result").into_bytes();
             let only = std::str::from_utf8(&only).expect("it is UTF-8");
@@ -291,7 +297,7 @@ fn anything_is_answered() -> Result<(), Failed> {
         let texts = examined.texts().len();
         let inspected = examined.conclude(Screening::skipped(Skipped::NotConfigured));
         prop_assert!(texts == 0 || inspected.decision() != Decision::Blocked);
-        prop_assert!(!inspected.message(b"1").is_empty());
+        prop_assert!(!inspected.message(&Bytes::from_static(b"1")).is_empty());
         Ok(())
     })
 }
