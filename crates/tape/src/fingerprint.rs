@@ -82,9 +82,9 @@ impl NameTag {
     /// The tag of no key.
     pub const NONE: Self = Self(0);
 
-    /// The tag of a name, if it has fewer than eight bytes.
+    /// The tag of a name, if it has fewer than eight bytes and no NUL, which only an escape can write.
     pub fn of(name: &str) -> Option<Self> {
-        if name.len() >= 8 {
+        if name.len() >= 8 || name.contains('\0') {
             return None;
         }
         let flags = if name.is_ascii() { 0 } else { NON_ASCII };
@@ -116,6 +116,12 @@ mod tests {
             let digest = u64::from(fingerprint(name.as_bytes()));
             assert_eq!(tag.0 >> (32 + FINGERPRINT_SHIFT), digest, "{name}");
         }
+    }
+
+    #[test]
+    fn a_name_with_a_nul_is_not_taken_for_a_shorter_one() {
+        assert_eq!(NameTag::of("a\0"), None);
+        assert_eq!(NameTag::of("\0"), None);
     }
 
     #[test]

@@ -309,3 +309,53 @@ fn declared_names_are_known() {
         assert!(!schema.declares(name), "{name}");
     }
 }
+
+/// Short names are compared as one number, so what looks alike in it is tried: NUL, other alphabets, every length.
+#[test]
+fn names_are_told_apart_whatever_their_length_and_spelling() {
+    holds(
+        r#"{"properties":{"a\u0000":{"type":"null"},"b":{"type":"null"}},"additionalProperties":{"type":"integer"}}"#,
+        &[r#"{"a":1}"#, r#"{"a\u0000":null}"#, r#"{"\u0062":null}"#],
+        &[
+            r#"{"a":null}"#,
+            r#"{"a\u0000":1}"#,
+            r#"{"b":1}"#,
+            r#"{"\u0062":1}"#,
+        ],
+    );
+    holds(
+        r#"{"properties":{"":{"type":"null"},"é":{"type":"null"},"seven77":{"type":"null"},"eight888":{"type":"null"}},
+            "additionalProperties":{"type":"integer"}}"#,
+        &[
+            r#"{"":null,"é":null,"seven77":null,"eight888":null}"#,
+            r#"{"\u00e9":null,"seven7":1,"eight88":1,"seven777":1,"eight8888":1,"\u0000":1}"#,
+        ],
+        &[
+            r#"{"":1}"#,
+            r#"{"é":1}"#,
+            r#"{"\u00e9":1}"#,
+            r#"{"seven77":1}"#,
+            r#"{"eight888":1}"#,
+            r#"{"\u0000":null}"#,
+        ],
+    );
+}
+
+#[test]
+fn optional_values_pass_by_their_type_and_containers_are_still_looked_into() {
+    holds(
+        r#"{"properties":{"x":{"type":["integer","string","null"],"anyOf":[{"type":"number"},{"type":"null"},{"minLength":2}]}}}"#,
+        &[
+            r#"{"x":1}"#,
+            r#"{"x":1.0}"#,
+            r#"{"x":null}"#,
+            r#"{"x":"ab"}"#,
+        ],
+        &[r#"{"x":1.5}"#, r#"{"x":"a"}"#, r#"{"x":[]}"#],
+    );
+    holds(
+        r#"{"anyOf":[{"type":"object"},{"properties":{"a":true}}],"unevaluatedProperties":false}"#,
+        &[r#"{"a":1}"#, "{}"],
+        &[r#"{"b":1}"#],
+    );
+}
