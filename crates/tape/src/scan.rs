@@ -6,12 +6,12 @@ use crate::envelope::{Envelope, Member, Scope};
 use crate::error::{ParseError, Reason, ScanError};
 use crate::grammar::{admit, check_size, narrow, skip_space, trim};
 use crate::keep::{Keep, Keeper, Kept, Shelf};
-use crate::node::LONE_SURROGATE;
+use crate::node::{ESCAPED, LONE_SURROGATE};
 use crate::number::scan_number;
 use crate::skip::Skipper;
 use crate::span::Span;
-use crate::string::{plain_string, short_name, unescape};
-use crate::walk::{Text, colon, key_string};
+use crate::string::{short_name, unescape};
+use crate::walk::{Text, colon, end_of_string, name};
 
 /// Offsets have 32 bits.
 const MAX_BYTES: usize = u32::MAX as usize;
@@ -184,10 +184,10 @@ impl<'a> Reader<'a, '_, '_, '_> {
         let text = Text {
             bytes: self.text.as_bytes(),
         };
-        let mut name = first;
+        let mut next = first;
         let mut deepest = 0;
         loop {
-            let (member, behind) = self.name(text, name, scope)?;
+            let (member, behind) = self.member(text, next, scope)?;
             let start = text.offset(colon(text, behind)?);
             let (end, depth) = match self.kept(start, outer, member)? {
                 Some(read) => read,
@@ -202,7 +202,7 @@ impl<'a> Reader<'a, '_, '_, '_> {
             }
             let behind = trim(text.from(end));
             match behind {
-                [b',', next @ ..] => name = trim(next),
+                [b',', more @ ..] => next = trim(more),
                 [b'}', rest @ ..] => return Ok((text.offset(rest), deepest + 1)),
                 _ => return Err(text.error(behind, Reason::CommaOrBrace)),
             }
@@ -230,22 +230,21 @@ impl<'a> Reader<'a, '_, '_, '_> {
     }
 
     /// Which member a name stands for, and what is behind it.
-    fn name(
+    fn member(
         &mut self,
         text: Text<'a>,
         rest: &'a [u8],
         scope: Scope,
     ) -> Result<(Option<Member>, &'a [u8]), ParseError> {
-        if let [b'"', inside @ ..] = rest
-            && let Ok(behind) = plain_string(inside)
-            && let Some((name, _)) = inside.split_at_checked(inside.len() - behind.len() - 1)
-        {
+        let inside = name(text, rest)?;
+        let (behind, flags) = end_of_string(text, inside)?;
+        let name = inside.get(..inside.len() - behind.len() - 1);
+        let name = name.unwrap_or_default();
+        if flags & ESCAPED == 0 {
             return Ok((Member::named(scope, name), behind));
         }
-        let (key, behind) = key_string(text, rest)?;
-        let at = text.offset(rest);
-        self.skipper.note(at, key.flags);
-        let raw = self.text.get(at + 1..key.close).unwrap_or_default();
-        Ok((Member::named(scope, unescape(raw).as_bytes()), behind))
+        self.skipper.note(text.offset(rest), flags);
+        let name = unescape(std::str::from_utf8(name).unwrap_or_default());
+        Ok((Member::named(scope, name.as_bytes()), behind))
     }
 }

@@ -11,7 +11,7 @@ use crate::error::{ParseError, Reason};
 use crate::grammar::{literal, trim};
 use crate::node::{Kind, NOT_INTEGER};
 use crate::number::scan_number;
-use crate::string::{Scanned, Short, plain_string, scan_rest, scan_string, short_name};
+use crate::string::{Short, plain_string, scan_rest, short_name};
 
 /// What can have children.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -205,59 +205,48 @@ fn string<'a, S: Sink>(
     inside: &'a [u8],
     sink: &mut S,
 ) -> Result<&'a [u8], ParseError> {
-    let start = text.offset(rest);
-    match plain_string(inside) {
-        Ok(behind) => {
-            sink.string(start, text.offset(behind), 0);
-            Ok(behind)
-        }
-        Err(other) => {
-            let string = scan_rest(text.bytes, text.offset(other))?;
-            sink.string(start, string.close + 1, string.flags);
-            Ok(text.from(string.close + 1))
-        }
-    }
+    let (behind, flags) = end_of_string(text, inside)?;
+    sink.string(text.offset(rest), text.offset(behind), flags);
+    Ok(behind)
 }
 
 /// A member name and its colon; returns its value and what is behind.
 #[inline(always)]
 fn key<'a, S: Sink>(text: Text<'a>, rest: &'a [u8], sink: &mut S) -> Result<&'a [u8], ParseError> {
-    let [b'"', inside @ ..] = rest else {
-        return Err(text.error(rest, Reason::Key));
-    };
-    let start = text.offset(rest);
+    let inside = name(text, rest)?;
     if let Some(short) = short_name(inside)
         && let Some(behind) = inside.get(short.length + 1..)
     {
-        sink.short_key(start, short);
+        sink.short_key(text.offset(rest), short);
         return colon(text, behind);
     }
-    let behind = match plain_string(inside) {
-        Ok(behind) => {
-            sink.key(start, text.offset(behind), 0);
-            behind
-        }
-        Err(other) => {
-            let string = scan_rest(text.bytes, text.offset(other))?;
-            sink.key(start, string.close + 1, string.flags);
-            text.from(string.close + 1)
-        }
-    };
+    let (behind, flags) = end_of_string(text, inside)?;
+    sink.key(text.offset(rest), text.offset(behind), flags);
     colon(text, behind)
 }
 
-/// The string of a member name, and what is behind it.
-#[inline]
-pub(crate) fn key_string<'a>(
+/// A member name from behind its opening quote on.
+#[inline(always)]
+pub(crate) fn name<'a>(text: Text<'a>, rest: &'a [u8]) -> Result<&'a [u8], ParseError> {
+    match rest {
+        [b'"', inside @ ..] => Ok(inside),
+        _ => Err(text.error(rest, Reason::Key)),
+    }
+}
+
+/// What is behind a string's closing quote, and the flags of the string.
+#[inline(always)]
+pub(crate) fn end_of_string<'a>(
     text: Text<'a>,
-    rest: &'a [u8],
-) -> Result<(Scanned, &'a [u8]), ParseError> {
-    let [b'"', ..] = rest else {
-        return Err(text.error(rest, Reason::Key));
-    };
-    let string = scan_string(text.bytes, text.offset(rest) + 1)?;
-    let behind = text.from(string.close + 1);
-    Ok((string, behind))
+    inside: &'a [u8],
+) -> Result<(&'a [u8], u32), ParseError> {
+    match plain_string(inside) {
+        Ok(behind) => Ok((behind, 0)),
+        Err(other) => {
+            let string = scan_rest(text.bytes, text.offset(other))?;
+            Ok((text.from(string.close + 1), string.flags))
+        }
+    }
 }
 
 /// Step over the colon after a member name.
