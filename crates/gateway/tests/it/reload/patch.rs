@@ -42,7 +42,7 @@ async fn a_patch_merges_persists_and_holds() {
         .rig
         .activity("type=config_change&status=success")
         .await;
-    assert_eq!(record["source"], "api");
+    assert_eq!(record["source"], "api", "{record}");
     assert_eq!(record["reason"], "changed: routing_mode, mcpServers.x");
 
     let (status, said) = following
