@@ -2,6 +2,8 @@
 //!
 //! A program is immutable once built. Nodes refer to each other and to their plans by index; [`NONE`] means absent.
 
+use std::ops::RangeInclusive;
+
 use crate::format::Format;
 use crate::keyword::Keyword;
 use crate::names::Names;
@@ -195,6 +197,31 @@ pub(crate) struct Values {
 pub(crate) struct NumberPlan {
     pub(crate) bounds: Vec<Bound>,
     pub(crate) multiple_of: Option<Divisor>,
+    /// The machine integers that hold every bound, where those are all that is asked.
+    pub(crate) integers: Option<RangeInclusive<i64>>,
+}
+
+impl NumberPlan {
+    /// Sets what follows from the rest.
+    pub(crate) fn finish(&mut self) {
+        if self.multiple_of.is_some() {
+            return;
+        }
+        let mut range = i64::MIN..=i64::MAX;
+        for bound in &self.bounds {
+            let Some(small) = bound.small else {
+                return;
+            };
+            let (low, high) = match bound.keyword {
+                Keyword::Minimum => (small, i64::MAX),
+                Keyword::ExclusiveMinimum => (small.saturating_add(1), i64::MAX),
+                Keyword::Maximum => (i64::MIN, small),
+                _ => (i64::MIN, small.saturating_sub(1)),
+            };
+            range = low.max(*range.start())..=high.min(*range.end());
+        }
+        self.integers = Some(range);
+    }
 }
 
 #[derive(Debug)]

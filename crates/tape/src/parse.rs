@@ -199,7 +199,7 @@ impl Sink for Builder<'_> {
         self.push_key(start, start + name.length + 2, parts);
     }
 
-    #[inline]
+    #[inline(always)]
     fn open(&mut self, start: usize, container: Container) -> Result<(), ParseError> {
         let level = self.level + 1;
         if level >= self.max_depth {

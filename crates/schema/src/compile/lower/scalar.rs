@@ -33,6 +33,7 @@ impl Lowering<'_, '_> {
             })?;
             plan.multiple_of = Some(divisor);
         }
+        plan.finish();
         if plan.bounds.is_empty() && plan.multiple_of.is_none() {
             return Ok(NONE);
         }
