@@ -3,7 +3,7 @@
 
 use crate::authored;
 use crate::body::{Body, Original, Piece};
-use crate::egress;
+use crate::egress::{self, Needs};
 use crate::examine::Examined;
 use crate::found::Found;
 use crate::frame::{self, Framed};
@@ -53,31 +53,23 @@ impl Examined {
             return Vec::new();
         };
         let (upstream, client, config) = (self.source.era, self.policy.client, &self.policy.output);
+        let needs = Needs::of(&self.bytes, envelope, upstream, client, config);
         // Nearly always: nothing was cleaned, and the client reads what the upstream writes.
-        if self.cleaning.is_none()
-            && egress::passes(&self.bytes, envelope, upstream, client, config)
-        {
+        if self.cleaning.is_none() && needs.are_none() {
             return Vec::new();
         }
         let Framed { changes, mut found } = frame::frame(self, noise);
-        let moved = egress::moves(&self.bytes, envelope, client, config);
+        let moved = egress::moves(&self.bytes, envelope, needs, config);
         let moved = moved.map(|value| frame::moved(self, value, noise, &mut found));
         verdict.add_all(&found, self);
-        let mut edits = egress::edits(
-            &self.bytes,
-            envelope,
-            upstream,
-            client,
-            config,
-            moved.as_deref(),
-        );
+        let mut edits = egress::edits(&self.bytes, envelope, needs, moved.as_deref());
         changes.apply(&self.bytes, &mut edits);
         let rewritten = self
             .cleaning
             .as_ref()
             .and_then(|cleaning| cleaning.structured.as_ref());
         if let (Some(value), Some(rewritten)) = (envelope.structured_content(), rewritten)
-            && !egress::drops_structured(&self.bytes, envelope, client, config)
+            && !needs.drops_structured
         {
             edits.replace(value, rewritten.to_vec());
         }

@@ -12,70 +12,73 @@ use crate::equal::equal;
 use crate::reply::{ClientEra, Era};
 use crate::scratch::with_tape;
 
-/// Whether a result can go to a client as it is.
-pub(crate) fn passes(
-    bytes: &[u8],
-    envelope: &Envelope,
-    upstream: Era,
-    client: ClientEra,
-    config: &OutputValidation,
-) -> bool {
-    let says_type = envelope.get(Member::ResultType).is_some();
-    match (client, config.legacy_egress) {
-        (ClientEra::Legacy, Egress::Convert) => {
-            !is_dropped(bytes, envelope) && (upstream == Era::Legacy || !says_type)
+/// What has to change in a result on its way to a client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Needs {
+    /// `structuredContent` goes, for a client that would reject the whole result over it.
+    pub(crate) drops_structured: bool,
+    drops_type: bool,
+    adds_type: bool,
+}
+
+impl Needs {
+    pub(crate) fn of(
+        bytes: &[u8],
+        envelope: &Envelope,
+        upstream: Era,
+        client: ClientEra,
+        config: &OutputValidation,
+    ) -> Self {
+        let is_object = |result: Span| result.kind(bytes) == Some(Kind::Object);
+        if !envelope.result().is_some_and(is_object) {
+            return Self::default();
         }
-        (ClientEra::Modern, _) => upstream == Era::Modern || says_type,
-        _ => true,
+        let has_type = envelope.get(Member::ResultType).is_some();
+        match (client, config.legacy_egress) {
+            (ClientEra::Legacy, Egress::Convert) => Self {
+                drops_structured: is_dropped(bytes, envelope),
+                drops_type: upstream == Era::Modern && has_type,
+                adds_type: false,
+            },
+            (ClientEra::Modern, _) => Self {
+                adds_type: upstream == Era::Legacy && !has_type,
+                ..Self::default()
+            },
+            _ => Self::default(),
+        }
+    }
+
+    /// Whether the result can go as it is.
+    pub(crate) fn are_none(self) -> bool {
+        self == Self::default()
     }
 }
 
-/// The edits a result needs on its way to a client.
+/// The edits that a result needs. `moved`: what is said in a text block instead of the structured content.
 pub(crate) fn edits<'a>(
     bytes: &'a [u8],
     envelope: &Envelope,
-    upstream: Era,
-    client: ClientEra,
-    config: &OutputValidation,
+    needs: Needs,
     moved: Option<&str>,
 ) -> Edits<'a> {
     let mut edits = Edits::new(bytes);
-    let is_object = |result: &Span| result.kind(bytes) == Some(Kind::Object);
-    let Some(result) = envelope.result().filter(is_object) else {
+    let Some(result) = envelope.result() else {
         return edits;
     };
-    match (client, config.legacy_egress) {
-        (ClientEra::Legacy, Egress::Convert) => {
-            move_structured(bytes, envelope, result, moved, &mut edits);
-            if upstream == Era::Modern && envelope.get(Member::ResultType).is_some() {
-                remove(bytes, result, "resultType", &mut edits);
-            }
+    if needs.drops_structured {
+        remove(bytes, result, "structuredContent", &mut edits);
+        if let Some(text) = moved {
+            let block = text_block(text);
+            append_block(bytes, result, envelope.content(), &block, &mut edits);
         }
-        (ClientEra::Modern, _)
-            if upstream == Era::Legacy && envelope.get(Member::ResultType).is_none() =>
-        {
-            edits.insert_member(result, Place::First, "resultType", b"\"complete\"");
-        }
-        _ => {}
+    }
+    if needs.drops_type {
+        remove(bytes, result, "resultType", &mut edits);
+    }
+    if needs.adds_type {
+        edits.insert_member(result, Place::First, "resultType", b"\"complete\"");
     }
     edits
-}
-
-fn move_structured(
-    bytes: &[u8],
-    envelope: &Envelope,
-    result: Span,
-    moved: Option<&str>,
-    edits: &mut Edits<'_>,
-) {
-    if !is_dropped(bytes, envelope) {
-        return;
-    }
-    remove(bytes, result, "structuredContent", edits);
-    if let Some(text) = moved {
-        let block = text_block(text);
-        append_block(bytes, result, envelope.content(), &block, edits);
-    }
 }
 
 /// Whether a legacy client is not given `structuredContent`.
@@ -88,26 +91,15 @@ fn is_dropped(bytes: &[u8], envelope: &Envelope) -> bool {
         || (value.kind(bytes) != Some(Kind::Object) && envelope.content().is_none_or(readable))
 }
 
-/// Whether this client is not given `structuredContent`.
-pub(crate) fn drops_structured(
-    bytes: &[u8],
-    envelope: &Envelope,
-    client: ClientEra,
-    config: &OutputValidation,
-) -> bool {
-    (client, config.legacy_egress) == (ClientEra::Legacy, Egress::Convert)
-        && is_dropped(bytes, envelope)
-}
-
 /// The value that becomes a text block for this client, if it does: it is dropped and no text says it yet.
 pub(crate) fn moves<'a>(
     bytes: &'a [u8],
     envelope: &Envelope,
-    client: ClientEra,
+    needs: Needs,
     config: &OutputValidation,
 ) -> Option<&'a str> {
     let value = envelope.structured_content()?;
-    let moves = drops_structured(bytes, envelope, client, config)
+    let moves = needs.drops_structured
         && envelope.is_error(bytes) != Some(true)
         && !said_in_text(bytes, envelope, value, config);
     // The scan has seen that the whole message is UTF-8.

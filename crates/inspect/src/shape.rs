@@ -168,6 +168,7 @@ const BLOCK: [&str; 7] = [
 
 fn check_block(bytes: &[u8], members: [Option<Span>; 7]) -> Result<(), Malformed> {
     let [kind, text, data, mime_type, uri, name, resource] = members;
+    // Nearly every block is one, spelt like this: nothing to decode.
     if kind.is_some_and(|kind| kind.bytes(bytes) == br#""text""#) {
         return string(bytes, text, "/text");
     }

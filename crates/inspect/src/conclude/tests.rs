@@ -1,9 +1,10 @@
+use bytes::Bytes;
+
 use crate::config::{OutputValidation, Posture};
 use crate::{
     ClientEra, Contract, Decision, Declaration, Finding, Inspected, Mode, Policy, RawReply,
     Screened, Screening, Severity, Skipped, Source, Stage, ToolName, examine, examine_arguments,
 };
-use bytes::Bytes;
 
 const ID: &str = r#"{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}"#;
 const OK: &str = r#"{"content":[],"structuredContent":{"id":7}}"#;
