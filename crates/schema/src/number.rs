@@ -270,23 +270,6 @@ pub(crate) fn fast_decimal(text: &[u8]) -> Option<(i64, u32)> {
     Some((if negative { -value } else { value }, scale))
 }
 
-/// A short number without sign, fraction and exponent.
-#[inline]
-pub(crate) fn fast_integer(text: &[u8]) -> Option<i64> {
-    if text.len() > SMALL_DIGITS {
-        return None;
-    }
-    let mut value = 0;
-    for byte in text {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value * 10 + i64::from(digit);
-    }
-    Some(value)
-}
-
 /// How `value` / 10^`scale` orders against an integer.
 #[inline]
 pub(crate) fn order_scaled(value: i64, scale: u32, integer: i64) -> Ordering {

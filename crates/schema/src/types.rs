@@ -20,6 +20,15 @@ const fn kinds(kinds: &[Kind]) -> u16 {
 
 const INTEGER: u16 = Node::INTEGER_BIT;
 
+/// The bits of a kind; integers go with numbers.
+const fn bits_of(kind: Kind) -> u16 {
+    let integer = match kind {
+        Kind::Number => INTEGER,
+        _ => 0,
+    };
+    1 << kind as u16 | integer
+}
+
 const NAMES: [(&str, u16); 7] = [
     ("null", kinds(&[Kind::Null])),
     ("boolean", kinds(&[Kind::False, Kind::True])),
@@ -59,15 +68,13 @@ impl TypeSet {
     /// The set without a kind of value; integers go with numbers.
     #[must_use]
     pub(crate) fn without(self, kind: Kind) -> Self {
-        let integer = if kind == Kind::Number { INTEGER } else { 0 };
-        Self(self.0 & !(1 << kind as u16 | integer))
+        Self(self.0 & !bits_of(kind))
     }
 
     /// The kind of value in the set, integers with numbers.
     #[must_use]
     pub(crate) fn only(self, kind: Kind) -> Self {
-        let integer = if kind == Kind::Number { INTEGER } else { 0 };
-        Self(self.0 & (1 << kind as u16 | integer))
+        Self(self.0 & bits_of(kind))
     }
 
     /// The containers in the set.

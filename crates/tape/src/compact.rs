@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use crate::grammar::skip_space;
-use crate::string::scan_string;
+use crate::grammar::{Text, skip_space};
+use crate::string::end_of_string;
 
 /// Drop the whitespace outside strings of a checked JSON text. Borrows when there is none.
 ///
@@ -13,6 +13,7 @@ use crate::string::scan_string;
 /// assert_eq!(&*compact(b"{ \"a b\" :\n[1, 2] }\n"), b"{\"a b\":[1,2]}");
 /// ```
 pub fn compact(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let text = Text { bytes };
     let mut out = Vec::new();
     let mut kept = 0;
     let mut at = 0;
@@ -25,8 +26,8 @@ pub fn compact(bytes: &[u8]) -> Cow<'_, [u8]> {
             }
             b'"' => {
                 // Text that is not JSON after all is kept from here on.
-                let string = scan_string(bytes, at + 1);
-                at = string.map_or(bytes.len(), |string| string.close + 1);
+                let behind = end_of_string(text, text.from(at + 1));
+                at = behind.map_or(bytes.len(), |(behind, _)| text.offset(behind));
             }
             _ => at += 1,
         }

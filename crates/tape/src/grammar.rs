@@ -2,7 +2,6 @@
 //! opens every reading: size first, then UTF-8, once, over the whole input.
 
 use crate::error::{ParseError, Reason};
-use crate::walk::Text;
 
 /// An offset or index into an input that [`admit`] let in.
 #[expect(
@@ -27,6 +26,29 @@ pub(crate) fn check_size(length: usize, max_bytes: usize) -> Result<(), ParseErr
         return Err(ParseError::new(max_bytes, Reason::TooLarge));
     }
     Ok(())
+}
+
+/// A text that is read, to tell where a rest of it begins.
+#[derive(Clone, Copy)]
+pub(crate) struct Text<'a> {
+    pub(crate) bytes: &'a [u8],
+}
+
+impl<'a> Text<'a> {
+    #[inline]
+    pub(crate) fn offset(self, rest: &[u8]) -> usize {
+        self.bytes.len() - rest.len()
+    }
+
+    #[inline]
+    pub(crate) fn from(self, offset: usize) -> &'a [u8] {
+        self.bytes.get(offset..).unwrap_or_default()
+    }
+
+    #[cold]
+    pub(crate) fn error(self, rest: &[u8], reason: Reason) -> ParseError {
+        ParseError::new(self.offset(rest), reason)
+    }
 }
 
 /// The first offset at or after `at` that is not JSON whitespace.

@@ -5,7 +5,7 @@
 )]
 
 use crate::error::{ParseError, Reason};
-use crate::walk::Text;
+use crate::grammar::Text;
 
 /// What is behind a number, and whether it was written without fraction and exponent.
 pub(crate) struct Scanned<'a> {

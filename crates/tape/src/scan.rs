@@ -4,14 +4,14 @@
 
 use crate::envelope::{Envelope, Member, Scope};
 use crate::error::{ParseError, Reason, ScanError};
-use crate::grammar::{admit, check_size, narrow, skip_space, trim};
+use crate::grammar::{Text, admit, check_size, narrow, skip_space, trim};
 use crate::keep::{Keep, Keeper, Kept, Shelf};
 use crate::node::{ESCAPED, LONE_SURROGATE};
 use crate::number::scan_number;
 use crate::skip::Skipper;
 use crate::span::Span;
-use crate::string::{short_name, unescape};
-use crate::walk::{Text, colon, end_of_string, name};
+use crate::string::{end_of_string, short_name, unescape};
+use crate::walk::{colon, name};
 
 /// Offsets have 32 bits.
 const MAX_BYTES: usize = u32::MAX as usize;

@@ -5,11 +5,10 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::grammar::{narrow, skip_space};
+use crate::grammar::{Text, narrow, skip_space};
 use crate::node::Kind;
 use crate::number::scan_number;
-use crate::string::{scan_string, unescape};
-use crate::walk::Text;
+use crate::string::{end_of_string, unescape};
 
 /// A range of bytes: `start..end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -209,11 +208,12 @@ impl<'a> Items<'a> {
 
 /// The end of the checked value at `start`. Nesting is a number here, because brackets are known to match.
 fn skip_checked(bytes: &[u8], start: usize) -> Option<usize> {
+    let text = Text { bytes };
     let mut at = start;
     let mut level = 0_usize;
     loop {
         at = match bytes.get(at)? {
-            b'"' => scan_string(bytes, at + 1).ok()?.close + 1,
+            b'"' => text.offset(end_of_string(text, text.from(at + 1)).ok()?.0),
             b'{' | b'[' => {
                 level += 1;
                 at + 1
@@ -222,10 +222,7 @@ fn skip_checked(bytes: &[u8], start: usize) -> Option<usize> {
                 level = level.checked_sub(1)?;
                 at + 1
             }
-            b'-' | b'0'..=b'9' => {
-                let text = Text { bytes };
-                text.offset(scan_number(text, text.from(at)).ok()?.behind)
-            }
+            b'-' | b'0'..=b'9' => text.offset(scan_number(text, text.from(at)).ok()?.behind),
             b't' | b'n' => at + 4,
             b'f' => at + 5,
             b',' | b':' | b' ' | b'\n' | b'\r' | b'\t' if level > 0 => at + 1,

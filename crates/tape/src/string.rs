@@ -5,6 +5,7 @@
 use std::borrow::Cow;
 
 use crate::error::{ParseError, Reason};
+use crate::grammar::Text;
 use crate::node::{ESCAPED, LONE_SURROGATE, NON_ASCII};
 
 const ONES: u64 = 0x0101_0101_0101_0101;
@@ -17,22 +18,26 @@ const WINDOW: usize = 40;
 const BLOCK: usize = 32;
 
 /// Where a string ends and what was seen on the way.
-pub(crate) struct Scanned {
+struct Scanned {
     /// Offset of the closing quote.
-    pub(crate) close: usize,
+    close: usize,
     /// As node flags.
-    pub(crate) flags: u32,
+    flags: u32,
 }
 
-/// Scan a string whose opening quote is at `from - 1`.
-#[inline]
-pub(crate) fn scan_string(bytes: &[u8], from: usize) -> Result<Scanned, ParseError> {
-    match plain_string(bytes.get(from..).unwrap_or_default()) {
-        Ok(behind) => Ok(Scanned {
-            close: bytes.len() - behind.len() - 1,
-            flags: 0,
-        }),
-        Err(rest) => scan_rest(bytes, bytes.len() - rest.len()),
+/// What is behind a string's closing quote, and the flags of the string.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "asked for every string")]
+pub(crate) fn end_of_string<'a>(
+    text: Text<'a>,
+    inside: &'a [u8],
+) -> Result<(&'a [u8], u32), ParseError> {
+    match plain_string(inside) {
+        Ok(behind) => Ok((behind, 0)),
+        Err(other) => {
+            let string = scan_rest(text.bytes, text.offset(other))?;
+            Ok((text.from(string.close + 1), string.flags))
+        }
     }
 }
 
@@ -42,7 +47,7 @@ pub(crate) fn scan_string(bytes: &[u8], from: usize) -> Result<Scanned, ParseErr
     clippy::inline_always,
     reason = "many strings end within a word; a call costs as much as the scan"
 )]
-pub(crate) fn plain_string(inside: &[u8]) -> Result<&[u8], &[u8]> {
+fn plain_string(inside: &[u8]) -> Result<&[u8], &[u8]> {
     let mut rest = inside;
     while let Some((chunk, tail)) = rest.split_first_chunk::<8>()
         && inside.len() - rest.len() < WINDOW
@@ -91,7 +96,7 @@ fn closes(word: u64, hit: u64) -> Option<usize> {
 /// The rest of a string from `at` on, with nothing but plain ASCII before it: a long one, escapes, other alphabets, the
 /// last bytes of the input, errors.
 #[inline(never)]
-pub(crate) fn scan_rest(bytes: &[u8], mut at: usize) -> Result<Scanned, ParseError> {
+fn scan_rest(bytes: &[u8], mut at: usize) -> Result<Scanned, ParseError> {
     let mut flags = 0;
     let mut blocks_from = at;
     loop {

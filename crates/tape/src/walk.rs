@@ -8,10 +8,10 @@
 )]
 
 use crate::error::{ParseError, Reason};
-use crate::grammar::{literal, trim};
+use crate::grammar::{Text, literal, trim};
 use crate::node::{Kind, NOT_INTEGER};
 use crate::number::scan_number;
-use crate::string::{Short, plain_string, scan_rest, short_name};
+use crate::string::{Short, end_of_string, short_name};
 
 /// What can have children.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -101,29 +101,6 @@ pub(crate) fn walk<S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usi
             }
         };
         sink.comma()?;
-    }
-}
-
-/// The text that is walked, to tell where a rest of it begins.
-#[derive(Clone, Copy)]
-pub(crate) struct Text<'a> {
-    pub(crate) bytes: &'a [u8],
-}
-
-impl<'a> Text<'a> {
-    #[inline]
-    pub(crate) fn offset(self, rest: &[u8]) -> usize {
-        self.bytes.len() - rest.len()
-    }
-
-    #[inline]
-    pub(crate) fn from(self, offset: usize) -> &'a [u8] {
-        self.bytes.get(offset..).unwrap_or_default()
-    }
-
-    #[cold]
-    pub(crate) fn error(self, rest: &[u8], reason: Reason) -> ParseError {
-        ParseError::new(self.offset(rest), reason)
     }
 }
 
@@ -231,21 +208,6 @@ pub(crate) fn name<'a>(text: Text<'a>, rest: &'a [u8]) -> Result<&'a [u8], Parse
     match rest {
         [b'"', inside @ ..] => Ok(inside),
         _ => Err(text.error(rest, Reason::Key)),
-    }
-}
-
-/// What is behind a string's closing quote, and the flags of the string.
-#[inline(always)]
-pub(crate) fn end_of_string<'a>(
-    text: Text<'a>,
-    inside: &'a [u8],
-) -> Result<(&'a [u8], u32), ParseError> {
-    match plain_string(inside) {
-        Ok(behind) => Ok((behind, 0)),
-        Err(other) => {
-            let string = scan_rest(text.bytes, text.offset(other))?;
-            Ok((text.from(string.close + 1), string.flags))
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use countersign_tape::{Kind, Node as TapeNode};
 use super::{Halt, Machine};
 use crate::format::Format;
 use crate::keyword::Keyword;
-use crate::number::{Number, fast_decimal, fast_integer, order_scaled};
+use crate::number::{Number, fast_decimal, order_scaled};
 use crate::pattern::Pattern;
 use crate::program::{Bound, Flags, NONE, Node, NodeId, NumberPlan, Operation, StringPlan, Values};
 
@@ -205,13 +205,12 @@ impl Machine<'_, '_> {
     ) -> Result<Option<Keyword>, Halt> {
         let bytes = self.tape.raw_bytes(instance);
         self.fuel.spend_bytes(bytes.len())?;
-        if let Some(range) = &plan.integers
-            && let Some(value) = fast_integer(bytes)
+        let small = fast_decimal(bytes);
+        if let (Some(range), Some((value, 0))) = (&plan.integers, small)
             && range.contains(&value)
         {
             return Ok(None);
         }
-        let small = fast_decimal(bytes);
         for bound in &plan.bounds {
             if !within(bound, small, || self.tape.raw(instance)) {
                 return Ok(Some(bound.keyword));
