@@ -13,7 +13,6 @@ use crate::string::unescape;
 #[derive(Debug, Default, Clone, Copy)]
 pub(crate) struct Filter {
     bits: [u64; 4],
-    postponed: bool,
 }
 
 impl Filter {
@@ -29,16 +28,6 @@ impl Filter {
         let met = *word & bit != 0;
         *word |= bit;
         met
-    }
-
-    /// Leave the question to the end of the object.
-    pub(crate) fn postpone(&mut self) {
-        self.postponed = true;
-    }
-
-    #[inline]
-    pub(crate) fn is_postponed(&self) -> bool {
-        self.postponed
     }
 }
 

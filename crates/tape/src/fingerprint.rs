@@ -26,6 +26,27 @@ pub fn fingerprint(decoded: &[u8]) -> u32 {
     }
 }
 
+/// A name of fewer than eight bytes.
+#[derive(Clone, Copy)]
+pub(crate) struct ShortName {
+    pub(crate) length: usize,
+    /// Its bytes, the first in the lowest place, and zeros.
+    pub(crate) word: u64,
+}
+
+impl ShortName {
+    /// The first `length` bytes, if they are fewer than eight and eight can be read.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "asked for every member")]
+    pub(crate) fn of(inside: &[u8], length: usize) -> Option<Self> {
+        let window = u64::from_le_bytes(*inside.first_chunk()?);
+        (length < 8).then(|| Self {
+            length,
+            word: window & ((1 << (8 * length)) - 1),
+        })
+    }
+}
+
 /// A name of fewer than eight bytes, mixed. An odd factor loses nothing, so the lowest 56 bits still are the name; the
 /// highest 24 of those are its fingerprint, and what is above them means nothing.
 #[derive(Clone, Copy)]

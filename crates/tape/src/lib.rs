@@ -20,6 +20,7 @@
 //! # Ok::<(), countersign_tape::ParseError>(())
 //! ```
 
+mod block;
 mod compact;
 mod duplicates;
 mod edits;

@@ -6,12 +6,14 @@
     reason = "the loop asks these for every value; as calls they cost as much as they do"
 )]
 
+use std::borrow::Cow;
+
 use crate::duplicates::{Filter, Names};
 use crate::error::{ParseError, Reason};
-use crate::fingerprint::{Mixed, fingerprint};
+use crate::fingerprint::{Mixed, ShortName, fingerprint};
 use crate::grammar::{narrow, skip_space};
 use crate::node::{COUNT_SHIFT, ESCAPED, FINGERPRINT_SHIFT, KIND_MASK, Kind, LONE_SURROGATE, Node};
-use crate::string::{Short, unescape};
+use crate::string::unescape;
 use crate::tape::Reports;
 use crate::walk::{Container, Sink, walk};
 
@@ -25,10 +27,10 @@ const NONE: u32 = u32::MAX;
 pub(crate) struct Builder<'a> {
     pub(crate) text: &'a str,
     pub(crate) nodes: Vec<Node>,
-    /// Those of the objects around the innermost one.
+    /// One per open object: the names it has had.
     pub(crate) filters: Vec<Filter>,
-    /// The names that the innermost open object has had.
-    names: Filter,
+    /// The open objects whose names are compared when they end.
+    doubtful: Vec<u32>,
     pub(crate) reports: Option<Box<Reports>>,
     pub(crate) depth: u32,
     max_depth: u32,
@@ -51,7 +53,7 @@ impl<'a> Builder<'a> {
             text,
             nodes,
             filters,
-            names: Filter::default(),
+            doubtful: Vec::new(),
             reports: None,
             depth: 1,
             max_depth,
@@ -94,14 +96,17 @@ impl<'a> Builder<'a> {
     }
 
     #[inline(always)]
-    fn push_key(&mut self, start: usize, end: usize, (meta, next): (u32, u32)) {
+    fn push_key(&mut self, start: usize, length: usize, (meta, next): (u32, u32)) {
         self.nodes.push(Node {
             start: narrow(start),
-            end: narrow(end),
+            end: narrow(start + length + 2),
             next,
             meta,
         });
-        if self.names.has_met(meta >> FINGERPRINT_SHIFT) {
+        let digest = meta >> FINGERPRINT_SHIFT;
+        if let Some(names) = self.filters.last_mut()
+            && names.has_met(digest)
+        {
             self.doubt();
         }
     }
@@ -119,19 +124,25 @@ impl<'a> Builder<'a> {
     /// most cases; what stays open is settled for the whole object at its end.
     #[inline(never)]
     fn doubt(&mut self) {
-        if self.names.is_postponed() {
+        if self.is_doubtful(self.node) {
             return;
         }
         let key = narrow(self.nodes.len()) - 1;
         let cleared = self.count <= Filter::PAIRWISE
             && !Names::new(self.text, &self.nodes).resembles_earlier(self.node, key);
         if !cleared {
-            self.names.postpone();
+            self.doubtful.push(self.node);
         }
+    }
+
+    #[inline]
+    fn is_doubtful(&self, object: u32) -> bool {
+        self.doubtful.last() == Some(&object)
     }
 
     #[inline(never)]
     fn compare_all(&mut self, object: u32) {
+        self.doubtful.pop();
         let duplicates = &mut self.reports.get_or_insert_default().duplicates;
         let room = REPORTS - duplicates.len();
         if room > 0 {
@@ -151,15 +162,14 @@ impl<'a> Builder<'a> {
 
 /// What the node of a key has that is long, or spelt with escapes.
 #[inline]
-fn key_parts(name: &[u8], flags: u32) -> (u32, u32) {
+fn long_parts(name: &[u8], flags: u32) -> (u32, u32) {
     let digest = fingerprint(name);
     (Kind::Key as u32 | flags | digest << FINGERPRINT_SHIFT, 0)
 }
 
 #[cold]
-fn escaped_parts(raw: &[u8], flags: u32) -> (u32, u32) {
-    let raw = std::str::from_utf8(raw).unwrap_or_default();
-    key_parts(unescape(raw).as_bytes(), flags)
+fn unescaped(raw: &[u8]) -> Cow<'_, str> {
+    unescape(std::str::from_utf8(raw).unwrap_or_default())
 }
 
 impl Sink for Builder<'_> {
@@ -177,26 +187,23 @@ impl Sink for Builder<'_> {
     }
 
     #[inline]
-    fn key(&mut self, start: usize, end: usize, flags: u32) {
+    fn key(&mut self, start: usize, name: &[u8], flags: u32) {
         if flags & LONE_SURROGATE != 0 {
             self.report_surrogate();
         }
-        let raw = self.text.as_bytes().get(start + 1..end - 1);
-        let raw = raw.unwrap_or_default();
         let parts = if flags & ESCAPED != 0 {
-            escaped_parts(raw, flags)
-        } else if raw.len() < 8 {
-            Mixed::short(raw).parts(flags)
+            long_parts(unescaped(name).as_bytes(), flags)
+        } else if name.len() < 8 {
+            Mixed::short(name).parts(flags)
         } else {
-            key_parts(raw, flags)
+            long_parts(name, flags)
         };
-        self.push_key(start, end, parts);
+        self.push_key(start, name.len(), parts);
     }
 
     #[inline(always)]
-    fn short_key(&mut self, start: usize, name: Short) {
-        let parts = Mixed::of(name.word).parts(0);
-        self.push_key(start, start + name.length + 2, parts);
+    fn short_key(&mut self, start: usize, name: ShortName) {
+        self.push_key(start, name.length, Mixed::of(name.word).parts(0));
     }
 
     #[inline(always)]
@@ -223,7 +230,7 @@ impl Sink for Builder<'_> {
         self.count = 1;
         self.inside = container;
         if container == Container::Object {
-            self.filters.push(std::mem::take(&mut self.names));
+            self.filters.push(Filter::default());
         }
         Ok(())
     }
@@ -248,10 +255,10 @@ impl Sink for Builder<'_> {
         node.end = narrow(end);
         node.next = next;
         if self.inside == Container::Object {
-            if self.names.is_postponed() {
+            if self.is_doubtful(closed) {
                 self.compare_all(closed);
             }
-            self.names = self.filters.pop().unwrap_or_default();
+            self.filters.pop();
         }
         self.level -= 1;
         let outer = self.nodes.get(self.node as usize)?;

@@ -10,7 +10,7 @@ use crate::node::{ESCAPED, LONE_SURROGATE};
 use crate::number::scan_number;
 use crate::skip::Skipper;
 use crate::span::Span;
-use crate::string::{end_of_string, short_name, unescape};
+use crate::string::{end_of_string, plain_string, unescape};
 use crate::walk::{colon, name};
 
 /// Offsets have 32 bits.
@@ -133,7 +133,7 @@ fn read<'a>(
 fn short_scalar(bytes: &[u8], at: usize) -> Option<usize> {
     let text = Text { bytes };
     let behind = match text.from(at) {
-        [b'"', inside @ ..] => inside.get(short_name(inside)?.length + 1..)?,
+        [b'"', inside @ ..] => plain_string(inside).ok()?,
         rest @ [b'0'..=b'9', ..] => scan_number(text, rest).ok()?.behind,
         _ => return None,
     };

@@ -2,8 +2,8 @@
 //! Sixty-four levels fit in a register; a 100,000-deep array costs 12.5 KB.
 
 use crate::error::{ParseError, Reason};
+use crate::fingerprint::ShortName;
 use crate::node::LONE_SURROGATE;
-use crate::string::Short;
 use crate::walk::{Container, Sink, walk};
 
 /// Checks values one after the other, keeping its buffer.
@@ -83,12 +83,12 @@ impl Sink for Skipper {
     }
 
     #[inline]
-    fn key(&mut self, start: usize, _end: usize, flags: u32) {
+    fn key(&mut self, start: usize, _name: &[u8], flags: u32) {
         self.note(start, flags);
     }
 
     #[inline]
-    fn short_key(&mut self, _start: usize, _name: Short) {}
+    fn short_key(&mut self, _start: usize, _name: ShortName) {}
 
     #[inline]
     fn open(&mut self, start: usize, container: Container) -> Result<(), ParseError> {

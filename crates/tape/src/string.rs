@@ -1,9 +1,10 @@
 //! JSON strings: finding the end of one, decoding one, writing one.
-//! Short plain ones are read a word at a time, in line; the rest goes through blocks of 32 bytes that stop only where
-//! something is neither plain nor an escaped quote or line end. UTF-8 is not checked here: the whole input was before.
+//! Plain ones are read a block at a time, in line; the rest goes through wider blocks that stop only where something is
+//! neither plain nor an escaped quote or line end. UTF-8 is not checked here: the whole input was before.
 
 use std::borrow::Cow;
 
+use crate::block::{BLOCK, first_unusual};
 use crate::error::{ParseError, Reason};
 use crate::grammar::Text;
 use crate::node::{ESCAPED, LONE_SURROGATE, NON_ASCII};
@@ -11,11 +12,8 @@ use crate::node::{ESCAPED, LONE_SURROGATE, NON_ASCII};
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
 
-/// Bytes of a string that are looked at in line; longer ones go to the vector loop.
-const WINDOW: usize = 40;
-
-/// Bytes the vector loop looks at in one step.
-const BLOCK: usize = 32;
+/// Bytes that are looked at in one step where escapes are expected.
+const CALM: usize = 32;
 
 /// Where a string ends and what was seen on the way.
 struct Scanned {
@@ -41,56 +39,40 @@ pub(crate) fn end_of_string<'a>(
     }
 }
 
-/// What is behind the closing quote, if that is near and all before it is plain ASCII; else what is not that plain.
+/// The length of the string that begins here and what is behind its closing quote, if the string is plain ASCII and
+/// ends in the first block.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "asked for every member name")]
+pub(crate) fn short_string(inside: &[u8]) -> Option<(usize, &[u8])> {
+    let length = first_unusual(inside.first_chunk()?)?;
+    Some((length, behind_quote(inside, length)?))
+}
+
+/// What is behind the closing quote, if all before it is plain ASCII; else what is not that plain.
 #[inline(always)]
 #[expect(
     clippy::inline_always,
-    reason = "many strings end within a word; a call costs as much as the scan"
+    reason = "many strings end within a block; a call costs as much as the scan"
 )]
-fn plain_string(inside: &[u8]) -> Result<&[u8], &[u8]> {
+pub(crate) fn plain_string(inside: &[u8]) -> Result<&[u8], &[u8]> {
     let mut rest = inside;
-    while let Some((chunk, tail)) = rest.split_first_chunk::<8>()
-        && inside.len() - rest.len() < WINDOW
-    {
-        let word = u64::from_le_bytes(*chunk);
-        let hit = unusual(word);
-        if hit != 0 {
-            let behind = closes(word, hit).and_then(|length| rest.get(length + 1..));
-            return behind.ok_or(rest);
+    while let Some((block, tail)) = rest.split_first_chunk::<BLOCK>() {
+        if let Some(length) = first_unusual(block) {
+            return behind_quote(rest, length).ok_or(rest);
         }
         rest = tail;
     }
     Err(rest)
 }
 
-/// A name of fewer than eight plain ASCII bytes.
-#[derive(Clone, Copy)]
-pub(crate) struct Short {
-    pub(crate) length: usize,
-    /// Its bytes, the first in the lowest place, and zeros.
-    pub(crate) word: u64,
-}
-
-/// The name that these bytes begin with, if its closing quote is among the first eight and all before it is plain.
+/// What is behind the quote at `at`, if there is one.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "asked for every member")]
-pub(crate) fn short_name(inside: &[u8]) -> Option<Short> {
-    let word = u64::from_le_bytes(*inside.first_chunk::<8>()?);
-    let hit = unusual(word);
-    let length = closes(word, hit)?;
-    Some(Short {
-        length,
-        // The bits below the byte that was hit.
-        word: word & ((hit ^ hit.wrapping_sub(1)) >> 8),
-    })
-}
-
-/// Which byte of a word is the first unusual one, if that is a quote.
-#[inline]
-fn closes(word: u64, hit: u64) -> Option<usize> {
-    let place = hit.trailing_zeros();
-    let byte = word.checked_shr(place & !7)? & 0xFF;
-    (byte == u64::from(b'"')).then_some((place / 8) as usize)
+#[expect(clippy::inline_always, reason = "two instructions")]
+fn behind_quote(rest: &[u8], at: usize) -> Option<&[u8]> {
+    match rest.get(at..) {
+        Some([b'"', behind @ ..]) => Some(behind),
+        _ => None,
+    }
 }
 
 /// The rest of a string from `at` on, with nothing but plain ASCII before it: a long one, escapes, other alphabets, the
@@ -102,7 +84,7 @@ fn scan_rest(bytes: &[u8], mut at: usize) -> Result<Scanned, ParseError> {
     loop {
         if at >= blocks_from {
             at = calm_blocks(bytes, at, &mut flags);
-            blocks_from = at + BLOCK;
+            blocks_from = at + CALM;
         }
         let Some(chunk) = bytes.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
             return scan_last(bytes, at, flags);
@@ -169,9 +151,9 @@ fn calm_blocks(bytes: &[u8], from: usize, flags: &mut u32) -> usize {
     if before.first() == Some(&b'\\') {
         return from;
     }
-    while let Some(window) = before.first_chunk::<{ BLOCK + 1 }>()
+    while let Some(window) = before.first_chunk::<{ CALM + 1 }>()
         && let (Some(previous), Some(block)) =
-            (window.first_chunk::<BLOCK>(), window.last_chunk::<BLOCK>())
+            (window.first_chunk::<CALM>(), window.last_chunk::<CALM>())
     {
         let (mut calm, mut escaped, mut high) = (true, false, false);
         // Without an early exit, so that the compiler uses vector instructions.
@@ -186,8 +168,8 @@ fn calm_blocks(bytes: &[u8], from: usize, flags: &mut u32) -> usize {
             break;
         }
         *flags |= if escaped { ESCAPED } else { 0 } | if high { NON_ASCII } else { 0 };
-        at += BLOCK;
-        before = before.get(BLOCK..).unwrap_or_default();
+        at += CALM;
+        before = before.get(CALM..).unwrap_or_default();
     }
     // An escape that began in the last block is read from its beginning.
     if at > from && before.first() == Some(&b'\\') {
@@ -196,19 +178,11 @@ fn calm_blocks(bytes: &[u8], from: usize, flags: &mut u32) -> usize {
     at
 }
 
-/// High bits of the bytes that end a run of plain ASCII. Only the lowest set bit is exact: a borrow can mark a byte
+/// High bits of the bytes that mean something in a string. Only the lowest set bit is exact: a borrow can mark a byte
 /// above a true hit, never below one.
 #[inline]
-const fn unusual(word: u64) -> u64 {
-    // Flipping bit 1 puts the quote at 0x20, next to the control characters, and nothing else below 0x21.
-    let low = word ^ (ONES * 0x02);
-    let backslash = word ^ (ONES * b'\\' as u64);
-    (low.wrapping_sub(ONES * 0x21) | backslash.wrapping_sub(ONES) | word) & HIGH
-}
-
-/// The same, but other alphabets are plain too.
-#[inline]
 const fn special(word: u64) -> u64 {
+    // Flipping bit 1 puts the quote at 0x20, next to the control characters, and nothing else below 0x21.
     let low = word ^ (ONES * 0x02);
     let backslash = word ^ (ONES * b'\\' as u64);
     let hits = (low.wrapping_sub(ONES * 0x21) & !low) | (backslash.wrapping_sub(ONES) & !backslash);

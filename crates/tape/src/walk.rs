@@ -8,10 +8,11 @@
 )]
 
 use crate::error::{ParseError, Reason};
+use crate::fingerprint::ShortName;
 use crate::grammar::{Text, literal, trim};
 use crate::node::{Kind, NOT_INTEGER};
 use crate::number::scan_number;
-use crate::string::{Short, end_of_string, short_name};
+use crate::string::{end_of_string, short_string};
 
 /// What can have children.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,10 +56,10 @@ pub(crate) trait Sink {
     fn leaf(&mut self, start: usize, end: usize, meta: u32);
     /// A string value, quotes included.
     fn string(&mut self, start: usize, end: usize, flags: u32);
-    /// A member name, quotes included.
-    fn key(&mut self, start: usize, end: usize, flags: u32);
-    /// A short member name, without flags.
-    fn short_key(&mut self, start: usize, name: Short);
+    /// A member name whose quote is at `start`.
+    fn key(&mut self, start: usize, name: &[u8], flags: u32);
+    /// The same for a short one without flags.
+    fn short_key(&mut self, start: usize, name: ShortName);
     /// A container with at least one child.
     fn open(&mut self, start: usize, container: Container) -> Result<(), ParseError>;
     /// Another child of the innermost container follows.
@@ -191,14 +192,19 @@ fn string<'a, S: Sink>(
 #[inline(always)]
 fn key<'a, S: Sink>(text: Text<'a>, rest: &'a [u8], sink: &mut S) -> Result<&'a [u8], ParseError> {
     let inside = name(text, rest)?;
-    if let Some(short) = short_name(inside)
-        && let Some(behind) = inside.get(short.length + 1..)
-    {
-        sink.short_key(text.offset(rest), short);
-        return colon(text, behind);
-    }
-    let (behind, flags) = end_of_string(text, inside)?;
-    sink.key(text.offset(rest), text.offset(behind), flags);
+    let start = text.offset(rest);
+    let (length, behind, flags) = match short_string(inside) {
+        Some((length, behind)) if let Some(short) = ShortName::of(inside, length) => {
+            sink.short_key(start, short);
+            return colon(text, behind);
+        }
+        Some((length, behind)) => (length, behind, 0),
+        None => {
+            let (behind, flags) = end_of_string(text, inside)?;
+            (inside.len() - behind.len() - 1, behind, flags)
+        }
+    };
+    sink.key(start, inside.get(..length).unwrap_or_default(), flags);
     colon(text, behind)
 }
 
