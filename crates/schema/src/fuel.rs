@@ -83,6 +83,12 @@ impl Fuel {
     /// Pays for work on so many bytes.
     #[inline]
     pub(crate) fn spend_bytes(&mut self, bytes: usize) -> Result<(), Exhausted> {
-        self.spend(bytes as u64 / 16 + 1)
+        self.spend(for_bytes(bytes))
     }
+}
+
+/// What work on so many bytes costs.
+#[inline]
+pub(crate) fn for_bytes(bytes: usize) -> u64 {
+    bytes as u64 / 16 + 1
 }

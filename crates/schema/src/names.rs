@@ -133,21 +133,27 @@ impl Names {
     /// order, so the caller's guess is looked at first.
     #[expect(clippy::inline_always, reason = "the innermost step of validation")]
     #[inline(always)]
-    pub(crate) fn locate(&self, guess: u32, tape: &Tape<'_>, key: u32) -> Option<(u32, Target)> {
-        let mut index = guess;
-        let mut entry = self.entries.get(guess as usize);
+    pub(crate) fn locate(&self, guess: u32, tape: &Tape<'_>, key: u32) -> Option<(u32, &Target)> {
         let node = tape.node(key);
-        let right = entry.is_some_and(|entry| {
-            node.tag() == entry.tag
+        if let Some(entry) = self.entries.get(guess as usize)
+            && (node.tag() == entry.tag
                 || entry.tag == NameTag::NONE
                     && node.is_plain_key(entry.print)
-                    && self.same_unescaped(entry, tape, key)
-        });
-        if !right {
-            index = self.find_key(tape, key)?;
-            entry = self.entries.get(index as usize);
+                    && self.same_unescaped(entry, tape, key))
+        {
+            return Some((guess, &entry.target));
         }
-        Some((index, entry?.target))
+        // Most short names are where their search begins.
+        let home = home(node.fingerprint(), self.slots.len());
+        if let Some(&index) = self.slots.get(home)
+            && let Some(entry) = self.entries.get(index as usize)
+            && entry.tag == node.tag()
+        {
+            return Some((index, &entry.target));
+        }
+        let index = self.find_key(tape, key)?;
+        let entry = self.entries.get(index as usize)?;
+        Some((index, &entry.target))
     }
 
     /// Whether an entry is the text of this string or key.
@@ -185,11 +191,9 @@ impl Names {
     /// The index of a string value's text.
     #[inline]
     pub(crate) fn find_string(&self, tape: &Tape<'_>, string: u32) -> Option<u32> {
-        if tape.node(string).is_escaped() {
-            return self.find(&tape.string(string));
-        }
         // A few short strings are compared faster than one is hashed.
         if self.entries.len() <= FEW
+            && !tape.node(string).is_escaped()
             && let Some((length, head)) = short(tape, string)
         {
             let same = |entry: &Entry| entry.length == length && entry.head == head;
@@ -197,7 +201,12 @@ impl Names {
                 .zip(&self.entries)
                 .find_map(|(index, entry)| same(entry).then_some(index));
         }
-        self.find(tape.raw_string(string))
+        self.find_decoded(tape, string)
+    }
+
+    #[inline(never)]
+    fn find_decoded(&self, tape: &Tape<'_>, string: u32) -> Option<u32> {
+        self.find(&tape.string(string))
     }
 
     /// The index of a decoded text.

@@ -2,8 +2,6 @@
 //!
 //! A program is immutable once built. Nodes refer to each other and to their plans by index; [`NONE`] means absent.
 
-use std::ops::RangeInclusive;
-
 use crate::format::Format;
 use crate::keyword::Keyword;
 use crate::names::Names;
@@ -197,8 +195,8 @@ pub(crate) struct Values {
 pub(crate) struct NumberPlan {
     pub(crate) bounds: Vec<Bound>,
     pub(crate) multiple_of: Option<Divisor>,
-    /// The machine integers that hold every bound, where those are all that is asked.
-    pub(crate) integers: Option<RangeInclusive<i64>>,
+    /// The lowest and the highest machine integer that holds every bound, where those are all that is asked.
+    pub(crate) integers: Option<(i64, i64)>,
 }
 
 impl NumberPlan {
@@ -207,7 +205,7 @@ impl NumberPlan {
         if self.multiple_of.is_some() {
             return;
         }
-        let mut range = i64::MIN..=i64::MAX;
+        let (mut lowest, mut highest) = (i64::MIN, i64::MAX);
         for bound in &self.bounds {
             let Some(small) = bound.small else {
                 return;
@@ -218,9 +216,10 @@ impl NumberPlan {
                 Keyword::Maximum => (i64::MIN, small),
                 _ => (i64::MIN, small.saturating_sub(1)),
             };
-            range = low.max(*range.start())..=high.min(*range.end());
+            lowest = lowest.max(low);
+            highest = highest.min(high);
         }
-        self.integers = Some(range);
+        self.integers = Some((lowest, highest));
     }
 }
 

@@ -7,6 +7,7 @@
 mod buffers;
 mod evaluated;
 mod frame;
+mod glance;
 mod items;
 mod leaf;
 mod members;

@@ -12,27 +12,6 @@ use crate::pattern::Pattern;
 use crate::program::{Bound, Flags, NONE, Node, NodeId, NumberPlan, Operation, StringPlan, Values};
 
 impl Machine<'_, '_> {
-    /// Decides a number or string of which one thing is asked. It is of the right type.
-    #[inline(never)]
-    pub(super) fn simple(
-        &mut self,
-        id: NodeId,
-        value: TapeNode,
-        instance: u32,
-    ) -> Result<Option<bool>, Halt> {
-        let program = self.program;
-        let node = &program.nodes[id as usize];
-        self.fuel.spend(1)?;
-        let failure = if value.kind() == Kind::Number {
-            self.number_failure(&program.numbers[node.number as usize], instance)?
-        } else if node.string != NONE {
-            self.string_failure(&program.strings[node.string as usize], value, instance)?
-        } else {
-            self.values_failure(node, value, instance)?
-        };
-        Ok(Some(failure.is_none()))
-    }
-
     /// Decides a value without a frame, where that is possible.
     ///
     /// The recursion is native but bounded by the program, not by the input: only nodes marked shallow are entered,
@@ -206,11 +185,6 @@ impl Machine<'_, '_> {
         let bytes = self.tape.raw_bytes(instance);
         self.fuel.spend_bytes(bytes.len())?;
         let small = fast_decimal(bytes);
-        if let (Some(range), Some((value, 0))) = (&plan.integers, small)
-            && range.contains(&value)
-        {
-            return Ok(None);
-        }
         for bound in &plan.bounds {
             if !within(bound, small, || self.tape.raw(instance)) {
                 return Ok(Some(bound.keyword));
@@ -343,7 +317,7 @@ impl Machine<'_, '_> {
 
 /// The bytes of a string as written, without its quotes.
 #[inline]
-fn inner_length(string: TapeNode) -> usize {
+pub(super) fn inner_length(string: TapeNode) -> usize {
     (string.end() - string.start()).saturating_sub(2) as usize
 }
 

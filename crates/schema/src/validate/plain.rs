@@ -31,34 +31,22 @@ pub(super) struct Level {
 /// Marks the plan of an array. There are never that many plans: a schema would have to be gigabytes long.
 const ARRAY: u32 = 1 << 31;
 
-/// What going on with a level came to.
-enum Step {
-    /// All its members or items are judged.
-    Finished,
-    /// A plain container inside it comes first.
-    Deeper(NodeId, u32),
-    /// A plain container inside it is all that is left.
-    Instead(NodeId, u32),
+/// What a value inside a plain container came to.
+enum Settled {
+    /// It is right.
+    Fine,
+    /// It is a plain container itself, to be judged by this subschema.
+    Deeper(NodeId),
     /// The frame has to ask, or is done.
     Aside(Flow),
-    /// The container itself fails, with the detail of the failure.
-    Failed(Keyword, u32),
 }
 
 impl Machine<'_, '_> {
     pub(super) fn begin_plain(&mut self, frame: &mut Frame) -> Result<Flow, Halt> {
         frame.stage = Stage::Plain;
         frame.step = u32::try_from(self.buffers.levels.len()).unwrap_or(NONE);
-        let level = Level::open(self.program, self.tape, frame.node, frame.instance);
-        self.plain_from(frame, level)
-    }
-
-    /// Goes on after a judgement that had to succeed and did.
-    pub(super) fn resume_plain(&mut self, frame: &mut Frame) -> Result<Flow, Halt> {
-        match self.buffers.levels.pop() {
-            Some(level) => self.plain_from(frame, level),
-            None => Ok(Flow::Valid),
-        }
+        self.enter(frame.node, frame.instance);
+        self.resume_plain(frame)
     }
 
     /// Levels of a frame that ends early are dropped with it.
@@ -68,161 +56,185 @@ impl Machine<'_, '_> {
         }
     }
 
+    /// Goes on with the innermost container, at the beginning and after a judgement that had to succeed and did.
     /// Levels lie one inside another, so there are never more of them than the instance is deep.
-    fn plain_from(&mut self, frame: &Frame, mut level: Level) -> Result<Flow, Halt> {
+    pub(super) fn resume_plain(&mut self, frame: &Frame) -> Result<Flow, Halt> {
         let program = self.program;
-        loop {
-            let step = if level.plan & ARRAY == 0 {
-                self.plain_members(frame, &program.objects[level.plan as usize], &mut level)?
+        while self.buffers.levels.len() > frame.step as usize
+            && let Some(&level) = self.buffers.levels.last()
+        {
+            let aside = if level.plan & ARRAY == 0 {
+                self.plain_members(frame, &program.objects[level.plan as usize], level)?
             } else {
                 let plan = &program.arrays[(level.plan & !ARRAY) as usize];
-                self.plain_items(frame, plan, &mut level)?
+                self.plain_items(frame, plan, level)?
             };
-            match step {
-                Step::Deeper(child, instance) => {
-                    self.buffers.levels.push(level);
-                    level = Level::open(program, self.tape, child, instance);
-                }
-                Step::Instead(child, instance) => {
-                    level = Level::open(program, self.tape, child, instance);
-                }
-                Step::Finished if self.buffers.levels.len() <= frame.step as usize => {
-                    return Ok(Flow::Valid);
-                }
-                Step::Finished => match self.buffers.levels.pop() {
-                    Some(outer) => level = outer,
-                    None => return Ok(Flow::Valid),
-                },
-                Step::Aside(flow) => {
-                    self.buffers.levels.push(level);
-                    return Ok(flow);
-                }
-                Step::Failed(keyword, detail) => {
-                    let place = Frame::new(level.node, level.instance, 0);
-                    self.tolerates(&place, keyword, detail)?;
-                    return Ok(Flow::Invalid);
-                }
+            if let Some(flow) = aside {
+                return Ok(flow);
             }
         }
+        Ok(Flow::Valid)
     }
 
-    /// Goes on with an object. The fuel is counted in a local: this is the innermost loop.
+    /// Goes on with an object until it ends or another container comes first. The fuel is counted in a local: this is
+    /// the innermost loop.
     #[inline]
     fn plain_members(
         &mut self,
         frame: &Frame,
         plan: &ObjectPlan,
-        level: &mut Level,
-    ) -> Result<Step, Halt> {
+        mut level: Level,
+    ) -> Result<Option<Flow>, Halt> {
         let tape = self.tape;
-        let Level {
-            mut cursor,
-            end,
-            mut position,
-            mut seen,
-            ..
-        } = *level;
         let mut fuel = self.fuel.remaining();
-        while cursor < end {
-            let (key, instance) = (cursor, cursor + 1);
-            let value = tape.node(instance);
-            cursor = value.next();
+        while level.cursor < level.end {
+            let (key, instance) = (level.cursor, level.cursor + 1);
+            // By reference: a copy would make the next member wait for it.
+            let value = &tape.nodes()[instance as usize];
+            level.cursor = value.next();
             fuel = self.fuel.less(fuel, member_cost(tape.node(key)))?;
-            let mut target = plan.other;
-            if let Some((found, listed)) = plan.names.locate(position, tape, key) {
-                position = found + 1;
-                seen |= 1 << found;
+            let mut target = &plan.other;
+            if let Some((found, listed)) = plan.names.locate(level.position, tape, key) {
+                level.position = found + 1;
+                level.seen |= 1 << found;
                 target = listed;
             }
-            if target.passes.admits_value(value) {
+            if target.passes.admits_value(*value) {
                 continue;
             }
             self.fuel.settle(fuel);
-            if let Some(step) = self.plain_value(frame, target, value, instance)? {
-                if cursor >= end
-                    && let Step::Deeper(child, instance) = step
-                    && plan.required_mask & !seen == 0
-                    && !plan.is_counted()
-                {
-                    return Ok(Step::Instead(child, instance));
+            match self.plain_value(frame, target, value, instance)? {
+                Settled::Fine => fuel = self.fuel.remaining(),
+                Settled::Deeper(child) => {
+                    if level.cursor < level.end || plain_failure(plan, level, tape).is_some() {
+                        self.pause(level);
+                    } else {
+                        self.leave();
+                    }
+                    self.enter(child, instance);
+                    return Ok(None);
                 }
-                level.cursor = cursor;
-                level.position = position;
-                level.seen = seen;
-                return Ok(step);
+                Settled::Aside(flow) => {
+                    self.pause(level);
+                    return Ok(Some(flow));
+                }
             }
-            fuel = self.fuel.remaining();
         }
         self.fuel.settle(fuel);
-        Ok(plain_object_end(plan, seen, || {
-            tape.node(level.instance).count()
-        }))
+        match plain_failure(plan, level, tape) {
+            None => {
+                self.leave();
+                Ok(None)
+            }
+            Some((keyword, detail)) => self.plain_refusal(level, keyword, detail).map(Some),
+        }
     }
 
-    /// Goes on with an array.
+    /// Goes on with an array until it ends or another container comes first.
     #[inline]
     fn plain_items(
         &mut self,
         frame: &Frame,
         plan: &ArrayPlan,
-        level: &mut Level,
-    ) -> Result<Step, Halt> {
+        mut level: Level,
+    ) -> Result<Option<Flow>, Halt> {
         let tape = self.tape;
         if level.position == 0 && plan.is_counted() {
             let count = u64::from(tape.node(level.instance).count());
             if count < plan.min_items {
-                return Ok(Step::Failed(Keyword::MinItems, 0));
+                return self.plain_refusal(level, Keyword::MinItems, 0).map(Some);
             }
             if count > plan.max_items {
-                return Ok(Step::Failed(Keyword::MaxItems, 0));
+                return self.plain_refusal(level, Keyword::MaxItems, 0).map(Some);
             }
         }
         while level.cursor < level.end {
             let listed = plan.targets.get(level.position as usize);
-            let target = *listed.unwrap_or(&plan.other);
+            let target = listed.unwrap_or(&plan.other);
             if target.child == NONE {
                 break;
             }
             let instance = level.cursor;
-            let value = tape.node(instance);
+            let value = &tape.nodes()[instance as usize];
             level.cursor = value.next();
             level.position += 1;
             self.fuel.spend(1)?;
-            if !target.passes.admits_value(value)
-                && let Some(step) = self.plain_value(frame, target, value, instance)?
-            {
-                return Ok(match step {
-                    Step::Deeper(child, instance) if level.cursor >= level.end => {
-                        Step::Instead(child, instance)
+            if target.passes.admits_value(*value) {
+                continue;
+            }
+            match self.plain_value(frame, target, value, instance)? {
+                Settled::Fine => {}
+                Settled::Deeper(child) => {
+                    if level.cursor < level.end {
+                        self.pause(level);
+                    } else {
+                        self.leave();
                     }
-                    step => step,
-                });
+                    self.enter(child, instance);
+                    return Ok(None);
+                }
+                Settled::Aside(flow) => {
+                    self.pause(level);
+                    return Ok(Some(flow));
+                }
             }
         }
-        Ok(Step::Finished)
+        self.leave();
+        Ok(None)
     }
 
-    /// A value of which more is asked than its type. `None`: it is fine, go on.
+    /// Opens a container.
+    #[inline]
+    fn enter(&mut self, child: NodeId, instance: u32) {
+        let level = Level::open(self.program, self.tape, child, instance);
+        self.buffers.levels.push(level);
+    }
+
+    /// Keeps how far the innermost container has been judged.
+    #[inline]
+    fn pause(&mut self, level: Level) {
+        if let Some(kept) = self.buffers.levels.last_mut() {
+            kept.seen = level.seen;
+            kept.cursor = level.cursor;
+            kept.position = level.position;
+        }
+    }
+
+    /// Done with the innermost container.
+    #[inline]
+    fn leave(&mut self) {
+        self.buffers.levels.pop();
+    }
+
+    /// The innermost container itself is wrong.
+    #[cold]
+    fn plain_refusal(&mut self, level: Level, keyword: Keyword, detail: u32) -> Result<Flow, Halt> {
+        let place = Frame::new(level.node, level.instance, 0);
+        self.tolerates(&place, keyword, detail)?;
+        Ok(Flow::Invalid)
+    }
+
+    /// A value of which more is asked than its type.
     #[expect(clippy::inline_always, reason = "the innermost step of validation")]
     #[inline(always)]
     fn plain_value(
         &mut self,
         frame: &Frame,
-        target: Target,
-        value: TapeNode,
+        target: &Target,
+        value: &TapeNode,
         instance: u32,
-    ) -> Result<Option<Step>, Halt> {
-        if target.plain.admits_value(value) {
-            return Ok(Some(Step::Deeper(target.child, instance)));
+    ) -> Result<Settled, Halt> {
+        if target.plain.admits_value(*value) {
+            return Ok(Settled::Deeper(target.child));
         }
         // Only a yes or no is asked here, and nothing is merged, so most values need no more than this.
-        let answer = if target.simple.admits_value(value) {
-            self.simple(target.child, value, instance)?
+        let answer = if target.simple.admits_value(*value) {
+            Some(self.simple(target.child, instance)?)
         } else {
             self.quick(target.child, instance)?
         };
         if answer == Some(true) {
-            return Ok(None);
+            return Ok(Settled::Fine);
         }
         self.unsettled(frame, target, instance, answer)
     }
@@ -232,20 +244,20 @@ impl Machine<'_, '_> {
     fn unsettled(
         &mut self,
         frame: &Frame,
-        target: Target,
+        target: &Target,
         instance: u32,
         answer: Option<bool>,
-    ) -> Result<Option<Step>, Halt> {
+    ) -> Result<Settled, Halt> {
         let (child, link) = (target.child, Link::Child);
         let applied = self.answered(answer, frame, child, instance, link, target.keyword)?;
         Ok(match applied {
-            Applied::Pass => None,
-            Applied::Fail => Some(Step::Aside(Flow::Invalid)),
-            Applied::Call => Some(Step::Aside(Flow::Call {
+            Applied::Pass => Settled::Fine,
+            Applied::Fail => Settled::Aside(Flow::Invalid),
+            Applied::Call => Settled::Aside(Flow::Call {
                 child,
                 instance,
                 link,
-            })),
+            }),
         })
     }
 }
@@ -272,23 +284,24 @@ impl Level {
     }
 }
 
-/// What an object must have once all its members are judged.
+/// What an object lacks once all its members are judged, with the detail of the failure.
 #[inline]
-fn plain_object_end(plan: &ObjectPlan, seen: u64, count: impl Fn() -> u32) -> Step {
-    let missing = plan.required_mask & !seen;
+fn plain_failure(plan: &ObjectPlan, level: Level, tape: &Tape<'_>) -> Option<(Keyword, u32)> {
+    let missing = plan.required_mask & !level.seen;
     if missing != 0 {
-        return Step::Failed(Keyword::Required, missing.trailing_zeros());
+        return Some((Keyword::Required, missing.trailing_zeros()));
     }
-    if plan.is_counted() {
-        let count = u64::from(count());
-        if count < plan.min_properties {
-            return Step::Failed(Keyword::MinProperties, 0);
-        }
-        if count > plan.max_properties {
-            return Step::Failed(Keyword::MaxProperties, 0);
-        }
+    if !plan.is_counted() {
+        return None;
     }
-    Step::Finished
+    let count = u64::from(tape.node(level.instance).count());
+    if count < plan.min_properties {
+        Some((Keyword::MinProperties, 0))
+    } else if count > plan.max_properties {
+        Some((Keyword::MaxProperties, 0))
+    } else {
+        None
+    }
 }
 
 /// What a member costs: a look at its name and one at its value.
