@@ -3,14 +3,15 @@
 use bytes::Bytes;
 use countersign_inspect::config::OutputValidation;
 use countersign_inspect::{
-    ClientEra, Decision, Declaration, Era, Inspected, Mode, Overrides, Policy, RawReply,
-    Sanitisation, Screening, Skipped, Source, ToolName, decide, examine, examine_arguments,
+    ClientEra, Decision, Declaration, Inspected, Mode, Overrides, Policy, RawReply, Sanitisation,
+    Screening, Skipped, Source, ToolName, decide, examine,
 };
 use libtest_mimic::{Failed, Trial};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
 
+use crate::answered::is_answered;
 use crate::generate::{result, string_inside, value};
 
 pub(crate) fn trials() -> Vec<Trial> {
@@ -271,33 +272,9 @@ fn anything_is_answered() -> Result<(), Failed> {
         conforming().prop_map(|(_, schema, _)| schema.into_bytes()),
     ]
     .boxed();
-    let strategy = (bytes.clone(), bytes.clone(), bytes, any::<bool>());
-    check(1024, &strategy, |(tool, schema, reply, legacy)| {
-        let read = Declaration::read(&tool);
-        let declaration = read.unwrap_or_else(|_| Declaration::new(ToolName::new("t")));
-        let policy = Policy {
-            client: if legacy {
-                ClientEra::Legacy
-            } else {
-                ClientEra::Modern
-            },
-            ..policy(Mode::Strict)
-        };
-        let contract = declaration
-            .output_schema(schema.clone())
-            .input_schema(schema)
-            .capture(&policy.output);
-        let verdict = examine_arguments(Some(&reply), &contract, &policy);
-        prop_assert_eq!(
-            verdict.refusal().is_some(),
-            verdict.decision == Decision::Blocked
-        );
-        let era = if legacy { Era::Modern } else { Era::Legacy };
-        let examined = examine(RawReply::new(reply, Source::new(era)), &contract, &policy);
-        let texts = examined.texts().len();
-        let inspected = examined.conclude(Screening::skipped(Skipped::NotConfigured));
-        prop_assert!(texts == 0 || inspected.decision() != Decision::Blocked);
-        prop_assert!(!inspected.message(&Bytes::from_static(b"1")).is_empty());
+    let strategy = (any::<u8>(), bytes.clone(), bytes.clone(), bytes);
+    check(1024, &strategy, |(choice, tool, schema, reply)| {
+        is_answered(choice, &tool, &schema, &reply);
         Ok(())
     })
 }

@@ -1,5 +1,7 @@
 //! Behaviour as data, and laws. Every corpus case and every law is one named test.
 
+#[path = "../support/answered.rs"]
+mod answered;
 mod case;
 mod corpus;
 mod generate;
