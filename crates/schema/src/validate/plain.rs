@@ -106,18 +106,12 @@ impl Machine<'_, '_> {
             match self.plain_value(frame, target, value, instance)? {
                 Settled::Fine => fuel = self.fuel.remaining(),
                 Settled::Deeper(child) => {
-                    if level.cursor < level.end || plain_failure(plan, level, tape).is_some() {
-                        self.pause(level);
-                    } else {
-                        self.leave();
-                    }
-                    self.enter(child, instance);
+                    let is_done =
+                        level.cursor >= level.end && plain_failure(plan, level, tape).is_none();
+                    self.descend(level, is_done, child, instance);
                     return Ok(None);
                 }
-                Settled::Aside(flow) => {
-                    self.pause(level);
-                    return Ok(Some(flow));
-                }
+                Settled::Aside(flow) => return Ok(Some(self.pause(level, flow))),
             }
         }
         self.fuel.settle(fuel);
@@ -165,18 +159,11 @@ impl Machine<'_, '_> {
             match self.plain_value(frame, target, value, instance)? {
                 Settled::Fine => {}
                 Settled::Deeper(child) => {
-                    if level.cursor < level.end {
-                        self.pause(level);
-                    } else {
-                        self.leave();
-                    }
-                    self.enter(child, instance);
+                    let is_done = level.cursor >= level.end;
+                    self.descend(level, is_done, child, instance);
                     return Ok(None);
                 }
-                Settled::Aside(flow) => {
-                    self.pause(level);
-                    return Ok(Some(flow));
-                }
+                Settled::Aside(flow) => return Ok(Some(self.pause(level, flow))),
             }
         }
         self.leave();
@@ -190,9 +177,26 @@ impl Machine<'_, '_> {
         self.buffers.levels.push(level);
     }
 
+    /// Opens a container inside the innermost one, which stays unless it is done with.
+    #[inline]
+    fn descend(&mut self, level: Level, is_done: bool, child: NodeId, instance: u32) {
+        if is_done {
+            self.leave();
+        } else {
+            self.keep(level);
+        }
+        self.enter(child, instance);
+    }
+
+    /// Lets the frame ask, and remembers where to go on.
+    fn pause(&mut self, level: Level, flow: Flow) -> Flow {
+        self.keep(level);
+        flow
+    }
+
     /// Keeps how far the innermost container has been judged.
     #[inline]
-    fn pause(&mut self, level: Level) {
+    fn keep(&mut self, level: Level) {
         if let Some(kept) = self.buffers.levels.last_mut() {
             kept.seen = level.seen;
             kept.cursor = level.cursor;
