@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use countersign_audit as audit;
+use countersign_inspect::Digest;
 use tokio::sync::Mutex as Turn;
 use tokio::time::sleep;
 
@@ -38,11 +39,13 @@ pub(crate) struct Reloads {
     status: Mutex<Status>,
 }
 
-/// What the file was found to say.
+/// What there was to read.
 #[derive(Debug, PartialEq, Eq)]
-enum Seen {
-    Text(Option<String>),
-    Unreadable(String),
+struct Seen {
+    /// What the file says, or why it cannot be read.
+    file: Result<Option<String>, String>,
+    /// The env file, whose text nobody should keep.
+    variables: Option<Digest>,
 }
 
 /// Why a configuration does not hold.
@@ -72,7 +75,10 @@ impl Reloads {
         let status = Status::started(file, &opened.warnings);
         Self {
             source: opened.source.clone(),
-            turn: Turn::new(Seen::Text(opened.text.clone())),
+            turn: Turn::new(Seen {
+                file: Ok(opened.text.clone()),
+                variables: opened.variables,
+            }),
             status: Mutex::new(status),
         }
     }
@@ -129,13 +135,16 @@ async fn look(shared: &Arc<Shared>, asked: bool) -> Result<Option<Applied>, Refu
 
 async fn read(source: &Source) -> (Seen, Result<Option<String>, ConfigError>) {
     let source = source.clone();
-    let read = tokio::task::spawn_blocking(move || source.read()).await;
-    let read = read.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()));
-    let seen = match &read {
-        Ok(text) => Seen::Text(text.clone()),
-        Err(error) => Seen::Unreadable(error.to_string()),
+    let reading = move || {
+        let text = source.read();
+        let seen = Seen {
+            file: text.as_ref().map(Clone::clone).map_err(ToString::to_string),
+            variables: source.variables(text.as_ref().ok().and_then(Option::as_deref)),
+        };
+        (seen, text)
     };
-    (seen, read)
+    let read = tokio::task::spawn_blocking(reading).await;
+    read.unwrap_or_else(|panic| std::panic::resume_unwind(panic.into_panic()))
 }
 
 /// Changes the file by a JSON merge patch, and makes it hold; does neither if the outcome cannot be used. Goes on to its
@@ -152,10 +161,10 @@ async fn patched(shared: &Arc<Shared>, patch: &str) -> Result<Applied, Refused> 
     let source = reloads.source.as_ref().ok_or(Refused::NoFile)?;
     let mut seen = reloads.turn.lock().await;
     let applied = merge(shared, source, patch).await;
-    if let Ok((text, _)) = &applied {
-        *seen = Seen::Text(Some(text.clone()));
-    }
-    let applied = applied.map(|(_, applied)| applied);
+    let applied = applied.map(|(now, applied)| {
+        *seen = now;
+        applied
+    });
     said::tell(shared, source, applied.as_ref(), audit::Source::Api).await;
     applied
 }
@@ -164,15 +173,19 @@ async fn merge(
     shared: &Arc<Shared>,
     source: &Source,
     patch: &str,
-) -> Result<(String, Applied), Refused> {
+) -> Result<(Seen, Applied), Refused> {
     let patch = config::patch(patch)?;
-    let (_, file) = read(source).await;
+    let (before, file) = read(source).await;
     let file = file.map_err(Refused::Base)?;
     let file = file.as_deref().unwrap_or("{}\n");
     let in_file = |error: ConfigError| Refused::Base(error.in_file(source.path()));
     let text = config::merged(file, patch).map_err(in_file)?;
     let applied = apply(shared, Some(text.clone()), Saving::Yes).await?;
-    Ok((text, applied))
+    let now = Seen {
+        file: Ok(Some(text)),
+        ..before
+    };
+    Ok((now, applied))
 }
 
 /// Whether a text is written to the file once it is known to be usable.

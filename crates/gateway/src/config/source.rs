@@ -8,9 +8,11 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use countersign_inspect::Digest;
+
 use super::locate::{Located, Origin};
 use super::problem::{ConfigError, Problem, Warning};
-use super::{Config, Environment, Overrides, read, settle};
+use super::{Config, EnvFile, Environment, Overrides, read, settle};
 
 /// What is done to every configuration that was read, before it holds.
 pub type Adjust = dyn Fn(&mut Config) -> Result<(), Problem> + Send + Sync;
@@ -36,6 +38,8 @@ pub struct Opened {
     pub(crate) source: Option<Source>,
     /// What the file said; nothing if there is none.
     pub(crate) text: Option<String>,
+    /// Which env file there was beside it.
+    pub(crate) variables: Option<Digest>,
 }
 
 /// A configuration that is not from a file: it cannot be read again.
@@ -46,6 +50,7 @@ impl From<Config> for Opened {
             warnings: Vec::new(),
             source: None,
             text: None,
+            variables: None,
         }
     }
 }
@@ -74,12 +79,14 @@ impl Source {
     /// Reads the configuration for the first time.
     pub fn open(self) -> Result<Opened, ConfigError> {
         let text = self.read()?;
+        let variables = self.variables(text.as_deref());
         let (config, warnings) = self.resolve(text.as_deref())?;
         Ok(Opened {
             config,
             warnings,
             source: self.path.is_some().then_some(self),
             text,
+            variables,
         })
     }
 
@@ -100,6 +107,11 @@ impl Source {
             }
             text => text.map(Some),
         }
+    }
+
+    /// Which env file there is now, when the file says this. Blocks.
+    pub(crate) fn variables(&self, text: Option<&str>) -> Option<Digest> {
+        EnvFile::locate(text, &Environment::process(), &self.flags).digest()
     }
 
     /// The configuration that holds when the file says this. Blocks: it asks for the file's rights.

@@ -9,6 +9,8 @@ use std::iter::Peekable;
 use std::path::{Path, PathBuf};
 use std::str::Chars;
 
+use countersign_inspect::Digest;
+
 use super::document::Document;
 use super::environment::{Environment, is_variable};
 use super::overrides::Overrides;
@@ -66,6 +68,12 @@ impl EnvFile {
         };
         self.values = parse(&text).map_err(|problem| ConfigError::from(problem).in_file(path))?;
         Ok(self)
+    }
+
+    /// What tells one text of the file from another; nothing if there is none, or it cannot be read.
+    pub(crate) fn digest(&self) -> Option<Digest> {
+        let text = text(self.path.as_deref()?).ok()?;
+        Some(Digest::of(text.as_bytes()))
     }
 
     /// Secrets that others may read.

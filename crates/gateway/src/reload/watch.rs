@@ -1,5 +1,5 @@
-//! Looks at the file once a second. Its content is compared, not its times: those are too coarse on some disks, and
-//! reading a small file costs nothing.
+//! Looks at the file, and at the env file beside it, once a second. Their content is compared, not their times: those are
+//! too coarse on some disks, and reading a small file costs nothing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use crate::shared::Shared;
 
 const PERIOD: Duration = Duration::from_secs(1);
 
-/// Makes the file hold whenever it changes, until the gateway stops.
+/// Makes the file hold whenever one of the two changes, until the gateway stops.
 pub(crate) async fn watch(shared: Arc<Shared>) {
     if shared.reloads.source.is_none() {
         return;

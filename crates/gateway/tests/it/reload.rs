@@ -403,3 +403,30 @@ async fn a_new_key_holds_for_the_next_request() {
     assert_eq!(status(KEY).await, 401);
     assert_eq!(status("another-key-0123").await, 200);
 }
+
+#[tokio::test]
+async fn a_variable_that_changed_in_the_env_file_holds_within_a_second() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = folder.path().join("data");
+    std::fs::create_dir_all(&data).expect("a folder");
+    let variables = data.join("env");
+    std::fs::write(&variables, "IT_KEY=one-key-0123456789\n").expect("written");
+    let key = json!({"api_key": "${env:IT_KEY}"});
+    let following = Following::over(folder, &json!({}), &key).await;
+    let status = async |key: &str| {
+        let client = following.rig.stranger("/api/v1/status");
+        let answer = client.with_header("X-API-Key", key).send("GET", b"").await;
+        answer.expect("an answer").status
+    };
+    assert_eq!(status("one-key-0123456789").await, 200);
+
+    std::fs::write(&variables, "IT_KEY=another-key-0123456789\n").expect("written");
+    following.rig.counted("config_reloads", 1).await;
+    assert_eq!(status("one-key-0123456789").await, 401);
+    assert_eq!(status("another-key-0123456789").await, 200);
+
+    // Without it the reference leads nowhere: what held goes on, and the reason is said.
+    std::fs::remove_file(&variables).expect("removed");
+    following.rig.counted("config_refusals", 1).await;
+    assert_eq!(status("another-key-0123456789").await, 200);
+}
