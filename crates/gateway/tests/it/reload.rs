@@ -19,11 +19,10 @@ use tempfile::TempDir;
 use crate::support::{KEY, Rig, WAIT, text};
 
 /// A configuration of the test's own, over these servers.
-fn file(folder: &Path, servers: &Value) -> Value {
+fn file(servers: &Value) -> Value {
     json!({
         "listen": "127.0.0.1:0",
         "api_key": KEY,
-        "data_dir": folder.join("data"),
         "call_tool_timeout": "1m",
         "mcpServers": servers,
     })
@@ -59,7 +58,7 @@ struct Following {
 impl Following {
     /// Over these servers, with other settings beside them.
     async fn over(folder: TempDir, servers: &Value, settings: &Value) -> Self {
-        let mut config = file(folder.path(), servers);
+        let mut config = file(servers);
         merge(&mut config, settings);
         let path = folder.path().join("c.json");
         std::fs::write(&path, config.to_string()).expect("written");
@@ -67,7 +66,12 @@ impl Following {
             path: Some(path.clone()),
             source: Origin::Flag,
         };
-        let opened = Source::of(&located, Overrides::default()).open();
+        // A flag, because a variable of the process would win over the file, and all tests would share one store.
+        let flags = Overrides {
+            data_dir: Some(folder.path().join("data")),
+            ..Overrides::default()
+        };
+        let opened = Source::of(&located, flags).open();
         let gateway = Gateway::start(opened.expect("a configuration")).await;
         let gateway = gateway.expect("the gateway starts");
         gateway.settled().await;
