@@ -111,6 +111,13 @@ impl Following {
         self.rig.get("/api/v1/status").await["config"].take()
     }
 
+    /// The status of an answer to a stranger with this key.
+    async fn admits(&self, key: &str) -> u16 {
+        let client = self.rig.stranger("/api/v1/status");
+        let answer = client.with_header("X-API-Key", key).send("GET", b"").await;
+        answer.expect("an answer").status
+    }
+
     fn count(&self, name: &str) -> u64 {
         let counts = self.rig.gateway.counts();
         let found = counts.iter().find(|(key, _)| *key == name);
@@ -399,13 +406,8 @@ async fn a_new_key_holds_for_the_next_request() {
         .change(&json!({"api_key": "another-key-0123"}))
         .await;
     assert_eq!(said["changed"], json!(["api_key"]));
-    let status = async |key: &str| {
-        let client = following.rig.stranger("/api/v1/status");
-        let answer = client.with_header("X-API-Key", key).send("GET", b"").await;
-        answer.expect("an answer").status
-    };
-    assert_eq!(status(KEY).await, 401);
-    assert_eq!(status("another-key-0123").await, 200);
+    assert_eq!(following.admits(KEY).await, 401);
+    assert_eq!(following.admits("another-key-0123").await, 200);
 }
 
 #[tokio::test]
@@ -417,20 +419,15 @@ async fn a_variable_that_changed_in_the_env_file_holds_within_a_second() {
     std::fs::write(&variables, "IT_KEY=one-key-0123456789\n").expect("written");
     let key = json!({"api_key": "${env:IT_KEY}"});
     let following = Following::over(folder, &json!({}), &key).await;
-    let status = async |key: &str| {
-        let client = following.rig.stranger("/api/v1/status");
-        let answer = client.with_header("X-API-Key", key).send("GET", b"").await;
-        answer.expect("an answer").status
-    };
-    assert_eq!(status("one-key-0123456789").await, 200);
+    assert_eq!(following.admits("one-key-0123456789").await, 200);
 
     std::fs::write(&variables, "IT_KEY=another-key-0123456789\n").expect("written");
     following.rig.counted("config_reloads", 1).await;
-    assert_eq!(status("one-key-0123456789").await, 401);
-    assert_eq!(status("another-key-0123456789").await, 200);
+    assert_eq!(following.admits("one-key-0123456789").await, 401);
+    assert_eq!(following.admits("another-key-0123456789").await, 200);
 
     // Without it the reference leads nowhere: what held goes on, and the reason is said.
     std::fs::remove_file(&variables).expect("removed");
     following.rig.counted("config_refusals", 1).await;
-    assert_eq!(status("another-key-0123456789").await, 200);
+    assert_eq!(following.admits("another-key-0123456789").await, 200);
 }

@@ -20,11 +20,7 @@ pub(crate) fn is_answered(choice: u8, tool: &[u8], schema: &[u8], reply: &[u8]) 
     let verdict = examine_arguments(Some(reply), &contract, &policy);
     let refused = verdict.refusal().is_some();
     assert_eq!(refused, verdict.decision == Decision::Blocked);
-    let era = if choice & 4 == 0 {
-        Era::Modern
-    } else {
-        Era::Legacy
-    };
+    let era = either(choice, 4, [Era::Modern, Era::Legacy]);
     keeps_its_promises(reply, era, &contract, &policy);
 }
 
@@ -44,29 +40,15 @@ fn keeps_its_promises(reply: &[u8], era: Era, contract: &Contract, policy: &Poli
     assert!(countersign_tape::scan(&message, &countersign_tape::Hard::default()).is_ok());
 }
 
+/// One of two, as a bit of the choice says.
+fn either<T>(choice: u8, bit: u8, [unset, set]: [T; 2]) -> T {
+    if choice & bit == 0 { unset } else { set }
+}
+
 fn policy(choice: u8) -> Policy {
-    let either = |bit: u8| choice & bit == 0;
     let mode = [Mode::Strict, Mode::Warn, Mode::Off, Mode::Strict][usize::from(choice & 3)];
-    let posture = if either(8) {
-        Posture::Allow
-    } else {
-        Posture::Block
-    };
-    let tolerance = if either(16) {
-        Tolerance::Reject
-    } else {
-        Tolerance::Allow
-    };
-    let guards = if either(32) {
-        GuardScope::Declared
-    } else {
-        GuardScope::Always
-    };
-    let client = if either(64) {
-        ClientEra::Legacy
-    } else {
-        ClientEra::Modern
-    };
+    let posture = either(choice, 8, [Posture::Allow, Posture::Block]);
+    let tolerance = either(choice, 16, [Tolerance::Reject, Tolerance::Allow]);
     let mut policy = Policy {
         output: OutputValidation {
             mode,
@@ -74,12 +56,12 @@ fn policy(choice: u8) -> Policy {
             uncompilable_schema: posture,
             duplicate_keys: tolerance,
             external_ref: tolerance,
-            guards,
+            guards: either(choice, 32, [GuardScope::Declared, GuardScope::Always]),
             legacy_egress: Egress::Convert,
             max_depth: 32,
             ..OutputValidation::default()
         },
-        client,
+        client: either(choice, 64, [ClientEra::Legacy, ClientEra::Modern]),
         ..Policy::default()
     };
     policy.input.mode = mode;

@@ -6,6 +6,7 @@ use countersign_tape::{Kind, Node as TapeNode};
 use super::leaf::inner_length;
 use super::{Halt, Machine};
 use crate::fuel::for_bytes;
+use crate::number::fast_decimal;
 use crate::program::{NONE, Node, NodeId, StringPlan};
 
 impl Machine<'_, '_> {
@@ -30,7 +31,9 @@ impl Machine<'_, '_> {
         if value.kind() == Kind::Number {
             let (lowest, highest) = program.numbers.get(node.number as usize)?.integers?;
             let digits = self.tape.raw_bytes(instance);
-            let integer = short_integer(digits)?;
+            let Some((integer, 0)) = fast_decimal(digits) else {
+                return None;
+            };
             (lowest <= integer && integer <= highest).then(|| for_bytes(digits.len()))
         } else if value.is_escaped() {
             None
@@ -69,21 +72,4 @@ impl Machine<'_, '_> {
         self.fuel.spend(1)?;
         Ok(self.leaf_failure(node, instance)?.is_none())
     }
-}
-
-/// The value of a few digits.
-#[inline]
-fn short_integer(text: &[u8]) -> Option<i64> {
-    if text.len() > 18 {
-        return None;
-    }
-    let mut value = 0;
-    for byte in text {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        value = value * 10 + i64::from(digit);
-    }
-    Some(value)
 }

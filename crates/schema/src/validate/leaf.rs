@@ -6,6 +6,7 @@ use countersign_tape::{Kind, Node as TapeNode};
 
 use super::{Halt, Machine};
 use crate::format::Format;
+use crate::fuel::for_bytes;
 use crate::keyword::Keyword;
 use crate::number::{Number, fast_decimal, order_scaled};
 use crate::pattern::Pattern;
@@ -237,8 +238,9 @@ impl Machine<'_, '_> {
     pub(super) fn matches(&mut self, pattern: u32, instance: u32) -> Result<bool, Halt> {
         let pattern = &self.program.patterns[pattern as usize];
         let raw = self.tape.raw_string(instance);
+        let weight = u64::from(pattern.weight());
         self.fuel
-            .spend((raw.len() as u64 / 16 + 1).saturating_mul(u64::from(pattern.weight())))?;
+            .spend(for_bytes(raw.len()).saturating_mul(weight))?;
         if !self.tape.node(instance).is_escaped() {
             return Ok(pattern.is_match(raw));
         }
