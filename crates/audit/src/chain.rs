@@ -7,5 +7,5 @@ mod checkpoint;
 mod key;
 
 pub use checkpoint::{Checkpoint, CheckpointKind};
-pub(crate) use checkpoint::{append_to_log, read_log};
+pub(crate) use checkpoint::{append_to_log, log_path, read_log};
 pub use key::{KeyError, PublicKey, Signer, TrustedKeys};

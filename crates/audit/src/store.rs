@@ -3,6 +3,7 @@
 //! A backend is chosen when the store is opened; callers see one handle. Commits are awaited without blocking a runtime; every
 //! question blocks its thread and belongs on a blocking one. Serves the record stage.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -47,7 +48,11 @@ trait Backend: Send + Sync + std::fmt::Debug {
     fn bounds(&self, filter: &Filter) -> Result<(u64, u64), StoreError>;
     fn summary(&self, by: GroupBy, period: Duration, now: Timestamp)
     -> Result<Summary, StoreError>;
-    fn verify(&self, trusted: &TrustedKeys) -> Result<Verification, StoreError>;
+    fn verify(
+        &self,
+        trusted: &TrustedKeys,
+        anchors: &[PathBuf],
+    ) -> Result<Verification, StoreError>;
     fn put_tool(
         &self,
         server: &str,

@@ -5,7 +5,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -94,22 +94,23 @@ pub(crate) fn append_to_log(dir: &Path, checkpoint: &Checkpoint, sync: bool) -> 
     let mut file = OpenOptions::new()
         .create(true)
         .append(true)
-        .open(dir.join(LOG_FILE))?;
+        .open(log_path(dir))?;
     file.write_all(&line)?;
     if sync { file.sync_data() } else { Ok(()) }
 }
 
-/// Hands every checkpoint of the log to `each`, with its line number; `None` for a line that is none.
+/// Where the log of a data directory is.
+pub(crate) fn log_path(dir: &Path) -> PathBuf {
+    dir.join(LOG_FILE)
+}
+
+/// Hands every checkpoint of a log to `each`, with its line number; `None` for a line that is none.
 /// A last line without its end is what a crash leaves, and is passed over.
 pub(crate) fn read_log(
-    dir: &Path,
+    path: &Path,
     mut each: impl FnMut(u64, Option<Checkpoint>),
 ) -> io::Result<()> {
-    let mut file = match File::open(dir.join(LOG_FILE)) {
-        Ok(file) => BufReader::new(file),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
+    let mut file = BufReader::new(File::open(path)?);
     let mut line = Vec::new();
     for number in 1.. {
         line.clear();
@@ -172,7 +173,7 @@ mod tests {
         let mut file = OpenOptions::new().append(true).open(&path).expect("open");
         file.write_all(b"{\"kind\":\"he").expect("torn");
         let mut read = Vec::new();
-        read_log(dir.path(), |number, checkpoint| {
+        read_log(&path, |number, checkpoint| {
             read.push((number, checkpoint));
         })
         .expect("read");
@@ -180,7 +181,7 @@ mod tests {
         assert_eq!(read, [(1, Some(first)), (2, Some(second))]);
         file.write_all(b"\nrubbish\n").expect("rubbish");
         let mut bad = 0;
-        read_log(dir.path(), |_, checkpoint| {
+        read_log(&path, |_, checkpoint| {
             bad += usize::from(checkpoint.is_none());
         })
         .expect("read");

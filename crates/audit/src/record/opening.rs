@@ -17,6 +17,13 @@ pub struct Opening {
     pub key: String,
     /// What was started, as it calls itself.
     pub version: String,
+    /// The last record of every chain that wrote since the last first record that named heads; of all chains if there was
+    /// none. Newest first. `None` in records of versions that named no heads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heads: Option<Vec<Head>>,
+    /// Fewer records than this are ever left without a checkpoint in this chain.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint_records: Option<u64>,
 }
 
 /// A place in a chain: the record number `n` of `chain_id`, and its hash.

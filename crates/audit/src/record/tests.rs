@@ -188,6 +188,8 @@ fn records() -> impl Strategy<Value = Record> {
             previous: None,
             key: "k\"".into(),
             version: "v".into(),
+            heads: Some(Vec::new()),
+            checkpoint_records: Some(1000),
         });
         record
     })

@@ -3,6 +3,7 @@
 //! The only thing it ever writes is the catalogue; it starts no chain.
 
 use std::io::Write;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -81,7 +82,17 @@ impl Reader {
 
     /// Walks every chain, link and checkpoint, and names the first break.
     pub fn verify(&self, trusted: &TrustedKeys) -> Result<Verification, StoreError> {
-        self.backend.verify(trusted)
+        self.backend.verify(trusted, &[])
+    }
+
+    /// As [`Reader::verify`], and compares with copies of `checkpoints.log` that were kept elsewhere: what they were signed for
+    /// has to be there, or to have been removed by retention.
+    pub fn verify_with_anchors(
+        &self,
+        trusted: &TrustedKeys,
+        anchors: &[PathBuf],
+    ) -> Result<Verification, StoreError> {
+        self.backend.verify(trusted, anchors)
     }
 
     /// Remembers a tool as its server declared it. A new digest makes a new generation.

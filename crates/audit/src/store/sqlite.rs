@@ -2,6 +2,7 @@
 //!
 //! Readers have their own connections and never wait for the writer. Several processes may share the files.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
@@ -25,6 +26,7 @@ mod append;
 mod catalogue;
 mod derived;
 mod files;
+mod heads;
 mod index;
 mod indexer;
 mod lookup;
@@ -250,8 +252,12 @@ impl Backend for Sqlite {
         self.with(|connection| summarise::summary(connection, by, period, now))
     }
 
-    fn verify(&self, trusted: &TrustedKeys) -> Result<Verification, StoreError> {
-        self.with(|connection| verify::verify(connection, &self.files, trusted))
+    fn verify(
+        &self,
+        trusted: &TrustedKeys,
+        anchors: &[PathBuf],
+    ) -> Result<Verification, StoreError> {
+        self.with(|connection| verify::verify(connection, &self.files, trusted, anchors))
     }
 
     fn put_tool(

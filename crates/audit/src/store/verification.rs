@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::id::Ulid;
+use crate::time::Timestamp;
 
 /// The outcome of walking every chain.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
@@ -15,8 +16,16 @@ pub struct Verification {
     pub chains: u64,
     /// Genuine checkpoints compared, in the store and in `checkpoints.log`.
     pub checkpoints: u64,
-    /// Records written after the last checkpoint of their chain: their absence could not be noticed yet.
+    /// Records after the last signed head of their chain: a process that dies leaves some. Nothing shows yet whether they were
+    /// changed or some are missing.
     pub after_last_checkpoint: u64,
+    /// Records whose own chain died before it signed for them, and which a later start signed for as it found them.
+    pub signed_by_later_start: u64,
+    /// Chains of a version whose starts did not name the heads they found.
+    pub older_chains: u64,
+    /// Since when the heads of those chains are named in a signed record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub older_signed_since: Option<Timestamp>,
     /// Records that, by their chains' own account, could not be written.
     pub lost: u64,
     /// The first break, if there is one.
@@ -47,6 +56,23 @@ pub struct Break {
     /// The record's id, if it can still be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<Ulid>,
+    /// The tool, as `server:tool`, if it is about the catalogue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<Box<str>>,
+}
+
+impl Break {
+    /// One whose place is not known.
+    pub(super) fn new(kind: BreakKind) -> Self {
+        Self {
+            kind,
+            seq: None,
+            chain_id: None,
+            n: None,
+            id: None,
+            tool: None,
+        }
+    }
 }
 
 /// What does not hold.
@@ -68,6 +94,10 @@ pub enum BreakKind {
     DiffersFromCheckpoint,
     /// Records up to this number were signed for and are gone.
     MissingTail,
+    /// The chain has no signed head. Each is signed when it begins, so its checkpoints were removed.
+    Unsigned,
+    /// More records follow the last checkpoint than are ever left without one, or a stop, which is always signed.
+    MissingCheckpoint,
     /// The record belongs to a chain the store does not know.
     UnknownChain,
     /// A checkpoint or floor is not signed by a trusted key, or was changed.
@@ -80,6 +110,10 @@ pub enum BreakKind {
     Unreadable,
     /// The index says something else than the record.
     WrongIndex,
+    /// The roll-ups behind `summary` differ from the records.
+    WrongRollup,
+    /// A tool's declaration does not fit its digest.
+    WrongCatalogue,
 }
 
 impl fmt::Display for BreakKind {
@@ -92,12 +126,18 @@ impl fmt::Display for BreakKind {
             Self::MissingPredecessor => "the head named as predecessor is not there",
             Self::DiffersFromCheckpoint => "the chain differs from its signed checkpoint",
             Self::MissingTail => "records that a checkpoint was signed for are missing",
+            Self::Unsigned => "the chain has no signed head: its checkpoints were removed",
+            Self::MissingCheckpoint => {
+                "checkpoints that this chain must have were removed: nothing signs for its last records"
+            }
             Self::UnknownChain => "the chain is not known",
             Self::ForgedCheckpoint => "a checkpoint is not signed by a trusted key, or was changed",
             Self::MalformedLog => "a line of checkpoints.log is not a checkpoint",
             Self::Undecodable => "the record cannot be decoded",
             Self::Unreadable => "the database cannot be read from here on",
             Self::WrongIndex => "the index differs from the record",
+            Self::WrongRollup => "the roll-ups differ from the records",
+            Self::WrongCatalogue => "a tool's declaration does not fit its digest",
         })
     }
 }
@@ -118,6 +158,9 @@ impl fmt::Display for Break {
         part("seq", self.seq.map(|seq| seq.to_string()))?;
         part("chain", self.chain_id.map(|chain| chain.to_string()))?;
         part("number", self.n.map(|n| n.to_string()))?;
+        // Servers choose the names of their tools.
+        let tool = self.tool.as_ref();
+        part("tool", tool.map(|tool| tool.escape_debug().to_string()))?;
         if between == ", " {
             f.write_str(")")
         } else {

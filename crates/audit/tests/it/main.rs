@@ -6,5 +6,6 @@ mod export;
 mod follow;
 mod processes;
 mod query;
+mod rewritten;
 mod summary;
 mod support;

@@ -144,6 +144,51 @@ fn a_verdict_for_programs_and_a_key_of_ones_own() {
 }
 
 #[test]
+fn a_history_rewritten_without_the_key_is_broken_also_with_the_key_given() {
+    use sha2::Digest;
+    let (folder, _) = left_behind();
+    let data = folder.path().join("data");
+    let keys = std::fs::read_to_string(data.join("signing_keys.pub")).expect("keys");
+    let kept = folder.path().join("kept.log");
+    std::fs::copy(data.join("checkpoints.log"), &kept).expect("copied");
+    let anchored = format!("{VERIFY} --anchor kept.log");
+    assert_eq!(folder.countersign(&anchored).code, Some(0));
+    let store = Connection::open(data.join("activity.db")).expect("the store");
+    let mut read = store
+        .prepare("SELECT seq, body FROM activity ORDER BY seq")
+        .expect("a query");
+    let rows = read
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .expect("rows");
+    let rows: Vec<(u64, Vec<u8>)> = rows.collect::<Result<_, _>>().expect("records");
+    let mut hash = vec![0; 32];
+    for (seq, body) in rows {
+        let body = String::from_utf8(body).expect("UTF-8");
+        let body = body.replace("\"blocked\"", "\"flagged\"");
+        hash = sha2::Sha256::digest([&hash, body.as_bytes()].concat()).to_vec();
+        let sql = "UPDATE activity SET body = ?1, hash = ?2 WHERE seq = ?3";
+        let changed = store.execute(sql, (body.as_bytes(), &hash, seq));
+        changed.expect("rewritten");
+    }
+    store.execute("DELETE FROM checkpoint", []).expect("none");
+    let names = std::fs::read_dir(&data).expect("a directory");
+    for name in names.map(|entry| entry.expect("an entry").file_name()) {
+        let name = name.to_string_lossy();
+        if name.starts_with("activity-index") || name == "checkpoints.log" {
+            std::fs::remove_file(data.join(&*name)).expect("removed");
+        }
+    }
+    for verify in [VERIFY.to_owned(), format!("{VERIFY} --key {}", keys.trim())] {
+        let ran = folder.countersign(&verify);
+        assert_eq!(ran.code, Some(1), "{ran}");
+        assert!(ran.stdout.contains("no signed head"), "{ran}");
+    }
+    assert_eq!(folder.countersign(&anchored).code, Some(1));
+    let absent = folder.countersign(&format!("{VERIFY} --anchor absent.log"));
+    assert_ne!(absent.code, Some(0), "{absent}");
+}
+
+#[test]
 fn what_retention_leaves_still_verifies() {
     let (folder, records) = left_behind();
     let config = json!({"activity": {"max_records": 5}}).to_string();

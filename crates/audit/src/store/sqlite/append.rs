@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension, params};
+use rusqlite::{CachedStatement, Connection, params};
 
+use super::heads;
 use super::transaction::{Transaction, immediate};
 use crate::chain::{Checkpoint, CheckpointKind, Signer, append_to_log};
 use crate::digest::Digest;
@@ -50,7 +51,8 @@ pub(super) struct Appended {
 }
 
 impl Appender {
-    /// Opens a new chain: `system_start`, naming the last record of the store, and a first checkpoint.
+    /// Opens a new chain: `system_start`, naming the heads it finds, and a first checkpoint, in one transaction: no chain is
+    /// ever without a signed beginning.
     pub(super) fn open(
         connection: Connection,
         signer: Arc<Signer>,
@@ -92,7 +94,8 @@ impl Appender {
 
     fn start(&mut self) -> Result<(), StoreError> {
         let transaction = immediate(&self.connection)?;
-        let previous = last_head(&transaction).map_err(StoreError::Read)?;
+        let previous = heads::last(&transaction).map_err(StoreError::Read)?;
+        let heads = heads::since_last_named(&transaction).map_err(StoreError::Read)?;
         let chain_id = self.chain_id.to_string();
         let chain: i64 = transaction
             .query_row(
@@ -107,6 +110,8 @@ impl Appender {
             previous,
             key,
             version: self.version.clone(),
+            heads: Some(heads),
+            checkpoint_records: Some(self.every),
         };
         let body = Body::encode(&mut Record::opening(self.ids.next(), opening))
             .map_err(StoreError::Encode)?;
@@ -114,7 +119,8 @@ impl Appender {
             chain,
             ..self.state
         };
-        insert_all(&transaction, &mut state, [&body]).map_err(StoreError::Write)?;
+        let seq = insert_all(&transaction, &mut state, [&body]).map_err(StoreError::Write)?;
+        heads::note_opening(&transaction, chain, seq).map_err(StoreError::Write)?;
         let checkpoint = self.checkpoint_in(&transaction, &mut state, 0)?;
         transaction.commit().map_err(StoreError::Write)?;
         self.state = state;
@@ -222,21 +228,6 @@ impl Appender {
             tracing::error!(%error, "cannot append to checkpoints.log");
         }
     }
-}
-
-/// The last record of the store, whatever its chain.
-fn last_head(connection: &Connection) -> rusqlite::Result<Option<Head>> {
-    let sql = "SELECT c.chain_id, a.n, a.hash FROM activity a JOIN chain c ON c.id = a.chain ORDER BY a.seq DESC LIMIT 1";
-    let found: Option<(String, u64, [u8; 32])> = connection
-        .query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
-        .optional()?;
-    Ok(found.and_then(|(chain, n, hash)| {
-        Some(Head {
-            chain_id: chain.parse().ok()?,
-            n,
-            hash: Digest::from(hash),
-        })
-    }))
 }
 
 fn insert_all<'b>(

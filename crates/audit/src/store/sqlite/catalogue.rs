@@ -6,6 +6,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::transaction::immediate;
+use crate::digest::{Digest, unhex};
 use crate::store::StoreError;
 use crate::store::catalogue::{CapturedTool, Generation};
 use crate::time::Timestamp;
@@ -100,6 +101,23 @@ pub(super) fn remove(connection: &Connection, server: &str) -> Result<u64, Store
         .execute("DELETE FROM catalogue WHERE server = ?1", [server])
         .map_err(StoreError::Write)?;
     Ok(removed as u64)
+}
+
+/// The first tool whose declaration does not fit its digest, as `server:tool`. Digests of another kind are not looked at.
+pub(super) fn first_changed(connection: &Connection) -> rusqlite::Result<Option<String>> {
+    let sql = "SELECT server, tool, digest, raw FROM catalogue ORDER BY server, tool, generation";
+    let mut statement = connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let digest: String = row.get(2)?;
+        let digest = unhex::<32>(&digest).map(Digest::from);
+        let raw = row.get_ref(3)?.as_bytes().unwrap_or_default();
+        if digest.is_some_and(|digest| digest != Digest::of(raw)) {
+            let (server, tool): (String, String) = (row.get(0)?, row.get(1)?);
+            return Ok(Some(format!("{server}:{tool}")));
+        }
+    }
+    Ok(None)
 }
 
 fn captured(row: &Row<'_>) -> rusqlite::Result<CapturedTool> {

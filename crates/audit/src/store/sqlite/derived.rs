@@ -1,10 +1,12 @@
-//! `Derived`: recomputes what the index says of a record and compares. Part of `verify`.
+//! `Derived`: recomputes what the index says of each record, and what its roll-ups add up to, and compares. Part of `verify`.
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Row};
 
 use super::index::stage_term;
+use super::indexer::{Codes, Sums};
 use super::read::mark;
 use crate::record::Record;
+use crate::record::glance::Glance;
 use crate::record::verdict::{decision_code, stage_code};
 
 /// Compares records with their index entries.
@@ -12,13 +14,21 @@ pub(super) struct Derived<'c> {
     mark: u64,
     entry: CachedStatement<'c>,
     found: CachedStatement<'c>,
+    /// What the records seen so far add up to.
+    sums: Sums,
+}
+
+/// The terms of one record: as texts to compare, and as the integers of the index.
+struct Terms {
+    texts: Vec<(i64, String)>,
+    codes: Vec<i64>,
 }
 
 impl<'c> Derived<'c> {
     /// Call it before anything else is read: the index must not be newer than the records.
     pub(super) fn new(connection: &'c Connection) -> rusqlite::Result<Self> {
         let entry = connection.prepare_cached(
-            "SELECT e.id, e.at, e.kind, e.status, e.decision, s.text, ps.text, t.text, c.text, e.request_id, e.parent FROM ix.entry e
+            "SELECT e.id, e.at, e.kind, e.status, e.decision, s.text, ps.text, t.text, c.text, e.request_id, e.parent, e.server, e.place FROM ix.entry e
              JOIN ix.place p ON p.id = e.place LEFT JOIN ix.name s ON s.id = e.server LEFT JOIN ix.name ps ON ps.id = p.server
              LEFT JOIN ix.name t ON t.id = p.tool LEFT JOIN ix.name c ON c.id = e.client WHERE e.seq = ?1",
         )?;
@@ -28,6 +38,7 @@ impl<'c> Derived<'c> {
             mark: mark(connection)?,
             entry,
             found,
+            sums: Sums::default(),
         })
     }
 
@@ -36,27 +47,52 @@ impl<'c> Derived<'c> {
         if seq > self.mark {
             return Ok(true);
         }
-        let columns = self
-            .entry
-            .query_row([seq], |row| columns_agree(row, record))
-            .optional()?;
-        Ok(columns == Some(true) && self.terms(seq)? == expected_terms(record))
+        let entry = self.entry.query_row([seq], |row| {
+            let places: (i64, i64) = (row.get(11)?, row.get(12)?);
+            Ok(columns_agree(row, record)?.then_some(places))
+        });
+        let Some((server, place)) = entry.optional()?.flatten() else {
+            return Ok(false);
+        };
+        let Terms { texts, codes } = self.terms(seq)?;
+        if texts != expected_terms(record) {
+            return Ok(false);
+        }
+        let codes = Codes {
+            server,
+            place,
+            client: 0,
+            terms: codes,
+        };
+        self.sums.add(seq, &Glance::from(record), &codes);
+        Ok(true)
     }
 
-    fn terms(&mut self, seq: u64) -> rusqlite::Result<Vec<(i64, String)>> {
+    /// Do the roll-ups say what the records add up to? Ask when every record has been compared.
+    pub(super) fn rollups_agree(
+        &self,
+        connection: &Connection,
+        is_complete: bool,
+    ) -> rusqlite::Result<bool> {
+        self.sums.agree(connection, is_complete)
+    }
+
+    /// What the index says was found.
+    fn terms(&mut self, seq: u64) -> rusqlite::Result<Terms> {
         let mut rows = self.found.query([seq])?;
-        let mut terms = Vec::new();
+        let (mut texts, mut codes) = (Vec::new(), Vec::new());
         while let Some(row) = rows.next()? {
             let (term, text): (i64, Option<String>) = (row.get(0)?, row.get(1)?);
+            codes.push(term);
             // A rule's integer is the dictionary's affair; its text is what counts.
-            terms.push(if term < 0 {
+            texts.push(if term < 0 {
                 (term, String::new())
             } else {
                 (0, text.unwrap_or_default())
             });
         }
-        terms.sort_unstable();
-        Ok(terms)
+        texts.sort_unstable();
+        Ok(Terms { texts, codes })
     }
 }
 

@@ -19,7 +19,7 @@ mod inserts;
 mod sums;
 
 use inserts::Inserts;
-use sums::Sums;
+pub(super) use sums::Sums;
 
 /// Records per transaction.
 pub(super) const BATCH: usize = 2000;

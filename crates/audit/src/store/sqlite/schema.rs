@@ -7,8 +7,10 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::store::StoreError;
 
+/// `chain.opened` is the `seq` of the chain's first record, or nothing if that record names no heads.
+///
 /// Step `i` takes the main database from format `i` to `i + 1`. Never edit one that has been released.
-const MAIN: [&str; 1] = ["
+const MAIN: [&str; 2] = ["
     CREATE TABLE chain(id INTEGER PRIMARY KEY, chain_id TEXT NOT NULL UNIQUE) STRICT;
     CREATE TABLE activity(
         seq INTEGER PRIMARY KEY, chain INTEGER NOT NULL, n INTEGER NOT NULL, body BLOB NOT NULL, hash BLOB NOT NULL
@@ -25,6 +27,8 @@ const MAIN: [&str; 1] = ["
         server TEXT NOT NULL, tool TEXT NOT NULL, generation INTEGER NOT NULL, digest TEXT NOT NULL, raw BLOB NOT NULL,
         captured_at INTEGER NOT NULL, PRIMARY KEY(server, tool, generation)
     ) STRICT;
+", "
+    ALTER TABLE chain ADD COLUMN opened INTEGER;
 "];
 
 /// Brings the main database to the newest format. Call it under the store's lock.
@@ -68,7 +72,7 @@ mod tests {
                 error,
                 StoreError::Newer {
                     found: 99,
-                    known: 1
+                    known: 2
                 }
             ),
             "{error}"

@@ -3,11 +3,11 @@
 //! Only genuine ones count; the first that is not is remembered as a break. Refuses to trust a key the store names itself.
 
 use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Row};
 
-use crate::chain::{Checkpoint, CheckpointKind, TrustedKeys, read_log};
+use crate::chain::{Checkpoint, CheckpointKind, TrustedKeys, log_path, read_log};
 use crate::digest::Digest;
 use crate::id::Ulid;
 use crate::record::Head;
@@ -29,14 +29,30 @@ pub(super) struct Signed {
 }
 
 impl Signed {
-    /// The checkpoints of the log. Read it before the database, so that the database is never the older of the two.
-    pub(super) fn add_log(&mut self, dir: &Path, trusted: &TrustedKeys) -> Result<(), StoreError> {
-        let read = read_log(dir, |_line, checkpoint| match checkpoint {
+    /// The checkpoints of the data directory's log, and of copies of it. Read them before the database, so that the database is
+    /// never the older of the two. An operator may have moved the log away; a copy that was named has to be there.
+    pub(super) fn add_logs(
+        &mut self,
+        dir: &Path,
+        copies: &[PathBuf],
+        trusted: &TrustedKeys,
+    ) -> Result<(), StoreError> {
+        let own = log_path(dir);
+        if own.exists() {
+            self.add_log(&own, trusted)?;
+        }
+        copies
+            .iter()
+            .try_for_each(|copy| self.add_log(copy, trusted))
+    }
+
+    fn add_log(&mut self, path: &Path, trusted: &TrustedKeys) -> Result<(), StoreError> {
+        let read = read_log(path, |_line, checkpoint| match checkpoint {
             Some(checkpoint) => self.add(&checkpoint, trusted),
             None => self.bad(BreakKind::MalformedLog, None),
         });
         read.map_err(|source| StoreError::File {
-            path: dir.join("checkpoints.log"),
+            path: path.to_owned(),
             source,
         })
     }
@@ -99,13 +115,18 @@ impl Signed {
 
     fn bad(&mut self, kind: BreakKind, head: Option<Head>) {
         let place = Break {
-            kind,
-            seq: None,
             chain_id: head.map(|h| h.chain_id),
             n: head.map(|h| h.n),
-            id: None,
+            ..Break::new(kind)
         };
         self.first_bad.get_or_insert(place);
+    }
+
+    /// The last record of this chain that its own checkpoints, or a floor, are signed for.
+    pub(super) fn signed_up_to(&self, chain: Ulid) -> Option<u64> {
+        let heads = self.heads.get(&chain);
+        let head = heads.and_then(|heads| heads.keys().next_back().copied());
+        head.max(self.floors.get(&chain).map(|floor| floor.n))
     }
 
     /// Is the record `n` of this chain accounted for by a floor?

@@ -1,12 +1,15 @@
 //! `verify`: walks every record once, in the order of the store, and names the first that does not hold.
 //!
-//! Each chain's numbers, hashes, first record and link are checked on the way, its checkpoints as they are passed, and what was
-//! signed for but is gone at the end. One read snapshot, memory for the chains and checkpoints only. Changes nothing.
+//! Each chain's numbers, hashes, first record and links are checked on the way, its checkpoints as they are passed; at the end
+//! what was signed for but is gone, what must have been signed for and is not, the roll-ups and the catalogue. One read
+//! snapshot, memory for the chains, checkpoints and roll-ups only. Changes nothing.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 
 use rusqlite::Connection;
 
+use super::catalogue;
 use super::derived::Derived;
 use super::files::Files;
 use super::signed::Signed;
@@ -14,18 +17,24 @@ use crate::chain::TrustedKeys;
 use crate::digest::Digest;
 use crate::id::Ulid;
 use crate::record::body::decode;
-use crate::record::{Head, Record};
+use crate::record::{Head, Kind, Opening, Record};
 use crate::store::StoreError;
 use crate::store::verification::{Break, BreakKind, Verification};
+use crate::time::Timestamp;
+
+mod coverage;
+#[cfg(test)]
+mod tests;
 
 /// Walks the whole store.
 pub(super) fn verify(
     connection: &Connection,
     files: &Files,
     trusted: &TrustedKeys,
+    anchors: &[PathBuf],
 ) -> Result<Verification, StoreError> {
     let mut signed = Signed::default();
-    signed.add_log(&files.data_dir, trusted)?;
+    signed.add_logs(&files.data_dir, anchors, trusted)?;
     let snapshot = connection
         .unchecked_transaction()
         .map_err(StoreError::Read)?;
@@ -35,9 +44,13 @@ pub(super) fn verify(
         .map_err(StoreError::Read)?;
     let mut walk = Walk::new(signed);
     let broken = match walk.records(&snapshot, &mut derived) {
-        Ok(broken) => broken,
+        Ok(broken) => broken.or_else(|| walk.signature_break()),
         // A page that cannot be read is a break, not a failure to verify.
         Err(_) => Some(walk.unreadable()),
+    };
+    let broken = match broken {
+        None => walk.working_copies(&snapshot, &derived)?,
+        broken => broken,
     };
     Ok(walk.finish(broken))
 }
@@ -50,12 +63,22 @@ struct Walk {
     before: Option<Head>,
     last_seq: u64,
     records: u64,
+    /// When the first record was written that names the heads of all chains before it.
+    heads_named_at: Option<Timestamp>,
 }
 
 /// How far a chain has been walked.
 struct Reached {
     n: u64,
     hash: Digest,
+    /// Fewer records than this are ever left without a checkpoint.
+    checkpoint_records: u64,
+    /// Begun by a version whose starts named no heads.
+    is_older: bool,
+    /// It ended in good order.
+    has_stopped: bool,
+    /// The last record that a later chain's first record names.
+    named: Option<u64>,
 }
 
 /// One row of the append table.
@@ -76,6 +99,7 @@ impl Walk {
             before: None,
             last_seq: 0,
             records: 0,
+            heads_named_at: None,
         }
     }
 
@@ -98,32 +122,33 @@ impl Walk {
             };
             let record = match self.row(&row) {
                 Ok(record) => record,
-                Err(broken) => return Ok(Some(broken)),
+                Err(broken) => return Ok(Some(*broken)),
             };
             if !derived.agrees(row.seq, &record)? {
-                let chain_id = self.chains.get(&row.chain).copied();
                 return Ok(Some(Break {
-                    kind: BreakKind::WrongIndex,
                     seq: Some(row.seq),
-                    chain_id,
+                    chain_id: self.chains.get(&row.chain).copied(),
                     n: Some(row.n),
                     id: Some(record.id()),
+                    ..Break::new(BreakKind::WrongIndex)
                 }));
             }
         }
         Ok(None)
     }
 
-    fn row(&mut self, row: &Row<'_>) -> Result<Record, Break> {
+    fn row(&mut self, row: &Row<'_>) -> Result<Record, Box<Break>> {
         let record = decode(row.body);
         let id = record.as_ref().ok().map(Record::id);
         let chain_id = self.chains.get(&row.chain).copied();
-        let broken = |kind| Break {
-            kind,
-            seq: Some(row.seq),
-            chain_id,
-            n: Some(row.n),
-            id,
+        let broken = |kind| {
+            Box::new(Break {
+                seq: Some(row.seq),
+                chain_id,
+                n: Some(row.n),
+                id,
+                ..Break::new(kind)
+            })
         };
         let chain_id = chain_id.ok_or_else(|| broken(BreakKind::UnknownChain))?;
         let prev = self.expected_before(chain_id, row.n).map_err(broken)?;
@@ -146,7 +171,7 @@ impl Walk {
         if signed.is_some_and(|signed| *signed != hash) {
             return Err(broken(BreakKind::DiffersFromCheckpoint));
         }
-        self.heads.insert(chain_id, Reached { n: row.n, hash });
+        self.reach(&head, &record);
         self.before = Some(head);
         self.last_seq = row.seq;
         self.records += 1;
@@ -181,7 +206,8 @@ impl Walk {
                 floor.is_some_and(|f| previous.n < f.n || *f == previous)
             }
         };
-        if holds {
+        let mut named = opening.heads.iter().flatten();
+        if holds && named.all(|head| self.is_head_now(head)) {
             Ok(())
         } else {
             Err(BreakKind::MissingPredecessor)
@@ -190,55 +216,28 @@ impl Walk {
 
     fn unreadable(&self) -> Break {
         Break {
-            kind: BreakKind::Unreadable,
             seq: Some(self.last_seq + 1),
-            chain_id: None,
-            n: None,
-            id: None,
+            ..Break::new(BreakKind::Unreadable)
         }
     }
 
-    fn finish(mut self, broken: Option<Break>) -> Verification {
-        let broken = broken
-            .or_else(|| self.signed.first_bad.take())
-            .or_else(|| self.missing_tail());
-        let mut chains: std::collections::HashSet<&Ulid> = self.heads.keys().collect();
-        chains.extend(self.signed.floors.keys());
-        let after = |(chain, reached): (&Ulid, &Reached)| {
-            let signed = self
-                .signed
-                .heads
-                .get(chain)
-                .and_then(|heads| heads.keys().next_back());
-            signed.map_or(reached.n + 1, |n| reached.n.saturating_sub(*n))
-        };
-        Verification {
-            records: self.records,
-            chains: chains.len() as u64,
-            checkpoints: self.signed.checkpoints,
-            after_last_checkpoint: self.heads.iter().map(after).sum(),
-            lost: self.signed.lost.values().sum(),
-            first_break: broken,
+    /// What is kept beside the records: the roll-ups and the catalogue.
+    fn working_copies(
+        &self,
+        connection: &Connection,
+        derived: &Derived<'_>,
+    ) -> Result<Option<Break>, StoreError> {
+        // Roll-ups outlive the records they count.
+        let is_complete = self.signed.floors.is_empty();
+        let agree = derived.rollups_agree(connection, is_complete);
+        if !agree.map_err(StoreError::Read)? {
+            return Ok(Some(Break::new(BreakKind::WrongRollup)));
         }
-    }
-
-    /// The earliest chain of which something signed for is gone.
-    fn missing_tail(&self) -> Option<Break> {
-        let missing = self.signed.heads.iter().filter_map(|(chain, heads)| {
-            let reached = self.heads.get(chain).map(|r| r.n);
-            let gone = |n: &u64| {
-                reached.is_none_or(|reached| *n > reached) && !self.signed.removed(*chain, *n)
-            };
-            heads.keys().copied().find(gone).map(|n| (*chain, n))
-        });
-        let (chain, n) = missing.min()?;
-        Some(Break {
-            kind: BreakKind::MissingTail,
-            seq: None,
-            chain_id: Some(chain),
-            n: Some(n),
-            id: None,
-        })
+        let changed = catalogue::first_changed(connection).map_err(StoreError::Read)?;
+        Ok(changed.map(|tool| Break {
+            tool: Some(tool.into()),
+            ..Break::new(BreakKind::WrongCatalogue)
+        }))
     }
 }
 

@@ -1,5 +1,7 @@
 //! `countersign activity verify`: whether every record is as it was written. Reads the store itself, also beside a running
-//! gateway: whoever is checked should not be the one who answers.
+//! gateway: the gateway that is checked should not be the one that answers.
+
+use std::path::PathBuf;
 
 use clap::Args;
 use countersign_audit::{PublicKey, TrustedKeys, Verification};
@@ -16,6 +18,11 @@ Examples:
   countersign activity verify
   countersign activity verify --data-dir /var/lib/countersign -o json
   countersign activity verify --key 3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29
+  countersign activity verify --anchor /mnt/backup/checkpoints.log
+
+A program that can write the data directory can replace the public keys there and cut off the newest records together with
+their checkpoints. Keep the public key (signing_keys.pub) and copies of checkpoints.log on another machine and give them
+with --key and --anchor.
 
 Exit codes: 0 intact, 1 broken: the first record that does not hold is named.";
 
@@ -26,6 +33,9 @@ pub(super) struct Arguments {
     /// Trust checkpoints signed with this public key only; may be given several times. Default: the keys in the data directory
     #[arg(long, value_name = "HEX")]
     key: Vec<String>,
+    /// A copy of checkpoints.log that was kept elsewhere: what it was signed for has to be in the store. May be given several times
+    #[arg(long, value_name = "FILE")]
+    anchor: Vec<PathBuf>,
     #[command(flatten)]
     whose: Whose,
     #[command(flatten)]
@@ -43,15 +53,19 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         Ok(config) => config,
         Err(exit) => return Ok(exit),
     };
+    let keys_given = !keys.is_empty();
     let trusted = if keys.is_empty() {
         TrustedKeys::of_data_dir(&config.data_dir).map_err(Failure::usage)?
     } else {
         TrustedKeys::new(keys)
     };
-    let verification = stored(&config)?.verify(&trusted).map_err(unreadable)?;
+    let verification = stored(&config)?
+        .verify_with_anchors(&trusted, &arguments.anchor)
+        .map_err(unreadable)?;
     let intact = verification.is_intact();
     let report = Verdict {
         intact,
+        keys_given,
         verification,
     };
     arguments.format.output.print(&report, console)?;
@@ -61,6 +75,8 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
 #[derive(Debug, Serialize)]
 struct Verdict {
     intact: bool,
+    /// The keys came from the command line, not from the data directory that is checked.
+    keys_given: bool,
     #[serde(flatten)]
     verification: Verification,
 }
@@ -72,23 +88,47 @@ impl Report for Verdict {
             chains,
             checkpoints,
             after_last_checkpoint,
+            signed_by_later_start,
+            older_chains,
+            older_signed_since,
             lost,
             ref first_break,
         } = self.verification;
-        let verdict = match first_break {
+        let mut text = match first_break {
             None => {
                 format!("intact: {records} records, {chains} chains, {checkpoints} checkpoints\n")
             }
             Some(broken) => format!("broken: {broken}\n{records} records before it hold\n"),
         };
-        let unsigned = format!(
-            "{after_last_checkpoint} records are not signed for yet: their absence could not be noticed\n"
+        let mut note = |applies: bool, note: String| text.extend(applies.then_some(note + "\n"));
+        note(
+            after_last_checkpoint > 0,
+            format!(
+                "{after_last_checkpoint} records come after the last signed head of their chain: nothing shows yet whether they were changed or some are missing"
+            ),
         );
-        let unwritten =
-            format!("{lost} records could not be written, by the gateway's own account\n");
-        let mut text = verdict;
-        text.extend((after_last_checkpoint > 0).then_some(unsigned));
-        text.extend((lost > 0).then_some(unwritten));
+        note(
+            signed_by_later_start > 0,
+            format!(
+                "{signed_by_later_start} records were signed for by a later start, as it found them: their own process died before it did"
+            ),
+        );
+        let since = match older_signed_since {
+            Some(since) => format!("named in a signed record since {since}"),
+            None => "not named in a signed record before the next start".to_owned(),
+        };
+        note(
+            older_chains > 0,
+            format!("{older_chains} chains are of an older version: their heads are {since}"),
+        );
+        note(
+            lost > 0,
+            format!("{lost} records could not be written, by the gateway's own account"),
+        );
+        note(
+            !self.keys_given,
+            "the public keys came from the data directory itself; --key checks with one that you keep elsewhere".to_owned(),
+        );
         text
     }
 }

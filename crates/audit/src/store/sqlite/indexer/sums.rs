@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::params;
+use rusqlite::{Connection, params};
 
 use super::Codes;
 use crate::record::glance::Glance;
@@ -18,7 +18,7 @@ const RECENT_MINUTES: u64 = 90;
 
 /// What a batch adds up before it is written.
 #[derive(Default)]
-pub(super) struct Sums {
+pub(in crate::store::sqlite) struct Sums {
     tally: BTreeMap<(Dimension, i64), u64>,
     rollup: BTreeMap<(u64, i64, i64, i64), [u64; 3]>,
     rules: BTreeMap<(u64, i64, i64), u64>,
@@ -32,7 +32,7 @@ fn bump<K: Ord, const N: usize>(map: &mut BTreeMap<K, [u64; N]>, key: K, add: [u
 }
 
 impl Sums {
-    pub(super) fn add(&mut self, seq: u64, record: &Glance<'_>, codes: &Codes) {
+    pub(in crate::store::sqlite) fn add(&mut self, seq: u64, record: &Glance<'_>, codes: &Codes) {
         let at = record.timestamp.as_millis();
         let (kind, status) = (record.kind.code(), record.status.code());
         let (validated, rejected) = (
@@ -104,6 +104,56 @@ impl Sums {
             spans.execute(params![bucket, low, high])?;
         }
         write_recent(transaction, self.recent)
+    }
+}
+
+/// What the roll-ups of an index must say of its records. Part of `verify`.
+impl Sums {
+    /// Do the stored roll-ups say the same? Hours before the oldest one they keep are not asked for. Unless `is_complete`,
+    /// records that they count may be gone, so they may say more.
+    pub(in crate::store::sqlite) fn agree(
+        &self,
+        connection: &Connection,
+        is_complete: bool,
+    ) -> rusqlite::Result<bool> {
+        let fits = |stored: &[u64], sums: &[u64]| {
+            if is_complete {
+                stored == sums
+            } else {
+                stored.iter().zip(sums).all(|(stored, sum)| stored >= sum)
+            }
+        };
+        let mut statement = connection.prepare(
+            "SELECT hour, place, kind, status, count, validated, rejected FROM ix.rollup ORDER BY hour",
+        )?;
+        let mut rows = statement.query([])?;
+        let (mut oldest, mut found) = (None, 0);
+        while let Some(row) = rows.next()? {
+            let key = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?);
+            oldest.get_or_insert(key.0);
+            let sums = self.rollup.get(&key);
+            found += usize::from(sums.is_some());
+            let stored = [row.get(4)?, row.get(5)?, row.get(6)?];
+            if !fits(&stored, sums.unwrap_or(&[0; 3])) {
+                return Ok(false);
+            }
+        }
+        let oldest: u64 = oldest.unwrap_or_default();
+        if found != self.rollup.range((oldest, i64::MIN, 0, 0)..).count() {
+            return Ok(false);
+        }
+        let mut statement =
+            connection.prepare("SELECT hour, rule, place, count FROM ix.rollup_rule")?;
+        let mut rows = statement.query([])?;
+        let mut found = 0;
+        while let Some(row) = rows.next()? {
+            let sum = self.rules.get(&(row.get(0)?, row.get(1)?, row.get(2)?));
+            found += usize::from(sum.is_some());
+            if !fits(&[row.get(3)?], &[sum.copied().unwrap_or_default()]) {
+                return Ok(false);
+            }
+        }
+        Ok(found == self.rules.range((oldest, i64::MIN, 0)..).count())
     }
 }
 
