@@ -21,6 +21,7 @@ mod files;
 mod format;
 mod remote;
 mod report;
+mod runtime;
 mod source;
 mod table;
 

@@ -14,6 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use super::config::ConfigOption;
 use crate::remote::{Announcement, Remote};
 use crate::report::Failure;
+use crate::runtime::Engine;
 use crate::{Console, Exit};
 
 mod demo;
@@ -62,8 +63,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         Err(exit) => return Ok(exit),
     };
     log_to_stderr();
-    let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
-    runtime.block_on(serve(opened, arguments.demo, console))
+    Engine::start()?.run(serve(opened, arguments.demo, console))
 }
 
 async fn serve(opened: Opened, demo: bool, console: &mut Console<'_>) -> Result<Exit, Failure> {

@@ -15,6 +15,7 @@ use super::config::ConfigOption;
 use super::inspect::ModeChoice;
 use super::serve::{Stop, log_to_stderr, refused};
 use crate::report::{Failure, printable};
+use crate::runtime::Engine;
 use crate::{Console, Exit};
 
 /// Programs that run a package: the package tells more than they do.
@@ -85,11 +86,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         Err(exit) => return Ok(exit),
     };
     log_to_stderr();
-    let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
-    let ended = runtime.block_on(wrap(opened));
-    // A read of stdin cannot be called back; it ends with the process.
-    runtime.shutdown_background();
-    match ended? {
+    match Engine::start()?.run_beside_stdin(wrap(opened))? {
         None => Ok(Exit::Ok),
         Some(end) => report(end, &command, console),
     }

@@ -3,7 +3,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use countersign_tape::{Kind, Span, members};
+use countersign_tape::{Kind, Limits, Span, Tape};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::json::member;
@@ -16,6 +16,8 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const MARK: &str = "x-mcp-header";
 /// More than this is no declaration anybody means.
 const MOST: usize = 64;
+/// How deep a declaration that marks arguments may be nested.
+const DEEPEST: u32 = 128;
 
 /// Which arguments of a tool are repeated as headers, by the way to them.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,26 +26,31 @@ pub(super) struct Mirrored {
 }
 
 impl Mirrored {
-    /// Reads a tool's declaration; nothing if it marks no argument.
+    /// Reads a tool's declaration; nothing if it marks no argument, or is nested deeper than [`DEEPEST`].
     pub(super) fn of(tool: &[u8]) -> Option<Self> {
         memchr::memmem::find(tool, MARK.as_bytes())?;
-        let schema = member(tool, Span::whole(tool), "inputSchema")?;
+        let limits = Limits {
+            max_bytes: usize::MAX,
+            max_depth: DEEPEST,
+        };
+        let tape = Tape::parse(tool, &limits).ok()?;
         let mut all = Vec::new();
-        // Along `properties` only: elsewhere an argument may or may not be there.
-        let mut open = vec![(schema, Vec::new())];
-        while let Some((schema, way)) = open.pop() {
-            if let Some(name) = member(tool, schema, MARK).and_then(|mark| mark.string(tool))
+        // The schema of each property, its name and the step before it. Along `properties` only: elsewhere an
+        // argument may or may not be there.
+        let mut steps = vec![(tape.get(0, "inputSchema")?, None, 0)];
+        let mut at = 0;
+        while let Some((schema, _, _)) = steps.get(at).copied() {
+            let mark = tape.get(schema, MARK).map(|mark| tape.string(mark));
+            if let Some(name) = mark.filter(|name| !name.is_empty())
                 && let Ok(name) = HeaderName::from_bytes(format!("mcp-param-{name}").as_bytes())
                 && all.len() < MOST
             {
-                all.push((name, way.clone()));
+                all.push((name, way(&tape, &steps, at)));
             }
-            let properties = member(tool, schema, "properties");
-            for (key, inner) in properties.into_iter().flat_map(|all| members(tool, all)) {
-                let mut way: Vec<String> = way.clone();
-                way.push(key.string(tool).unwrap_or_default().into_owned());
-                open.push((inner, way));
-            }
+            let properties = tape.get(schema, "properties");
+            let properties = properties.into_iter().flat_map(|all| tape.members(all));
+            steps.extend(properties.map(|(key, inner)| (inner, Some(key), at)));
+            at += 1;
         }
         (!all.is_empty()).then_some(Self { all })
     }
@@ -66,6 +73,17 @@ impl Mirrored {
             }
         }
     }
+}
+
+/// The names of the properties that lead to the step at `at`.
+fn way(tape: &Tape<'_>, steps: &[(u32, Option<u32>, usize)], mut at: usize) -> Vec<String> {
+    let mut way = Vec::new();
+    while let Some((_, Some(key), before)) = steps.get(at) {
+        way.push(tape.string(*key).into_owned());
+        at = *before;
+    }
+    way.reverse();
+    way
 }
 
 /// Writes what a modern request says in its headers.
@@ -112,5 +130,18 @@ mod tests {
         assert_eq!(headers["mcp-param-n"], "42");
         assert_eq!(headers.len(), 2);
         assert_eq!(Mirrored::of(br#"{"name":"t","inputSchema":{}}"#), None);
+    }
+
+    #[test]
+    fn a_declaration_nested_too_deep_marks_nothing() {
+        let nested = |levels: usize| {
+            let open = r#"{"properties":{"a":"#.repeat(levels);
+            let close = "}}".repeat(levels);
+            format!(r#"{{"inputSchema":{open}{{"x-mcp-header":"A"}}{close}}}"#)
+        };
+        let found = Mirrored::of(nested(60).as_bytes()).expect("arguments are marked");
+        assert_eq!(found.all[0].1, vec!["a"; 60]);
+        // Walked level by level, each to its end, this took minutes.
+        assert_eq!(Mirrored::of(nested(60_000).as_bytes()), None);
     }
 }

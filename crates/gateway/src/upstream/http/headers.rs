@@ -2,18 +2,23 @@
 //! tool, and the arguments that the tool's `inputSchema` marks with `x-mcp-header`. They are always
 //! made from the message that goes out, never taken from the one that came in.
 
+mod walk;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use countersign_tape::{Kind, Span, elements, members};
+use countersign_tape::{Kind, Limits, Span, Tape};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 
-use crate::json::{member, path};
+use crate::json::path;
+use walk::Walk;
 
 const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const MARK: &str = "x-mcp-header";
 /// More than this is no declaration anybody means.
 const MOST: usize = 64;
+/// How deep a schema that marks arguments may be nested. A property is two levels down.
+const DEEPEST: u32 = 128;
 
 /// Which arguments of a tool are repeated as headers.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -28,33 +33,22 @@ impl Mirrored {
         if memchr::memmem::find(schema, MARK.as_bytes()).is_none() {
             return Ok(found);
         }
-        // Schemas along `properties` only: elsewhere an argument may or may not be there.
-        let mut open = vec![(Span::whole(schema), Vec::new(), true)];
-        while let Some((value, way, plain)) = open.pop() {
-            match value.kind(schema) {
-                Some(Kind::Object) => {}
-                Some(Kind::Array) => {
-                    open.extend(elements(schema, value).map(|one| (one, Vec::new(), false)));
-                    continue;
-                }
-                _ => continue,
+        let limits = Limits {
+            max_bytes: usize::MAX,
+            max_depth: DEEPEST,
+        };
+        let tape = Tape::parse(schema, &limits).map_err(|error| {
+            if error.is_too_deep() {
+                "x-mcp-header stands in a schema that is nested too deep"
+            } else {
+                "the schema around x-mcp-header is not JSON"
             }
-            if let Some(mark) = member(schema, value, MARK) {
-                found.add(schema, value, mark, &way, plain)?;
-            }
-            for (key, inner) in members(schema, value) {
-                let name = key.string(schema).unwrap_or_default();
-                if plain && name == "properties" {
-                    for (key, inner) in members(schema, inner) {
-                        let mut way = way.clone();
-                        way.push(key.string(schema).unwrap_or_default().into_owned());
-                        open.push((inner, way, true));
-                    }
-                } else if name != MARK
-                    && !matches!(&*name, "const" | "enum" | "default" | "examples")
-                {
-                    open.push((inner, Vec::new(), false));
-                }
+        })?;
+        let mut walk = Walk::default();
+        while let Some((value, place)) = walk.next(&tape) {
+            if let Some(mark) = tape.get(value, MARK) {
+                let way = walk.way(&tape, place);
+                found.add(&tape, value, mark, way)?;
             }
         }
         Ok(found)
@@ -62,32 +56,31 @@ impl Mirrored {
 
     fn add(
         &mut self,
-        schema: &[u8],
-        value: Span,
-        mark: Span,
-        way: &[String],
-        plain: bool,
+        tape: &Tape<'_>,
+        value: u32,
+        mark: u32,
+        way: Option<Vec<String>>,
     ) -> Result<(), &'static str> {
-        if !plain || way.is_empty() {
-            return Err("x-mcp-header stands where no single argument is");
+        let way = way.ok_or("x-mcp-header stands where no single argument is")?;
+        if tape.node(mark).kind() != Kind::String {
+            return Err("x-mcp-header is not a string");
         }
-        let name = mark.string(schema).ok_or("x-mcp-header is not a string")?;
-        let kind = member(schema, value, "type").and_then(|kind| kind.string(schema));
+        let kind = tape.get(value, "type").map(|kind| tape.string(kind));
         if !matches!(
             kind.as_deref(),
             Some("string" | "integer" | "number" | "boolean")
         ) {
             return Err("x-mcp-header marks something that is not a string, number or boolean");
         }
-        let name = HeaderName::from_bytes(format!("mcp-param-{name}").as_bytes());
-        let name = match name {
+        let name = format!("mcp-param-{}", tape.string(mark));
+        let name = match HeaderName::from_bytes(name.as_bytes()) {
             Ok(header) if header.as_str() != "mcp-param-" => header,
             _ => return Err("x-mcp-header is not a header's name"),
         };
         if self.all.len() >= MOST || self.all.iter().any(|(other, _)| *other == name) {
             return Err("x-mcp-header gives a name twice, or too many of them");
         }
-        self.all.push((name, way.to_vec()));
+        self.all.push((name, way));
         Ok(())
     }
 
@@ -243,6 +236,22 @@ mod tests {
         ] {
             assert!(Mirrored::of(schema.as_bytes()).is_err(), "{schema}");
         }
+    }
+
+    #[test]
+    fn a_schema_nested_too_deep_is_refused_and_read_in_one_pass() {
+        let nested = |levels: usize| {
+            let open = r#"{"properties":{"a":"#.repeat(levels);
+            let mark = r#"{"type":"string","x-mcp-header":"A"}"#;
+            format!("{open}{mark}{}", "}}".repeat(levels))
+        };
+        assert_eq!(written(&nested(60), "{}"), [""; 0]);
+        // Walked level by level, each to its end, this took minutes.
+        let refused = Mirrored::of(nested(60_000).as_bytes());
+        assert!(refused.is_err_and(|why| why.contains("too deep")));
+        let wide = r#"{"type":"object","properties":{}},"#.repeat(200_000);
+        let wide = format!(r#"{{"anyOf":[{wide}{{"x-mcp-header":"A"}}]}}"#);
+        assert!(Mirrored::of(wide.as_bytes()).is_err());
     }
 
     #[test]
