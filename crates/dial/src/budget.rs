@@ -1,6 +1,9 @@
-//! The memory that messages may occupy at once, over the whole process. Whoever gathers a large
-//! message takes its share as the bytes arrive and gives it back when the last slice of the
-//! message is gone. Messages that fit into one read are not counted: concurrency bounds those.
+//! The memory that messages may occupy at once, over the whole process. Who gathers a large message
+//! takes memory as the bytes arrive and gives it back when the last slice of the message is gone.
+//! Messages that fit into one read are not counted: concurrency bounds those.
+//!
+//! Part of it can be set aside for one peer: what the others hold never keeps that peer waiting as
+//! long as its messages fit into its share.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +20,17 @@ const UNIT: usize = 1024;
 /// The memory for messages; clones share it.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    units: Arc<Semaphore>,
+    common: Arc<Semaphore>,
     total: usize,
+    share: Option<Arc<Share>>,
+}
+
+/// What is set aside for one peer.
+#[derive(Debug)]
+struct Share {
+    units: Arc<Semaphore>,
+    /// Taken out of the common memory for as long as the peer is there.
+    _reserved: OwnedSemaphorePermit,
 }
 
 /// There was no memory to spare in time.
@@ -34,8 +46,31 @@ impl Budget {
     pub fn new(bytes: usize) -> Self {
         let total = (bytes / UNIT).clamp(1, Semaphore::MAX_PERMITS);
         Self {
-            units: Arc::new(Semaphore::new(total)),
+            common: Arc::new(Semaphore::new(total)),
             total,
+            share: None,
+        }
+    }
+
+    /// The same memory, with a part set aside for one of so many peers. Half of it, and room for a message of
+    /// `largest` bytes, stays common; where that leaves nothing, nothing is set aside. The part becomes common again
+    /// with the last clone.
+    #[must_use]
+    pub fn share(&self, peers: usize, largest: usize) -> Self {
+        let kept = (self.total / 2).max(largest.div_ceil(UNIT).saturating_mul(2));
+        let spare = self.common.available_permits().saturating_sub(kept);
+        let part = (self.total / 2 / peers.max(1)).min(spare);
+        let part = u32::try_from(part).unwrap_or(u32::MAX);
+        let reserved = Arc::clone(&self.common).try_acquire_many_owned(part);
+        let share = reserved.ok().map(|reserved| {
+            Arc::new(Share {
+                units: Arc::new(Semaphore::new(reserved.num_permits())),
+                _reserved: reserved,
+            })
+        });
+        Self {
+            share,
+            ..self.clone()
         }
     }
 
@@ -53,52 +88,89 @@ impl Budget {
             return Err(Starved);
         }
         let missing = u32::try_from(missing).map_err(|_| Starved)?;
-        let acquired = Arc::clone(&self.units).acquire_many_owned(missing);
-        match tokio::time::timeout(PATIENCE, acquired).await {
-            Ok(Ok(permit)) => {
-                held.add(permit);
-                Ok(())
+        let missing = self.take_own(held, missing);
+        let taken = tokio::time::timeout(PATIENCE, self.take(held, missing)).await;
+        taken.unwrap_or(Err(Starved))
+    }
+
+    /// Takes what the share has at once; gives what is still missing.
+    fn take_own(&self, held: &mut Held, missing: u32) -> u32 {
+        let Some(share) = &self.share else {
+            return missing;
+        };
+        let free = u32::try_from(share.units.available_permits()).unwrap_or(u32::MAX);
+        let part = missing.min(free);
+        match Arc::clone(&share.units).try_acquire_many_owned(part) {
+            Ok(permit) if part > 0 => {
+                held.add_own(permit, share);
+                missing - part
             }
-            _ => Err(Starved),
+            _ => missing,
         }
+    }
+
+    /// Takes the rest where it is free first.
+    async fn take(&self, held: &mut Held, missing: u32) -> Result<(), Starved> {
+        if missing == 0 {
+            return Ok(());
+        }
+        let common = Arc::clone(&self.common).acquire_many_owned(missing);
+        let Some(share) = &self.share else {
+            held.add(common.await.map_err(|_| Starved)?);
+            return Ok(());
+        };
+        let own = Arc::clone(&share.units).acquire_many_owned(missing);
+        tokio::select! {
+            biased;
+            permit = own => held.add_own(permit.map_err(|_| Starved)?, share),
+            permit = common => held.add(permit.map_err(|_| Starved)?),
+        }
+        Ok(())
     }
 }
 
 /// What a message under way has taken of the budget; given back on drop.
 #[derive(Debug, Default)]
 pub struct Held {
-    permit: Option<OwnedSemaphorePermit>,
+    common: Option<OwnedSemaphorePermit>,
+    /// The permit stands first: it is given back before the share is.
+    own: Option<(OwnedSemaphorePermit, Arc<Share>)>,
 }
 
 impl Held {
     fn units(&self) -> usize {
-        self.permit
-            .as_ref()
-            .map_or(0, OwnedSemaphorePermit::num_permits)
+        let own = self.own.as_ref().map(|(permit, _)| permit);
+        let permits = self.common.iter().chain(own);
+        permits.map(OwnedSemaphorePermit::num_permits).sum()
     }
 
     fn add(&mut self, more: OwnedSemaphorePermit) {
-        match &mut self.permit {
+        match &mut self.common {
             Some(permit) => permit.merge(more),
-            None => self.permit = Some(more),
+            None => self.common = Some(more),
         }
     }
 
-    /// Ties the share to the bytes: it is given back when the last slice of them is dropped.
-    pub fn attach(self, bytes: Bytes) -> Bytes {
-        match self.permit {
-            None => bytes,
-            Some(permit) => Bytes::from_owner(Owned {
-                bytes,
-                _permit: permit,
-            }),
+    fn add_own(&mut self, more: OwnedSemaphorePermit, share: &Arc<Share>) {
+        match &mut self.own {
+            // A message is gathered for one peer, so it is the same share.
+            Some((permit, of)) if Arc::ptr_eq(of, share) => permit.merge(more),
+            _ => self.own = Some((more, Arc::clone(share))),
         }
+    }
+
+    /// Ties the memory to the bytes: it is given back when the last slice of them is dropped.
+    pub fn attach(self, bytes: Bytes) -> Bytes {
+        if self.units() == 0 {
+            return bytes;
+        }
+        Bytes::from_owner(Owned { bytes, _held: self })
     }
 }
 
 struct Owned {
     bytes: Bytes,
-    _permit: OwnedSemaphorePermit,
+    _held: Held,
 }
 
 impl AsRef<[u8]> for Owned {
@@ -112,7 +184,7 @@ mod tests {
     use super::*;
 
     fn free(budget: &Budget) -> usize {
-        budget.units.available_permits()
+        budget.common.available_permits()
     }
 
     #[tokio::test(start_paused = true)]
@@ -154,5 +226,45 @@ mod tests {
         assert!(budget.cover(&mut other, 300 * 1024).await.is_err());
         drop(one);
         assert!(budget.cover(&mut other, 100 * 1024).await.is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn one_peer_cannot_hold_the_memory_of_another() {
+        let budget = Budget::new(1024 * 1024);
+        let (greedy, honest) = (budget.share(2, 0), budget.share(2, 0));
+        assert_eq!(free(&budget), 512);
+        let mut all = Held::default();
+        greedy
+            .cover(&mut all, 768 * 1024)
+            .await
+            .expect("its own share and what is common");
+        let mut more = Held::default();
+        assert!(greedy.cover(&mut more, 100 * 1024).await.is_err());
+        let mut message = Held::default();
+        honest
+            .cover(&mut message, 200 * 1024)
+            .await
+            .expect("its share");
+        // The next one waits for the share, not for the greedy peer.
+        let mut next = Held::default();
+        let waiting = honest.cover(&mut next, 200 * 1024);
+        let (waited, ()) = tokio::join!(waiting, async { drop(message) });
+        waited.expect("what came back");
+        drop((all, next, greedy));
+        assert_eq!(free(&budget), 768, "the share of one that left is common");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_largest_message_always_fits() {
+        let budget = Budget::new(1024 * 1024);
+        let shares: Vec<_> = (0..20).map(|_| budget.share(3, 400 * 1024)).collect();
+        assert_eq!(free(&budget), 800);
+        for share in &shares {
+            let mut held = Held::default();
+            share.cover(&mut held, 800 * 1024).await.expect("it fits");
+        }
+        let tight = Budget::new(1024 * 1024).share(1, 1024 * 1024);
+        let mut held = Held::default();
+        tight.cover(&mut held, 1024 * 1024).await.expect("it fits");
     }
 }

@@ -37,7 +37,10 @@ pub(crate) struct Shared {
     publishing: Mutex<()>,
     changed: watch::Sender<()>,
     pub(crate) store: Store,
-    pub(crate) budget: Budget,
+    /// The memory for messages, of which each server has a share.
+    budget: Budget,
+    /// The share of the clients.
+    pub(crate) intake: Budget,
     pub(crate) events: Arc<Events>,
     pub(crate) metrics: Metrics,
     pub(crate) sessions: Sessions,
@@ -56,12 +59,14 @@ impl Shared {
         nobody.servers.clear();
         // Nobody is served before the first plan has been carried out, and that brings the key.
         let settings = Arc::new(Settings::keyless(nobody));
+        let budget = Budget::new(config.max_inflight_bytes);
         Self {
             snapshot: ArcSwap::from_pointee(Snapshot::new(settings, Vec::new())),
             publishing: Mutex::new(()),
             changed: watch::Sender::new(()),
             store,
-            budget: Budget::new(config.max_inflight_bytes),
+            intake: share(&budget, config),
+            budget,
             events: Arc::default(),
             metrics: Metrics::default(),
             sessions: Sessions::new(),
@@ -70,6 +75,11 @@ impl Shared {
             drain: Drain::new(),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
         }
+    }
+
+    /// The memory for the messages of one server.
+    pub(crate) fn budget_for_one(&self, config: &Config) -> Budget {
+        share(&self.budget, config)
     }
 
     /// The state of this moment.
@@ -170,4 +180,9 @@ impl Shared {
         let settled = timeout(SETTLING, wait).await;
         settled.unwrap_or_else(|_| self.snapshot())
     }
+}
+
+/// The share of one server, or of the clients.
+fn share(budget: &Budget, config: &Config) -> Budget {
+    budget.share(config.servers.len() + 1, config.max_message_bytes)
 }

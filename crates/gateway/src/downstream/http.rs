@@ -212,7 +212,7 @@ async fn post(
 ) -> Response<Body> {
     let (head, body) = request.into_parts();
     let limit = shared.config().max_message_bytes;
-    let body = match intake::body(body, limit, &shared.budget).await {
+    let body = match intake::body(body, limit, &shared.intake).await {
         Ok(body) => body,
         Err(refused) => return unread(refused),
     };

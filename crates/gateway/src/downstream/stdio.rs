@@ -82,7 +82,7 @@ impl Door {
     /// Takes messages until there are no more, or nobody reads the answers.
     pub(crate) async fn serve(self: &Arc<Self>, input: impl AsyncRead + Unpin) {
         let limit = self.shared.config().max_message_bytes;
-        let mut lines = Lines::new(input, limit, self.shared.budget.clone());
+        let mut lines = Lines::new(input, limit, self.shared.intake.clone());
         loop {
             let line = tokio::select! {
                 line = lines.next() => line,

@@ -142,7 +142,7 @@ pub(crate) fn supervise(
     let limits = Limits::of(config, server);
     let upstream = Upstream::new(server.name.as_str().into(), state.subscribe(), limits);
     let means = Means {
-        budget: shared.budget.clone(),
+        budget: shared.budget_for_one(config),
         events: Arc::clone(&shared.events),
         known: shared.fleet.known.clone(),
         state,

@@ -79,7 +79,7 @@ pub(crate) static ROOT: Block = Block {
             "max_inflight_bytes",
             Form::Number(1024, 1 << 40),
             "268435456",
-            "How many bytes all messages in flight may hold together; no less than `max_message_bytes`.",
+            "How many bytes all messages in flight may hold together; no less than `max_message_bytes`. Half of it is set aside in equal shares for the servers and the clients.",
         ),
         key(
             "storage",

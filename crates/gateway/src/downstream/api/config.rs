@@ -28,7 +28,7 @@ pub(super) fn show(shared: &Shared) -> Response<Body> {
 
 /// Changes the file by a JSON merge patch, and makes it hold.
 pub(super) async fn patch(shared: &Arc<Shared>, body: Incoming) -> Response<Body> {
-    let body = match intake::body(body, MAX_BYTES, &shared.budget).await {
+    let body = match intake::body(body, MAX_BYTES, &shared.intake).await {
         Ok(body) => body,
         Err(intake::Refused::TooLarge) => {
             return error(StatusCode::PAYLOAD_TOO_LARGE, "the patch is too large");

@@ -12,6 +12,8 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use super::oversized::IdFinder;
 
 const CHUNK: usize = 64 * 1024;
+/// Room for at least this much is made before a read.
+const READ: usize = CHUNK / 4;
 
 /// What a peer wrote.
 #[derive(Debug)]
@@ -72,14 +74,15 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             if let Some(line) = self.take() {
                 return Ok(line);
             }
-            if self.skipping.is_none() {
+            // What fits into the first chunk is free, however many reads it comes in.
+            if self.skipping.is_none() && self.buffer.len() > CHUNK - READ {
                 let wanted = self.buffer.len().saturating_add(CHUNK);
                 if self.budget.cover(&mut self.held, wanted).await.is_err() {
                     self.skip(Why::Starved);
                     continue;
                 }
             }
-            self.buffer.reserve(CHUNK / 4);
+            self.buffer.reserve(READ);
             if self.source.read_buf(&mut self.buffer).await? == 0 {
                 return Ok(Line::End);
             }
@@ -215,5 +218,16 @@ mod tests {
         let mut input = vec![b'x'; 2 << 20];
         input.extend(b"\nnext\n");
         assert_eq!(all(&input, 4 << 20).await, ["Starved ", "next"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_small_line_in_two_reads_finds_room_when_all_memory_is_held() {
+        let budget = Budget::new(1 << 20);
+        let mut all = Held::default();
+        budget.cover(&mut all, 1 << 20).await.expect("all of it");
+        let input = AsyncReadExt::chain(&b"half of "[..], &b"a line\n"[..]);
+        let mut lines = Lines::new(input, 1 << 20, budget);
+        let line = lines.next().await.expect("memory does not fail");
+        assert!(matches!(line, Line::Whole(line) if line == "half of a line"));
     }
 }
