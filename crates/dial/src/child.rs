@@ -1,5 +1,5 @@
-//! A child process in a group of its own, so that what it starts ends with it. Its standard error
-//! is drained, because a full pipe blocks the child, and only the end of it is kept. Which program
+//! A child process in a group of its own, so that what it starts ends with it; with a keeper where
+//! there can be one, because a process can leave its group. Its standard error is drained, because a full pipe blocks the child, and only the end of it is kept. Which program
 //! it is, and what else it sees of our environment, is for the caller to say.
 
 use std::ffi::OsString;
@@ -8,11 +8,13 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process_group};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::net::unix::pipe;
 use tokio::process::{Child as Process, ChildStdout, Command};
 use tokio::time::{sleep, timeout};
+
+use crate::keeper::{self, KILL_ALL};
 
 /// Our own settings start like this, and some are secret.
 const OURS: &str = "COUNTERSIGN_";
@@ -32,6 +34,8 @@ pub fn inheritable() -> impl Iterator<Item = (OsString, OsString)> {
 pub struct Child {
     process: Process,
     group: Option<Pid>,
+    /// Whether the process is the keeper of the child.
+    is_kept: bool,
     stderr: Tail,
 }
 
@@ -47,11 +51,16 @@ pub struct Pipes {
 impl Child {
     /// Starts a command; what it writes to standard error is kept if the command pipes it.
     pub fn start(mut command: Command) -> io::Result<(Self, Pipes)> {
+        let program = keeper::kept_program(command.as_std());
+        let is_kept = program.is_some();
+        if let Some(program) = program {
+            keeper::find_program(command.as_std(), program)?;
+        }
         let mut process = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .process_group(0)
-            .kill_on_drop(true)
+            .kill_on_drop(!is_kept)
             .spawn()?;
         let missing = || io::Error::from(io::ErrorKind::BrokenPipe);
         let stdin = process.stdin.take().ok_or_else(missing)?;
@@ -64,6 +73,7 @@ impl Child {
         let child = Self {
             process,
             group: id.and_then(Pid::from_raw),
+            is_kept,
             stderr,
         };
         let stdin = pipe::Sender::from_owned_fd(stdin.into_owned_fd()?)?;
@@ -86,6 +96,10 @@ impl Child {
         let mut status = self.left().await;
         if status.is_none() {
             self.signal(Signal::TERM);
+            status = self.left().await;
+        }
+        if status.is_none() && self.is_kept {
+            self.kill();
             status = self.left().await;
         }
         // What the child started may outlive it.
@@ -125,9 +139,23 @@ impl Child {
     }
 }
 
+impl Child {
+    /// Kills the child and whatever it started.
+    fn kill(&self) {
+        let keeper = self
+            .group
+            .filter(|_| self.is_kept && self.process.id().is_some());
+        let told = keeper.map(|keeper| kill_process(keeper, KILL_ALL));
+        // Without a keeper that could be told, the group is all there is.
+        if !matches!(told, Some(Ok(()))) {
+            self.signal(Signal::KILL);
+        }
+    }
+}
+
 impl Drop for Child {
     fn drop(&mut self) {
-        self.signal(Signal::KILL);
+        self.kill();
     }
 }
 

@@ -27,6 +27,7 @@ mod child;
 mod event_stream;
 mod form;
 mod gather;
+pub mod keeper;
 mod origin;
 mod pool;
 mod site;

@@ -48,6 +48,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    countersign_dial::keeper::hide();
     let flags = Overrides {
         listen: arguments.listen,
         data_dir: arguments.data_dir.clone(),

@@ -71,6 +71,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    countersign_dial::keeper::hide();
     let flags = Overrides {
         data_dir: arguments.data_dir.clone(),
         ..Overrides::default()

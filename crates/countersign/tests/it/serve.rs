@@ -1,11 +1,12 @@
 //! The gateway as a process: the demo as a newcomer sees it, the quickstart's commands, and an end without orphans.
 
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 
-use rustix::process::{Pid, Signal, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::Folder;
 use crate::support::gateway::Running;
+use crate::support::{Folder, binary};
 
 fn fixture() -> String {
     let path = countersign_fixture::executable().expect("the fixture is built");
@@ -26,9 +27,22 @@ pub(crate) fn children(parent: u32) -> Vec<i32> {
         .collect()
 }
 
+/// Everything that descends from a process.
+pub(crate) fn descendants(ancestor: u32) -> Vec<i32> {
+    let mut family = children(ancestor);
+    let mut at = 0;
+    while let Some(process) = family.get(at) {
+        family.extend(children(process.unsigned_abs()));
+        at += 1;
+    }
+    family
+}
+
+/// Whether a process runs; one that has ended and waits to be reaped does not.
 pub(crate) fn is_alive(process: i32) -> bool {
-    let process = Pid::from_raw(process).expect("a process");
-    test_kill_process(process).is_ok()
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(')').map_or("", |(_, after)| after);
+    !matches!(state.split_whitespace().next(), None | Some("Z" | "X"))
 }
 
 #[test]
@@ -91,39 +105,79 @@ fn the_demo_shows_a_blocked_call_and_goes_on_serving() {
     assert_eq!(gateway.stop(Signal::INT).code, Some(0));
 }
 
-#[test]
-fn the_end_leaves_no_orphan() {
+/// A gateway over servers that would outlive it, and all the processes below it.
+fn gateway_over_survivors() -> (Running, Vec<i32>, Folder) {
     let fixture = fixture();
     let script = r#"{"name":"deaf","tools":[],"at_eof":[{"stall":{}}]}"#;
     let folder = Folder::with(&[("deaf.json", script)]);
     let deaf = folder.path().join("deaf.json");
-    // One child that neither minds the end of its input nor TERM, one that leaves a child of its own behind.
+    // One child that neither minds the end of its input nor TERM, one that leaves a child of its own behind, and one
+    // whose child has left the session and minds nothing.
     let stubborn = format!(
         "trap '' TERM; exec {fixture} stdio --script {}",
         deaf.display()
     );
     let parent = format!("sleep 1000 & exec {fixture} stdio --preset demo");
+    let runaway = "setsid sh -c 'trap \"\" TERM HUP; sleep 1000; sleep 1000' & exec";
+    let runaway = format!("{runaway} {fixture} stdio --preset demo");
     let config = serde_json::json!({"mcpServers": {
         "stubborn": {"command": "sh", "args": ["-c", stubborn]},
         "parent": {"command": "sh", "args": ["-c", parent]},
+        "runaway": {"command": "sh", "args": ["-c", runaway]},
         "plain": {"command": fixture, "args": ["stdio", "--preset", "demo"]},
     }});
     std::fs::write(folder.path().join("c.json"), config.to_string()).expect("written");
     let gateway = Running::start(&folder, "serve --config c.json");
-    gateway.all_up(3);
-    let mut family = children(gateway.process());
-    assert_eq!(family.len(), 3);
-    let grandchildren: Vec<i32> = family
-        .iter()
-        .flat_map(|child| children(child.unsigned_abs()))
-        .collect();
-    assert_eq!(grandchildren.len(), 1);
-    family.extend(grandchildren);
+    gateway.all_up(4);
+    // Four keepers and four servers, two of which have a child, one of which has a child too.
+    Running::wait_for(|| descendants(gateway.process()).len() == 11);
+    let family = descendants(gateway.process());
+    (gateway, family, folder)
+}
+
+#[test]
+fn the_end_leaves_no_orphan() {
+    let (gateway, family, _folder) = gateway_over_survivors();
     let ran = gateway.stop(Signal::TERM);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     for process in family {
         assert!(!is_alive(process), "{process} is still there");
     }
+}
+
+#[test]
+fn a_gateway_that_is_killed_leaves_no_orphan() {
+    let (gateway, family, _folder) = gateway_over_survivors();
+    assert_eq!(gateway.stop(Signal::KILL).code, None, "killed");
+    Running::wait_for(|| !family.iter().any(|process| is_alive(*process)));
+}
+
+/// As another user than root, who may read everything.
+#[test]
+fn a_server_cannot_read_the_environment_of_the_gateway() {
+    const NOBODY: u32 = 65534;
+    let look = "k=$PPID; g=$(cut -d' ' -f4 /proc/$k/stat); id -u > seen; cat /proc/$k/environ /proc/$g/environ >> seen; echo looked >> seen";
+    let look = format!("{{ {look}; }} 2>&1; exec {} stdio --preset demo", fixture());
+    let config = serde_json::json!({"mcpServers": {"x": {"command": "sh", "args": ["-c", look]}}});
+    let folder = Folder::with(&[("c.json", &config.to_string())]);
+    let mut command = binary();
+    command
+        .args(["serve", "--config", "c.json"])
+        .env("COUNTERSIGN_API_KEY", "the-key-of-the-clients")
+        .env("TOKEN_OF_ANOTHER_SERVER", "s3cret");
+    if rustix::process::geteuid().is_root() {
+        std::os::unix::fs::chown(folder.path(), Some(NOBODY), Some(NOBODY)).expect("given away");
+        command.uid(NOBODY).gid(NOBODY);
+    }
+    let gateway = Running::launch(&folder, command);
+    let seen = || std::fs::read_to_string(folder.path().join("seen")).unwrap_or_default();
+    Running::wait_for(|| seen().ends_with("looked\n"));
+    let seen = seen();
+    assert!(!seen.starts_with("0\n"), "{seen}");
+    for secret in ["the-key-of-the-clients", "s3cret"] {
+        assert!(!seen.contains(secret), "{seen}");
+    }
+    assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
 }
 
 #[test]

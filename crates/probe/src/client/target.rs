@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use countersign_dial::{Site, SiteError, inheritable};
+use countersign_dial::{Site, SiteError, inheritable, keeper};
 use tokio::process::Command;
 
 /// A server to talk to.
@@ -48,7 +48,7 @@ pub struct Program {
 
 impl Program {
     pub(super) fn command_line(&self) -> Command {
-        let mut command = Command::new(&self.command);
+        let mut command = keeper::server_command(&self.command);
         command
             .args(&self.args)
             .env_clear()

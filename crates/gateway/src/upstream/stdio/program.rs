@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-use countersign_dial::inheritable;
+use countersign_dial::{inheritable, keeper};
 use tokio::process::Command;
 
 use crate::config::Secret;
@@ -39,7 +39,7 @@ pub(crate) struct Shares {
 impl Program {
     pub(super) fn command(&self) -> Command {
         let given = self.env.iter();
-        let mut command = Command::new(&self.command);
+        let mut command = keeper::server_command(&self.command);
         command
             .args(&self.args)
             .env_clear()
