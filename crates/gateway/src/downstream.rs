@@ -16,6 +16,7 @@ mod session;
 mod stdio;
 mod via;
 
+pub(crate) use api::events::Feed;
 pub(crate) use client::Client;
 pub(crate) use guard::Guard;
 pub(crate) use http::serve;

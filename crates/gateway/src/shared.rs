@@ -12,7 +12,7 @@ use tokio::time::timeout;
 
 use crate::catalogue::{Followed, Found};
 use crate::config::{Config, Opened};
-use crate::downstream::Sessions;
+use crate::downstream::{Feed, Sessions};
 use crate::drain::Drain;
 use crate::events::Events;
 use crate::fleet::Fleet;
@@ -47,6 +47,8 @@ pub(crate) struct Shared {
     pub(crate) fleet: Fleet,
     pub(crate) reloads: Reloads,
     pub(crate) drain: Drain,
+    /// What the streams of events read.
+    pub(crate) feed: Feed,
     /// Places for clients that wait for news.
     pub(crate) listeners: Arc<Semaphore>,
 }
@@ -73,6 +75,7 @@ impl Shared {
             fleet: Fleet::new(&config.data_dir),
             reloads: Reloads::new(opened),
             drain: Drain::new(),
+            feed: Feed::new(),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
         }
     }

@@ -3,6 +3,7 @@
 //! and time.
 
 mod response;
+mod visits;
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -17,13 +18,13 @@ use hyper::service::service_fn;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
 
 use super::intake;
 use super::listen::Listener;
 use super::{api, mcp};
 use crate::config::RoutingMode;
 use crate::drain::Phase;
+use crate::events;
 use crate::metrics;
 use crate::reply::{Body, Framing, Reply};
 use crate::route::Endpoint;
@@ -31,15 +32,15 @@ use crate::shared::Shared;
 
 pub(super) use response::{hears_events, json};
 use response::{not_allowed, plain, respond_with, turned_away, unread};
+pub(super) use visits::Visit;
+use visits::Visits;
 
 /// How long a client may take to send a request's head.
 const HEAD: Duration = Duration::from_secs(10);
-/// Connections at once; more wait to be accepted.
-const CONNECTIONS: usize = 4096;
 
 /// Accepts connections until the gateway drains.
 pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener) {
-    let places = Arc::new(Semaphore::new(CONNECTIONS));
+    let visits = Visits::new();
     loop {
         let accepted = tokio::select! {
             biased;
@@ -48,16 +49,17 @@ pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener) {
         };
         match accepted {
             Ok((stream, _)) => {
-                let Ok(place) = Arc::clone(&places).acquire_owned().await else {
-                    return;
-                };
-                let shared = Arc::clone(&shared);
-                tokio::spawn(async move {
-                    connection(shared, stream).await;
-                    drop(place);
-                });
+                let (visit, evicts) = visits.admit();
+                if evicts {
+                    events::Evicted.emit(&shared.events);
+                }
+                tokio::spawn(connection(Arc::clone(&shared), stream, visit));
             }
-            // Out of file descriptors, most likely: others must end first.
+            // Out of file descriptors, most likely: another must end first.
+            Err(_) if visits.evict() => {
+                events::Evicted.emit(&shared.events);
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
             Err(error) => {
                 tracing::warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(Duration::from_millis(100)).await;
@@ -66,11 +68,12 @@ pub(crate) async fn serve(shared: Arc<Shared>, listener: TcpListener) {
     }
 }
 
-async fn connection(shared: Arc<Shared>, stream: TcpStream) {
+async fn connection(shared: Arc<Shared>, stream: TcpStream, visit: Visit) {
     let _work = shared.drain.work();
     drop(stream.set_nodelay(true));
-    let service = service_fn(|request| {
+    let service = service_fn(|mut request: Request<Incoming>| {
         let shared = Arc::clone(&shared);
+        request.extensions_mut().insert(visit.clone());
         async move { Ok::<_, Infallible>(respond(&shared, request).await) }
     });
     let connection = http1::Builder::new()
@@ -82,9 +85,23 @@ async fn connection(shared: Arc<Shared>, stream: TcpStream) {
     tokio::pin!(draining);
     tokio::select! {
         ended = connection.as_mut() => return drop(ended),
+        () = visit.closed() => return,
         () = draining => connection.as_mut().graceful_shutdown(),
     }
-    drop(connection.await);
+    tokio::select! {
+        ended = connection => drop(ended),
+        () = visit.closed() => {}
+    }
+}
+
+/// Gives the connection of a request that had the key, or needs none, a lasting place; false if there is none.
+fn takes_place(request: &Request<Incoming>) -> bool {
+    let visit = request.extensions().get::<Visit>();
+    visit.is_none_or(|visit| visit.prove().is_ok())
+}
+
+fn crowded() -> Response<Body> {
+    plain(StatusCode::SERVICE_UNAVAILABLE, "too many connections\n")
 }
 
 async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
@@ -99,7 +116,8 @@ async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<B
     let path = request.uri().path();
     if let Some(endpoint) = endpoint(shared, path) {
         return match guard.check_mcp(request.headers()) {
-            Ok(()) => mcp(shared, endpoint, request).await,
+            Ok(()) if takes_place(&request) => mcp(shared, endpoint, request).await,
+            Ok(()) => crowded(),
             Err(refused) => turned_away(shared, refused),
         };
     }
@@ -108,7 +126,8 @@ async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<B
         "/readyz" => ready(shared),
         _ if path == "/metrics" || path == "/events" || path.starts_with("/api/v1/") => {
             match guard.check_key(request.headers()) {
-                Ok(()) => watched(shared, request).await,
+                Ok(()) if takes_place(&request) => watched(shared, request).await,
+                Ok(()) => crowded(),
                 Err(refused) => turned_away(shared, refused),
             }
         }

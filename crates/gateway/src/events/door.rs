@@ -31,3 +31,14 @@ impl Foreign {
         );
     }
 }
+
+/// A connection that had not shown the key was closed, because too many newer ones came.
+pub(crate) struct Evicted;
+
+impl Evicted {
+    pub(crate) fn emit(&self, events: &Events) {
+        let Self = self;
+        count(&events.evicted);
+        tracing::debug!("closed a connection without a key to make room");
+    }
+}

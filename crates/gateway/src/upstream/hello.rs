@@ -11,6 +11,9 @@ use crate::ability::Abilities;
 use crate::checkup::Trouble;
 use crate::json::{member, path};
 
+/// So much of a version that is none is kept.
+const LONGEST_VERSION: usize = 64;
+
 /// What a server said about itself.
 #[derive(Debug)]
 pub(super) struct Hello {
@@ -76,7 +79,7 @@ impl Hello {
             .ok_or(HandshakeError::Refused)?
             .into_owned();
         if !LEGACY.contains(&version.as_str()) {
-            return Err(HandshakeError::Version(version));
+            return Err(HandshakeError::Version(excerpt(&version)));
         }
         Ok(Self::read(bytes, result, Era::Legacy, version))
     }
@@ -98,9 +101,35 @@ impl Hello {
     }
 }
 
+/// The beginning of what a server says, for a log: it may say very much.
+fn excerpt(text: &str) -> String {
+    match text.get(..text.floor_char_boundary(LONGEST_VERSION)) {
+        Some(start) if start.len() < text.len() => format!("{start}\u{2026}"),
+        _ => text.to_owned(),
+    }
+}
+
 /// The result object of an answer that has one.
 fn result(bytes: &[u8]) -> Option<Span> {
     let envelope: Envelope = scan(bytes, &Hard::default()).ok()?;
     let result = envelope.result()?;
     (result.kind(bytes) == Some(Kind::Object)).then_some(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_that_is_none_is_not_logged_whole() {
+        let version = "\u{e9}".repeat(150_000);
+        let answer =
+            format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":"{version}"}}}}"#);
+        let refused = Hello::initialized(&Bytes::from(answer)).expect_err("not a version");
+        let said = refused.to_string();
+        assert!(
+            said.contains("\u{e9}\u{2026}\"") && said.len() < 200,
+            "{said}"
+        );
+    }
 }

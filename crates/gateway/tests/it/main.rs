@@ -3,6 +3,7 @@
 mod access;
 mod catalogue;
 mod classify;
+mod crowd;
 mod decisions;
 mod events;
 mod exact;
