@@ -2,6 +2,7 @@
 //!
 //! `Generator` is pure: clock and randomness are arguments. `Ids` feeds it from the system and is what a process shares.
 //! Refuses to go backwards: two ids of one generator always sort in the order they were made, even if the clock steps back.
+//! `NewId` therefore carries the clock's time beside the id: after the clock stepped back, the time in the ids stands still.
 
 use std::fmt;
 use std::str::FromStr;
@@ -107,6 +108,23 @@ impl<'de> Deserialize<'de> for Ulid {
     }
 }
 
+/// An id that was just made, with the clock's time at that moment. The two times differ only after the clock stepped back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewId {
+    /// The id: greater than every id before it.
+    pub id: Ulid,
+    /// The clock's time, which is what a record says about when it happened.
+    pub at: Timestamp,
+}
+
+impl From<Ulid> for NewId {
+    /// An id from elsewhere: its own time is the only one known.
+    fn from(id: Ulid) -> Self {
+        let at = id.timestamp();
+        Self { id, at }
+    }
+}
+
 /// Makes ids that only ever go up. Pure: the caller brings the clock and the randomness.
 #[derive(Debug, Default)]
 pub struct Generator {
@@ -115,7 +133,7 @@ pub struct Generator {
 
 impl Generator {
     /// The next id at `now`. `random` is asked only when the millisecond is new, so a burst costs one call.
-    pub fn next(&mut self, now: Timestamp, random: impl FnOnce() -> [u8; 10]) -> Ulid {
+    pub fn next(&mut self, now: Timestamp, random: impl FnOnce() -> [u8; 10]) -> NewId {
         let fresh = self
             .last
             .is_none_or(|last| now.as_millis().min(MAX_MILLIS) > last.timestamp().as_millis());
@@ -128,7 +146,7 @@ impl Generator {
             }
         };
         self.last = Some(id);
-        id
+        NewId { id, at: now }
     }
 }
 
@@ -145,7 +163,7 @@ impl Ids {
     }
 
     /// The next id, now.
-    pub fn next(&self) -> Ulid {
+    pub fn next(&self) -> NewId {
         let mut generator = self
             .generator
             .lock()
@@ -172,9 +190,10 @@ mod tests {
     #[test]
     fn text_round_trips_and_sorts_like_the_number() {
         let mut generator = Generator::default();
-        let first = generator.next(Timestamp::from_millis(1_469_922_850_259), || [0; 10]);
+        let mut next = |millis, random| generator.next(Timestamp::from_millis(millis), || random);
+        let first = next(1_469_922_850_259, [0; 10]).id;
         assert_eq!(first.to_string(), "01ARZ3NDEK0000000000000000");
-        let second = generator.next(Timestamp::from_millis(1_469_922_850_260), || [0xff; 10]);
+        let second = next(1_469_922_850_260, [0xff; 10]).id;
         assert!(first < second && first.to_string() < second.to_string());
         assert_eq!(second.to_string().parse(), Ok(second));
         assert_eq!(second.to_string().to_lowercase().parse(), Ok(second));
@@ -183,17 +202,15 @@ mod tests {
     }
 
     #[test]
-    fn never_goes_backwards() {
+    fn after_the_clock_jumped_ahead_and_back_ids_go_up_and_times_follow_the_clock() {
         let mut generator = Generator::default();
-        let a = generator.next(Timestamp::from_millis(1000), || [7; 10]);
-        let same = generator.next(Timestamp::from_millis(1000), || {
-            unreachable!("same millisecond")
-        });
-        let back = generator.next(Timestamp::from_millis(10), || {
-            unreachable!("clock stepped back")
-        });
-        let later = generator.next(Timestamp::from_millis(1001), || [0; 10]);
-        assert!(a < same && same < back && back < later);
+        let times = [1000, 1000, 9_000_000, 1001, 1002, 9_000_001];
+        let made = times.map(|at| generator.next(Timestamp::from_millis(at), || [7; 10]));
+        assert!(made.is_sorted_by(|a, b| a.id < b.id), "{made:?}");
+        assert_eq!(made.map(|new| new.at.as_millis()), times);
+        // Randomness is asked for only where the time in the ids moves.
+        let same = generator.next(Timestamp::from_millis(10), || unreachable!("stepped back"));
+        assert_eq!(same.id.timestamp().as_millis(), 9_000_001);
     }
 
     #[test]
@@ -213,7 +230,7 @@ mod tests {
     fn system_ids_differ() {
         let ids = Ids::new();
         let other = Ids::new();
-        let (a, b, c) = (ids.next(), ids.next(), other.next());
+        let (a, b, c) = (ids.next().id, ids.next().id, other.next().id);
         assert!(a < b);
         assert_ne!(a, c);
         assert_ne!(b, c);

@@ -45,7 +45,7 @@ mod time;
 pub use chain::{Checkpoint, CheckpointKind, KeyError, PublicKey, Signer, TrustedKeys};
 pub use digest::Digest;
 pub use export::{ExportFormat, Exporter};
-pub use id::{Generator, Ids, NotAUlid, Ulid};
+pub use id::{Generator, Ids, NewId, NotAUlid, Ulid};
 pub use query::{Cursor, Filter, MAX_LIMIT, Query, QueryError};
 pub use record::{
     DECISIONS, Decision, Finding, Head, Kind, MAX_FINDINGS, Millis, Mode, Opening, Outcome,

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::Ulid;
+use crate::id::{NewId, Ulid};
 use crate::time::Timestamp;
 
 pub(crate) mod body;
@@ -47,7 +47,7 @@ pub struct Record {
     id: Ulid,
     #[serde(rename = "type")]
     kind: Kind,
-    /// When it happened; by default the time in the id.
+    /// When it happened, by the clock. Records are ordered by their place in the store, not by this.
     pub timestamp: Timestamp,
     /// How long it took.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -87,7 +87,7 @@ pub struct Record {
     /// How many findings were left out.
     #[serde(default, skip_serializing_if = "is_zero")]
     findings_left_out: u64,
-    /// The result was held against the declared schema.
+    /// The result was held against its contract: the declared schema, or a guard or shape that it broke before.
     #[serde(default, skip_serializing_if = "is_false")]
     pub validated: bool,
     /// The digest of the schema that judged it.
@@ -117,7 +117,7 @@ pub struct Record {
 
 impl Record {
     /// A record of anything but a policy decision. (Asked for a policy decision, it makes one: allowed, or blocked if not a success.)
-    pub fn new(id: Ulid, kind: Kind, outcome: Outcome) -> Self {
+    pub fn new(id: impl Into<NewId>, kind: Kind, outcome: Outcome) -> Self {
         let status = match outcome {
             Outcome::Success => Status::Success,
             Outcome::Error => Status::Error,
@@ -126,14 +126,14 @@ impl Record {
         match (kind, outcome) {
             (Kind::PolicyDecision, Outcome::Success) => Self::decided(id, Decision::Allowed),
             (Kind::PolicyDecision, _) => Self::decided(id, Decision::Blocked),
-            _ => Self::blank(id, kind, status, None),
+            _ => Self::blank(id.into(), kind, status, None),
         }
     }
 
     /// A policy decision; its status is the decision.
-    pub fn decided(id: Ulid, decision: Decision) -> Self {
+    pub fn decided(id: impl Into<NewId>, decision: Decision) -> Self {
         Self::blank(
-            id,
+            id.into(),
             Kind::PolicyDecision,
             verdict::status_of(decision),
             Some(decision),
@@ -141,7 +141,7 @@ impl Record {
     }
 
     /// The first record of a chain.
-    pub(crate) fn opening(id: Ulid, opening: Opening) -> Self {
+    pub(crate) fn opening(id: NewId, opening: Opening) -> Self {
         let mut record = Self::blank(id, Kind::SystemStart, Status::Success, None);
         record.source = Source::Internal;
         record.reason = Some(format!("{} started", opening.version));
@@ -149,11 +149,11 @@ impl Record {
         record
     }
 
-    fn blank(id: Ulid, kind: Kind, status: Status, decision: Option<Decision>) -> Self {
+    fn blank(new: NewId, kind: Kind, status: Status, decision: Option<Decision>) -> Self {
         Self {
-            id,
+            id: new.id,
             kind,
-            timestamp: id.timestamp(),
+            timestamp: new.at,
             duration_ms: None,
             source: Source::Mcp,
             server: None,
@@ -210,8 +210,8 @@ impl Record {
         self.findings_left_out
     }
 
-    /// A contract finding in a policy decision: what the rejection rate counts.
-    pub(crate) fn is_contract_rejection(&self) -> bool {
+    /// A policy decision about a result that broke its contract: what the rejection rate counts.
+    pub fn is_contract_rejection(&self) -> bool {
         glance::Glance::from(self).is_contract_rejection()
     }
 }

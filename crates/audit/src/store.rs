@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::chain::TrustedKeys;
-use crate::id::{Ids, Ulid};
+use crate::id::{Ids, NewId, Ulid};
 use crate::query::{Filter, Query};
 use crate::record::Record;
 use crate::record::body::Body;
@@ -107,8 +107,8 @@ impl Store {
         })
     }
 
-    /// A new record id, later than every one before it.
-    pub fn next_id(&self) -> Ulid {
+    /// A new record id, greater than every one before it, and the clock's time.
+    pub fn next_id(&self) -> NewId {
         self.inner.ids.next()
     }
 

@@ -75,14 +75,14 @@ pub struct SummaryRow {
     /// Records of each status; for rules not counted.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub statuses: BTreeMap<&'static str, u64>,
-    /// Results held against their schema.
+    /// Results held against their contract.
     pub validated: u64,
-    /// Results that failed it.
+    /// Results that broke it: their schema, a guard, the shape of a result, or structured content that had to be there.
     pub contract_rejections: u64,
     /// The second as a share of the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rejection_rate: Option<f64>,
-    /// Control tokens found, counted by record and rule.
+    /// Control tokens found, each one counted; not those that are only worth knowing.
     pub token_hits: u64,
     /// The server's rejection rate is rising.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -134,6 +134,14 @@ pub(crate) fn rising(last_hour: Rates, trailing: Rates) -> Option<Rising> {
     })
 }
 
+/// What is counted of records of one kind and status.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Counts {
+    pub(crate) records: u64,
+    pub(crate) rates: Rates,
+    pub(crate) tokens: u64,
+}
+
 /// Where counts belong.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
@@ -161,35 +169,25 @@ impl Totals {
         }
     }
 
-    /// `count` records of one kind and status.
-    pub(crate) fn add(
-        &mut self,
-        place: Place<'_>,
-        kind: Kind,
-        status: Status,
-        count: u64,
-        rates: Rates,
-    ) {
-        *self.types.entry(kind.as_str()).or_default() += count;
-        *self.statuses.entry(status.as_str()).or_default() += count;
+    /// Records of one kind and status.
+    pub(crate) fn add(&mut self, place: Place<'_>, kind: Kind, status: Status, counts: Counts) {
+        *self.types.entry(kind.as_str()).or_default() += counts.records;
+        *self.statuses.entry(status.as_str()).or_default() += counts.records;
         if let Some(row) = self.row(place) {
-            row.total += count;
-            *row.statuses.entry(status.as_str()).or_default() += count;
-            row.validated += rates.validated;
-            row.contract_rejections += rates.rejected;
+            row.total += counts.records;
+            *row.statuses.entry(status.as_str()).or_default() += counts.records;
+            row.validated += counts.rates.validated;
+            row.contract_rejections += counts.rates.rejected;
+            row.token_hits += counts.tokens;
         }
     }
 
     /// `count` records in which a rule was found.
-    pub(crate) fn add_rule(&mut self, place: Place<'_>, rule: &str, count: u64) {
+    pub(crate) fn add_rule(&mut self, rule: &str, count: u64) {
         if self.by == GroupBy::Rule {
             let row = self.rows.entry((None, Some(rule.to_owned()))).or_default();
             row.rule = Some(rule.to_owned());
             row.total += count;
-        } else if rule.starts_with("token.")
-            && let Some(row) = self.row(place)
-        {
-            row.token_hits += count;
         }
     }
 
@@ -274,13 +272,21 @@ mod tests {
             server: Some("crm"),
             tool: Some("search"),
         };
-        let rates = Rates {
-            validated: 4,
-            rejected: 1,
+        let counts = Counts {
+            records: 4,
+            rates: Rates {
+                validated: 4,
+                rejected: 1,
+            },
+            tokens: 3,
+        };
+        let started = Counts {
+            records: 1,
+            ..Counts::default()
         };
         for (by, rows) in [(GroupBy::Server, 1), (GroupBy::Tool, 1), (GroupBy::Rule, 2)] {
             let mut totals = Totals::new(by);
-            totals.add(place, Kind::ToolCall, Status::Success, 4, rates);
+            totals.add(place, Kind::ToolCall, Status::Success, counts);
             totals.add(
                 Place {
                     server: None,
@@ -288,11 +294,10 @@ mod tests {
                 },
                 Kind::SystemStart,
                 Status::Success,
-                1,
-                Rates::default(),
+                started,
             );
-            totals.add_rule(place, "token.chatml", 3);
-            totals.add_rule(place, "schema.type", 2);
+            totals.add_rule("token.chatml", 3);
+            totals.add_rule("schema.type", 2);
             let summary = totals.finish(Timestamp::default(), Timestamp::default(), |_| None);
             assert_eq!((summary.total, summary.rows.len()), (5, rows), "{by:?}");
             assert_eq!(

@@ -27,6 +27,7 @@ mod gateway;
 mod instructions;
 mod json;
 mod key;
+mod lists;
 mod method;
 mod metrics;
 mod names;

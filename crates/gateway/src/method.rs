@@ -64,13 +64,14 @@ impl Method {
         }
     }
 
-    /// What it is recorded as; a list is recorded only if something is decided about it.
-    pub(crate) fn recorded_as(self) -> Option<Kind> {
+    /// What it is recorded as. A list is recorded only when it changed.
+    pub(crate) fn recorded_as(self) -> Kind {
         match self {
-            Self::CallTool => Some(Kind::ToolCall),
-            Self::GetPrompt => Some(Kind::PromptGet),
-            Self::ReadResource => Some(Kind::ResourceRead),
-            _ => None,
+            Self::CallTool => Kind::ToolCall,
+            Self::GetPrompt => Kind::PromptGet,
+            Self::ReadResource => Kind::ResourceRead,
+            Self::Complete => Kind::Completion,
+            Self::ListPrompts | Self::ListResources | Self::ListTemplates => Kind::ListChange,
         }
     }
 

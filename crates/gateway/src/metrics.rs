@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
-use countersign_audit::{DECISIONS, Kind, Record, STAGES, Severity, Stage, Status};
+use countersign_audit::{DECISIONS, Finding, Kind, Record, STAGES, Status};
 
 pub(crate) use text::render;
 
@@ -93,9 +93,7 @@ impl Metrics {
     }
 
     fn tokens(&self, server: &str, record: &Record) {
-        let is_token = |rule: &str| rule.starts_with("token.");
-        let rules = record.findings.iter().map(|finding| &*finding.rule);
-        let hits = rules.filter(|rule| is_token(rule)).count() as u64;
+        let hits: u64 = record.findings.iter().map(Finding::control_tokens).sum();
         if hits == 0 {
             return;
         }
@@ -116,7 +114,9 @@ impl Counts {
     fn observe(&self, record: &Record) {
         let status = position(Status::ALL, record.status());
         add(&self.records, status, 1);
-        for finding in &record.findings {
+        // What stands on a call led to no decision; it is there to be read, not counted.
+        let decided = record.findings.iter().filter(|_| !is_call(record.kind()));
+        for finding in decided {
             add(&self.findings, position(&STAGES, finding.stage), 1);
         }
         if record.kind() == Kind::ToolCall {
@@ -127,11 +127,8 @@ impl Counts {
         }
         if let Some(decision) = record.decision() {
             add(&self.decisions, position(&DECISIONS, decision), 1);
-            let rejected = record.findings.iter().any(|finding| {
-                finding.stage == Stage::Contract && finding.severity >= Severity::Violation
-            });
             self.contract_rejections
-                .fetch_add(u64::from(rejected), Ordering::Relaxed);
+                .fetch_add(u64::from(record.is_contract_rejection()), Ordering::Relaxed);
         }
     }
 
@@ -150,6 +147,13 @@ impl Counts {
         let bucket = BOUNDS.iter().position(|bound| micros <= *bound);
         add(&self.buckets, bucket, 1);
     }
+}
+
+fn is_call(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::ToolCall | Kind::PromptGet | Kind::ResourceRead | Kind::Completion | Kind::ListChange
+    )
 }
 
 fn position<T: Copy + PartialEq>(all: &[T], wanted: T) -> Option<usize> {

@@ -16,6 +16,7 @@ use crate::downstream::{Feed, Sessions};
 use crate::drain::Drain;
 use crate::events::Events;
 use crate::fleet::Fleet;
+use crate::lists::Lists;
 use crate::metrics::Metrics;
 use crate::reload::Reloads;
 use crate::route::Endpoint;
@@ -43,6 +44,7 @@ pub(crate) struct Shared {
     pub(crate) intake: Budget,
     pub(crate) events: Arc<Events>,
     pub(crate) metrics: Metrics,
+    pub(crate) lists: Lists,
     pub(crate) sessions: Sessions,
     pub(crate) fleet: Fleet,
     pub(crate) reloads: Reloads,
@@ -71,6 +73,7 @@ impl Shared {
             budget,
             events: Arc::default(),
             metrics: Metrics::default(),
+            lists: Lists::default(),
             sessions: Sessions::new(),
             fleet: Fleet::new(&config.data_dir),
             reloads: Reloads::new(opened),

@@ -19,7 +19,7 @@ use crate::hit::Carrier;
 use crate::strings::strings;
 use crate::tool::ToolName;
 
-pub(crate) use notice::{Notices, Place, excerpt, found};
+pub(crate) use notice::{Notices, Place, excerpt, found, whereabouts};
 
 /// What cleaning leaves to be done.
 pub(crate) struct Cleaning {

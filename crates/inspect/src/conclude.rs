@@ -10,8 +10,9 @@ use crate::frame::{self, Framed};
 use crate::inspected::Inspected;
 use crate::noise::{Noise, Silence};
 use crate::policy::{Overrides, decide};
+use crate::reason::reason;
 use crate::screening::Screening;
-use crate::verdict::{Decision, Finding};
+use crate::verdict::{Decision, Finding, Severity};
 
 impl Examined {
     /// Decides, applies and wraps up, without randomness: a result that is to be put between boundaries is refused.
@@ -26,8 +27,9 @@ impl Examined {
         if verdict.decision != Decision::Blocked {
             pieces = self.pieces(noise, &mut verdict);
         }
+        let reason = verdict.reason();
         let body = if verdict.decision == Decision::Blocked {
-            let text = verdict.reason.as_deref().unwrap_or("blocked by policy");
+            let text = reason.as_deref().unwrap_or("blocked by policy");
             Body::Authored(authored::error_result(text, self.policy.client))
         } else {
             Body::Forwarded(pieces)
@@ -38,7 +40,7 @@ impl Examined {
             decision: verdict.decision,
             mode: self.policy.output.mode,
             findings: verdict.findings,
-            reason: verdict.reason,
+            reason,
             fuel_used: self.conformance.fuel_used,
             judged_by: self.judged_by,
             cleaning: self.cleaning,
@@ -85,10 +87,12 @@ impl Examined {
     }
 }
 
-/// The worst decision and the first sentence that led to it.
+/// The worst decision, the first finding that led to it, and all findings.
 struct Verdict {
     decision: Decision,
-    reason: Option<String>,
+    led_to_it: Option<Found>,
+    /// The result could not be changed as decided.
+    uneditable: bool,
     findings: Vec<Finding>,
 }
 
@@ -98,7 +102,8 @@ impl Verdict {
         let overrides = Overrides::from(&examined.policy.output);
         let mut verdict = Self {
             decision: Decision::Allowed,
-            reason: None,
+            led_to_it: None,
+            uneditable: false,
             findings: Vec::new(),
         };
         for found in &examined.found {
@@ -128,15 +133,29 @@ impl Verdict {
     /// Refuses the result for a reason of our own.
     fn refuse(&mut self) {
         self.decision = Decision::Blocked;
-        self.reason = Some("blocked by policy: the result could not be edited".to_owned());
+        self.uneditable = true;
+    }
+
+    /// One sentence about the decision, which has to be the last one.
+    fn reason(&self) -> Option<String> {
+        if self.uneditable {
+            return Some("blocked by policy: the result could not be edited".to_owned());
+        }
+        let found = self.led_to_it.as_ref()?;
+        Some(reason(self.decision, found, &self.findings))
     }
 
     fn add(&mut self, found: &Found, decision: Decision) {
+        let mut finding = found.finding.clone();
+        if decision == Decision::Blocked {
+            // What an operator does not let pass is more than worth knowing: it counts as a rejection.
+            finding.severity = finding.severity.max(Severity::Violation);
+        }
+        self.findings.push(finding);
         if decision > self.decision {
             self.decision = decision;
-            self.reason = Some(found.sentence.clone());
+            self.led_to_it = Some(found.clone());
         }
-        self.findings.push(found.finding.clone());
     }
 }
 

@@ -1,5 +1,5 @@
 //! A finding together with the one sentence that may be shown to an agent. The sentences are
-//! made here and nowhere else: keywords, type names, numbers and plain declared names, never a
+//! made here and in `reason`, and nowhere else: keywords, type names, numbers and plain declared names, never a
 //! value and never a name the schema does not declare, because error text is an injection
 //! channel too.
 
@@ -17,24 +17,34 @@ pub(crate) const MAX_FINDINGS: usize = 16;
 const OUTPUT: &str = "output schema validation failed";
 const INPUT: &str = "input schema validation failed";
 
-/// A finding and what an agent may be told about it.
+/// A finding and what an agent may be told about it, whatever is decided.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Found {
     pub(crate) finding: Finding,
-    pub(crate) sentence: String,
+    /// Nothing where what is said depends on the decision; see `reason`.
+    pub(crate) sentence: Option<String>,
 }
 
 impl Found {
-    /// A finding whose rule is all there is to say.
+    /// A finding that has no sentence of its own: what is said about it depends on what is decided.
     pub(crate) fn plain(finding: Finding) -> Self {
-        let sentence = format!("blocked by policy: {} {}", finding.stage, finding.rule);
-        Self { finding, sentence }
+        Self {
+            finding,
+            sentence: None,
+        }
+    }
+
+    /// A finding with its sentence.
+    pub(crate) fn explained(finding: Finding, sentence: String) -> Self {
+        Self {
+            finding,
+            sentence: Some(sentence),
+        }
     }
 
     /// A finding of the contract stage that is about the schema, not about a place in a value.
     pub(crate) fn contract(finding: Finding, what: &str) -> Self {
-        let sentence = format!("{OUTPUT}: {what}");
-        Self { finding, sentence }
+        Self::explained(finding, format!("{OUTPUT}: {what}"))
     }
 
     /// A breached guard.
@@ -43,7 +53,7 @@ impl Found {
             .at("/structuredContent")
             .expecting(format!("at most {limit}"), actual.to_string());
         let sentence = format!("{OUTPUT}: structured output exceeds {guard} ({actual} > {limit})");
-        Self { finding, sentence }
+        Self::explained(finding, sentence)
     }
 
     /// A key that occurs twice in `structuredContent`.
@@ -87,7 +97,7 @@ impl Found {
         let expected = for_agent(violation.expected());
         let sentence =
             format!("{failed}: {keyword} at {at}: expected {expected}, got {actual} (tool {tool})");
-        Self { finding, sentence }
+        Self::explained(finding, sentence)
     }
 }
 

@@ -185,6 +185,7 @@ fn refused(why: &str) -> Box<Found> {
         family: None,
         count: 1,
         offsets: Vec::new(),
+        tokens_not_listed: 0,
         action: Action::Blocked,
     };
     let finding = Finding::new(Stage::Sanitise, "boundary_forgery", Severity::Violation);

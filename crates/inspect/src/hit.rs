@@ -79,6 +79,17 @@ pub struct Hit {
     pub count: u64,
     /// Byte offsets of the first ones in the decoded text.
     pub offsets: Vec<usize>,
+    /// Control tokens in other texts of the result, whose findings were left out because there are too many.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub tokens_not_listed: u64,
     /// What was done.
     pub action: Action,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature serde asks for"
+)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }

@@ -9,6 +9,7 @@ use crate::examine::Policy;
 use crate::found::{Found, Scene};
 use crate::inspected::Inspected;
 use crate::policy::{Overrides, decide};
+use crate::reason::reason;
 use crate::reply::ClientEra;
 use crate::scratch::with_tape;
 use crate::text::long_for_record;
@@ -62,7 +63,7 @@ pub fn examine_arguments(
         let decision = decide(&found.finding, policy.input.mode, &overrides);
         if decision > verdict.decision {
             verdict.decision = decision;
-            verdict.reason = Some(found.sentence);
+            verdict.reason = Some(reason(decision, &found, &[]));
         }
         verdict.findings.push(found.finding);
     }
@@ -127,8 +128,5 @@ fn external(why: &Unenforceable) -> Option<Found> {
 fn remark(keyword: &'static str, what: &str) -> Found {
     let rule = format!("input.schema.{keyword}");
     let finding = Finding::new(Stage::Input, rule, Severity::Violation).detail(what);
-    Found {
-        finding,
-        sentence: format!("input schema validation failed: {what}"),
-    }
+    Found::explained(finding, format!("input schema validation failed: {what}"))
 }

@@ -145,6 +145,12 @@ impl Inspected {
         Digest::of(&self.original.bytes)
     }
 
+    /// SHA-256 of the result as received, without the envelope around it; nothing if there is none.
+    pub fn result_digest(&self) -> Option<Digest> {
+        let result = self.original.result?;
+        Some(Digest::of(result.bytes(&self.original.bytes)))
+    }
+
     /// Length and SHA-256 of `structuredContent` as received, even if it was blocked.
     pub fn structured_digest(&self) -> Option<(u64, Digest)> {
         let value = self.original.structured()?;

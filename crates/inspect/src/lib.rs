@@ -73,6 +73,7 @@ mod mirror;
 mod noise;
 mod note;
 mod policy;
+mod reason;
 mod refusal;
 mod reply;
 mod report;

@@ -11,6 +11,7 @@ use crate::clean::{Notices, Place};
 use crate::found::Found;
 use crate::hit::Carrier;
 use crate::policy::decide_sanitised;
+use crate::reason::reason;
 use crate::sanitisation::Sanitisation;
 use crate::splice::splice;
 use crate::verdict::{Decision, Finding};
@@ -97,17 +98,20 @@ impl Listing {
         }
         let mut found = Vec::new();
         notices.finish(text, Span::whole(&raw), "", &mut found);
-        Self::concluded(&raw, edits, found)
+        Self::concluded(&raw, edits, &found)
     }
 
-    fn concluded(raw: &Bytes, edits: Edits<'_>, found: Vec<Found>) -> Self {
+    fn concluded(raw: &Bytes, edits: Edits<'_>, found: &[Found]) -> Self {
         // The first of the worst.
         let worst = found
             .iter()
             .rev()
             .max_by_key(|found| decide_sanitised(&found.finding));
-        let decision = worst.map(|found| decide_sanitised(&found.finding));
-        let reason = worst.map(|found| found.sentence.clone());
+        let decision = worst.map_or(Decision::Allowed, |found| decide_sanitised(&found.finding));
+        let findings: Vec<Finding> = found.iter().map(|found| found.finding.clone()).collect();
+        let reason = worst
+            .filter(|_| decision != Decision::Allowed)
+            .map(|found| reason(decision, found, &findings));
         let bytes = match (edits.is_empty(), edits.apply()) {
             (true, _) => raw.clone(),
             (false, Ok(edited)) => edited.to_vec().into(),
@@ -116,8 +120,8 @@ impl Listing {
         };
         Self {
             bytes,
-            findings: found.into_iter().map(|found| found.finding).collect(),
-            decision: decision.unwrap_or_default(),
+            findings,
+            decision,
             reason,
         }
     }
@@ -217,7 +221,7 @@ mod tests {
         assert_eq!(listing.decision(), Decision::Rewritten);
         assert_eq!(
             listing.reason(),
-            Some("1 control token (llama2) replaced in the tool's description")
+            Some("3 control tokens (llama2, chatml) replaced in the tool's description")
         );
     }
 

@@ -4,7 +4,7 @@
 
 use crate::config::{OutputValidation, Posture};
 use crate::hit::Action;
-use crate::verdict::{Decision, Finding, Mode, Stage};
+use crate::verdict::{Decision, Finding, Mode, Severity, Stage};
 
 /// What an operator set beside the mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,9 +129,11 @@ pub fn decide(finding: &Finding, mode: Mode, overrides: &Overrides) -> Decision 
     }
 }
 
-/// What a finding about text leads to. The sanitiser's settings decided what was done; this only names it.
+/// What a finding about text leads to. The sanitiser's settings decided what was done; this only names it. What is only
+/// worth knowing and still there, as `<s>` in a page, leads to nothing.
 pub(crate) fn decide_sanitised(finding: &Finding) -> Decision {
     match finding.hit.as_ref().map(|hit| hit.action) {
+        None | Some(Action::Reported) if finding.severity == Severity::Info => Decision::Allowed,
         None | Some(Action::Reported) => Decision::Flagged,
         Some(Action::Removed | Action::Replaced | Action::Truncated) => Decision::Rewritten,
         Some(Action::Blocked) => Decision::Blocked,
@@ -141,7 +143,6 @@ pub(crate) fn decide_sanitised(finding: &Finding) -> Decision {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::verdict::Severity;
 
     const STAGES: [Stage; 7] = [
         Stage::Transport,

@@ -193,6 +193,25 @@ impl Finding {
         self
     }
 
+    /// Whether it says that a result broke what it was held to: its schema, a guard, or the shape of a result. What is only
+    /// worth knowing does not.
+    pub fn breaks_contract(&self) -> bool {
+        matches!(self.stage, Stage::Shape | Stage::Guard | Stage::Contract)
+            && self.severity >= Severity::Violation
+    }
+
+    /// How many control tokens it stands for. What is only worth knowing, as `<s>` in a page, is none.
+    pub fn control_tokens(&self) -> u64 {
+        let own = self.rule.starts_with("token.") && self.severity > Severity::Info;
+        let hit = self.hit.as_ref();
+        let listed = if own {
+            hit.map_or(1, |hit| hit.count)
+        } else {
+            0
+        };
+        listed + hit.map_or(0, |hit| hit.tokens_not_listed)
+    }
+
     /// Sets the operator's sentence.
     #[must_use]
     pub fn detail(mut self, detail: impl Into<String>) -> Self {

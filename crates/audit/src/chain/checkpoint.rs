@@ -132,7 +132,7 @@ mod tests {
 
     fn checkpoint(signer: &Signer) -> Checkpoint {
         let head = Head {
-            chain_id: Ids::new().next(),
+            chain_id: Ids::new().next().id,
             n: 41,
             hash: Digest::of(b"x"),
         };

@@ -131,6 +131,10 @@ closed_set! {
         SystemStart = 9, "system_start";
         /// The process stopped in good order.
         SystemStop = 10, "system_stop";
+        /// A completion of an argument was asked for.
+        Completion = 11, "completion";
+        /// A server's list of prompts, resources or templates is not the one it last gave.
+        ListChange = 12, "list_change";
     }
 }
 

@@ -5,7 +5,7 @@
 //! would be refused there, or read differently.
 
 use super::body::VERSION_1;
-use super::verdict::{Decision, Finding, Mode, Severity, Stage, parse_decision};
+use super::verdict::{Decision, Finding, Mode, parse_decision};
 use super::{Kind, Record, Source, Status};
 use crate::id::Ulid;
 use crate::time::Timestamp;
@@ -50,11 +50,15 @@ impl<'a> From<&'a Record> for Glance<'a> {
 }
 
 impl<'a> Glance<'a> {
-    /// A contract finding in a policy decision: what the rejection rate counts.
+    /// A policy decision about a result that broke its contract: what the rejection rate counts.
     pub(crate) fn is_contract_rejection(&self) -> bool {
-        let contract =
-            |f: &Finding| f.stage == Stage::Contract && f.severity >= Severity::Violation;
-        self.kind == Kind::PolicyDecision && self.findings.iter().any(contract)
+        let is_decision = self.kind == Kind::PolicyDecision;
+        is_decision && self.findings.iter().any(Finding::breaks_contract)
+    }
+
+    /// Control tokens found, one by one.
+    pub(crate) fn control_tokens(&self) -> u64 {
+        self.findings.iter().map(Finding::control_tokens).sum()
     }
 
     /// Reads a body with nothing rare in it: no findings, no payloads, nothing escaped. `None` says nothing about the body.

@@ -9,7 +9,22 @@ use super::*;
 use crate::id::Generator;
 
 fn id(millis: u64) -> Ulid {
-    Generator::default().next(Timestamp::from_millis(millis), || [3; 10])
+    let new = Generator::default().next(Timestamp::from_millis(millis), || [3; 10]);
+    new.id
+}
+
+#[test]
+fn a_record_has_the_time_of_the_clock_after_it_was_set_ahead_and_back() {
+    let mut generator = Generator::default();
+    let records = [1000, 9_000_000, 1001, 1002].map(|millis| {
+        let new = generator.next(Timestamp::from_millis(millis), || [3; 10]);
+        Record::new(new, Kind::ToolCall, Outcome::Success)
+    });
+    let times = records
+        .each_ref()
+        .map(|record| record.timestamp.as_millis());
+    assert_eq!(times, [1000, 9_000_000, 1001, 1002]);
+    assert!(records.is_sorted_by(|a, b| a.id() < b.id()));
 }
 
 fn finding(rule: &str) -> Finding {

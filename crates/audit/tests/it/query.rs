@@ -347,7 +347,7 @@ fn a_record_is_shown_by_id_indexed_or_not() {
         assert_eq!(json["findings"][0]["instance_pointer"], "/id");
         assert_eq!(json["parent_id"], ids[0].to_string());
     }
-    assert_eq!(store.reader().show(store.next_id()).expect("show"), None);
+    assert_eq!(store.reader().show(store.next_id().id).expect("show"), None);
 }
 
 #[test]

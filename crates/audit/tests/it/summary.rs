@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use countersign_audit::{Decision, Evidence, GroupBy, Record, Stage, Store, Timestamp};
+use countersign_audit::{
+    Decision, Evidence, Finding, GroupBy, Record, Severity, Stage, Store, Timestamp,
+};
+use countersign_inspect::{Action, Carrier, Hit};
 
 use crate::support::{Home, blocked, call, fill, finding, wait_for_index};
 
@@ -15,6 +18,19 @@ fn write(store: &Store, records: impl IntoIterator<Item = Record>) {
     );
 }
 
+fn tokens(severity: Severity, count: u64) -> Finding {
+    Finding::new(Stage::Sanitise, "token.chatml", severity).hit(Hit {
+        carrier: Carrier::Text,
+        block: Some(0),
+        class: "A".into(),
+        family: Some("chatml".into()),
+        count,
+        offsets: vec![0],
+        tokens_not_listed: 0,
+        action: Action::Replaced,
+    })
+}
+
 #[test]
 fn counts_are_the_same_indexed_or_not() {
     let home = Home::new();
@@ -24,11 +40,12 @@ fn counts_are_the_same_indexed_or_not() {
     let mut hit = Record::decided(store.next_id(), Decision::Rewritten);
     hit.server = Some("stub".into());
     hit.tool = Some("chat".into());
-    hit.findings = vec![
-        finding(Stage::Sanitise, "token.chatml"),
-        finding(Stage::Sanitise, "token.chatml"),
-    ];
+    hit.findings = vec![tokens(Severity::Attack, 3), tokens(Severity::Attack, 2)];
     write(&store, [hit]);
+    // Worth knowing only, so it stands on the call and is no hit.
+    let mut page = call(&store, "stub", "chat");
+    page.findings = vec![tokens(Severity::Info, 7)];
+    write(&store, [page]);
     let now = Timestamp::now();
     let all = || {
         [GroupBy::Server, GroupBy::Tool, GroupBy::Rule]
@@ -38,14 +55,14 @@ fn counts_are_the_same_indexed_or_not() {
     wait_for_index(&store);
     assert_eq!(before, all());
     let [by_server, by_tool, by_rule] = before;
-    assert_eq!(by_server.total, 104);
+    assert_eq!(by_server.total, 105);
     assert_eq!(
         (
             by_server.types["tool_call"],
             by_server.types["policy_decision"],
             by_server.types["system_stop"]
         ),
-        (101, 2, 0)
+        (102, 2, 0)
     );
     assert_eq!(
         (
@@ -67,7 +84,7 @@ fn counts_are_the_same_indexed_or_not() {
             stub.contract_rejections,
             stub.token_hits
         ),
-        (3, 1, 1, 1)
+        (4, 1, 1, 5)
     );
     assert_eq!(stub.rejection_rate, Some(1.0));
     assert_eq!(
@@ -81,7 +98,37 @@ fn counts_are_the_same_indexed_or_not() {
         .iter()
         .map(|row| (row.rule.as_deref().expect("rule"), row.total))
         .collect();
-    assert_eq!(rules, [("schema.type", 1), ("token.chatml", 1)]);
+    assert_eq!(rules, [("token.chatml", 2), ("schema.type", 1)]);
+}
+
+#[test]
+fn the_rejection_rate_counts_every_way_to_break_a_contract() {
+    let home = Home::new();
+    let store = home.open();
+    let rejecting = [
+        finding(Stage::Contract, "schema.type"),
+        finding(Stage::Contract, "contract.missing"),
+        finding(Stage::Guard, "guard.max_bytes"),
+        finding(Stage::Shape, "shape.base64"),
+    ];
+    let others = [
+        finding(Stage::Transport, "transport.not_json"),
+        finding(Stage::Classify, "classifier.local"),
+        tokens(Severity::Attack, 1),
+    ];
+    for finding in rejecting.into_iter().chain(others) {
+        let mut records = blocked(&store, "stub", "t");
+        records[1].findings = vec![finding];
+        write(&store, records);
+    }
+    for _ in 0..2 {
+        let summary = store
+            .reader()
+            .summary(GroupBy::Server, DAY, Timestamp::now());
+        let row = &summary.expect("summary").rows[0];
+        assert_eq!((row.validated, row.contract_rejections), (7, 4));
+        wait_for_index(&store);
+    }
 }
 
 #[test]

@@ -203,7 +203,7 @@ fn unknown_words_are_refused_with_the_known_ones() {
         said.push_str(&ran.stderr);
     }
     insta::assert_snapshot!(said, @"
-    error: unknown type `call`; allowed: tool_call, prompt_get, resource_read, server_text, policy_decision, schema_diagnostic, tool_change, server_change, config_change, system_start, system_stop
+    error: unknown type `call`; allowed: tool_call, prompt_get, resource_read, server_text, policy_decision, schema_diagnostic, tool_change, server_change, config_change, system_start, system_stop, completion, list_change
     error: unknown decision `no`; allowed: allowed, flagged, rewritten, blocked
     error: unknown stage `schema`; allowed: transport, shape, guard, contract, sanitise, classify, input
     error: unknown rule `type`; allowed: transport.<rule>, shape.<rule>, guard.<limit>, contract.<rule>, schema.<keyword>, token.<family>, invisible.<class>, classifier.<name>, input.schema.<keyword>, ansi, encoded_token, boundary_forgery, truncated

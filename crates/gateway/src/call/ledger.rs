@@ -2,12 +2,13 @@
 //! the call begins, committed before the reply leaves. Stage 5.
 
 mod records;
+mod subject;
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use countersign_audit as audit;
-use countersign_audit::{Recorded, Ulid};
+use countersign_audit::{NewId, Recorded, Ulid};
 use countersign_inspect::{ClientEra, Finding, InputVerdict, Inspected, Listing, Mode, Refusal};
 use countersign_tape::Span;
 
@@ -18,11 +19,13 @@ use crate::route::Route;
 use crate::settings::Settings;
 use crate::shared::Shared;
 use crate::snapshot::{Server, Snapshot};
+use subject::CallSubject;
 
 /// The records of one call, under way.
 pub(super) struct Ledger {
     shared: Arc<Shared>,
-    id: Ulid,
+    /// The id of the call's record, and when the call began.
+    id: NewId,
     started: Instant,
     client: ClientEra,
     method: Method,
@@ -49,14 +52,16 @@ struct Common {
 
 impl Ledger {
     pub(super) fn open(shared: &Arc<Shared>, call: &Call) -> Self {
+        let is_server = |name: &str| shared.config().server(name).is_some();
+        let subject = CallSubject::of(call, is_server);
         Self {
             id: shared.store.next_id(),
             started: Instant::now(),
             client: call.client.era,
             method: call.method,
             common: Common {
-                server: None,
-                tool: Some(call.name.clone()),
+                server: subject.server,
+                tool: Some(subject.name),
                 client: call.client.name.as_deref().map(str::to_owned),
                 session: call
                     .client
@@ -77,7 +82,7 @@ impl Ledger {
 
     /// What the call is recorded under.
     pub(super) fn id(&self) -> Ulid {
-        self.id
+        self.id.id
     }
 
     /// The call goes to this tool.

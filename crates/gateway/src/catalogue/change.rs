@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use countersign_audit::{Kind, Outcome, Record, Source, Ulid};
+use countersign_audit::{Kind, NewId, Outcome, Record, Source};
 use countersign_tape::{Span, members};
 
 use super::{Tool, Tools};
@@ -83,7 +83,7 @@ fn others(tool: &[u8]) -> Vec<(&[u8], &[u8])> {
 
 impl Change {
     /// The change as a record.
-    pub(super) fn record(&self, id: Ulid, server: &str, tool: &str, generation: u64) -> Record {
+    pub(super) fn record(&self, id: NewId, server: &str, tool: &str, generation: u64) -> Record {
         let mut record = Record::new(id, Kind::ToolChange, Outcome::Success);
         record.source = Source::Internal;
         record.server = Some(server.to_owned());

@@ -60,10 +60,10 @@ impl Page {
         let servers: Vec<Named<'_>> = named.chain([("", &metrics.nobody)]).collect();
         self.statuses(&servers);
         self.verdicts(&servers);
-        let help = "Results held against the declared schema.";
+        let help = "Results held against their contract.";
         let validated = |counts: &Counts| read(&counts.validated);
         self.single("results_validated_total", help, &servers, validated);
-        let help = "Results that broke the declared schema.";
+        let help = "Results that broke their contract: schema, guards, shape, or content that had to be there.";
         let rejected = |counts: &Counts| read(&counts.contract_rejections);
         self.single("contract_rejections_total", help, &servers, rejected);
         self.durations(&servers);
@@ -159,7 +159,7 @@ impl Page {
 
     fn tokens(&mut self, metrics: &Metrics) {
         let name = "control_token_hits_total";
-        let help = "Control tokens found, by server and tool; no tool: all those beyond the limit.";
+        let help = "Control tokens found, each one counted, by server and tool; no tool: all those beyond the limit.";
         self.family(name, "counter", help);
         let tokens = metrics
             .tokens

@@ -75,7 +75,7 @@ const ROWS: [Row; 7] = [
     Row {
         tool: "deep",
         fails: Some("guard"),
-        validated: false,
+        validated: true,
     },
     Row {
         tool: "failed",

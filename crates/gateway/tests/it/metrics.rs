@@ -87,8 +87,8 @@ async fn each_thing_is_counted_where_it_belongs() {
         (r#"calls_total{server="stub",status="error"}"#, 3),
         (r#"calls_total{server="warn",status="success"}"#, 4),
         (r#"calls_total{server="",status="rejected"}"#, 1),
-        (r#"results_validated_total{server="stub"}"#, 2),
-        (r#"contract_rejections_total{server="stub"}"#, 1),
+        (r#"results_validated_total{server="stub"}"#, 3),
+        (r#"contract_rejections_total{server="stub"}"#, 2),
         (r#"findings_total{server="warn",stage="contract"}"#, 1),
         (r#"findings_total{server="warn",stage="guard"}"#, 1),
         (

@@ -88,6 +88,67 @@ async fn a_legacy_session_gets_what_the_server_says() {
 }
 
 #[tokio::test]
+async fn completions_are_recorded() {
+    let mut script = script();
+    let capabilities = r#"{"tools":{},"prompts":{},"completions":{}}"#.to_owned();
+    let capabilities = serde_json::value::RawValue::from_string(capabilities).expect("JSON");
+    script.capabilities = Some(capabilities);
+    let answer = Answer::result(Body::new(r#"{"completion":{"values":["python"]}}"#));
+    let steps = vec![vec![Step::Answer(answer)]];
+    script
+        .methods
+        .insert("completion/complete".to_owned(), steps);
+    let (rig, _folder) = rig(&script).await;
+    let client = rig.client("/mcp/s/x").handshake("2025-06-18").await;
+    let client = client.expect("a session");
+    for reference in [
+        r#"{"type":"ref/prompt","name":"review"}"#,
+        r#"{"type":"ref/resource","uri":"file:///{path}"}"#,
+    ] {
+        let params = format!(r#"{{"ref":{reference},"argument":{{"name":"a","value":"py"}}}}"#);
+        let answer = client.request("completion/complete", &params).await;
+        assert!(result(&answer.expect("an answer")).contains("python"));
+    }
+    let records = rig.activities("type=completion").await;
+    let named: Vec<&Value> = records.iter().map(|record| &record["tool"]).collect();
+    assert_eq!(named, [&json!("file:///{path}"), &json!("review")]);
+    assert!(
+        records
+            .iter()
+            .all(|it| it["server"] == "x" && it["status"] == "success")
+    );
+}
+
+#[tokio::test]
+async fn a_list_is_recorded_when_it_changed_and_only_then() {
+    let mut script = script();
+    let list = |name: &str| {
+        let list = format!(r#"{{"prompts":[{{"name":"{name}","description":"d<|im_start|>"}}]}}"#);
+        vec![Step::Answer(Answer::result(Body::new(list)))]
+    };
+    let lists = vec![list("one"), list("one"), list("two"), list("two")];
+    script.methods.insert("prompts/list".to_owned(), lists);
+    let (rig, _folder) = rig(&script).await;
+    let client = rig.client("/mcp/s/x").handshake("2025-06-18").await;
+    let client = client.expect("a session");
+    for _ in 0..4 {
+        let answer = client.request("prompts/list", "{}").await;
+        assert_eq!(answer.expect("an answer").status, 200);
+    }
+    let broken = client.request("resources/templates/list", "{}").await;
+    assert_eq!(error_code(&broken.expect("an answer")), -32603);
+    let records = rig.activities("type=list_change").await;
+    assert_eq!(records.len(), 2, "{records:?}");
+    assert!(records.iter().all(|it| it["tool"] == "prompts/list"));
+    assert_ne!(records[0]["payload_digest"], records[1]["payload_digest"]);
+    // Each of the four was cleaned; a decision points to the record of its list where there is one.
+    let decisions = rig.activities("type=policy_decision").await;
+    let parents: Vec<&Value> = decisions.iter().map(|it| &it["parent_id"]).collect();
+    let ids: Vec<&Value> = records.iter().map(|it| &it["id"]).collect();
+    assert_eq!(parents, [&Value::Null, ids[0], &Value::Null, ids[1]]);
+}
+
+#[tokio::test]
 async fn a_modern_client_is_told_how_long_lists_last() {
     let (rig, _folder) = rig(&script().eras(Eras::Legacy)).await;
     let client = rig.client("/mcp/s/x");

@@ -137,3 +137,52 @@ async fn a_wrong_router_tool_names_the_right_one() {
     let rejected = rig.activities("type=tool_call&status=rejected").await;
     assert_eq!(rejected.len(), 3);
 }
+
+#[tokio::test]
+async fn a_rejected_router_call_is_recorded_under_the_tool_that_was_asked_for() {
+    let rig = Rig::over(vec![preset("stub", "demo")]).await;
+    let client = rig.client("/mcp/call");
+    let long = "x".repeat(9000);
+    let unknown = format!(r#"{{"name":"{long}"}}"#);
+    let asked = [
+        ("call_tool_write", r#"{"name":"stub:conforming"}"#),
+        ("call_tool_read", r#"{"name":"stub:nothing"}"#),
+        ("call_tool_read", r#"{"name":"stub:array","args":[]}"#),
+        (
+            "call_tool_read",
+            r#"{"name":"nowhere:\u001b[2J\u202etool"}"#,
+        ),
+        ("call_tool_read", unknown.as_str()),
+        ("call_tool_read", "{}"),
+    ];
+    for (router, arguments) in asked {
+        let answer = client.call(router, arguments).await;
+        refusal(&answer.expect("an answer"));
+    }
+    let mut rejected = rig.activities("type=tool_call&status=rejected").await;
+    rejected.reverse();
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let recorded: Vec<_> = rejected
+        .iter()
+        .map(|record| (text(&record["server"]), text(&record["tool"])))
+        .collect();
+    let stub = Some("stub".to_owned());
+    let tool = |name: &str| Some(name.to_owned());
+    assert_eq!(
+        recorded.get(..4),
+        Some(
+            &[
+                (stub.clone(), tool("conforming")),
+                (stub.clone(), tool("nothing")),
+                (stub, tool("array")),
+                (None, tool(r"nowhere:\u{1b}[2J\u{202e}tool")),
+            ][..]
+        )
+    );
+    let shortened = recorded[4].1.as_deref().expect("a name");
+    assert!(
+        shortened.starts_with("xxx") && shortened.len() <= 256,
+        "{shortened}"
+    );
+    assert_eq!(recorded[5], (None, tool("call_tool_read")));
+}

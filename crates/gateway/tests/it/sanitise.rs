@@ -4,6 +4,7 @@
 use countersign_audit::Payloads;
 use countersign_fixture::{Answer, Body, Script, Step, Tool};
 use countersign_gateway::config::Server;
+use countersign_inspect::config::Posture;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -55,7 +56,7 @@ async fn hostile_text_arrives_cleaned_by_default() {
     assert_eq!(decision["decision"], "rewritten");
     assert_eq!(
         decision["reason"],
-        "3 control tokens (chatml) replaced in text block 0"
+        "5 control tokens (chatml, llama2) replaced in text block 0"
     );
     let finding = &decision["findings"][0];
     assert_eq!(finding["instance_pointer"], "/content/0/text");
@@ -74,6 +75,10 @@ async fn hostile_text_arrives_cleaned_by_default() {
     );
     assert_eq!(hit["offsets"][0], 27);
     let hidden = rig.activity("type=policy_decision&tool=hidden_text").await;
+    assert_eq!(
+        hidden["reason"],
+        "40 hidden characters (tag, zero_width, bidi_control, joiner) removed in text block 0"
+    );
     let spelt = |finding: &&Value| finding["rule"] == "invisible.tag";
     let tag = hidden["findings"]
         .as_array()
@@ -349,13 +354,90 @@ async fn hits_and_rejections_are_signals_per_server() {
     let row = |row: &&Value| row["server"] == "stub";
     let rows = summary["rows"].as_array().expect("rows");
     let stub = rows.iter().find(row).expect("a row");
-    // Two families in one result; one of two validated results was rejected.
-    assert_eq!(stub["token_hits"], 2, "{stub}");
+    // Five tokens of two families in one result; one of two validated results was rejected.
+    assert_eq!(stub["token_hits"], 5, "{stub}");
     assert_eq!(stub["contract_rejections"], 1, "{stub}");
     assert_eq!(stub["validated"], 2, "{stub}");
     let metrics = rig.client("/metrics").send("GET", b"").await;
     let metrics = text(&metrics.expect("an answer").body);
     let tokens = |line: &&str| line.contains("token") && line.contains("tool=\"control_tokens\"");
     let line = metrics.lines().find(tokens).expect("a series");
-    assert!(line.ends_with(" 2"), "{line}");
+    assert!(line.ends_with(" 5"), "{line}");
+}
+
+#[tokio::test]
+async fn what_is_only_worth_knowing_stands_on_the_call_and_is_not_counted() {
+    let page = r#"{"content":[{"type":"text","text":"<p>not <s>1 euro</s> 2 euros</p>"}]}"#;
+    let (server, _folder) = scripted("shop", &Script::new("s").tool(tool("page", page)));
+    let rig = Rig::over(vec![server]).await;
+    let answer = called(&rig, "shop", "page").await;
+    assert_eq!(
+        answer["content"][0]["text"],
+        "<p>not <s>1 euro</s> 2 euros</p>"
+    );
+    let call = rig.activity("type=tool_call").await;
+    let finding = &call["findings"][0];
+    assert_eq!(finding["severity"], "info", "{call}");
+    assert!(
+        finding["rule"]
+            .as_str()
+            .is_some_and(|rule| rule.starts_with("token."))
+    );
+    assert_eq!(rig.activities("type=policy_decision").await.len(), 0);
+    let summary = rig.get("/api/v1/activity/summary?by=tool").await;
+    assert_eq!(summary["rows"][0]["token_hits"], 0, "{summary}");
+    let metrics = rig.client("/metrics").send("GET", b"").await;
+    let metrics = text(&metrics.expect("an answer").body);
+    assert!(!metrics.contains("control_token_hits_total{"), "{metrics}");
+    assert!(metrics.contains(r#"findings_total{server="shop",stage="sanitise"} 0"#));
+}
+
+#[tokio::test]
+async fn tokens_are_counted_even_where_their_findings_are_too_many_to_list() {
+    let block = r#"{"type":"text","text":"a<|im_start|>b<|im_end|>"}"#;
+    let many = format!(r#"{{"content":[{}]}}"#, vec![block; 40].join(","));
+    let (server, _folder) = scripted("x", &Script::new("s").tool(tool("many", &many)));
+    let rig = Rig::over(vec![server]).await;
+    called(&rig, "x", "many").await;
+    let decision = rig.activity("type=policy_decision").await;
+    assert_eq!(decision["decision"], "rewritten");
+    let summary = rig.get("/api/v1/activity/summary?by=tool").await;
+    assert_eq!(summary["rows"][0]["token_hits"], 80, "{decision}");
+    let reason = decision["reason"].as_str().unwrap_or_default();
+    assert!(reason.starts_with("at least "), "{reason}");
+}
+
+#[tokio::test]
+async fn the_rejection_rate_counts_guard_shape_and_missing_blocks() {
+    let picture = r#"{"content":[{"type":"image","data":"%","mimeType":"image/png"}]}"#;
+    let script = Script::new("s").tool(tool("picture", picture));
+    let (pictures, _folder) = scripted("pictures", &script);
+    let mut stub = crate::support::strict(preset("stub", "demo"));
+    stub.output.missing_structured_content = Some(Posture::Block);
+    let rig = Rig::over(vec![stub, crate::support::strict(pictures)]).await;
+    for tool in [
+        "too_big",
+        "too_deep",
+        "text_only",
+        "bad_output",
+        "conforming",
+    ] {
+        let client = rig.client("/mcp/s/stub");
+        client.call(tool, "{}").await.expect("an answer");
+    }
+    let client = rig.client("/mcp/s/pictures");
+    client.call("picture", "{}").await.expect("an answer");
+    rig.activity("type=policy_decision&server=pictures").await;
+    let summary = rig.get("/api/v1/activity/summary?by=server").await;
+    let metrics = rig.client("/metrics").send("GET", b"").await;
+    let metrics = text(&metrics.expect("an answer").body);
+    for (server, validated, rejected) in [("stub", 5, 4), ("pictures", 1, 1)] {
+        let rows = summary["rows"].as_array().expect("rows");
+        let row = rows.iter().find(|row| row["server"] == server);
+        let row = row.expect("a row");
+        assert_eq!(row["validated"], validated, "{row}");
+        assert_eq!(row["contract_rejections"], rejected, "{row}");
+        let line = format!("contract_rejections_total{{server=\"{server}\"}} {rejected}\n");
+        assert!(metrics.contains(&line), "{metrics}");
+    }
 }

@@ -28,6 +28,8 @@ pub(crate) struct Place {
 pub(crate) struct Notices {
     entries: Vec<Entry>,
     left_out: u64,
+    /// Control tokens that the findings left out stand for.
+    tokens_left_out: u64,
 }
 
 struct Entry {
@@ -94,6 +96,7 @@ impl Notices {
             family: None,
             count: 1,
             offsets: Vec::new(),
+            tokens_not_listed: 0,
             action: Action::Blocked,
         };
         let finding = Finding::new(Stage::Sanitise, "token.generic", Severity::Violation);
@@ -152,11 +155,11 @@ impl Notices {
         }
         self.left_out += 1;
         let least = self.entries.iter_mut().min_by_key(|entry| entry.rank());
-        if let Some(least) = least
-            && least.rank() < entry.rank()
-        {
-            *least = entry;
-        }
+        let dropped = match least {
+            Some(least) if least.rank() < entry.rank() => std::mem::replace(least, entry),
+            _ => entry,
+        };
+        self.tokens_left_out += dropped.found.finding.control_tokens();
     }
 
     /// Reports what was kept, with pointers into the result. Gives back an excerpt around the worst.
@@ -185,6 +188,9 @@ impl Notices {
                 self.left_out
             );
             last.found.finding.detail = Some(more);
+            if let Some(hit) = &mut last.found.finding.hit {
+                hit.tokens_not_listed = self.tokens_left_out;
+            }
         }
         // The first of the worst.
         let worst = self.entries.iter().rev().max_by_key(|entry| entry.rank());
@@ -246,6 +252,7 @@ pub(crate) fn found(place: Place, finding: &sanitise::Finding, action: Action) -
         family: finding.family.clone(),
         count: finding.count,
         offsets: finding.offsets.clone(),
+        tokens_not_listed: 0,
         action,
     };
     let mut about = Finding::new(Stage::Sanitise, finding.rule.clone(), severity);
@@ -262,38 +269,11 @@ fn with_action(mut finding: Finding, action: Action) -> Found {
     if let Some(hit) = &mut finding.hit {
         hit.action = action;
     }
-    let sentence = match &finding.hit {
-        Some(hit) if action != Action::Blocked => sentence(&finding.rule, hit),
-        _ => return Found::plain(finding),
-    };
-    Found { finding, sentence }
+    Found::plain(finding)
 }
 
-/// One sentence, in words of ours only.
-fn sentence(rule: &str, hit: &Hit) -> String {
-    let many = if hit.count == 1 { "" } else { "s" };
-    let name = hit.family.as_deref().unwrap_or(&hit.class);
-    let what = match rule.split('.').next() {
-        Some("token") => format!("control token{many} ({name})"),
-        Some("invisible") => format!("hidden character{many} ({name})"),
-        Some("ansi") => format!("terminal sequence{many}"),
-        Some("encoded_token") => format!("encoded control token{many} ({name})"),
-        Some("boundary_forgery") => format!("boundary tag{many}"),
-        _ => format!("text{many}"),
-    };
-    let done = match hit.action {
-        Action::Reported => "found",
-        action => action.as_str(),
-    };
-    let count = hit.count;
-    match (hit.carrier, hit.block) {
-        (Carrier::Text, Some(block)) => format!("{count} {what} {done} in text block {block}"),
-        (_, Some(block)) => format!("{count} {what} {done} in block {block}"),
-        (carrier, None) => format!("{count} {what} {done} in {}", whereabouts(carrier)),
-    }
-}
-
-fn whereabouts(carrier: Carrier) -> &'static str {
+/// Where a text stands, in words.
+pub(crate) fn whereabouts(carrier: Carrier) -> &'static str {
     match carrier {
         Carrier::Text => "a text",
         Carrier::Resource => "a resource",

@@ -75,7 +75,7 @@ impl Appender {
         let mut appender = Self {
             connection,
             signer,
-            chain_id: ids.next(),
+            chain_id: ids.next().id,
             ids,
             data_dir: options.data_dir.clone(),
             version: options.version.clone(),

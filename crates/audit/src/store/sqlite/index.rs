@@ -10,7 +10,7 @@ use super::transaction::immediate;
 use crate::store::StoreError;
 
 /// Raise it whenever a table below changes: the index is then built anew.
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 
 const TABLES: &str = "
     CREATE TABLE state(only INTEGER PRIMARY KEY CHECK (only = 1), store TEXT NOT NULL, seq INTEGER NOT NULL) STRICT;
@@ -35,7 +35,7 @@ const TABLES: &str = "
         STRICT, WITHOUT ROWID;
     CREATE TABLE rollup(
         hour INTEGER NOT NULL, place INTEGER NOT NULL, kind INTEGER NOT NULL, status INTEGER NOT NULL, count INTEGER NOT NULL,
-        validated INTEGER NOT NULL, rejected INTEGER NOT NULL, PRIMARY KEY(hour, place, kind, status)
+        validated INTEGER NOT NULL, rejected INTEGER NOT NULL, tokens INTEGER NOT NULL, PRIMARY KEY(hour, place, kind, status)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE rollup_rule(
         hour INTEGER NOT NULL, rule INTEGER NOT NULL, place INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY(hour, rule, place)

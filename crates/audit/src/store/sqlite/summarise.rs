@@ -10,9 +10,10 @@ use rusqlite::Connection;
 use super::index::{HOUR_MILLIS, MINUTE_MILLIS};
 use super::read::mark;
 use crate::record::body::decode;
+use crate::record::glance::Glance;
 use crate::record::{Kind, Record, Status};
 use crate::store::StoreError;
-use crate::summary::{GroupBy, Place, Rates, Summary, Totals, rising};
+use crate::summary::{Counts, GroupBy, Place, Rates, Summary, Totals, rising};
 use crate::time::Timestamp;
 
 const WEEK_HOURS: u64 = 7 * 24;
@@ -48,7 +49,7 @@ pub(super) fn summary(
 
 fn rolled_up(connection: &Connection, hour: u64, totals: &mut Totals) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
-        "SELECT s.text, t.text, r.kind, r.status, sum(r.count), sum(r.validated), sum(r.rejected)
+        "SELECT s.text, t.text, r.kind, r.status, sum(r.count), sum(r.validated), sum(r.rejected), sum(r.tokens)
          FROM ix.rollup r JOIN ix.place p ON p.id = r.place LEFT JOIN ix.name s ON s.id = p.server LEFT JOIN ix.name t ON t.id = p.tool
          WHERE r.hour >= ?1 GROUP BY r.place, r.kind, r.status",
     )?;
@@ -59,14 +60,18 @@ fn rolled_up(connection: &Connection, hour: u64, totals: &mut Totals) -> rusqlit
             server: server.as_deref(),
             tool: tool.as_deref(),
         };
-        let rates = Rates {
-            validated: row.get(5)?,
-            rejected: row.get(6)?,
+        let counts = Counts {
+            records: row.get(4)?,
+            rates: Rates {
+                validated: row.get(5)?,
+                rejected: row.get(6)?,
+            },
+            tokens: row.get(7)?,
         };
         if let (Some(kind), Some(status)) =
             (Kind::from_code(row.get(2)?), Status::from_code(row.get(3)?))
         {
-            totals.add(place, kind, status, row.get(4)?, rates);
+            totals.add(place, kind, status, counts);
         }
     }
     Ok(())
@@ -74,18 +79,11 @@ fn rolled_up(connection: &Connection, hour: u64, totals: &mut Totals) -> rusqlit
 
 fn rules(connection: &Connection, hour: u64, totals: &mut Totals) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(
-        "SELECT s.text, t.text, n.text, sum(r.count) FROM ix.rollup_rule r JOIN ix.name n ON n.id = r.rule
-         JOIN ix.place p ON p.id = r.place LEFT JOIN ix.name s ON s.id = p.server LEFT JOIN ix.name t ON t.id = p.tool
-         WHERE r.hour >= ?1 GROUP BY r.rule, r.place",
+        "SELECT n.text, sum(r.count) FROM ix.rollup_rule r JOIN ix.name n ON n.id = r.rule WHERE r.hour >= ?1 GROUP BY r.rule",
     )?;
     let mut rows = statement.query([hour])?;
     while let Some(row) = rows.next()? {
-        let (server, tool): (Option<String>, Option<String>) = (row.get(0)?, row.get(1)?);
-        let place = Place {
-            server: server.as_deref(),
-            tool: tool.as_deref(),
-        };
-        totals.add_rule(place, row.get_ref(2)?.as_str()?, row.get(3)?);
+        totals.add_rule(row.get_ref(0)?.as_str()?, row.get(1)?);
     }
     Ok(())
 }
@@ -96,12 +94,17 @@ fn add(totals: &mut Totals, record: &Record) {
         server: record.server.as_deref(),
         tool: record.tool.as_deref(),
     };
-    totals.add(place, record.kind(), record.status(), 1, rates(record));
+    let counts = Counts {
+        records: 1,
+        rates: rates(record),
+        tokens: Glance::from(record).control_tokens(),
+    };
+    totals.add(place, record.kind(), record.status(), counts);
     let mut rules: Vec<&str> = record.findings.iter().map(|f| f.rule.as_ref()).collect();
     rules.sort_unstable();
     rules.dedup();
     for rule in rules {
-        totals.add_rule(place, rule, 1);
+        totals.add_rule(rule, 1);
     }
 }
 

@@ -2,24 +2,24 @@
 
 use countersign_audit as audit;
 use countersign_audit::{Kind, Outcome, Record, Source};
-use countersign_inspect::{
-    Decision, Finding, InputVerdict, Inspected, Mode, Refusal, Severity, Stage,
-};
+use countersign_inspect::{Decision, Finding, InputVerdict, Inspected, Mode, Refusal, Stage};
+use countersign_tape::Span;
 
 use super::{Common, Ledger};
 use crate::call::Conclusion;
+use crate::json::member;
 use crate::noise::hex;
 
 impl Ledger {
     pub(super) fn records(&self, conclusion: &Conclusion) -> Vec<Record> {
-        let kind = self.method.recorded_as();
-        let call = kind.map(|kind| self.call(kind, conclusion));
-        let mut records: Vec<Record> = call.into_iter().collect();
+        let mut records: Vec<Record> = self.call(conclusion).into_iter().collect();
+        let parent = records.first().map(Record::id);
         if let Some(verdict) = &self.input
             && verdict.decision != Decision::Allowed
         {
             let mut record = self.decision(verdict.decision, verdict.mode, &verdict.findings);
             record.reason.clone_from(&verdict.reason);
+            record.parent_id = parent;
             records.push(record);
         }
         // Refused arguments are a decision of their own; there was no result to decide about.
@@ -27,7 +27,9 @@ impl Ledger {
             && inspected.decision() != Decision::Allowed
             && !self.is_refused_input()
         {
-            records.push(self.verdict(inspected));
+            let mut record = self.verdict(inspected);
+            record.parent_id = parent;
+            records.push(record);
         }
         records
     }
@@ -37,7 +39,12 @@ impl Ledger {
         self.input.as_ref().is_some_and(blocked)
     }
 
-    fn call(&self, kind: Kind, conclusion: &Conclusion) -> Record {
+    /// The record of the call itself; none of a list that is as it was.
+    fn call(&self, conclusion: &Conclusion) -> Option<Record> {
+        let kind = self.method.recorded_as();
+        if kind == Kind::ListChange && !self.is_changed_list(conclusion) {
+            return None;
+        }
         let mut record = Record::new(self.id, kind, self.outcome(conclusion));
         self.fill(&mut record);
         record.duration_ms = Some(self.started.elapsed().into());
@@ -49,7 +56,22 @@ impl Ledger {
         }
         let passed = !self.is_refused_input();
         record.request = self.settings().payloads.capture(&self.request, passed);
-        record
+        Some(record)
+    }
+
+    fn is_changed_list(&self, conclusion: &Conclusion) -> bool {
+        let (Some(route), Conclusion::Result(inspected)) = (&self.route, conclusion) else {
+            return false;
+        };
+        let Some(page) = inspected.result_digest() else {
+            return false;
+        };
+        let cursor = member(&self.request, Span::whole(&self.request), "cursor");
+        let cursor = cursor.map_or(&b""[..], |cursor| cursor.bytes(&self.request));
+        let server = route.upstream.name();
+        self.shared
+            .lists
+            .is_changed(server, self.method, cursor, page)
     }
 
     fn describe(&self, inspected: &Inspected, record: &mut Record) {
@@ -62,8 +84,17 @@ impl Ledger {
         }
         record.response_bytes = Some(inspected.received_bytes() as u64);
         record.validated = is_validated(inspected);
+        if inspected.decision() == Decision::Allowed {
+            // Nothing was decided, so what is worth knowing about the texts stands here. Otherwise the decision has all findings.
+            let about_text = inspected.findings().iter();
+            let about_text = about_text.filter(|finding| finding.stage == Stage::Sanitise);
+            record.findings = about_text.cloned().collect();
+        }
         self.judged(inspected, record);
-        let digest = inspected.structured_digest().map(|(_, digest)| digest);
+        let digest = match record.kind() {
+            Kind::ListChange => inspected.result_digest(),
+            _ => inspected.structured_digest().map(|(_, digest)| digest),
+        };
         let digest = digest.unwrap_or_else(|| inspected.received_digest());
         record.payload_digest = Some(hex(digest.as_bytes()));
         if self.settings().config.activity.payloads != audit::Payloads::None {
@@ -119,7 +150,6 @@ impl Ledger {
         let id = self.shared.store.next_id();
         let mut record = Record::decided(id, decision);
         self.fill(&mut record);
-        record.parent_id = self.method.recorded_as().map(|_| self.id);
         record.mode = Some(mode);
         record.findings = findings.to_vec();
         record
@@ -142,11 +172,8 @@ impl Ledger {
     }
 }
 
-/// Held against the declared schema: it cost work, or it failed without any, as where the schema refers to another document.
+/// Held against its contract: the schema cost work, or the result broke the contract without any, as by its size or its shape.
 /// So what the contract rejects is always a part of what was validated.
 fn is_validated(inspected: &Inspected) -> bool {
-    let rejected = |finding: &Finding| {
-        finding.stage == Stage::Contract && finding.severity >= Severity::Violation
-    };
-    inspected.fuel_used() > 0 || inspected.findings().iter().any(rejected)
+    inspected.fuel_used() > 0 || inspected.findings().iter().any(Finding::breaks_contract)
 }

@@ -20,7 +20,7 @@ const RECENT_MINUTES: u64 = 90;
 #[derive(Default)]
 pub(in crate::store::sqlite) struct Sums {
     tally: BTreeMap<(Dimension, i64), u64>,
-    rollup: BTreeMap<(u64, i64, i64, i64), [u64; 3]>,
+    rollup: BTreeMap<(u64, i64, i64, i64), [u64; 4]>,
     rules: BTreeMap<(u64, i64, i64), u64>,
     recent: BTreeMap<(u64, i64), [u64; 2]>,
     spans: BTreeMap<u64, (u64, u64)>,
@@ -42,7 +42,7 @@ impl Sums {
         bump(
             &mut self.rollup,
             (at / HOUR_MILLIS, codes.place, kind, status),
-            [1, validated, rejected],
+            [1, validated, rejected, record.control_tokens()],
         );
         if validated + rejected > 0 {
             bump(
@@ -83,11 +83,11 @@ impl Sums {
         for ((dimension, value), count) in self.tally {
             tally.execute(params![dimension as i64, value, count])?;
         }
-        let mut rollup = add("INSERT INTO rollup VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO UPDATE SET count = count + excluded.count,
-             validated = validated + excluded.validated, rejected = rejected + excluded.rejected")?;
-        for ((hour, place, kind, status), [count, validated, rejected]) in self.rollup {
+        let mut rollup = add("INSERT INTO rollup VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE SET count = count + excluded.count,
+             validated = validated + excluded.validated, rejected = rejected + excluded.rejected, tokens = tokens + excluded.tokens")?;
+        for ((hour, place, kind, status), [count, validated, rejected, tokens]) in self.rollup {
             rollup.execute(params![
-                hour, place, kind, status, count, validated, rejected
+                hour, place, kind, status, count, validated, rejected, tokens
             ])?;
         }
         let mut rules = add(
@@ -124,7 +124,7 @@ impl Sums {
             }
         };
         let mut statement = connection.prepare(
-            "SELECT hour, place, kind, status, count, validated, rejected FROM ix.rollup ORDER BY hour",
+            "SELECT hour, place, kind, status, count, validated, rejected, tokens FROM ix.rollup ORDER BY hour",
         )?;
         let mut rows = statement.query([])?;
         let (mut oldest, mut found) = (None, 0);
@@ -133,8 +133,8 @@ impl Sums {
             oldest.get_or_insert(key.0);
             let sums = self.rollup.get(&key);
             found += usize::from(sums.is_some());
-            let stored = [row.get(4)?, row.get(5)?, row.get(6)?];
-            if !fits(&stored, sums.unwrap_or(&[0; 3])) {
+            let stored = [row.get(4)?, row.get(5)?, row.get(6)?, row.get(7)?];
+            if !fits(&stored, sums.unwrap_or(&[0; 4])) {
                 return Ok(false);
             }
         }

@@ -218,7 +218,7 @@ mod tests {
 
     fn stored(seq: u64) -> Stored {
         let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
-        let id = serde_json::from_value(id.into()).expect("an id");
+        let id: countersign_audit::Ulid = serde_json::from_value(id.into()).expect("an id");
         let record = Record::new(id, Kind::ToolCall, Outcome::Success);
         let mut whole = serde_json::to_value(&record).expect("JSON");
         for (name, value) in [

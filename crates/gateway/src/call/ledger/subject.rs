@@ -1,0 +1,94 @@
+//! What a call asked for, as its record names it before a route is known, and for good if there is none. The client chose the
+//! words, so they are bounded, and whatever could reorder or hide text is escaped.
+
+use countersign_tape::Span;
+
+use crate::call::Call;
+use crate::json::path;
+use crate::method::Method;
+use crate::names;
+use crate::route::Endpoint;
+use crate::router::Does;
+
+/// Characters of a name that are kept; a record keeps fewer.
+const MAX_CHARS: usize = 256;
+
+/// The server and the tool, prompt or resource that a call asked for.
+pub(super) struct CallSubject {
+    /// Only a server that is configured.
+    pub(super) server: Option<String>,
+    pub(super) name: String,
+}
+
+impl CallSubject {
+    pub(super) fn of(call: &Call, is_server: impl Fn(&str) -> bool) -> Self {
+        if let Some(name) = routed_name(call) {
+            let known = names::split(&name).filter(|(server, _)| is_server(server));
+            return match known {
+                Some((server, tool)) => Self {
+                    server: Some(server.to_owned()),
+                    name: escaped(tool),
+                },
+                None => Self {
+                    server: None,
+                    name: escaped(&name),
+                },
+            };
+        }
+        let completed = (call.method == Method::Complete).then(|| completed_name(call));
+        Self {
+            server: None,
+            name: escaped(&completed.flatten().unwrap_or_else(|| call.name.clone())),
+        }
+    }
+}
+
+/// The tool that a router tool was asked to call, as `server:tool`.
+fn routed_name(call: &Call) -> Option<String> {
+    if call.method != Method::CallTool || call.endpoint != Endpoint::Router {
+        return None;
+    }
+    let Some(Does::Call(_)) = Does::of(&call.name) else {
+        return None;
+    };
+    text_at(call.arguments.as_ref()?, &["name"])
+}
+
+/// The prompt or resource whose argument is to be completed.
+fn completed_name(call: &Call) -> Option<String> {
+    let name = text_at(&call.params, &["ref", "name"]);
+    name.or_else(|| text_at(&call.params, &["ref", "uri"]))
+}
+
+fn text_at(bytes: &[u8], names: &[&str]) -> Option<String> {
+    let value = path(bytes, Span::whole(bytes), names)?;
+    Some(value.string(bytes)?.into_owned())
+}
+
+/// Letters and digits of any script and visible ASCII stay; anything else is written as `\u{…}`.
+fn escaped(name: &str) -> String {
+    let mut safe = String::new();
+    for c in name.chars().take(MAX_CHARS) {
+        if c.is_alphanumeric() || c == ' ' || c.is_ascii_graphic() {
+            safe.push(c);
+        } else {
+            safe.extend(c.escape_unicode());
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_from_a_client_can_do_nothing_in_a_record() {
+        assert_eq!(escaped("größe_价格 [x]"), "größe_价格 [x]");
+        assert_eq!(
+            escaped("a\u{1b}[2J\u{202e}\n"),
+            "a\\u{1b}[2J\\u{202e}\\u{a}"
+        );
+        assert_eq!(escaped(&"x".repeat(5000)).len(), MAX_CHARS);
+    }
+}
