@@ -1,18 +1,18 @@
 //! Cleaning: every text of a result that a model may read, and every string that only software should. Texts are
-//! cleaned and their new form kept for `conclude`; everything else is looked at and left alone, unless the settings
-//! say that structured content is to be cleaned too. Nothing is decided here. Stage 4d.
+//! cleaned and their new form kept for `conclude`, strings of structured content where they carry an attack; everything
+//! else is looked at and left alone. Nothing is decided here. Stage 4d.
 
 mod blocks;
 mod notice;
 mod other;
 mod structured;
+mod twin;
 
 use bytes::Bytes;
-use countersign_sanitise::{MirrorText, Normalisation, Sanitiser, Wrap};
+use countersign_sanitise::{Sanitiser, Wrap};
 use countersign_tape::{Envelope, Kind, Span, members};
 
 use crate::contract::Contract;
-use crate::egress;
 use crate::examine::Policy;
 use crate::found::Found;
 use crate::hit::Carrier;
@@ -20,6 +20,7 @@ use crate::strings::strings;
 use crate::tool::ToolName;
 
 pub(crate) use notice::{Notices, Place, excerpt, found, whereabouts};
+use twin::Said;
 
 /// What cleaning leaves to be done.
 pub(crate) struct Cleaning {
@@ -29,7 +30,7 @@ pub(crate) struct Cleaning {
     pub(crate) passages: Vec<Passage>,
     /// `structuredContent` without what was found in it, if it is to be replaced.
     pub(crate) structured: Option<Bytes>,
-    /// Something was found in `structuredContent` that cleaning would change.
+    /// Something was found in `structuredContent` that would be changed in a text.
     pub(crate) structured_is_dirty: bool,
     /// A few harmless letters around the worst hit.
     pub(crate) excerpt: Option<String>,
@@ -89,8 +90,8 @@ pub(crate) fn stage(
         stage.error(error);
     }
     if let Some(result) = envelope.result() {
+        stage.structured(envelope, contract, policy, found);
         stage.result(envelope, result);
-        stage.structured(envelope, contract, policy);
     }
     stage.clean_passages(envelope, policy);
     stage.ready.sort_by_key(|passage| passage.string);
@@ -131,8 +132,9 @@ struct Stage<'a> {
 impl Stage<'_> {
     fn result(&mut self, envelope: &Envelope, result: Span) {
         let content = envelope.content();
+        let passes = |content| self.sanitiser.passes_blocks(self.raw(content));
         if let Some(content) = content
-            && (self.frames() || !self.sanitiser.passes_blocks(self.raw(content)))
+            && (self.frames() || self.structured.is_some() || !passes(content))
         {
             self.content(content);
         }
@@ -214,32 +216,28 @@ impl Stage<'_> {
         if passages.is_empty() {
             return;
         }
-        let texts: Vec<_> = passages
+        let twins = self.twins(envelope, policy);
+        let said: Vec<Said<'_>> = passages
             .iter()
-            .map(|passage| passage.string.string(self.bytes).unwrap_or_default())
+            .map(|passage| self.said(passage, &twins))
             .collect();
-        let segments: Vec<&str> = texts.iter().map(AsRef::as_ref).collect();
+        let segments: Vec<&str> = said.iter().map(|said| said.text.as_ref()).collect();
         let cleaned = self.sanitiser.clean_segments(&segments);
-        for ((mut passage, cleaned), text) in passages.into_iter().zip(cleaned).zip(&segments) {
-            let acted = self.notices.cleaned(passage.place(), text, &cleaned);
-            if !acted && self.is_spared(&passage, envelope, policy) {
+        for ((mut passage, cleaned), said) in passages.into_iter().zip(cleaned).zip(&said) {
+            let mut acted = said.is_new;
+            if said.is_new {
+                self.note_received(&passage);
+            }
+            acted |= self.notices.cleaned(passage.place(), &said.text, &cleaned);
+            if !acted && twins.spare(&passage, &said.text) {
                 continue;
             }
-            passage.text = cleaned.is_changed().then(|| cleaned.text.into_owned());
+            let changed = said.is_new || cleaned.is_changed();
+            passage.text = changed.then(|| cleaned.text.into_owned());
             if passage.text.is_some() || (passage.framed && self.frames()) {
                 self.ready.push(passage);
             }
         }
-    }
-
-    /// Whether a text only repeats the structured content and is to be left alone then.
-    fn is_spared(&self, passage: &Passage, envelope: &Envelope, policy: &Policy) -> bool {
-        let settings = self.sanitiser.settings();
-        let touched = self.frames() || settings.normalisation != Normalisation::Preserve;
-        touched
-            && passage.carrier == Carrier::Text
-            && settings.mirror_text == MirrorText::Keep
-            && egress::is_mirror(self.bytes, envelope, passage.string, &policy.output)
     }
 }
 

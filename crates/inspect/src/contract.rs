@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use countersign_tape::{Kind, Limits, Span, members};
 
-pub(crate) use check::{Conformance, check, limits};
+pub(crate) use check::{Conformance, check, check_cleaned, limits};
 pub use declared::{DeclaredSchema, Side};
 pub use diagnostic::Diagnostic;
 

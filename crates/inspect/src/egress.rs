@@ -8,6 +8,7 @@ use countersign_tape::{
 };
 
 use crate::config::{Egress, OutputValidation};
+use crate::contract::limits;
 use crate::equal::equal;
 use crate::reply::{ClientEra, Era};
 use crate::scratch::with_tape;
@@ -168,30 +169,8 @@ pub(crate) fn is_twin(bytes: &[u8], block: Span, value: &Tape<'_>, limits: &Limi
     member("text").is_some_and(|text| repeats(&text, value, limits))
 }
 
-/// Whether the text at a place only repeats the structured content.
-pub(crate) fn is_mirror(
-    bytes: &[u8],
-    envelope: &Envelope,
-    string: Span,
-    config: &OutputValidation,
-) -> bool {
-    let limits = limits(config);
-    let Some((value, text)) = envelope.structured_content().zip(string.string(bytes)) else {
-        return false;
-    };
-    let value = std::str::from_utf8(value.bytes(bytes)).unwrap_or_default();
-    with_tape(value, &limits, |tape| repeats(&text, tape, &limits)).unwrap_or(false)
-}
-
-fn limits(config: &OutputValidation) -> Limits {
-    Limits {
-        max_bytes: usize::try_from(config.max_bytes).unwrap_or(usize::MAX),
-        max_depth: config.max_depth,
-    }
-}
-
 /// Whether a text parses to the given value.
-fn repeats(text: &str, value: &Tape<'_>, limits: &Limits) -> bool {
+pub(crate) fn repeats(text: &str, value: &Tape<'_>, limits: &Limits) -> bool {
     // Prose is not worth a tape: the first character of equal values agrees, or both are numbers.
     let first = |text: &str| text.trim_ascii_start().bytes().next();
     let is_digit = |byte: Option<u8>| byte.is_some_and(|b| b == b'-' || b.is_ascii_digit());

@@ -169,14 +169,11 @@ impl Examined {
         if !readable || self.decision() == Decision::Blocked {
             return Vec::new();
         }
-        let narrow = self.conformance.conforms && !self.free_text;
+        // A value with an attack in it is screened whatever its schema says.
+        let cleaning = self.cleaning.as_deref();
+        let attacked = cleaning.is_some_and(|cleaning| cleaning.structured.is_some());
+        let narrow = self.conformance.conforms && !self.free_text && !attacked;
         let config = &self.policy.output;
-        texts::collect(
-            &self.bytes,
-            envelope,
-            config,
-            narrow,
-            self.cleaning.as_deref(),
-        )
+        texts::collect(&self.bytes, envelope, config, narrow, cleaning)
     }
 }

@@ -3,10 +3,11 @@
 
 use std::borrow::Cow;
 
-use countersign_sanitise::{Attribution, Nonce, NonceSource, Sanitiser, Wrap};
+use countersign_sanitise as sanitise;
+use countersign_sanitise::{Attribution, Cleaned, Nonce, NonceSource, Sanitiser, Wrap};
 use countersign_tape::{Edits, Span};
 
-use crate::clean::{Cleaning, Passage, found};
+use crate::clean::{Cleaning, Passage, Place, found};
 use crate::examine::Examined;
 use crate::found::Found;
 use crate::hit::{Action, Carrier};
@@ -64,14 +65,28 @@ pub(crate) fn moved(
     noise: &dyn Noise,
     found: &mut Vec<Found>,
 ) -> String {
-    let sanitiser = examined.policy.sanitisation.sanitiser();
-    let Some((sanitiser, cleaning)) = sanitiser.zip(examined.cleaning.as_deref()) else {
+    let Some(sanitiser) = examined.policy.sanitisation.sanitiser() else {
         return text.to_owned();
     };
-    let cleaned = if cleaning.structured_is_dirty {
-        sanitiser.clean(text).text
+    let cleaning = examined.cleaning.as_deref();
+    let rewritten = cleaning.and_then(|cleaning| cleaning.structured.as_deref());
+    let rewritten = rewritten.and_then(|value| std::str::from_utf8(value).ok());
+    let text = rewritten.unwrap_or(text);
+    let cleaned = sanitiser.clean(text);
+    // As text it may hold more than its strings do: keys, and tokens that begin in one string and end in another. What
+    // is only layout between the strings stays.
+    let is_dirty = cleaning.is_some_and(|cleaning| cleaning.structured_is_dirty);
+    let has_token = acted_on(&cleaned).any(|hit| hit.rule.starts_with("token."));
+    if has_token || cleaned.blocked {
+        found.extend(in_moved(&cleaned));
+    }
+    let cleaned = if has_token || is_dirty {
+        cleaned.text
     } else {
         Cow::Borrowed(text)
+    };
+    let Some(cleaning) = cleaning else {
+        return cleaned.into_owned();
     };
     let framer = Framer::new(sanitiser, cleaning, noise);
     framer
@@ -81,6 +96,36 @@ pub(crate) fn moved(
             None
         })
         .unwrap_or_else(|| cleaned.into_owned())
+}
+
+/// What was done about a value on its way into a text block, beside what was done about its strings.
+fn in_moved(cleaned: &Cleaned<'_>) -> Vec<Found> {
+    let place = Place {
+        carrier: Carrier::Structured,
+        block: None,
+        string: Span::new(0, 0),
+    };
+    let mut all: Vec<Found> = acted_on(cleaned)
+        .map(|hit| {
+            let action = if cleaned.blocked {
+                Action::Blocked
+            } else {
+                hit.action.into()
+            };
+            let mut found = found(place, hit, action);
+            found.finding = found.finding.at("/structuredContent");
+            found
+        })
+        .collect();
+    if cleaned.blocked && all.is_empty() {
+        all.push(*refused("the value cannot be said in a text block"));
+    }
+    all
+}
+
+fn acted_on<'a>(cleaned: &'a Cleaned<'_>) -> impl Iterator<Item = &'a sanitise::Finding> {
+    let acted = |finding: &&sanitise::Finding| finding.action != sanitise::Action::Reported;
+    cleaned.findings.iter().filter(acted)
 }
 
 impl Changes {

@@ -8,6 +8,7 @@ use countersign_tape::{Envelope, Kind, Limits, Node, Span, Tape, elements, membe
 
 use crate::clean::Cleaning;
 use crate::config::OutputValidation;
+use crate::contract::limits;
 use crate::egress::is_twin;
 use crate::strings::{is_key, strings};
 use crate::text::{is_plain_name, pointer_for_record};
@@ -34,10 +35,7 @@ pub(crate) fn collect<'a>(
     narrow: bool,
     cleaning: Option<&'a Cleaning>,
 ) -> Vec<Text<'a>> {
-    let limits = Limits {
-        max_bytes: usize::try_from(config.max_bytes).unwrap_or(usize::MAX),
-        max_depth: config.max_depth,
-    };
+    let limits = limits(config);
     let structured = envelope.structured_content().map(|value| {
         let cleaned = cleaning.and_then(|cleaning| cleaning.structured.as_deref());
         cleaned.unwrap_or_else(|| value.bytes(bytes))

@@ -106,7 +106,7 @@ words! {
         Report = "report",
         /// The result is refused.
         Block = "block",
-        /// Cleaned, re-validated, refused if it no longer conforms.
+        /// Strings with a hit of severity attack are cleaned, and the value is held to its schema again.
         Rewrite = "rewrite",
     }
 }
@@ -179,6 +179,7 @@ impl Settings {
             Mode::Clean => Self {
                 invisibles: Invisibles::LocaleSafe,
                 on_token: OnToken::Replace,
+                structured: Structured::Rewrite,
                 ..reading
             },
             Mode::Full => Self {
@@ -226,6 +227,7 @@ mod tests {
         let clean = Settings::default();
         assert_eq!(clean.normalisation, Normalisation::Preserve);
         assert_eq!(clean.wrap, Wrap::None);
+        assert_eq!(clean.structured, Structured::Rewrite);
         assert_eq!(Settings::for_mode(Mode::Detect).on_token, OnToken::Report);
     }
 }

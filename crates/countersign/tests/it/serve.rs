@@ -62,7 +62,7 @@ fn the_demo_shows_a_blocked_call_and_goes_on_serving() {
     too_deep            blocked    output schema validation failed: structured output exceeds max_depth (100 > 64)
     control_tokens      rewritten  5 control tokens (chatml, llama2) replaced in text block 0
     hidden_text         rewritten  40 hidden characters (tag, zero_width, bidi_control, joiner) removed in text block 0
-    hostile_structured  flagged    3 control tokens (chatml) found in structuredContent
+    hostile_structured  rewritten  3 control tokens (chatml) replaced in structuredContent
     ");
     let shown = crate::readme::console("serve --demo");
     for line in table.lines() {

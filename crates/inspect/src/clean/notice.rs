@@ -126,7 +126,7 @@ impl Notices {
                 )
             {
                 let finding = entry.found.finding.clone();
-                let finding = finding.detail("cleaned, the value would no longer conform");
+                let finding = finding.detail("the value cannot be cleaned");
                 entry.found = with_action(finding, Action::Blocked);
             }
         }

@@ -1,43 +1,61 @@
-//! `structuredContent`: strings and keys. By default its bytes are a promise and only looked at; the operator may have
-//! a result with a hit refused, or cleaned and held to its schema again.
+//! `structuredContent`: strings and keys. In `clean`, a string with a hit of severity attack is cleaned as text is and
+//! the value is held to its schema again; a key keeps its name, so a key with such a hit is refused in strict mode and
+//! reported otherwise. A value without such a hit keeps its bytes. `report` keeps them always, `block` refuses.
 
 use bytes::Bytes;
+use countersign_sanitise as sanitise;
 use countersign_sanitise::{Cleaned, Structured};
-use countersign_schema::{Fuel, Outcome};
-use countersign_tape::{Edits, Envelope, Limits, Span, Tape};
+use countersign_tape::{Edits, Envelope, Span};
 
 use super::{Place, Stage};
-use crate::config::OutputValidation;
-use crate::contract::Contract;
+use crate::contract::{self, Contract};
 use crate::examine::Policy;
+use crate::found::Found;
 use crate::hit::{Action, Carrier};
-use crate::scratch::with_tape;
 use crate::splice::splice;
 use crate::strings::{inside, is_key, strings};
+use crate::verdict::Mode;
+
+/// A string of a JSON text, its text, and its text without what was found in it.
+pub(super) struct Rewrite {
+    pub(super) string: Span,
+    pub(super) before: String,
+    pub(super) after: String,
+}
 
 impl Stage<'_> {
-    pub(super) fn structured(&mut self, envelope: &Envelope, contract: &Contract, policy: &Policy) {
+    pub(super) fn structured(
+        &mut self,
+        envelope: &Envelope,
+        contract: &Contract,
+        policy: &Policy,
+        found: &mut Vec<Found>,
+    ) {
         let Some(value) = envelope.structured_content() else {
             return;
         };
-        if self.sanitiser.passes_json(self.raw(value)) {
+        let text = self.text;
+        let json = text.get(value.range()).unwrap_or_default();
+        if self.sanitiser.passes_json(json) {
             return;
         }
-        let rewrites = self.hits(value);
-        self.structured_is_dirty = !rewrites.is_empty();
-        if self.sanitiser.settings().structured != Structured::Rewrite || rewrites.is_empty() {
+        let rewrites = self.rewrites(value, policy.output.mode);
+        if rewrites.is_empty() {
             return;
         }
-        let rewritten = rewrite(value.bytes(self.bytes), value, &rewrites);
-        let sound = |value: &str| is_sound(value, contract, &policy.output);
-        match rewritten.filter(|new| !sound(self.raw(value)) || sound(new)) {
-            Some(new) => self.structured = Some(Bytes::from(new)),
-            None => self.notices.refuse_structured(),
+        let Some(cleaned) = rewritten(self.bytes, value, &rewrites) else {
+            self.notices.refuse_structured();
+            return;
+        };
+        // A failed call owes its schema nothing, before cleaning or after.
+        if envelope.is_error(self.bytes) != Some(true) {
+            contract::check_cleaned(json, &cleaned, contract, &policy.output, found);
         }
+        self.structured = Some(Bytes::from(cleaned));
     }
 
-    /// Every string with something in it that cleaning changes, as it was and as it would be.
-    fn hits(&mut self, value: Span) -> Vec<(Span, String, String)> {
+    /// Reports what is in the strings and keys of the value; gives the strings that leave in another form.
+    fn rewrites(&mut self, value: Span, mode: Mode) -> Vec<Rewrite> {
         let mut rewrites = Vec::new();
         for string in strings(self.bytes, value) {
             if self.sanitiser.passes_string(inside(self.text, string)) {
@@ -55,55 +73,87 @@ impl Stage<'_> {
                 block: None,
                 string,
             };
-            let policy = self.sanitiser.settings().structured;
-            let acted = self.notices.weighed(place, &text, &cleaned, |action| {
-                weigh(action, policy, &cleaned)
-            });
-            if acted {
-                let new = cleaned.text.into_owned();
-                rewrites.push((string, text.into_owned(), new));
+            let fate = Fate::of(
+                carrier,
+                self.sanitiser.settings().structured,
+                mode,
+                &cleaned,
+            );
+            self.structured_is_dirty |= self
+                .notices
+                .weighed(place, &text, &cleaned, |action| fate.apply(action));
+            if fate == Fate::Clean {
+                let after = cleaned.text.into_owned();
+                rewrites.push(Rewrite {
+                    string,
+                    before: text.into_owned(),
+                    after,
+                });
             }
         }
         rewrites
     }
 }
 
-/// What becomes of something that cleaning acts on.
-fn weigh(action: Action, policy: Structured, cleaned: &Cleaned<'_>) -> Action {
-    match policy {
-        _ if action == Action::Reported => Action::Reported,
-        Structured::Report => Action::Reported,
-        Structured::Block => Action::Blocked,
-        Structured::Rewrite if cleaned.blocked => Action::Blocked,
-        Structured::Rewrite => action,
+/// What becomes of a string or a key.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// It leaves as it came.
+    Keep,
+    /// It leaves without what was found in it.
+    Clean,
+    /// The result does not leave.
+    Refuse,
+}
+
+impl Fate {
+    fn of(carrier: Carrier, setting: Structured, mode: Mode, cleaned: &Cleaned<'_>) -> Self {
+        let is_key = carrier == Carrier::StructuredKey;
+        match setting {
+            Structured::Block => Self::Refuse,
+            Structured::Rewrite if !is_attacked(cleaned) => Self::Keep,
+            Structured::Rewrite if cleaned.blocked || (is_key && mode == Mode::Strict) => {
+                Self::Refuse
+            }
+            Structured::Rewrite if !is_key => Self::Clean,
+            // A key is never renamed: software looks members up by name, and two names could become one.
+            Structured::Rewrite | Structured::Report => Self::Keep,
+        }
+    }
+
+    /// What is done about something that cleaning did `action` about.
+    fn apply(self, action: Action) -> Action {
+        match self {
+            _ if action == Action::Reported => Action::Reported,
+            Self::Keep => Action::Reported,
+            Self::Clean => action,
+            Self::Refuse => Action::Blocked,
+        }
     }
 }
 
-/// The value with some of its strings replaced; every other byte as it was.
-fn rewrite(value: &[u8], at: Span, rewrites: &[(Span, String, String)]) -> Option<String> {
-    let mut edits = Edits::new(value);
-    for (string, before, after) in rewrites {
-        let string = Span::new(string.start - at.start, string.end - at.start);
+/// Whether cleaning took something out of a text that has no honest use. A token that only has the shape of one counts:
+/// some families have more tokens than any list.
+pub(super) fn is_attacked(cleaned: &Cleaned<'_>) -> bool {
+    let is_attack = |finding: &sanitise::Finding| {
+        finding.action != sanitise::Action::Reported
+            && (finding.severity == sanitise::Severity::Attack
+                || finding.rule.starts_with("token."))
+    };
+    cleaned.blocked || cleaned.findings.iter().any(is_attack)
+}
+
+/// The value at `value` with some of its strings replaced; every other byte as it was.
+pub(super) fn rewritten(bytes: &[u8], value: Span, rewrites: &[Rewrite]) -> Option<String> {
+    let mut edits = Edits::new(value.bytes(bytes));
+    for Rewrite {
+        string,
+        before,
+        after,
+    } in rewrites
+    {
+        let string = Span::new(string.start - value.start, string.end - value.start);
         splice(&mut edits, string, before, after);
     }
     String::from_utf8(edits.apply().ok()?.to_vec()).ok()
-}
-
-/// Whether a value is one that the schema, if there is one, and every reader agree about.
-fn is_sound(value: &str, contract: &Contract, config: &OutputValidation) -> bool {
-    let limits = Limits {
-        max_bytes: usize::try_from(config.max_bytes).unwrap_or(usize::MAX),
-        max_depth: config.max_depth,
-    };
-    let schema = contract
-        .output()
-        .and_then(|declared| declared.schema().ok());
-    let judge = |tape: &Tape<'_>| {
-        let mut fuel = Fuel::for_instance(tape, config.fuel_factor);
-        let conforms = |schema: &countersign_schema::Schema| {
-            matches!(schema.validate(tape, &mut fuel), Outcome::Valid)
-        };
-        tape.duplicate_keys().is_empty() && schema.is_none_or(conforms)
-    };
-    with_tape(value, &limits, judge).unwrap_or(false)
 }

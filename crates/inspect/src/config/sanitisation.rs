@@ -256,7 +256,7 @@ mod tests {
 
     #[test]
     fn the_mode_chooses_what_is_not_said() {
-        insta::assert_snapshot!(shown(&[]), @r#"{"mode":"clean","normalisation":"preserve","invisibles":"locale-safe","on_token":"replace","wrap":"none","structured":"report","mirror_text":"keep","nonce":"random","max_text_chars":0,"families":[],"extra_tokens":[],"host_instruction":false}"#);
+        insta::assert_snapshot!(shown(&[]), @r#"{"mode":"clean","normalisation":"preserve","invisibles":"locale-safe","on_token":"replace","wrap":"none","structured":"rewrite","mirror_text":"keep","nonce":"random","max_text_chars":0,"families":[],"extra_tokens":[],"host_instruction":false}"#);
         insta::assert_snapshot!(shown(&[r#"{"mode":"full"}"#]), @r#"{"mode":"full","normalisation":"nfkc","invisibles":"strict","on_token":"replace","wrap":"delimit","structured":"block","mirror_text":"wrap","nonce":"random","max_text_chars":200000,"families":[],"extra_tokens":[],"host_instruction":true}"#);
     }
 

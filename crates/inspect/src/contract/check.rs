@@ -4,7 +4,7 @@
 use countersign_schema::{Fuel, Outcome, Schema, Unenforceable};
 use countersign_tape::{Envelope, Kind, Limits, Member, Tape};
 
-use super::Contract;
+use super::{Contract, DeclaredSchema};
 use crate::config::{GuardScope, OutputValidation, Tolerance};
 use crate::found::{Found, MAX_FINDINGS, Scene};
 use crate::guards;
@@ -80,6 +80,45 @@ pub(crate) fn check(
         found.push(exhausted());
         Conformance::default()
     })
+}
+
+/// Holds a value that was cleaned to its schema again. What did not conform as it was received has its findings already.
+pub(crate) fn check_cleaned(
+    received: &str,
+    cleaned: &str,
+    contract: &Contract,
+    config: &OutputValidation,
+    found: &mut Vec<Found>,
+) {
+    let Some(Ok(schema)) = contract.output().map(DeclaredSchema::schema) else {
+        return;
+    };
+    let scene = Scene {
+        tool: contract.tool(),
+        declares: &|name| schema.declares(name),
+    };
+    let judge = |value, limits: &Limits| {
+        with_tape(value, limits, |tape| {
+            let mut violations = Vec::new();
+            judge(tape, schema, &scene, config, &mut violations);
+            violations
+        })
+    };
+    let within = limits(config);
+    if !judge(received, &within).is_ok_and(|violations| violations.is_empty()) {
+        return;
+    }
+    // Placeholders may make a value longer than the guard allows, which is no fault of the server's.
+    let any_length = Limits {
+        max_bytes: usize::MAX,
+        ..within
+    };
+    let violations = judge(cleaned, &any_length).unwrap_or_else(|_| vec![exhausted()]);
+    found.extend(violations.into_iter().map(|mut violation| {
+        let detail = "the value conformed until control tokens were taken out of it";
+        violation.finding = violation.finding.detail(detail);
+        violation
+    }));
 }
 
 /// Only values within the guards come to be parsed.

@@ -7,8 +7,8 @@ use std::io::Write as _;
 
 use countersign_inspect::config::{OutputSanitisation, RawOutputSanitisation};
 use countersign_inspect::{
-    ClientEra, Contract, Decision, Declaration, Examined, Inspected, Listing, Noise, Note, Policy,
-    RawReply, Sanitisation, Screening, Skipped, Source, ToolName, examine,
+    ClientEra, Contract, Decision, Declaration, Examined, Inspected, Listing, Mode, Noise, Note,
+    Policy, RawReply, Sanitisation, Screening, Skipped, Source, ToolName, examine,
 };
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
@@ -41,8 +41,12 @@ pub(crate) fn trials() -> Vec<Trial> {
             classifier_texts,
         ),
         Trial::test(
-            "sanitise::structured content that no longer conforms is refused",
+            "sanitise::structured content is held to its schema after cleaning",
             revalidated,
+        ),
+        Trial::test(
+            "sanitise::a text twin says what the structured value says",
+            twins_agree,
         ),
         Trial::test("sanitise::a moved value is cleaned like text", moved_value),
         Trial::test("sanitise::many hits are few findings", bounded_findings),
@@ -79,6 +83,12 @@ fn policy(block: &str) -> Policy {
     }
 }
 
+fn strict(block: &str) -> Policy {
+    let mut policy = policy(block);
+    policy.output.mode = Mode::Strict;
+    policy
+}
+
 fn examined(message: &str, policy: &Policy) -> Examined {
     let contract = Contract::undeclared(ToolName::on("web", "fetch"));
     let raw = RawReply::new(message.to_owned(), Source::default());
@@ -95,7 +105,8 @@ fn emitted(message: &str, policy: &Policy) -> Value {
     serde_json::from_slice(&bytes).expect("JSON leaves")
 }
 
-/// A named place: a message made of the texts of a disguised token, and the settings it is held to.
+/// A named place: a message made of the texts of a disguised token, and the settings it is held to. Validation is strict,
+/// so that a key of `structuredContent`, which is never renamed, is refused.
 type Place = (&'static str, fn(&[String]) -> Value, &'static str);
 
 fn blocks(texts: &[String], block: impl Fn(&String) -> Value) -> Value {
@@ -188,14 +199,23 @@ const PLACES: &[Place] = &[
         "{}",
     ),
     (
-        "structured strings, rewritten",
+        "structured strings",
         |texts| json!({"content":[],"structuredContent":{"a":[texts.concat()]}}),
-        r#"{"structured":"rewrite"}"#,
+        "{}",
     ),
     (
-        "structured keys, rewritten",
+        "structured keys",
         |texts| json!({"content":[],"structuredContent":{texts.concat():1}}),
-        r#"{"structured":"rewrite"}"#,
+        "{}",
+    ),
+    (
+        "a structured value and its text twin",
+        |texts| {
+            let value = json!({"a":texts.concat()});
+            let twin = value.to_string().replace('<', "\\u003c");
+            json!({"content":[{"type":"text","text":twin}],"structuredContent":value})
+        },
+        "{}",
     ),
     (
         "structured strings, refused",
@@ -237,7 +257,7 @@ fn said(value: &Value) -> Vec<String> {
 
 fn no_token_survives() -> Result<(), Failed> {
     let oracle = Oracle::new();
-    let policies: Vec<Policy> = PLACES.iter().map(|(_, _, block)| policy(block)).collect();
+    let policies: Vec<Policy> = PLACES.iter().map(|(_, _, block)| strict(block)).collect();
     let (mut cases, mut alive_before) = (0_u32, 0_u32);
     // Every third token: the sanitiser's own tests take all of them.
     for (number, token) in oracle.tokens().iter().step_by(3).enumerate() {
@@ -303,7 +323,7 @@ fn in_listings(oracle: &Oracle) -> Result<u32, Failed> {
 
 fn twice_is_once() -> Result<(), Failed> {
     let oracle = Oracle::new();
-    for block in ["{}", r#"{"structured":"rewrite"}"#] {
+    for block in ["{}", r#"{"structured":"report"}"#] {
         let policy = policy(block);
         for (number, token) in oracle.tokens().iter().enumerate().step_by(5) {
             let (_, transform) = TRANSFORMS[number % TRANSFORMS.len()];
@@ -423,7 +443,7 @@ fn keyed_nonce() -> Result<(), Failed> {
 fn untouched_bytes() -> Result<(), Failed> {
     // Odd spellings on every side of the one text that changes, and an image that must not.
     let before = r#"{ "x":1.0,"content" : [ {"type":"image","data":"PHxpbV9zdGFydHw+","mimeType":"image\/png"},{"type":"text","annotations":{"priority":1e0},"text":"caf\u00e9 "#;
-    let after = r#" \u00e9"} ],"structuredContent":{"n":12345678901234567890,"s":"\u0041<|im_start|>"},"_meta":{ "a":"<|im_end|>" }, "x":2}"#;
+    let after = r#" \u00e9"} ],"structuredContent":{"n":12345678901234567890,"s":"\u0041<s>\u200b"},"_meta":{ "a":"<|im_end|>" }, "x":2}"#;
     let result = format!("{before}<|im_start|>{after}");
     let inspected = inspect(&result, &policy("{}"));
     let expected = format!("{before}(removed: control token){after}");
@@ -458,50 +478,69 @@ fn classifier_texts() -> Result<(), Failed> {
             .collect::<Vec<_>>()
             .join(" ")
     };
-    insta::assert_snapshot!(seen(r#"{"wrap":"delimit"}"#), @"/content/0/text=a(removed: control token)b /content/1/resource/text=cd /structuredContent/s=[INST]");
-    insta::assert_snapshot!(seen(r#"{"structured":"rewrite"}"#), @"/content/0/text=a(removed: control token)b /content/1/resource/text=cd /structuredContent/s=(removed: control token)");
+    insta::assert_snapshot!(seen(r#"{"structured":"report"}"#), @"/content/0/text=a(removed: control token)b /content/1/resource/text=cd /structuredContent/s=[INST]");
+    insta::assert_snapshot!(seen(r#"{"wrap":"delimit"}"#), @"/content/0/text=a(removed: control token)b /content/1/resource/text=cd /structuredContent/s=(removed: control token)");
     Ok(())
 }
 
 fn revalidated() -> Result<(), Failed> {
-    let rewrite = policy(r#"{"structured":"rewrite"}"#);
-    let check = |schema: &str, value: &str| {
+    let check = |mode: Mode, schema: &str, value: &str| {
+        let mut policy = policy("{}");
+        policy.output.mode = mode;
         let declaration = Declaration::new(ToolName::on("s", "t")).output_schema(schema.to_owned());
-        let contract = declaration.capture(&rewrite.output);
+        let contract = declaration.capture(&policy.output);
         let raw = RawReply::new(
             format!(r#"{{"content":[],"structuredContent":{value}}}"#),
             Source::default(),
         );
         let inspected =
-            examine(raw, &contract, &rewrite).conclude(Screening::skipped(Skipped::NotConfigured));
-        (
-            inspected.decision(),
-            inspected.structured_text().map(str::to_owned),
-        )
+            examine(raw, &contract, &policy).conclude(Screening::skipped(Skipped::NotConfigured));
+        let rules = inspected.findings().iter().map(|finding| &*finding.rule);
+        let breaks = rules.filter(|rule| rule.starts_with("schema.")).count();
+        let value = inspected.structured_text().map(str::to_owned);
+        (inspected.decision(), breaks, value)
     };
     let short = r#"{"type":"object","properties":{"s":{"type":"string","maxLength":14}}}"#;
-    assert_eq!(
-        check(short, r#"{"s":"<|im_start|>"}"#),
-        (Decision::Blocked, None)
-    );
-    assert_eq!(
-        check(short, r#"{"s":"a\u200bb", "n": 1.0}"#),
-        (
-            Decision::Rewritten,
-            Some(r#"{"s":"ab", "n": 1.0}"#.to_owned())
-        )
-    );
     let free = r#"{"type":"object"}"#;
-    let cleaned = r#"{"s":"(removed: control token)"}"#.to_owned();
+    let hostile = r#"{"s":"<|im_start|>", "n": 1.0}"#;
+    let cleaned = Some(r#"{"s":"(removed: control token)", "n": 1.0}"#.to_owned());
+    for mode in [Mode::Off, Mode::Warn] {
+        let rewritten = (Decision::Rewritten, 1, cleaned.clone());
+        assert_eq!(check(mode, short, hostile), rewritten);
+    }
+    let blocked = (Decision::Blocked, 1, None);
+    assert_eq!(check(Mode::Strict, short, hostile), blocked);
+    for mode in [Mode::Off, Mode::Warn, Mode::Strict] {
+        let rewritten = (Decision::Rewritten, 0, cleaned.clone());
+        assert_eq!(check(mode, free, hostile), rewritten);
+        // Less than an attack: not a byte changes.
+        let zero_width = r#"{"s":"a\u200bb", "n": 1.0}"#;
+        let kept = (Decision::Flagged, 0, Some(zero_width.to_owned()));
+        assert_eq!(check(mode, short, zero_width), kept);
+    }
+    // No key is renamed, so no two keys become one.
+    let keys = r#"{"<|im_start|>":1,"<|im_end|>":2}"#;
+    let kept = (Decision::Flagged, 0, Some(keys.to_owned()));
+    assert_eq!(check(Mode::Warn, free, keys), kept);
     assert_eq!(
-        check(free, r#"{"s":"<|im_start|>"}"#),
-        (Decision::Rewritten, Some(cleaned))
+        check(Mode::Strict, free, keys),
+        (Decision::Blocked, 0, None)
     );
-    // Two keys that become one would mean different things to different readers.
-    assert_eq!(
-        check(free, r#"{"<|im_start|>":1,"<|im_end|>":2}"#),
-        (Decision::Blocked, None)
-    );
+    Ok(())
+}
+
+fn twins_agree() -> Result<(), Failed> {
+    let value =
+        json!({"a":["x<|im_start|>","\u{1b}[0m[INST]y"],"n":1,"tags":"z\u{e0068}\u{e0069}"});
+    let plain = value.to_string();
+    let escaped = plain.replace('<', "\\u003c").replace("|>", "|\\u003e");
+    for twin in [plain, escaped] {
+        let result = json!({"content":[{"type":"text","text":twin}],"structuredContent":value});
+        let left = emitted(&result.to_string(), &policy("{}"));
+        let text = left["content"][0]["text"].as_str().ok_or("a text")?;
+        let said: Value = serde_json::from_str(text)?;
+        assert_eq!(said, left["structuredContent"], "{text}");
+    }
     Ok(())
 }
 
@@ -519,7 +558,7 @@ fn moved_value() -> Result<(), Failed> {
         Some(r#"["a(removed: control token)"]"#)
     );
     assert_eq!(
-        left(r#"{"structured":"rewrite"}"#, result).as_deref(),
+        left(r#"{"structured":"report"}"#, result).as_deref(),
         Some(r#"["a(removed: control token)"]"#)
     );
     let wrapped = left(

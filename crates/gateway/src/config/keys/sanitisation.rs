@@ -49,7 +49,7 @@ const KEYS: &[Key] = &[
         "structured",
         Form::Choice(Structured::ALLOWED),
         "",
-        "A hit in a string or key of `structuredContent`: reported with the bytes unchanged, the result refused, or the string cleaned and the value held to its schema again. `block` in `full`, else `report`.",
+        "A hit in `structuredContent`: reported with the bytes unchanged, the result refused, or strings with an attack cleaned and the value held to its schema again (a member name with an attack is reported, and blocks in strict mode). `rewrite` in `clean`, `block` in `full`, else `report`.",
     ),
     key(
         "mirror_text",
