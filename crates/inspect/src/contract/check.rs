@@ -33,11 +33,9 @@ pub(crate) fn check(
 ) -> Conformance {
     let Opened { text, envelope, .. } = opened;
     let bytes = text.as_bytes();
-    let guard = |found: &mut Vec<Found>| found.extend(guards::check(envelope, config));
-    let always = config.guards == GuardScope::Always;
     let Some(declared) = contract.output() else {
-        if always && envelope.is_error(bytes) != Some(true) {
-            guard(found);
+        if config.guards == GuardScope::Always && envelope.is_error(bytes) != Some(true) {
+            found.extend(guards::check(envelope, config));
         }
         return Conformance::default();
     };
@@ -48,22 +46,18 @@ pub(crate) fn check(
         found.extend(missing(bytes, envelope, era));
         return Conformance::default();
     };
-    let schema = match declared.schema() {
-        Ok(schema) => schema,
-        Err(why) => {
-            let unenforceable = not_enforceable(why, config);
-            let passes = unenforceable.finding.rule == "contract.uncompilable";
-            found.push(unenforceable);
-            if always && passes {
-                guard(found);
-            }
-            return Conformance::default();
-        }
-    };
+    // Before the schema, compiled or not: the server that is to be bounded chose the schema.
     if let Some(breach) = guards::check(envelope, config) {
         found.push(breach);
         return Conformance::default();
     }
+    let schema = match declared.schema() {
+        Ok(schema) => schema,
+        Err(why) => {
+            found.push(not_enforceable(why, config));
+            return Conformance::default();
+        }
+    };
     let scene = Scene {
         tool: contract.tool(),
         declares: &|name| schema.declares(name),
