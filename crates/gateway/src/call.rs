@@ -16,6 +16,7 @@ use countersign_inspect::{
     InputVerdict, Inspected, RawReply, Refusal, Screening, Skipped, examine, examine_arguments,
 };
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use crate::downstream::Client;
 use crate::drain::Phase;
@@ -113,10 +114,12 @@ async fn answer(
         return refused;
     }
     let notes = call.notes.under(&route.policy.sanitisation);
-    match forward(shared, &route, &notes, gone).await {
-        Ok(raw) => inspect(shared, raw, &route, ledger).await,
-        Err(refusal) => ledger.unanswered(refusal),
-    }
+    let start = Instant::now();
+    let inspected = match forward(shared, &route, &notes, gone).await {
+        Ok(raw) => inspect(shared, raw, &route, (start, &notes), ledger).await,
+        Err(refusal) => Err(refusal),
+    };
+    inspected.unwrap_or_else(|refusal| ledger.unanswered(refusal))
 }
 
 /// Once this has sent the request, the call is recorded whatever happens.
@@ -156,23 +159,34 @@ async fn arguments(route: &Arc<Route>) -> InputVerdict {
     aside(size, route, examine).await
 }
 
-/// Classifiers stand between the two halves; without any, the halves are one.
-async fn inspect(shared: &Shared, raw: RawReply, route: &Arc<Route>, ledger: &Ledger) -> Inspected {
+/// Classifiers stand between the two halves; without any, the halves are one. The halves have the time that the reply
+/// left of the call's time-out; classifiers have a budget of their own, which does not count.
+async fn inspect(
+    shared: &Shared,
+    raw: RawReply,
+    route: &Arc<Route>,
+    (start, notes): (Instant, &NoteSink),
+    ledger: &Ledger,
+) -> Result<Inspected, Refusal> {
     let size = raw.len();
     let look = |route: &Route| examine(raw, route.tool.contract(), &route.policy);
     if !screen::applies(route) {
         let skipped = Screening::skipped(Skipped::NotConfigured);
         let inspect = |route: &Route| look(route).conclude_with(skipped, &ProcessNoise);
-        return aside(size, route, inspect).await;
+        let inspected = aside(size, route, inspect);
+        return route.upstream.within(start, notes, inspected).await;
     }
-    let examined = aside(size, route, look).await;
+    let examined = aside(size, route, look);
+    let examined = route.upstream.within(start, notes, examined).await?;
+    let asked = Instant::now();
     // Boxed: most calls are not screened, and every call would carry the room for it.
     let id = ledger.id().to_string();
     let screening = Box::pin(screen::screen(&shared.events, route, &id, &examined)).await;
-    aside(size, route, |_| {
+    let concluded = aside(size, route, |_| {
         examined.conclude_with(screening, &ProcessNoise)
-    })
-    .await
+    });
+    let start = start + asked.elapsed();
+    route.upstream.within(start, notes, concluded).await
 }
 
 /// Runs work on large values where it does not hold up other calls.

@@ -22,6 +22,7 @@ use std::time::Duration;
 
 use countersign_inspect::{Era, RawReply, Refusal};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 pub(crate) use connection::{Connection, Unanswered};
 use gate::Gate;
@@ -141,6 +142,17 @@ impl Upstream {
             }
         };
         self.patience().wait(notes, call).await
+    }
+
+    /// Waits for work on a reply no longer than the call that began at `start` is waited for.
+    pub(crate) async fn within<T>(
+        &self,
+        start: Instant,
+        notes: &NoteSink,
+        work: impl Future<Output = T>,
+    ) -> Result<T, Refusal> {
+        let work = async { Ok(work.await) };
+        self.patience().wait_since(start, notes, work).await
     }
 
     fn patience(&self) -> Patience {

@@ -11,6 +11,7 @@ use crate::config::{InputValidation, OutputValidation};
 use crate::contract::{self, Conformance, Contract};
 use crate::digest::Digest;
 use crate::found::Found;
+use crate::guards;
 use crate::policy::{Overrides, decide};
 use crate::reply::{ClientEra, RawReply, Source};
 use crate::sanitisation::Sanitisation;
@@ -135,10 +136,21 @@ impl Examined {
         self.is_framed = true;
         if policy.output.mode != Mode::Off && opened.envelope.result().is_some() {
             shape::check(&opened, source.era, found);
+            found.extend(guards::check_blocks(
+                &self.bytes,
+                opened.envelope,
+                &policy.output,
+            ));
             self.conformance =
                 contract::check(&opened, source.era, contract, &policy.output, found);
         }
-        // Not a matter of the validation mode: sanitising has its own switch.
+        // Not a matter of the validation mode: sanitising has its own switch. What is too much in strict mode does not
+        // leave, so its texts are not worth the work.
+        let too_much = |found: &Found| found.finding.rule == "guard.max_blocks";
+        if policy.output.mode == Mode::Strict && found.iter().any(too_much) {
+            opened.kept.recycle(shelf);
+            return;
+        }
         self.cleaning = clean::stage(opened.text, opened.envelope, contract, policy, found);
         opened.kept.recycle(shelf);
     }

@@ -56,6 +56,15 @@ impl Found {
         Self::explained(finding, sentence)
     }
 
+    /// More content blocks than allowed.
+    pub(crate) fn too_many_blocks(blocks: u64, limit: u64) -> Self {
+        let finding = Finding::new(Stage::Guard, "guard.max_blocks", Severity::Violation)
+            .at("/content")
+            .expecting(format!("at most {limit}"), blocks.to_string());
+        let sentence = format!("{OUTPUT}: content exceeds max_blocks ({blocks} > {limit})");
+        Self::explained(finding, sentence)
+    }
+
     /// A key that occurs twice in `structuredContent`.
     pub(crate) fn duplicate_key(pointer: &str) -> Self {
         let finding = Finding::new(

@@ -1,7 +1,7 @@
-//! Two numbers compared with two limits, before anything more expensive looks at the value.
-//! The scan measured them; nothing is read here. Stage 4b.
+//! Numbers compared with limits, before anything more expensive looks at the value. The scan measured size and depth of
+//! `structuredContent`; blocks are counted here, and only in content that is long enough to have too many. Stage 4b.
 
-use countersign_tape::Envelope;
+use countersign_tape::{Envelope, Kind, elements};
 
 use crate::config::OutputValidation;
 use crate::found::Found;
@@ -23,4 +23,21 @@ pub(crate) fn check(envelope: &Envelope, config: &OutputValidation) -> Option<Fo
         return Some(Found::guard("max_depth", "guard.max_depth", depth, limit));
     }
     None
+}
+
+/// The guard that `content` breaks, if it does: more blocks than `max_blocks`, whether or not a schema is declared.
+pub(crate) fn check_blocks(
+    bytes: &[u8],
+    envelope: &Envelope,
+    config: &OutputValidation,
+) -> Option<Found> {
+    let content = envelope.content()?;
+    // An element takes two bytes at least, its comma included.
+    let may_exceed = u64::from(content.len()) / 2 >= u64::from(config.max_blocks);
+    if !may_exceed || content.kind(bytes) != Some(Kind::Array) {
+        return None;
+    }
+    let blocks = u64::try_from(elements(bytes, content).count()).unwrap_or(u64::MAX);
+    let limit = u64::from(config.max_blocks);
+    (blocks > limit).then(|| Found::too_many_blocks(blocks, limit))
 }

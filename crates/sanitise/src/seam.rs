@@ -1,6 +1,8 @@
 //! Seams: a token may be cut in two by the end of one block and the beginning of the next, and grow together when a
-//! host joins them. Looks a bounded way to both sides of each seam; on a hit every block loses its part.
+//! host joins them. Looks a bounded way to both sides of each seam; on a hit every block loses its part. Seams that are
+//! near to each other are looked at together, so that each text is read once however many blocks it comes in.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::edit::{BOUNDARY_PLACEHOLDER, TOKEN_PLACEHOLDER};
@@ -10,18 +12,21 @@ use crate::sanitiser::{Cleaned, Sanitiser};
 use crate::settings::{Mode, OnToken};
 use crate::view::View;
 
+mod stretch;
+
+use stretch::{Stretch, stretches, tail};
+
 /// Characters looked at on each side.
 const REACH: usize = 128;
-/// Times one seam is looked at again after a hit.
+/// Times a seam is looked at again after a hit.
 const ROUNDS: usize = 8;
 
-/// The text around a seam and the blocks it came from.
-struct Window {
-    text: String,
-    /// Block, range in the block; in order.
-    parts: Vec<(usize, Range<usize>)>,
-    /// Where the seam is in the text.
-    seam: usize,
+/// Something that begins in one block and ends in another.
+struct Crossing {
+    hit: Hit,
+    /// Where it stands in the text of the stretch.
+    range: Range<usize>,
+    acted_on: bool,
 }
 
 impl Sanitiser {
@@ -29,59 +34,103 @@ impl Sanitiser {
     pub fn clean_segments<'t>(&self, segments: &[&'t str]) -> Vec<Cleaned<'t>> {
         let mut cleaned: Vec<Cleaned<'t>> = segments.iter().map(|text| self.clean(text)).collect();
         if self.settings().mode != Mode::Off {
-            for left in 0..cleaned.len().saturating_sub(1) {
-                self.close_seam(&mut cleaned, left);
-            }
+            self.close_seams(&mut cleaned);
         }
         cleaned
     }
 
-    fn close_seam(&self, blocks: &mut [Cleaned<'_>], left: usize) {
-        let mut tally = Tally::default();
+    fn close_seams(&self, blocks: &mut [Cleaned<'_>]) {
+        let mut tallies = BTreeMap::new();
+        let mut lefts: Vec<usize> = (0..blocks.len().saturating_sub(1)).collect();
         for round in 0..=ROUNDS {
-            if !self.matcher.may_begin_in(tail(blocks, left)) {
+            lefts.retain(|left| self.matcher.may_begin_in(tail(blocks, *left).1));
+            let mut changed = Vec::new();
+            // From the end on: one stretch may end and the next begin in the same block.
+            for stretch in stretches(blocks, &lefts).iter().rev() {
+                if self.close(blocks, stretch, round, &mut tallies) {
+                    changed.extend(stretch.blocks());
+                }
+            }
+            if changed.is_empty() {
                 break;
             }
-            let window = window(blocks, left);
-            let Some((hit, range)) = self.across(&window) else {
-                break;
-            };
-            let rewrites = self.note(hit, start_in(&window, left, range.start), &mut tally);
-            if let Some(block) = blocks.get_mut(left) {
-                block.work += window.text.len() as u64;
-                block.blocked |=
-                    round == ROUNDS || (rewrites && self.settings().on_token == OnToken::Block);
-            }
-            if !rewrites {
-                break;
-            }
-            replace(blocks, &window, &range, hit);
+            changed.sort_unstable();
+            changed.dedup();
+            changed.retain(|left| left + 1 < blocks.len());
+            lefts = changed;
         }
-        let findings = tally.into_findings(|index| self.matcher.family(index), |_| None);
-        if let Some(block) = blocks.get_mut(left) {
-            block.findings.extend(findings);
+        for (left, tally) in tallies {
+            let findings =
+                Tally::into_findings(tally, |index| self.matcher.family(index), |_| None);
+            if let Some(block) = blocks.get_mut(left) {
+                block.findings.extend(findings);
+            }
         }
     }
 
-    /// The widest hit over the seam, one that is acted on before one that is not.
-    fn across(&self, window: &Window) -> Option<(Hit, Range<usize>)> {
-        let view = View::of(&window.text);
-        let mut best: Option<(bool, Hit, Range<usize>)> = None;
+    /// Takes out what crosses the seams of a stretch; says whether anything changed.
+    fn close(
+        &self,
+        blocks: &mut [Cleaned<'_>],
+        stretch: &Stretch,
+        round: usize,
+        tallies: &mut BTreeMap<usize, Tally>,
+    ) -> bool {
+        let text = stretch.text(blocks);
+        if let Some(first) = stretch
+            .blocks()
+            .next()
+            .and_then(|first| blocks.get_mut(first))
+        {
+            first.work += text.len() as u64;
+        }
+        let crossings = self.crossings(stretch, &text);
+        let mut changed = false;
+        // From the end on, so that what is still to be replaced stays where it is.
+        for crossing in crossings.iter().rev() {
+            let Some((left, offset)) = stretch.place(crossing.range.start) else {
+                continue;
+            };
+            let tally = tallies.entry(left).or_default();
+            tally.later_round |= round > 0;
+            tally.add(crossing.key(), offset, 1);
+            if let Some(block) = blocks.get_mut(left) {
+                block.blocked |= crossing.acted_on
+                    && (round == ROUNDS || self.settings().on_token == OnToken::Block);
+            }
+            if crossing.acted_on {
+                changed = true;
+                stretch.replace(blocks, &crossing.range, placeholder(crossing.hit));
+            }
+        }
+        changed
+    }
+
+    /// What crosses a seam of the stretch, in order and without overlaps: hits that share text are one, named after the
+    /// widest, and one that is acted on comes before one that is not.
+    fn crossings(&self, stretch: &Stretch, text: &str) -> Vec<Crossing> {
+        let view = View::of(text);
+        let mut all = Vec::new();
         self.matcher.find(&view, |hit| {
             let range = view.start(hit.start)..view.end(hit.end);
-            if range.start >= window.seam || range.end <= window.seam {
-                return;
-            }
-            let acted_on = self.acts_on(hit);
-            let rank = (acted_on, range.len());
-            if best
-                .as_ref()
-                .is_none_or(|(acted_on, _, range)| (*acted_on, range.len()) < rank)
-            {
-                best = Some((acted_on, hit, range));
+            if stretch.crosses(&range) {
+                let acted_on = self.acts_on(hit);
+                all.push(Crossing {
+                    hit,
+                    range,
+                    acted_on,
+                });
             }
         });
-        best.map(|(_, hit, range)| (hit, range))
+        all.sort_by_key(|crossing| (crossing.range.start, crossing.range.end));
+        let mut merged: Vec<Crossing> = Vec::new();
+        for next in all {
+            match merged.last_mut() {
+                Some(last) if next.range.start < last.range.end => last.merge(next),
+                _ => merged.push(next),
+            }
+        }
+        merged
     }
 
     fn acts_on(&self, hit: Hit) -> bool {
@@ -90,112 +139,45 @@ impl Sanitiser {
             What::Boundary => self.matcher.replaces_boundaries,
         }
     }
+}
 
-    fn note(&self, hit: Hit, offset: usize, tally: &mut Tally) -> bool {
-        let rewrites = self.acts_on(hit);
-        let (rule, severity) = match hit.what {
+impl Crossing {
+    fn key(&self) -> Key {
+        let (rule, severity) = match self.hit.what {
             What::Token(label) => (Rule::Token(label.family, label.class), label.severity),
-            What::Boundary if rewrites => (Rule::Boundary, Severity::Attack),
+            What::Boundary if self.acted_on => (Rule::Boundary, Severity::Attack),
             What::Boundary => (Rule::Boundary, Severity::Info),
         };
-        let action = if rewrites {
+        let action = if self.acted_on {
             Action::Replaced
         } else {
             Action::Reported
         };
-        tally.add(
-            Key {
-                rule,
-                severity,
-                action,
-            },
-            offset,
-            1,
-        );
-        rewrites
-    }
-}
-
-/// The last characters of a block.
-fn tail<'b>(blocks: &'b [Cleaned<'_>], index: usize) -> &'b str {
-    let text = blocks.get(index).map_or("", |block| block.text.as_ref());
-    let start = text
-        .char_indices()
-        .rev()
-        .take(REACH)
-        .last()
-        .map_or(text.len(), |(at, _)| at);
-    text.get(start..).unwrap_or_default()
-}
-
-/// The text around the seam behind block `left`. Short blocks are passed through to their neighbours.
-fn window(blocks: &[Cleaned<'_>], left: usize) -> Window {
-    let mut parts = Vec::new();
-    let mut room = REACH;
-    for (index, block) in blocks.iter().enumerate().take(left + 1).rev() {
-        let text = block.text.as_ref();
-        let start = text
-            .char_indices()
-            .rev()
-            .take(room)
-            .last()
-            .map_or(text.len(), |(at, _)| at);
-        room -= text.get(start..).map_or(0, |part| part.chars().count());
-        parts.push((index, start..text.len()));
-        if room == 0 {
-            break;
+        Key {
+            rule,
+            severity,
+            action,
         }
     }
-    parts.reverse();
-    let seam = parts.iter().map(|(_, range)| range.len()).sum();
-    room = REACH;
-    for (index, block) in blocks.iter().enumerate().skip(left + 1) {
-        let text = block.text.as_ref();
-        let end = text
-            .char_indices()
-            .nth(room)
-            .map_or(text.len(), |(at, _)| at);
-        room -= text.get(..end).map_or(0, |part| part.chars().count());
-        parts.push((index, 0..end));
-        if room == 0 {
-            break;
+
+    /// Takes in a hit that begins inside this one. Of two that are acted on, both go; otherwise only the one that is.
+    fn merge(&mut self, next: Self) {
+        match (self.acted_on, next.acted_on) {
+            (true, false) => {}
+            (false, true) => *self = next,
+            _ => {
+                if next.range.len() > self.range.len() {
+                    self.hit = next.hit;
+                }
+                self.range.end = self.range.end.max(next.range.end);
+            }
         }
     }
-    let text = parts
-        .iter()
-        .filter_map(|(index, range)| blocks.get(*index)?.text.get(range.clone()))
-        .collect();
-    Window { text, parts, seam }
 }
 
-/// Offset in the left block where a hit begins; 0 if it begins in an earlier one.
-fn start_in(window: &Window, left: usize, start: usize) -> usize {
-    let mut before = 0;
-    for (index, range) in &window.parts {
-        if *index == left {
-            return range.start + start.saturating_sub(before);
-        }
-        before += range.len();
-    }
-    0
-}
-
-/// Puts a placeholder into every block that has a part of the hit.
-fn replace(blocks: &mut [Cleaned<'_>], window: &Window, hit_range: &Range<usize>, hit: Hit) {
-    let placeholder = match hit.what {
+fn placeholder(hit: Hit) -> &'static str {
+    match hit.what {
         What::Token(_) => TOKEN_PLACEHOLDER,
         What::Boundary => BOUNDARY_PLACEHOLDER,
-    };
-    let mut before = 0;
-    for (index, range) in &window.parts {
-        let start = hit_range.start.clamp(before, before + range.len()) - before;
-        let end = hit_range.end.clamp(before, before + range.len()) - before;
-        before += range.len();
-        if start < end
-            && let Some(block) = blocks.get_mut(*index)
-        {
-            let part = range.start + start..range.start + end;
-            block.text.to_mut().replace_range(part, placeholder);
-        }
     }
 }

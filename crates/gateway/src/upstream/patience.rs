@@ -29,7 +29,16 @@ impl Patience {
         notes: &NoteSink,
         call: impl Future<Output = Result<T, Refusal>>,
     ) -> Result<T, Refusal> {
-        let start = Instant::now();
+        self.wait_since(Instant::now(), notes, call).await
+    }
+
+    /// The same for a later part of a call that began at `start`.
+    pub(super) async fn wait_since<T>(
+        self,
+        start: Instant,
+        notes: &NoteSink,
+        call: impl Future<Output = Result<T, Refusal>>,
+    ) -> Result<T, Refusal> {
         let last = start + self.total;
         let mut deadline = start + self.each;
         tokio::pin!(call);
@@ -71,6 +80,24 @@ mod tests {
         assert_eq!(outcome, Err(Refusal::TimedOut { after_ms: 1000 }));
         let quick = async { Ok(5) };
         assert_eq!(patience.wait(&NoteSink::closed(), quick).await, Ok(5));
+    }
+
+    /// The inspection of a reply is inside the call's time-out.
+    #[tokio::test(start_paused = true)]
+    async fn what_follows_a_reply_has_the_time_that_the_reply_left() {
+        let patience = Patience::new(SECOND, 10 * SECOND);
+        let start = Instant::now();
+        sleep(SECOND / 4 * 3).await;
+        let work = |time| async move {
+            sleep(time).await;
+            Ok(())
+        };
+        let closed = NoteSink::closed();
+        let quick = patience.wait_since(start, &closed, work(SECOND / 8)).await;
+        assert_eq!(quick, Ok(()));
+        let slow = patience.wait_since(start, &closed, work(SECOND)).await;
+        assert_eq!(slow, Err(Refusal::TimedOut { after_ms: 1000 }));
+        assert_eq!(start.elapsed(), SECOND);
     }
 
     #[tokio::test(start_paused = true)]

@@ -140,12 +140,24 @@ impl Notices {
         action: Action,
         acted: bool,
     ) {
+        if !self.has_room((action, severity(finding))) {
+            self.left_out += 1;
+            let is_token = finding.rule.starts_with("token.") && severity(finding) > Severity::Info;
+            self.tokens_left_out += if is_token { finding.count } else { 0 };
+            return;
+        }
         self.keep(Entry {
             place,
             found: found(place, finding, action),
             acted,
             excerpt: excerpt(text, finding.offsets.first().copied().unwrap_or(0)),
         });
+    }
+
+    /// Whether a hit of this rank would be kept. Asked first: a result may have a hit in each of very many blocks, and
+    /// describing one costs more than finding it.
+    fn has_room(&self, rank: (Action, Severity)) -> bool {
+        self.entries.len() < MAX_FINDINGS || self.entries.iter().any(|entry| entry.rank() < rank)
     }
 
     fn keep(&mut self, entry: Entry) {
@@ -238,13 +250,16 @@ impl<'a> Pointers<'a> {
     }
 }
 
-/// The finding about one kind of hit in one text, without a pointer.
-pub(crate) fn found(place: Place, finding: &sanitise::Finding, action: Action) -> Found {
-    let severity = match finding.severity {
+fn severity(finding: &sanitise::Finding) -> Severity {
+    match finding.severity {
         sanitise::Severity::Info => Severity::Info,
         sanitise::Severity::Violation => Severity::Violation,
         sanitise::Severity::Attack => Severity::Attack,
-    };
+    }
+}
+
+/// The finding about one kind of hit in one text, without a pointer.
+pub(crate) fn found(place: Place, finding: &sanitise::Finding, action: Action) -> Found {
     let hit = Hit {
         carrier: place.carrier,
         block: place.block,
@@ -255,7 +270,7 @@ pub(crate) fn found(place: Place, finding: &sanitise::Finding, action: Action) -
         tokens_not_listed: 0,
         action,
     };
-    let mut about = Finding::new(Stage::Sanitise, finding.rule.clone(), severity);
+    let mut about = Finding::new(Stage::Sanitise, finding.rule.clone(), severity(finding));
     if let Some(decoded) = &finding.decoded {
         about = about.detail(match finding.action {
             sanitise::Action::Truncated => decoded.clone(),

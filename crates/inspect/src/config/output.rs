@@ -68,6 +68,8 @@ block! {
         max_bytes: u64 = 5 * 1024 * 1024, where positive;
         /// Deepest `structuredContent`; a scalar is 1, equal passes.
         max_depth: u32 = 64, where positive;
+        /// Most blocks in `content`; equal passes. Each costs work of its own, and no honest result has so many.
+        max_blocks: u32 = 10_000, where positive;
         /// Strict mode, schema declared, no `structuredContent`.
         missing_structured_content: Posture = Posture::Allow;
         /// Strict mode, and the schema does not compile.
@@ -102,12 +104,12 @@ mod tests {
     fn absent_means_the_documented_defaults() {
         let resolved = OutputValidation::resolve([&parse("{}").unwrap()]);
         assert_eq!(resolved, OutputValidation::default());
-        insta::assert_snapshot!(serde_json::to_string(&resolved).unwrap(), @r#"{"mode":"warn","max_bytes":5242880,"max_depth":64,"missing_structured_content":"allow","uncompilable_schema":"allow","external_ref":"reject","duplicate_keys":"reject","guards":"declared","assert_formats":false,"fuel_factor":1.0,"advertise_output_schema":"always","legacy_egress":"convert"}"#);
+        insta::assert_snapshot!(serde_json::to_string(&resolved).unwrap(), @r#"{"mode":"warn","max_bytes":5242880,"max_depth":64,"max_blocks":10000,"missing_structured_content":"allow","uncompilable_schema":"allow","external_ref":"reject","duplicate_keys":"reject","guards":"declared","assert_formats":false,"fuel_factor":1.0,"advertise_output_schema":"always","legacy_egress":"convert"}"#);
     }
 
     #[test]
     fn every_key_is_read_and_written_back() {
-        let json = r#"{"mode":"strict","max_bytes":1,"max_depth":2,"missing_structured_content":"block","uncompilable_schema":"block","external_ref":"allow","duplicate_keys":"allow","guards":"always","assert_formats":true,"fuel_factor":0.5,"advertise_output_schema":"never","legacy_egress":"verbatim"}"#;
+        let json = r#"{"mode":"strict","max_bytes":1,"max_depth":2,"max_blocks":3,"missing_structured_content":"block","uncompilable_schema":"block","external_ref":"allow","duplicate_keys":"allow","guards":"always","assert_formats":true,"fuel_factor":0.5,"advertise_output_schema":"never","legacy_egress":"verbatim"}"#;
         let raw = parse(json).unwrap();
         assert_eq!(serde_json::to_string(&raw).unwrap(), json);
         let resolved = OutputValidation::resolve([&raw]);
@@ -129,7 +131,7 @@ mod tests {
         let message = |json| parse(json).unwrap_err();
         insta::assert_snapshot!(message(r#"{"mode":"stirct"}"#), @r#"mode: unknown value "stirct"; allowed: off, warn, strict; did you mean "strict"? at line 1 column 17"#);
         insta::assert_snapshot!(message(r#"{"guards":"all"}"#), @r#"guards: unknown value "all"; allowed: declared, always at line 1 column 16"#);
-        insta::assert_snapshot!(message(r#"{"max_byte":1}"#), @r#"unknown key "max_byte"; allowed: mode, max_bytes, max_depth, missing_structured_content, uncompilable_schema, external_ref, duplicate_keys, guards, assert_formats, fuel_factor, advertise_output_schema, legacy_egress; did you mean "max_bytes"? at line 1 column 11"#);
+        insta::assert_snapshot!(message(r#"{"max_byte":1}"#), @r#"unknown key "max_byte"; allowed: mode, max_bytes, max_depth, max_blocks, missing_structured_content, uncompilable_schema, external_ref, duplicate_keys, guards, assert_formats, fuel_factor, advertise_output_schema, legacy_egress; did you mean "max_bytes"? at line 1 column 11"#);
         insta::assert_snapshot!(message(r#"{"mode":null}"#), @"mode: invalid type: null, expected a string at line 1 column 12");
         insta::assert_snapshot!(message(r#"{"max_bytes":0}"#), @"max_bytes: must be at least 1 at line 1 column 15");
         insta::assert_snapshot!(message(r#"{"max_bytes":"5MB"}"#), @r#"max_bytes: invalid type: string "5MB", expected u64 at line 1 column 18"#);

@@ -30,6 +30,12 @@ pub(crate) static OUTPUT_VALIDATION: Block = Block {
             "Deepest `structuredContent`; a scalar is 1, equal passes.",
         ),
         key(
+            "max_blocks",
+            Form::Number(1, u32::MAX as u64),
+            "10000",
+            "Most blocks in `content`, of every tool; equal passes. Each block costs work of its own.",
+        ),
+        key(
             "missing_structured_content",
             Form::Choice(Posture::ALL),
             r#""allow""#,
