@@ -65,6 +65,7 @@ async fn run(parent: Pid, mut command: Command) -> io::Result<Option<WaitStatus>
     }
     let server = command.spawn()?.id();
     let mut kept = Kept {
+        parent,
         server: i32::try_from(server).ok().and_then(Pid::from_raw),
         status: None,
     };
@@ -107,6 +108,8 @@ impl Told {
 }
 
 struct Kept {
+    /// The process it is for.
+    parent: Pid,
     server: Option<Pid>,
     /// How the server ended.
     status: Option<WaitStatus>,
@@ -120,6 +123,10 @@ impl Kept {
                 biased;
                 _ = told.kill_all.recv() => break,
                 _ = told.orphaned.recv() => {
+                    // The kernel says so of the thread that started the keeper, which may have ended alone.
+                    if getppid() == Some(self.parent) {
+                        continue;
+                    }
                     // Its input is closed by now: a well-behaved server leaves because of that.
                     self.leave(told).await;
                     family::signal(Signal::TERM);

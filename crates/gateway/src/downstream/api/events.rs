@@ -32,7 +32,7 @@ const PULSE: Duration = Duration::from_secs(15);
 /// How long a client may take to receive what is sent to it.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Streams at once.
-const STREAMS: usize = 1024;
+const STREAMS: usize = 128;
 /// So many streams are told at once. If there are more, each looks for itself what is new, in turn, so that calls are
 /// not held up by all of them at the same time.
 const PROMPT: u32 = 16;
@@ -88,6 +88,7 @@ fn place(id: &HeaderValue) -> Option<u64> {
 
 /// The end of the store: a new client is told what happens from now on.
 async fn newest(shared: &Shared) -> Result<u64, Response<Body>> {
+    let _turn = shared.feed.turn().await;
     let query = Query {
         limit: 1,
         ..Query::default()

@@ -27,7 +27,7 @@ pub(crate) struct Feed {
     /// Told when there is more, or no more.
     grown: watch::Sender<()>,
     streams: Arc<AtomicUsize>,
-    /// Reads of the store at once, for streams that have something to catch up with.
+    /// Reads of the store at once, for streams that begin or have something to catch up with.
     catching_up: Semaphore,
 }
 
