@@ -53,8 +53,9 @@ pub use record::{
     Undecodable, UnknownValue, parse_decision, parse_rule, parse_stage,
 };
 pub use store::{
-    Break, BreakKind, CapturedTool, Durability, Evidence, Generation, OnStoreError, Options, Page,
-    Reader, Recorded, Retention, Stats, Store, StoreError, Stored, Tail, Verification,
+    Break, BreakKind, CapturedTool, Declared, Durability, Evidence, Generation, OnStoreError,
+    Options, Page, Reader, Recorded, Retention, Stats, Store, StoreError, Stored, Tail,
+    Verification,
 };
 pub use summary::{GroupBy, Rising, Summary, SummaryRow};
 pub use time::{NotATime, Timestamp, parse_period};

@@ -28,7 +28,7 @@ mod sqlite;
 mod stats;
 mod verification;
 
-pub use catalogue::{CapturedTool, Generation};
+pub use catalogue::{CapturedTool, Declared, Generation};
 pub use error::StoreError;
 pub use options::{Durability, Options, Retention};
 pub use page::{Page, Stored, Tail};
@@ -53,13 +53,11 @@ trait Backend: Send + Sync + std::fmt::Debug {
         trusted: &TrustedKeys,
         anchors: &[PathBuf],
     ) -> Result<Verification, StoreError>;
-    fn put_tool(
+    fn put_tools(
         &self,
         server: &str,
-        tool: &str,
-        digest: &str,
-        raw: &[u8],
-    ) -> Result<Generation, StoreError>;
+        tools: &[Declared<'_>],
+    ) -> Result<Vec<Generation>, StoreError>;
     fn tool(
         &self,
         server: &str,

@@ -2,11 +2,13 @@
 //! that its list has changed and every few minutes, and remembered in the store, so that the first
 //! call after a restart is held to the contract of the last run. Never fetched because of a call.
 
+mod budget;
 mod capture;
 mod change;
 mod described;
 mod entry;
 mod fetch;
+mod remarks;
 mod survey;
 mod tool;
 
@@ -17,8 +19,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use countersign_audit::{Store, StoreError};
 use tokio::sync::watch;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
+use budget::ListBudget;
 pub(crate) use described::shown;
 pub(crate) use entry::Entry;
 pub(crate) use survey::survey;
@@ -144,10 +147,11 @@ impl Followed {
 /// Keeps a server's tools up to date for as long as the server is there.
 pub(crate) async fn follow(shared: Arc<Shared>, server: Followed) {
     let mut state = server.state.clone();
+    let mut budget = ListBudget::new(Instant::now());
     loop {
         if let Ok(connection) = ready(&mut state).await {
             tokio::select! {
-                () = track(&shared, &server, &connection) => {}
+                () = track(&shared, &server, &connection, &mut budget) => {}
                 changed = state.changed() => if changed.is_err() { return },
             }
         } else {
@@ -161,9 +165,15 @@ pub(crate) async fn follow(shared: Arc<Shared>, server: Followed) {
 }
 
 /// Captures the list, and again whenever the server says so; never returns.
-async fn track(shared: &Arc<Shared>, server: &Followed, connection: &Connection) {
+async fn track(
+    shared: &Arc<Shared>,
+    server: &Followed,
+    connection: &Connection,
+    budget: &mut ListBudget,
+) {
     let mut failures = 0;
     loop {
+        await_turn(shared, server, budget).await;
         match fetch::tools(connection).await {
             Ok(list) => {
                 failures = 0;
@@ -189,6 +199,22 @@ async fn track(shared: &Arc<Shared>, server: &Followed, connection: &Connection)
             }
         }
     }
+}
+
+/// Waits until the server may have its tools listed.
+async fn await_turn(shared: &Arc<Shared>, server: &Followed, budget: &mut ListBudget) {
+    let wait = budget.take(Instant::now());
+    if wait.is_zero() {
+        return;
+    }
+    events::ListDelayed {
+        server: &server.name,
+        seconds: wait.as_secs(),
+    }
+    .emit(&shared.events);
+    // Nobody should wait for a list that comes late.
+    shared.settle(server);
+    sleep(wait).await;
 }
 
 /// Turns a fresh list into tools, remembers them and offers them.

@@ -14,7 +14,7 @@ pub(crate) use call::{CallAnswered, Unrecorded};
 pub(crate) use classified::Classified;
 pub(crate) use configuration::{ConfigApplied, ConfigRefused};
 pub(crate) use door::{Evicted, Foreign, Unauthorised};
-pub(crate) use list::{ListCaptured, ListCut, ListFailed, ToolSkipped};
+pub(crate) use list::{ListCaptured, ListCut, ListDelayed, ListFailed, ToolSkipped};
 pub(crate) use server::{
     LineRefused, LineSkipped, ServerLost, ServerStartFailed, ServerStarted, StrayAnswer,
 };
@@ -57,6 +57,8 @@ counters! {
     list_failures,
     /// Tool lists that have no end, or more than is kept.
     lists_cut,
+    /// Tool lists fetched later because the server changes its list too often.
+    lists_delayed,
     /// Entries of tool lists that are no tools.
     tools_skipped,
     /// Requests with a wrong or missing key.

@@ -2,6 +2,17 @@
 
 use crate::time::Timestamp;
 
+/// A tool to be remembered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Declared<'a> {
+    /// The tool's own name.
+    pub tool: &'a str,
+    /// The digest of `raw`; another digest is another generation.
+    pub digest: &'a str,
+    /// The tool object exactly as received.
+    pub raw: &'a [u8],
+}
+
 /// One tool as its server declared it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CapturedTool {

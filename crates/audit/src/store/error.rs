@@ -52,6 +52,11 @@ pub enum StoreError {
     /// Writing failed.
     #[error("cannot write the activity database")]
     Write(#[source] rusqlite::Error),
+    /// The size limit is reached and nothing may be removed.
+    #[error(
+        "the activity store has reached its size limit and holds only records younger than the retention floor; raise activity.max_size_mb or lower activity.retention_floor_days"
+    )]
+    OverLimit,
     /// A stored record cannot be read.
     #[error("record number {seq} cannot be read; run: activity verify")]
     Record {
@@ -86,6 +91,9 @@ impl StoreError {
 
     /// The disk, or what the store may use of it, is full.
     pub fn is_full(&self) -> bool {
+        if matches!(self, Self::OverLimit) {
+            return true;
+        }
         let (Self::Open { source, .. } | Self::Read(source) | Self::Write(source)) = self else {
             return false;
         };

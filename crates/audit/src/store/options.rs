@@ -45,9 +45,10 @@ pub struct Retention {
     pub max_age: Option<Duration>,
     /// More records than this go.
     pub max_records: Option<u64>,
-    /// Records go until the store uses no more than this.
+    /// Records go until the store uses no more than this. The catalogue is not counted; it has its own limit.
     pub max_bytes: Option<u64>,
-    /// Nothing younger than this goes, whatever the other limits say.
+    /// Nothing younger than this goes, whatever the other limits say. Where that leaves more than `max_bytes`, the store takes no
+    /// more records until something may go.
     pub floor: Duration,
 }
 
@@ -67,7 +68,7 @@ impl Default for Retention {
             max_age: Some(DAY * 90),
             max_records: Some(1_000_000),
             max_bytes: Some(1024 * MIB),
-            floor: Duration::ZERO,
+            floor: DAY,
         }
     }
 }
@@ -83,6 +84,8 @@ pub struct Options {
     pub durability: Durability,
     /// What is kept.
     pub retention: Retention,
+    /// What the catalogue keeps of each server. What exceeds it goes: replaced declarations first, oldest first.
+    pub catalogue_bytes_per_server: u64,
     /// The signing key as 64 hexadecimal digits, if not the data directory's own.
     pub signing_key: Option<String>,
     /// What is started, as `system_start` says it.
@@ -105,6 +108,7 @@ impl Options {
             database: None,
             durability: Durability::Commit,
             retention: Retention::default(),
+            catalogue_bytes_per_server: 16 * MIB,
             signing_key: None,
             version: concat!("countersign ", env!("CARGO_PKG_VERSION")).to_owned(),
             queue: 4096,

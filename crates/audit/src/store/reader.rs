@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::{
-    Backend, CapturedTool, Generation, Options, Page, StoreError, Stored, Tail, Verification,
-    sqlite,
+    Backend, CapturedTool, Declared, Generation, Options, Page, StoreError, Stored, Tail,
+    Verification, sqlite,
 };
 use crate::chain::TrustedKeys;
 use crate::export::{ExportFormat, Exporter};
@@ -103,7 +103,22 @@ impl Reader {
         digest: &str,
         raw: &[u8],
     ) -> Result<Generation, StoreError> {
-        self.backend.put_tool(server, tool, digest, raw)
+        let declared = Declared { tool, digest, raw };
+        let stored = self.put_tools(server, &[declared])?.into_iter().next();
+        // One for each that was given.
+        Ok(stored.unwrap_or(Generation {
+            number: 0,
+            is_new: false,
+        }))
+    }
+
+    /// Remembers tools of a server, and lets go of what exceeds its share of the catalogue. Gives their generations, in order.
+    pub fn put_tools(
+        &self,
+        server: &str,
+        tools: &[Declared<'_>],
+    ) -> Result<Vec<Generation>, StoreError> {
+        self.backend.put_tools(server, tools)
     }
 
     /// A remembered tool: its newest generation, or the one asked for.

@@ -13,8 +13,8 @@ use tokio::sync::{mpsc, watch};
 
 use super::stats::Counters;
 use super::{
-    Backend, CapturedTool, Durability, Generation, Options, Page, StoreError, Stored, Tail,
-    Verification,
+    Backend, CapturedTool, Declared, Durability, Generation, Options, Page, StoreError, Stored,
+    Tail, Verification,
 };
 use crate::chain::{Signer, TrustedKeys};
 use crate::id::Ulid;
@@ -58,8 +58,10 @@ pub(super) struct Shared {
     pub(super) counters: Counters,
     pub(super) latest: watch::Sender<u64>,
     pub(super) completions: Completions,
-    /// The write-ahead log has outgrown its welcome; the writer should pause for a checkpoint.
+    /// The write-ahead log is too long; the writer should pause for a checkpoint.
     wal_is_large: AtomicBool,
+    /// The size limit is reached and everything there is too young to be removed: nothing more is written.
+    is_over_limit: AtomicBool,
     stop: AtomicBool,
     /// The last record indexed.
     indexed: AtomicU64,
@@ -73,6 +75,7 @@ impl Shared {
             latest: watch::Sender::new(0),
             completions: Completions::default(),
             wal_is_large: AtomicBool::new(false),
+            is_over_limit: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             indexed: AtomicU64::new(0),
             maintenance: OnceLock::new(),
@@ -145,10 +148,7 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     shared
         .maintenance
         .get_or_init(|| maintenance.thread().clone());
-    let backend = Arc::new(Sqlite {
-        files,
-        idle: Mutex::new(Vec::new()),
-    });
+    let backend = Arc::new(Sqlite::new(files, options));
     Ok(Opened {
         queue,
         shared,
@@ -165,10 +165,7 @@ pub(super) fn open_reader(options: &Options) -> Result<Sqlite, StoreError> {
     let mut indexer = open_indexer(&files)?;
     drop(guard);
     while indexer.batch()?.0 == BATCH {}
-    Ok(Sqlite {
-        files,
-        idle: Mutex::new(Vec::new()),
-    })
+    Ok(Sqlite::new(files, options))
 }
 
 /// Call it under the store's lock. An index that cannot be used is thrown away and built anew: nothing in it is lost.
@@ -199,10 +196,20 @@ fn start(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
 #[derive(Debug)]
 pub(super) struct Sqlite {
     files: Files,
+    /// What the catalogue keeps of each server, in bytes.
+    catalogue_share: u64,
     idle: Mutex<Vec<Connection>>,
 }
 
 impl Sqlite {
+    fn new(files: Files, options: &Options) -> Self {
+        Self {
+            files,
+            catalogue_share: options.catalogue_bytes_per_server,
+            idle: Mutex::new(Vec::new()),
+        }
+    }
+
     /// Lends a reader connection to `work`.
     fn with<T>(
         &self,
@@ -260,14 +267,12 @@ impl Backend for Sqlite {
         self.with(|connection| verify::verify(connection, &self.files, trusted, anchors))
     }
 
-    fn put_tool(
+    fn put_tools(
         &self,
         server: &str,
-        tool: &str,
-        digest: &str,
-        raw: &[u8],
-    ) -> Result<Generation, StoreError> {
-        self.with(|connection| catalogue::put(connection, server, tool, digest, raw))
+        tools: &[Declared<'_>],
+    ) -> Result<Vec<Generation>, StoreError> {
+        self.with(|connection| catalogue::put(connection, server, tools, self.catalogue_share))
     }
 
     fn tool(

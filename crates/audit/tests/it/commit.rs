@@ -270,6 +270,32 @@ fn captured_tools_keep_their_generations() {
 }
 
 #[test]
+fn a_store_over_its_limit_takes_no_more_and_recovers_when_there_is_room() {
+    let home = Home::new();
+    fill(&home.open(), 2000);
+    let mut options = home.options();
+    options.retention.max_bytes = Some(64 << 10);
+    options.retention.floor = Duration::from_hours(24);
+    let store = Store::open(&options).expect("opens");
+    let commit = |store: &Store| {
+        let record = call(store, "files", "tool");
+        store.commit_blocking((), [record]).evidence()
+    };
+    while commit(&store) != Evidence::StoreDown {}
+    assert!(!store.stats().healthy);
+    assert!(store.stats().removed == 0 && store.stats().failed > 0);
+    drop(store);
+    assert!(home.verify().is_intact());
+    // With a floor of nothing the old records go.
+    options.retention.floor = Duration::ZERO;
+    let store = Store::open(&options).expect("opens");
+    while store.stats().removed == 0 {
+        std::thread::yield_now();
+    }
+    assert_eq!(commit(&store), Evidence::Committed);
+}
+
+#[test]
 fn an_unbounded_record_is_cut_not_refused() {
     let home = Home::new();
     let store = home.open();

@@ -191,7 +191,7 @@ fn a_history_rewritten_without_the_key_is_broken_also_with_the_key_given() {
 #[test]
 fn what_retention_leaves_still_verifies() {
     let (folder, records) = left_behind();
-    let config = json!({"activity": {"max_records": 5}}).to_string();
+    let config = json!({"activity": {"max_records": 5, "retention_floor_days": 0}}).to_string();
     std::fs::write(folder.path().join("c.json"), config).expect("written");
     let gateway = Running::start(&folder, "serve --config c.json");
     // One more start; of all these, five stay.

@@ -6,11 +6,12 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use countersign_audit::{Finding, Kind, Outcome, Record, Severity, Source, Stage};
-use countersign_inspect::{Contract, Diagnostic, Digest};
+use countersign_audit::{Declared, Generation, Record};
+use countersign_inspect::Digest;
 
-use super::change::{Change, changes};
-use super::{Entry, Tool, Tools, described};
+use super::change::{self, Change, changes};
+use super::remarks::Remarks;
+use super::{Entry, Tool, Tools};
 use crate::config::Config;
 use crate::events;
 use crate::shared::Shared;
@@ -33,23 +34,28 @@ pub(super) fn capture(
     known: &Tools,
     mirrors: bool,
 ) -> Captured {
-    let mut records = Vec::new();
+    let mut remarks = Remarks::default();
     let entries = entries(shared, server, list, mirrors);
-    let tools: Vec<_> = entries
-        .into_iter()
-        .map(|entry| tool((shared, config), server, entry, known, &mut records))
-        .collect();
+    let mut tools = Vec::with_capacity(entries.len());
+    for (entry, generation) in stored((shared, config), server, entries, known) {
+        let Some(generation) = generation else {
+            tools.extend(known.get(entry.name()).cloned());
+            continue;
+        };
+        let policy = config.policy(server, entry.name());
+        let tool = Tool::capture(entry, server, generation.number, policy);
+        if generation.is_new {
+            remarks.add(shared, server, &tool);
+        }
+        tools.push(Arc::new(tool));
+    }
     let changes = changes(known, &tools);
+    let mut records = remarks.into_records(shared, server);
     // The very first list of a server changes nothing: there was none before.
     if known.fresh || !known.all().is_empty() {
-        for (name, change) in &changes {
-            let generation = match change {
-                Change::Removed => forget(shared, server, name),
-                Change::Added | Change::Changed(_) => generation(&tools, name),
-            };
-            let id = shared.store.next_id();
-            records.push(change.record(id, server, name, generation));
-        }
+        forget(shared, server, &changes);
+        let id = shared.store.next_id();
+        records.extend(change::record(id, server, &changes, &tools));
     }
     Captured {
         changed: !changes.is_empty(),
@@ -78,67 +84,56 @@ fn entries(shared: &Shared, server: &str, list: Vec<Bytes>, mirrors: bool) -> Ve
     entries
 }
 
-/// The tool as it is known, or compiled anew.
-fn tool(
+/// Each entry with the generation the store gave it; without one if it is known as it is.
+fn stored(
     (shared, config): (&Shared, &Config),
     server: &str,
-    entry: Entry,
+    entries: Vec<Entry>,
     known: &Tools,
-    records: &mut Vec<Record>,
-) -> Arc<Tool> {
-    let policy = config.policy(server, entry.name());
-    if let Some(old) = known.get(entry.name())
-        && old.is(&entry, &policy)
-    {
-        return Arc::clone(old);
-    }
-    let digest = Digest::of(entry.raw()).to_string();
-    let reader = shared.store.reader();
-    let stored = reader.put_tool(server, entry.name(), &digest, entry.raw());
-    let generation = stored.as_ref().map_or(0, |generation| generation.number);
-    let tool = Tool::capture(entry, server, generation, policy);
-    if stored.is_ok_and(|generation| generation.is_new) {
-        records.extend(remarks(shared, server, tool.contract()));
-        records.extend(described::record(
-            shared,
-            server,
-            Some(tool.name()),
-            tool.listing(),
-        ));
-    }
-    Arc::new(tool)
-}
-
-fn generation(tools: &[Arc<Tool>], name: &str) -> u64 {
-    let tool = tools.iter().find(|tool| tool.name() == name);
-    tool.map_or(0, |tool| tool.contract().generation())
+) -> Vec<(Entry, Option<Generation>)> {
+    let is_news = |entry: &Entry| {
+        let policy = config.policy(server, entry.name());
+        let old = known.get(entry.name());
+        old.is_none_or(|old| !old.is(entry, &policy))
+    };
+    let digest = |entry: &Entry| is_news(entry).then(|| Digest::of(entry.raw()).to_string());
+    let digests: Vec<Option<String>> = entries.iter().map(digest).collect();
+    let declared: Vec<_> = entries
+        .iter()
+        .zip(&digests)
+        .filter_map(|(entry, digest)| {
+            Some(Declared {
+                tool: entry.name(),
+                digest: digest.as_deref()?,
+                raw: entry.raw(),
+            })
+        })
+        .collect();
+    // A tool that could not be stored has no generation; it is tried again with the next list.
+    let generations = shared.store.reader().put_tools(server, &declared);
+    let mut generations = generations.unwrap_or_default().into_iter();
+    let unstored = Generation {
+        number: 0,
+        is_new: false,
+    };
+    let next = |digest: Option<String>| digest.map(|_| generations.next().unwrap_or(unstored));
+    let generations = digests.into_iter().map(next);
+    entries.into_iter().zip(generations).collect()
 }
 
 /// A tool that is gone leaves an empty generation behind, so that a restart does not bring it back
 /// and records of it can still be looked up.
-fn forget(shared: &Shared, server: &str, name: &str) -> u64 {
-    let stored = shared.store.reader().put_tool(server, name, "gone", b"");
-    stored.map_or(0, |generation| generation.number)
-}
-
-/// What an operator should know about a declaration, once per generation.
-fn remarks(shared: &Shared, server: &str, contract: &Contract) -> Vec<Record> {
-    let remark = |diagnostic: &Diagnostic| {
-        let mut record = Record::new(
-            shared.store.next_id(),
-            Kind::SchemaDiagnostic,
-            Outcome::Success,
-        );
-        record.source = Source::Internal;
-        record.server = Some(server.to_owned());
-        record.tool = Some(contract.tool().tool().to_owned());
-        record.schema_generation = Some(contract.generation());
-        record.reason = Some(format!("{}: {}", diagnostic.member, diagnostic.detail));
-        let finding = Finding::new(Stage::Contract, diagnostic.rule, Severity::Info);
-        record
-            .findings
-            .push(finding.detail(diagnostic.detail.clone()));
-        record
-    };
-    contract.take_diagnostics().iter().map(remark).collect()
+fn forget(shared: &Shared, server: &str, changes: &[(String, Change)]) {
+    let gone = changes
+        .iter()
+        .filter(|(_, change)| *change == Change::Removed);
+    let gone: Vec<_> = gone
+        .map(|(tool, _)| Declared {
+            tool,
+            digest: "gone",
+            raw: b"",
+        })
+        .collect();
+    // A mark that cannot be written is missed at a restart only, and the list fetched then corrects it.
+    shared.store.reader().put_tools(server, &gone).ok();
 }

@@ -21,6 +21,11 @@ const MEMBERS: [&str; 7] = [
     "_meta",
 ];
 
+/// Tools named in one record, of each sort.
+const NAMED: usize = 10;
+/// Characters of each name.
+const NAME: usize = 48;
+
 /// One tool's fate.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Change {
@@ -28,6 +33,16 @@ pub(super) enum Change {
     Removed,
     /// These members are not what they were.
     Changed(Vec<&'static str>),
+}
+
+impl Change {
+    fn sort(&self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Changed(_) => "changed",
+        }
+    }
 }
 
 /// How a new list differs from the known one, by the tools' names: the new list's order, then what
@@ -81,21 +96,67 @@ fn others(tool: &[u8]) -> Vec<(&[u8], &[u8])> {
     others
 }
 
-impl Change {
-    /// The change as a record.
-    pub(super) fn record(&self, id: NewId, server: &str, tool: &str, generation: u64) -> Record {
-        let mut record = Record::new(id, Kind::ToolChange, Outcome::Success);
-        record.source = Source::Internal;
-        record.server = Some(server.to_owned());
-        record.tool = Some(tool.to_owned());
-        record.schema_generation = (generation > 0).then_some(generation);
-        record.reason = Some(match self {
-            Self::Added => "added".to_owned(),
-            Self::Removed => "removed".to_owned(),
-            Self::Changed(what) => format!("changed: {}", what.join(", ")),
-        });
-        record
+/// The record about a list that differs: of one tool by its name, of several with the first names of each sort. One record, as
+/// a server may change all of its tools as often as it likes.
+pub(super) fn record(
+    id: NewId,
+    server: &str,
+    changes: &[(String, Change)],
+    tools: &[Arc<Tool>],
+) -> Option<Record> {
+    let (name, first) = changes.first()?;
+    let mut record = Record::new(id, Kind::ToolChange, Outcome::Success);
+    record.source = Source::Internal;
+    record.server = Some(server.to_owned());
+    if changes.len() > 1 {
+        record.reason = Some(summary(changes));
+        return Some(record);
     }
+    let tool = tools.iter().find(|tool| tool.name() == name);
+    let generation = tool.map(|tool| tool.contract().generation());
+    record.tool = Some(name.clone());
+    record.schema_generation = generation.filter(|number| *number > 0);
+    record.reason = Some(match first {
+        Change::Changed(what) => format!("{}: {}", first.sort(), what.join(", ")),
+        Change::Added | Change::Removed => first.sort().to_owned(),
+    });
+    Some(record)
+}
+
+/// Every sort of change with its number and its first tools.
+fn summary(changes: &[(String, Change)]) -> String {
+    let parts = ["added", "removed", "changed"]
+        .into_iter()
+        .filter_map(|sort| {
+            let all: Vec<_> = changes
+                .iter()
+                .filter(|(_, change)| change.sort() == sort)
+                .collect();
+            let named: Vec<_> = all.iter().take(NAMED).map(|change| named(change)).collect();
+            let more = match all.len() - named.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let (count, named) = (all.len(), named.join(", "));
+            (count > 0).then(|| format!("{count} {sort}: {named}{more}"))
+        });
+    parts.collect::<Vec<_>>().join("; ")
+}
+
+/// A tool's name, no longer than it has to be, and what differs in it.
+fn named((name, change): &(String, Change)) -> String {
+    let mut text: String = name
+        .chars()
+        .take(NAME)
+        .flat_map(char::escape_debug)
+        .collect();
+    if name.chars().nth(NAME).is_some() {
+        text.push('…');
+    }
+    if let Change::Changed(what) = change {
+        text = format!("{text} ({})", what.join(", "));
+    }
+    text
 }
 
 #[cfg(test)]
@@ -144,5 +205,25 @@ mod tests {
                 named("gone", Change::Removed),
             ]
         );
+    }
+
+    #[test]
+    fn a_list_of_new_tools_is_one_record_of_bounded_length() {
+        let added = |number: usize| (format!("{number}{}", "x".repeat(200)), Change::Added);
+        let mut all: Vec<_> = (0..10_000).map(added).collect();
+        all.push(("old".to_owned(), Change::Removed));
+        all.push((
+            "\u{1b}[2Jb".to_owned(),
+            Change::Changed(vec!["description", "inputSchema"]),
+        ));
+        let id = countersign_audit::Ids::new().next();
+        let one = record(id, "s", &all, &[]).expect("a record");
+        let reason = one.reason.expect("a reason");
+        assert!(reason.starts_with("10000 added: 0xxx"), "{reason}");
+        let rest =
+            " and 9990 more; 1 removed: old; 1 changed: \\u{1b}[2Jb (description, inputSchema)";
+        assert!(reason.ends_with(rest), "{reason}");
+        assert!(reason.len() < 1500 && one.tool.is_none(), "{reason}");
+        assert!(record(id, "s", &[], &[]).is_none());
     }
 }

@@ -34,6 +34,24 @@ impl ListFailed<'_> {
     }
 }
 
+/// A server changes its list so often that the next one is fetched later.
+pub(crate) struct ListDelayed<'a> {
+    pub(crate) server: &'a str,
+    pub(crate) seconds: u64,
+}
+
+impl ListDelayed<'_> {
+    pub(crate) fn emit(&self, events: &Events) {
+        count(&events.lists_delayed);
+        let Self { server, seconds } = *self;
+        tracing::warn!(
+            server,
+            seconds,
+            "the server changes its tool list too often; it is fetched again later"
+        );
+    }
+}
+
 /// A list was not read to its end.
 pub(crate) struct ListCut<'a> {
     pub(crate) server: &'a str,

@@ -1,66 +1,87 @@
 //! The catalogue: each tool as its server declared it, with digest and generation, so that a record's schema can be looked up later.
 //!
-//! A new digest is a new generation. The last 16 generations of a tool are kept: a server that changes its mind with every listing
-//! must not fill the disk.
+//! A new digest is a new generation. The last 16 generations of a tool are kept, and of each server no more bytes than its share:
+//! a server that lists other tools every time must not fill the disk.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::transaction::immediate;
+use super::transaction::{Transaction, immediate};
 use crate::digest::{Digest, unhex};
 use crate::store::StoreError;
-use crate::store::catalogue::{CapturedTool, Generation};
+use crate::store::catalogue::{CapturedTool, Declared, Generation};
 use crate::time::Timestamp;
 
+mod share;
+
+pub(super) use share::total_bytes;
+
 const KEPT: u64 = 16;
+/// Tools per transaction.
+const STEP: usize = 256;
 const COLUMNS: &str = "server, tool, generation, digest, raw, captured_at";
 
+/// Remembers tools, then lets go of what exceeds the server's share. The generations are in the order of `tools`.
 pub(super) fn put(
     connection: &Connection,
     server: &str,
-    tool: &str,
-    digest: &str,
-    raw: &[u8],
+    tools: &[Declared<'_>],
+    share: u64,
+) -> Result<Vec<Generation>, StoreError> {
+    let mut generations = Vec::with_capacity(tools.len());
+    // Short transactions: calls are waiting to write their records.
+    for step in tools.chunks(STEP) {
+        let transaction = immediate(connection)?;
+        let known = generations.len();
+        for tool in step {
+            generations.push(put_one(&transaction, server, tool)?);
+        }
+        if generations.iter().skip(known).any(|stored| stored.is_new) {
+            share::enforce(&transaction, server, share).map_err(StoreError::Write)?;
+            transaction.commit().map_err(StoreError::Write)?;
+        }
+    }
+    Ok(generations)
+}
+
+fn put_one(
+    transaction: &Transaction<'_>,
+    server: &str,
+    declared: &Declared<'_>,
 ) -> Result<Generation, StoreError> {
-    let transaction = immediate(connection)?;
+    let Declared { tool, digest, raw } = declared;
     let latest: Option<(u64, String)> = transaction
-        .query_row(
-            "SELECT generation, digest FROM catalogue WHERE server = ?1 AND tool = ?2 ORDER BY generation DESC LIMIT 1",
-            [server, tool],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
-        .optional()
+        .prepare_cached("SELECT generation, digest FROM catalogue WHERE server = ?1 AND tool = ?2 ORDER BY generation DESC LIMIT 1")
+        .and_then(|mut latest| {
+            let row = latest.query_row([server, tool], |row| Ok((row.get(0)?, row.get(1)?)));
+            row.optional()
+        })
         .map_err(StoreError::Read)?;
-    let generation = match latest {
-        Some((generation, known)) if known == digest => {
+    let number = match latest {
+        Some((number, known)) if known == *digest => {
             return Ok(Generation {
-                number: generation,
+                number,
                 is_new: false,
             });
         }
-        Some((generation, _)) => generation + 1,
+        Some((number, _)) => number + 1,
         None => 1,
     };
     let write = || -> rusqlite::Result<()> {
         let sql = format!("INSERT INTO catalogue({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
-        transaction.execute(
-            &sql,
-            params![
-                server,
-                tool,
-                generation,
-                digest,
-                raw,
-                Timestamp::now().as_millis()
-            ],
-        )?;
+        let at = Timestamp::now().as_millis();
+        transaction
+            .prepare_cached(&sql)?
+            .execute(params![server, tool, number, digest, raw, at])?;
         let sql = "DELETE FROM catalogue WHERE server = ?1 AND tool = ?2 AND generation <= ?3";
-        transaction.execute(sql, params![server, tool, generation.saturating_sub(KEPT)])?;
+        let gone = number.saturating_sub(KEPT);
+        transaction
+            .prepare_cached(sql)?
+            .execute(params![server, tool, gone])?;
         Ok(())
     };
     write().map_err(StoreError::Write)?;
-    transaction.commit().map_err(StoreError::Write)?;
     Ok(Generation {
-        number: generation,
+        number,
         is_new: true,
     })
 }

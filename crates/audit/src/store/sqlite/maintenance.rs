@@ -67,7 +67,9 @@ impl Maintenance {
                 let result = self.shorten_wals();
                 self.note("checkpoint", result);
             }
-            if retention_at.is_none_or(|at| at.elapsed() >= RETENTION_TURN) {
+            let due = retention_at.is_none_or(|at| at.elapsed() >= RETENTION_TURN);
+            let since = retention_at.map_or(CHECKPOINT_TURN, |at| at.elapsed());
+            if due || since >= CHECKPOINT_TURN && self.retain.is_pressing(&self.indexer) {
                 retention_at = Some(Instant::now());
                 let result = self.retain.run(&self.indexer, &self.shared);
                 self.note("retention", result);

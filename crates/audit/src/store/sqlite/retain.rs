@@ -6,14 +6,14 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::{Connection, params};
 
-use super::Shared;
 use super::index::{BUCKET_MILLIS, HOUR_MILLIS};
 use super::indexer::{self, Indexer};
 use super::transaction::{Transaction, immediate};
+use super::{Shared, catalogue};
 use crate::chain::{Checkpoint, CheckpointKind, Signer, append_to_log};
 use crate::digest::Digest;
 use crate::record::Head;
@@ -30,6 +30,17 @@ pub(super) struct Retain {
     limits: Retention,
     signer: Arc<Signer>,
     data_dir: PathBuf,
+    has_warned: AtomicBool,
+}
+
+/// What the limits come to.
+struct Cut {
+    /// The last place that may go; 0 for none.
+    last: u64,
+    /// The size limit cannot be kept: the floor keeps what would have to go.
+    is_over_limit: bool,
+    /// It will be so soon.
+    is_near_limit: bool,
 }
 
 impl Retain {
@@ -38,18 +49,37 @@ impl Retain {
             limits: options.retention,
             signer,
             data_dir: options.data_dir.clone(),
+            has_warned: AtomicBool::new(false),
         }
     }
 
-    /// Removes what exceeds the limits.
+    /// Is the store larger than its limit, so that waiting for the next turn would let it grow? The catalogue counts here.
+    pub(super) fn is_pressing(&self, indexer: &Indexer) -> bool {
+        let used = || Ok(used_bytes(indexer.main())? + used_bytes(indexer.index())?);
+        let used: rusqlite::Result<u64> = used();
+        // What cannot be read is said by whoever needs it.
+        let limit = self.limits.max_bytes;
+        limit.is_some_and(|most| used.is_ok_and(|used| used > most))
+    }
+
+    /// Removes what exceeds the limits, and says whether the size limit cannot be kept.
     pub(super) fn run(&self, indexer: &Indexer, shared: &Shared) -> Result<(), StoreError> {
         let (main, index) = (indexer.main(), indexer.index());
         let cut = self
             .cut(main, index, Timestamp::now())
             .map_err(StoreError::Read)?;
+        shared
+            .is_over_limit
+            .store(cut.is_over_limit, Ordering::Relaxed);
+        if cut.is_near_limit && !self.has_warned.swap(true, Ordering::Relaxed) {
+            tracing::warn!(
+                "the activity store has used four fifths of activity.max_size_mb and nothing in it is older than \
+                 activity.retention_floor_days; at the limit no more records are written"
+            );
+        }
         let mut floors = BTreeMap::new();
         while !shared.stop.load(Ordering::Relaxed)
-            && let Some(removed) = self.step(main, cut, &mut floors)?
+            && let Some(removed) = self.step(main, cut.last, &mut floors)?
         {
             Counters::add(&shared.counters.removed, removed);
         }
@@ -63,32 +93,34 @@ impl Retain {
         forget(index, oldest.saturating_sub(1), self.limits)
     }
 
-    /// The last place that may go; 0 for none.
-    fn cut(&self, main: &Connection, index: &Connection, now: Timestamp) -> rusqlite::Result<u64> {
+    /// How far the limits reach.
+    fn cut(&self, main: &Connection, index: &Connection, now: Timestamp) -> rusqlite::Result<Cut> {
         let (oldest, newest) = (first(main)?, indexer::last(main)?);
         // Only what is indexed has a known time; what is not is new.
         let mark = indexer::mark(index)?;
-        let mut cut = 0;
+        let mut wanted = 0;
         if let Some(age) = self.limits.max_age {
-            cut = cut.max(older_than(index, now.before(age))?.unwrap_or(mark));
+            wanted = older_than(index, now.before(age))?.unwrap_or(mark);
         }
         if let Some(most) = self.limits.max_records {
-            cut = cut.max(newest.saturating_sub(most));
+            wanted = wanted.max(newest.saturating_sub(most));
         }
-        if let Some(most) = self.limits.max_bytes {
-            let used = used_bytes(main)? + used_bytes(index)?;
-            let records = (newest + 1).saturating_sub(oldest).max(1);
-            let surplus = used.saturating_sub(most).div_ceil((used / records).max(1));
-            cut = if surplus > 0 {
-                cut.max(oldest.saturating_sub(1).saturating_add(surplus))
-            } else {
-                cut
-            };
-        }
+        let mut kept_from = None;
         if !self.limits.floor.is_zero() {
-            cut = cut.min(older_than(index, now.before(self.limits.floor))?.unwrap_or(mark));
+            kept_from = older_than(index, now.before(self.limits.floor))?;
         }
-        Ok(cut.min(mark).min(newest.saturating_sub(1)))
+        let allowed = kept_from.unwrap_or(mark);
+        let (for_size, is_large) = match self.limits.max_bytes {
+            Some(most) => for_size(main, index, most, (oldest, newest))?,
+            None => (0, false),
+        };
+        let wanted = wanted.max(for_size);
+        Ok(Cut {
+            last: wanted.min(allowed).min(mark).min(newest.saturating_sub(1)),
+            // What is removed now makes room; what the floor keeps does not.
+            is_over_limit: kept_from.is_some_and(|kept| kept < for_size),
+            is_near_limit: is_large && kept_from.is_some_and(|kept| kept < oldest),
+        })
     }
 
     /// One transaction. `None` when nothing up to `cut` is left.
@@ -129,6 +161,26 @@ fn older_than(index: &Connection, time: Timestamp) -> rusqlite::Result<Option<u6
     let young: Option<u64> =
         index.query_row(sql, [time.as_millis() / BUCKET_MILLIS], |row| row.get(0))?;
     Ok(young.map(|low| low.saturating_sub(1)))
+}
+
+/// The last place that has to go for the store to take no more than `most`; and whether it takes four fifths of that.
+fn for_size(
+    main: &Connection,
+    index: &Connection,
+    most: u64,
+    (oldest, newest): (u64, u64),
+) -> rusqlite::Result<(u64, bool)> {
+    let used = used_bytes(main)? + used_bytes(index)?;
+    // The catalogue has a limit of its own: it must not drive out records.
+    let used = used.saturating_sub(catalogue::total_bytes(main)?);
+    let records = (newest + 1).saturating_sub(oldest).max(1);
+    let surplus = used.saturating_sub(most).div_ceil((used / records).max(1));
+    let last = if surplus > 0 {
+        oldest.saturating_sub(1).saturating_add(surplus)
+    } else {
+        0
+    };
+    Ok((last, used > most / 5 * 4))
 }
 
 fn used_bytes(connection: &Connection) -> rusqlite::Result<u64> {

@@ -157,7 +157,8 @@ impl Writer {
     /// A store that is down is tried here, so that it is known to work again before a call depends on it.
     fn tick(&mut self) {
         let counters = &self.shared.counters;
-        let down = counters.down.load(Ordering::Relaxed);
+        // A store over its limit is not tried: it works again when retention has made room.
+        let down = counters.down.load(Ordering::Relaxed) && !self.is_over_limit();
         match self.appender.tick(counters.lost(), down) {
             // Nothing was due, so nothing is known about the store.
             Ok(false) => {}
@@ -167,7 +168,11 @@ impl Writer {
 
     fn commit(&mut self, bodies: &[Body], callers: Vec<oneshot::Sender<Evidence>>) {
         let count = bodies.len() as u64;
-        let result = self.appender.append(bodies, self.shared.counters.lost());
+        let result = if self.is_over_limit() {
+            Err(StoreError::OverLimit)
+        } else {
+            self.appender.append(bodies, self.shared.counters.lost())
+        };
         let evidence = if result.is_ok() {
             Evidence::Committed
         } else {
@@ -193,7 +198,7 @@ impl Writer {
                 Counters::add(&counters.committed, records);
                 Counters::add(&counters.transactions, u64::from(records > 0));
                 Counters::add(&counters.checkpoints, checkpoints);
-                if counters.down.swap(false, Ordering::Relaxed) {
+                if !self.is_over_limit() && counters.down.swap(false, Ordering::Relaxed) {
                     tracing::warn!(lost = counters.lost(), "the activity store works again");
                 }
                 self.shared.publish(last_seq);
@@ -208,6 +213,10 @@ impl Writer {
                 }
             }
         }
+    }
+
+    fn is_over_limit(&self) -> bool {
+        self.shared.is_over_limit.load(Ordering::Relaxed)
     }
 
     /// With the writer pausing, a passive checkpoint reaches the end of the log and the next commit starts it afresh.

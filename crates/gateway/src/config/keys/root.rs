@@ -162,8 +162,8 @@ const ACTIVITY_KEYS: &[Key] = &[
     key(
         "retention_floor_days",
         Form::Number(0, 36_500),
-        "0",
-        "Nothing younger than this goes, whatever the other limits say.",
+        "1",
+        "Nothing younger than this goes, whatever the other limits say. If the store then exceeds `max_size_mb`, no more records are written and `on_store_error` decides.",
     ),
     key(
         "max_records",
@@ -175,7 +175,7 @@ const ACTIVITY_KEYS: &[Key] = &[
         "max_size_mb",
         Form::Number(0, 1 << 32),
         "1024",
-        "Records go, oldest first, until the store is no larger than this many MiB; 0 sets no limit.",
+        "Records go, oldest first, until the store is no larger than this many MiB; 0 sets no limit. Tool declarations are not counted: each server has 16 MiB for them.",
     ),
     key(
         "payloads",

@@ -9,7 +9,7 @@ use crate::config::secret::Secret;
 pub struct ActivityConfig {
     /// Records older than this go; 0 keeps them.
     pub retention_days: u32,
-    /// Nothing younger than this goes.
+    /// Nothing younger than this goes, whatever the other limits say.
     pub retention_floor_days: u32,
     /// More records than this go; 0 is no limit.
     pub max_records: u64,
@@ -31,7 +31,7 @@ impl Default for ActivityConfig {
     fn default() -> Self {
         Self {
             retention_days: 90,
-            retention_floor_days: 0,
+            retention_floor_days: 1,
             max_records: 1_000_000,
             max_size_mb: 1024,
             payloads: Payloads::default(),

@@ -53,7 +53,7 @@ fn a_whole_file_is_resolved() {
       },
       "activity": {
         "retention_days": 7,
-        "retention_floor_days": 0,
+        "retention_floor_days": 1,
         "max_records": 1000000,
         "max_size_mb": 1024,
         "payloads": "redacted",
@@ -300,7 +300,7 @@ fn the_template_says_the_defaults() {
       },
       "activity": {
         "retention_days": 90,
-        "retention_floor_days": 0,
+        "retention_floor_days": 1,
         "max_records": 1000000,
         "max_size_mb": 1024,
         "payloads": "none",

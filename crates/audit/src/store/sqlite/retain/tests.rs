@@ -7,7 +7,7 @@ use crate::chain::TrustedKeys;
 use crate::query::{Filter, Query};
 use crate::record::{Decision, Kind, Outcome, Record};
 use crate::store::sqlite::{Files, open_indexer};
-use crate::store::{Reader, Store, Verification};
+use crate::store::{Declared, Reader, Store, Verification};
 
 const HOUR: Duration = Duration::from_hours(1);
 
@@ -160,6 +160,85 @@ fn nothing_younger_than_the_floor_goes() {
         removed == 0,
         "system_start is young and comes first: {removed}"
     );
+}
+
+#[test]
+fn what_one_server_declares_drives_out_no_record_and_no_other_server() {
+    let home = Home::new(1, 20, 1);
+    let mut options = home.options(Retention::FOR_EVER);
+    options.catalogue_bytes_per_server = 256 << 10;
+    let reader = Reader::open(&options).expect("reader");
+    let raw = vec![b'x'; 2000];
+    reader.put_tool("honest", "add", "d", &raw).expect("put");
+    reader.put_tool("hostile", "first", "d", &raw).expect("put");
+    // Other names every time, and those before them gone.
+    for list in 0..40 {
+        let names: Vec<String> = (0..100).map(|number| format!("t{list}_{number}")).collect();
+        let tools: Vec<Declared<'_>> = names
+            .iter()
+            .map(|tool| Declared {
+                tool,
+                digest: "d",
+                raw: &raw,
+            })
+            .collect();
+        reader.put_tools("hostile", &tools).expect("put");
+        let gone: Vec<Declared<'_>> = names
+            .iter()
+            .map(|tool| Declared {
+                tool,
+                digest: "gone",
+                raw: b"",
+            })
+            .collect();
+        reader.put_tools("hostile", &gone).expect("put");
+    }
+    let indexer = open_indexer(&Files::new(&options)).expect("indexer");
+    let kept = catalogue::total_bytes(indexer.main()).expect("size");
+    assert!(kept <= (256 << 10) + 4500, "{kept}");
+    let listed: Vec<u64> = reader
+        .tools("honest")
+        .expect("tools")
+        .iter()
+        .map(|tool| tool.generation)
+        .collect();
+    assert_eq!(listed, [1]);
+    // Nothing that is gone came back because its mark went first.
+    let back = reader.tools("hostile").expect("tools");
+    assert!(
+        back.iter()
+            .all(|tool| tool.raw.is_empty() || tool.tool == "first")
+    );
+    // The free pages that the catalogue leaves behind are not in use.
+    let removed = home.apply(Retention {
+        max_bytes: Some(256 << 10),
+        ..Retention::FOR_EVER
+    });
+    assert_eq!(removed, 0, "the records are within their limit");
+}
+
+#[test]
+fn a_limit_that_the_floor_keeps_from_being_met_is_said() {
+    let home = Home::new(1, 2000, 1);
+    let over = |max_bytes, floor| {
+        let options = home.options(Retention {
+            max_bytes: Some(max_bytes),
+            floor,
+            ..Retention::FOR_EVER
+        });
+        let mut indexer = open_indexer(&Files::new(&options)).expect("indexer");
+        while indexer.batch().expect("indexed").0 > 0 {}
+        let shared = Shared::new();
+        let signer = Arc::new(Signer::load_or_create(home.dir.path()).expect("key"));
+        Retain::new(&options, signer)
+            .run(&indexer, &shared)
+            .expect("retention runs");
+        shared.is_over_limit.load(Ordering::Relaxed)
+    };
+    assert!(over(64 << 10, HOUR * 24));
+    assert!(!over(64 << 20, HOUR * 24));
+    assert!(!over(64 << 10, Duration::ZERO), "they go");
+    assert!(home.verify().is_intact());
 }
 
 #[test]
