@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use countersign_gateway::config::{ApiKey, Config};
+use countersign_gateway::{KeyError, stored_admin_key, stored_api_key};
 use serde_json::Value;
 
 use crate::report::Failure;
@@ -45,11 +46,9 @@ impl Remote {
 
     /// The gateway that runs with this configuration; nothing if none does.
     pub(crate) fn find(config: &Config) -> Result<Option<Self>, Failure> {
-        let key = match &config.api_key {
-            Some(key) => Some(key.clone()),
-            None => countersign_gateway::stored_key(&config.data_dir).map_err(Failure::usage)?,
-        };
-        let address = announced(&config.data_dir).unwrap_or(reachable(config.listen));
+        let announced = announced(&config.data_dir);
+        let key = key_for(config, announced.is_some()).map_err(Failure::usage)?;
+        let address = announced.unwrap_or(reachable(config.listen));
         let Some(key) = key else {
             return Ok(None);
         };
@@ -150,6 +149,21 @@ fn parse(answer: &[u8]) -> Option<Answer> {
     let status = head.split(' ').nth(1)?.parse().ok()?;
     let body = answer.get(end + 4..)?.to_vec();
     Some(Answer { status, body })
+}
+
+/// The key to ask with: the admin key where a gateway has announced itself in the data directory, which only its owner
+/// can write; otherwise the clients' key, because another program may listen on the configured port.
+pub(crate) fn key_for(config: &Config, is_announced: bool) -> Result<Option<ApiKey>, KeyError> {
+    let stored =
+        |given: &Option<ApiKey>, stored: fn(&Path) -> Result<Option<ApiKey>, KeyError>| match given
+        {
+            Some(key) => Ok(Some(key.clone())),
+            None => stored(&config.data_dir),
+        };
+    if is_announced && let Some(key) = stored(&config.admin_key, stored_admin_key)? {
+        return Ok(Some(key));
+    }
+    stored(&config.api_key, stored_api_key)
 }
 
 /// An address to connect to, for one to listen on.

@@ -5,6 +5,7 @@
 //! `keys`), `raw` (serde), `resolve` (typed and cross-checked). Nothing here binds a port, starts
 //! a process or looks at a tool; a file that is refused is refused before any of that.
 
+mod api_change;
 mod check;
 mod classifier;
 mod document;
@@ -38,6 +39,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+pub(crate) use api_change::check_api_change;
 pub use classifier::{Classifier, SetupFailure};
 pub use environment::Environment;
 pub use locate::{Located, Origin, locate};
@@ -123,6 +125,7 @@ fn exposed_secret(path: &Path, config: &Config) -> Option<Warning> {
     use std::os::unix::fs::PermissionsExt;
     let keys = [
         config.api_key.as_ref(),
+        config.admin_key.as_ref(),
         config.activity.signing_key.as_ref(),
     ];
     let classifiers = config.classifiers.iter().flat_map(Classifier::secrets);

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(crate) use call::{CallAnswered, Unrecorded};
 pub(crate) use classified::Classified;
 pub(crate) use configuration::{ConfigApplied, ConfigRefused};
-pub(crate) use door::{Evicted, Foreign, Unauthorised};
+pub(crate) use door::{Evicted, Foreign, NotAdmin, Unauthorised};
 pub(crate) use list::{ListCaptured, ListCut, ListDelayed, ListFailed, ToolSkipped};
 pub(crate) use server::{
     LineRefused, LineSkipped, ServerLost, ServerStartFailed, ServerStarted, StrayAnswer,
@@ -63,6 +63,8 @@ counters! {
     tools_skipped,
     /// Requests with a wrong or missing key.
     unauthorised,
+    /// Requests that would change something, with the clients' key.
+    not_admin,
     /// Requests with a foreign `Host` or `Origin`.
     foreign,
     /// Connections without a key that were closed because newer ones came.

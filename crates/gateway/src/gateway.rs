@@ -15,7 +15,7 @@ use tokio::task::JoinHandle;
 use crate::config::{ActivityConfig, Config, Opened};
 use crate::downstream;
 use crate::drain::Phase;
-use crate::key::{self, Key, KeyError};
+use crate::key::{Key, KeyError, Keys};
 use crate::plan::Plan;
 use crate::reload;
 use crate::route::Endpoint;
@@ -81,7 +81,7 @@ pub enum StartError {
 pub struct Gateway {
     shared: Arc<Shared>,
     address: SocketAddr,
-    key: Key,
+    keys: Keys,
     acceptor: JoinHandle<()>,
 }
 
@@ -92,7 +92,7 @@ impl Gateway {
         let opened = opened.into();
         let config = opened.config.clone();
         check(&config)?;
-        let key = key::of(&config)?;
+        let keys = Keys::of(&config)?;
         let store = open_store(&config)?;
         let listen = config.listen;
         let bound = TcpListener::bind(listen).await;
@@ -100,14 +100,14 @@ impl Gateway {
         let (address, listener) = bound.map_err(|source| StartError::Listen { listen, source })?;
         tokio::spawn(store.deliver());
         let shared = Arc::new(Shared::empty(&opened, store));
-        let settings = Settings::new(config, key.value.expose());
+        let settings = Settings::new(config, &keys);
         Plan::make(&shared, settings)?.carry_out(&shared).await;
         tokio::spawn(reload::watch(Arc::clone(&shared)));
         let acceptor = tokio::spawn(downstream::serve(Arc::clone(&shared), listener));
         Ok(Self {
             shared,
             address,
-            key,
+            keys,
             acceptor,
         })
     }
@@ -119,7 +119,12 @@ impl Gateway {
 
     /// What clients authenticate with.
     pub fn key(&self) -> &Key {
-        &self.key
+        &self.keys.api
+    }
+
+    /// What a request that changes something has to be authenticated with.
+    pub fn admin_key(&self) -> &Key {
+        &self.keys.admin
     }
 
     /// Waits until every server has been heard, or has had its time.

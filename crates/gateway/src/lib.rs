@@ -49,7 +49,7 @@ pub use checkup::{Checkup, PROTOCOL_VERSIONS, Sick, Tally, Trouble};
 pub use countersign_classify as classify;
 pub use countersign_inspect as inspect;
 pub use gateway::{Gateway, StartError, store_options};
-pub use key::{Key, KeyError, stored as stored_key};
+pub use key::{Key, KeyError, stored_admin_key, stored_api_key};
 pub use noise::ProcessNoise;
 pub use upstream::stdio::End;
 pub use wrapped::Wrapped;

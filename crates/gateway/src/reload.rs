@@ -21,7 +21,7 @@ pub(crate) use watch::watch;
 use crate::config::{self, ConfigError, Opened, Source};
 use crate::drain::Phase;
 use crate::gateway::{self, StartError};
-use crate::key;
+use crate::key::Keys;
 use crate::plan::Plan;
 use crate::settings::Settings;
 use crate::shared::Shared;
@@ -59,6 +59,8 @@ pub(crate) enum Refused {
     Config(ConfigError),
     /// The file is broken, so that nothing can be changed in it.
     Base(ConfigError),
+    /// It changes something that only the file may say.
+    FileOnly(ConfigError),
     /// The file cannot be written.
     Unwritable(io::Error),
 }
@@ -180,6 +182,7 @@ async fn merge(
     let file = file.as_deref().unwrap_or("{}\n");
     let in_file = |error: ConfigError| Refused::Base(error.in_file(source.path()));
     let text = config::merged(file, patch).map_err(in_file)?;
+    config::check_api_change(file, &text).map_err(Refused::FileOnly)?;
     let applied = apply(shared, Some(text.clone()), Saving::Yes).await?;
     let now = Seen {
         file: Ok(Some(text)),
@@ -228,15 +231,18 @@ fn prepare(
     let running = shared.config();
     config.take_panel(&running);
     gateway::check(&config).map_err(|error| unstartable(&error))?;
+    // Before what has to wait is set back, so that the record tells of that too.
+    let changes = difference::changes(&running, &config);
     let needs_restart = config.while_running(&running).map_err(ConfigError::from)?;
     let applied = Applied {
         changed: difference::between(&running, &config),
+        changes,
         warnings: said::problems(&warnings, source),
         needs_restart,
     };
     let settings = if shared.settings().guard.is_some() {
-        let key = key::of(&config).map_err(|error| unstartable(&error.into()))?;
-        Settings::new(config, key.value.expose())
+        let keys = Keys::of(&config).map_err(|error| unstartable(&error.into()))?;
+        Settings::new(config, &keys)
     } else {
         Settings::keyless(config)
     };

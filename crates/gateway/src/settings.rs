@@ -8,6 +8,7 @@ use countersign_audit::{PayloadPolicy, Redactor};
 
 use crate::config::Config;
 use crate::downstream::Guard;
+use crate::key::Keys;
 
 /// One configuration in use.
 #[derive(Debug)]
@@ -19,9 +20,9 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// `key`: what clients authenticate with.
-    pub(crate) fn new(config: Config, key: &str) -> Self {
-        let guard = Guard::new(&config, key);
+    /// `keys`: what clients and administrators authenticate with.
+    pub(crate) fn new(config: Config, keys: &Keys) -> Self {
+        let guard = Guard::new(&config, keys.api.value.expose(), keys.admin.value.expose());
         Self {
             guard: Some(guard),
             ..Self::keyless(config)

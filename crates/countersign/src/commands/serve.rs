@@ -25,7 +25,7 @@ Examples:
   countersign serve --config ./mcp_config.json --listen 127.0.0.1:9000
 
 Environment: COUNTERSIGN_CONFIG, COUNTERSIGN_LISTEN, COUNTERSIGN_DATA_DIR, COUNTERSIGN_API_KEY,
-COUNTERSIGN_LOG (what to log on stderr: error, warn, info, debug; default warn).
+COUNTERSIGN_ADMIN_KEY, COUNTERSIGN_LOG (what to log on stderr: error, warn, info, debug; default warn).
 
 What changes in the configuration file holds for the next call, within a second or on HUP. A file
 that cannot be used changes nothing and says so.";
@@ -116,6 +116,13 @@ fn show_key(gateway: &Gateway, data_dir: &std::path::Path, console: &mut Console
             "API key, shown only this once: {value}\nhint: it is kept in {file}\n"
         ));
     }
+    if gateway.admin_key().is_new {
+        let file = data_dir.join("admin_key");
+        let file = file.display();
+        console.message(format!(
+            "the admin key, which every change over the API needs, is in {file}\n"
+        ));
+    }
 }
 
 pub(super) fn refused(error: StartError) -> Failure {
@@ -124,7 +131,9 @@ pub(super) fn refused(error: StartError) -> Failure {
         StartError::Store { .. } => {
             "check that the data directory can be written, or choose another --data-dir"
         }
-        StartError::Key(_) => "check the data directory, or set COUNTERSIGN_API_KEY",
+        StartError::Key(_) => {
+            "check the data directory, or set COUNTERSIGN_API_KEY and COUNTERSIGN_ADMIN_KEY"
+        }
         _ => "see `countersign config check`",
     };
     Failure::usage(error).hint(hint)

@@ -79,7 +79,7 @@ fn what_changes_in_the_file_holds_for_the_next_call() {
 
     // A patch keeps the rest of the file as it was written.
     let patch = r#"{"output_validation": {"mode": "strict"}, "max_message_bytes": null}"#;
-    let answer = gateway.curl("PATCH", "/api/v1/config", &gateway.key(), patch);
+    let answer = gateway.curl("PATCH", "/api/v1/config", &gateway.admin_key(), patch);
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(is_blocked(&gateway));
     let file = std::fs::read_to_string(folder.path().join("c.json")).expect("a file");
@@ -100,8 +100,8 @@ fn the_demo_stays_whatever_the_file_says() {
     gateway.table();
     write(&folder, &config("warn"));
     gateway.all_up(2);
-    let broken = r#"{"mcpServers": {"stub": {"command": "x"}}}"#;
-    let answer = gateway.curl("PATCH", "/api/v1/config", &gateway.key(), broken);
+    let broken = r#"{"mcpServers": {"stub": {"url": "http://127.0.0.1:9/"}}}"#;
+    let answer = gateway.curl("PATCH", "/api/v1/config", &gateway.admin_key(), broken);
     assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
     assert!(
         answer.contains("already has a server named 'stub'"),

@@ -28,6 +28,10 @@ pub struct Config {
     pub listen: SocketAddr,
     /// What clients authenticate with; `None`: the one in the data directory, generated at first start.
     pub api_key: Option<ApiKey>,
+    /// What requests that change something are authenticated with; `None`: as for `api_key`.
+    pub admin_key: Option<ApiKey>,
+    /// Whether a change over the API may say which programs are started and which variables are sent where.
+    pub allow_api_commands: bool,
     /// Whether `/mcp` needs the key. False only with a loopback `listen`.
     pub require_mcp_auth: bool,
     /// Names, with or without a port, accepted in `Host` and `Origin` beside loopback ones. Lower case.
@@ -93,6 +97,8 @@ impl Config {
         Self {
             listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
             api_key: None,
+            admin_key: None,
+            allow_api_commands: false,
             require_mcp_auth: true,
             trusted_hosts: Vec::new(),
             data_dir: data_dir.unwrap_or_else(|_| PathBuf::from(".countersign")),

@@ -19,6 +19,8 @@ pub struct Overrides {
     pub data_dir: Option<PathBuf>,
     /// `COUNTERSIGN_API_KEY`.
     pub api_key: Option<ApiKey>,
+    /// `COUNTERSIGN_ADMIN_KEY`.
+    pub admin_key: Option<ApiKey>,
     /// `COUNTERSIGN_STORAGE_URL`.
     pub storage_url: Option<Secret>,
     /// `--env-file`: where variables for references are kept, if not in the data directory.
@@ -47,10 +49,15 @@ impl Overrides {
             }
         }
         let named = |name: &str, value: String| Secret::referring(value, vec![name.to_owned()]);
-        if let Some(text) = environment.get("COUNTERSIGN_API_KEY") {
-            match resolve::api_key(&text) {
-                Ok(()) => overrides.api_key = Some(named("COUNTERSIGN_API_KEY", text)),
-                Err(problem) => refuse("COUNTERSIGN_API_KEY", problem),
+        for (variable, key) in [
+            ("COUNTERSIGN_API_KEY", &mut overrides.api_key),
+            ("COUNTERSIGN_ADMIN_KEY", &mut overrides.admin_key),
+        ] {
+            if let Some(text) = environment.get(variable) {
+                match resolve::api_key(&text) {
+                    Ok(()) => *key = Some(named(variable, text)),
+                    Err(problem) => refuse(variable, problem),
+                }
             }
         }
         if let Some(text) = environment.get("COUNTERSIGN_STORAGE_URL") {
@@ -76,9 +83,13 @@ impl Overrides {
         if let Some(api_key) = &self.api_key {
             config.api_key = Some(api_key.clone());
         }
+        if let Some(admin_key) = &self.admin_key {
+            config.admin_key = Some(admin_key.clone());
+        }
         if let Some(storage_url) = &self.storage_url {
             config.storage_url = storage_url.clone();
         }
+        resolve::distinct_keys(config)?;
         resolve::exposure(config).map_err(ConfigError::from)
     }
 }

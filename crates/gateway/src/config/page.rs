@@ -28,6 +28,7 @@ The environment wins over the file, flags win over the environment:
 | `listen` | `COUNTERSIGN_LISTEN` | `--listen` |
 | `data_dir` | `COUNTERSIGN_DATA_DIR` | `--data-dir` |
 | `api_key` | `COUNTERSIGN_API_KEY` | |
+| `admin_key` | `COUNTERSIGN_ADMIN_KEY` | |
 | `storage.url` | `COUNTERSIGN_STORAGE_URL` | |
 | the env file | `COUNTERSIGN_ENV_FILE` | `--env-file` |
 
@@ -46,7 +47,7 @@ pub(crate) fn page() -> String {
     page.push_str("## How values are written\n\n");
     page.extend(["- **Durations**: ", &duration, ".\n"]);
     page.push_str(
-        "- **References**: `${env:NAME}` in `api_key`, `activity.signing_key`, `storage.url`, a classifier's keys, and the values of\n  \
+        "- **References**: `${env:NAME}` in `api_key`, `admin_key`, `activity.signing_key`, `storage.url`, a classifier's keys, and the values of\n  \
          `env` and `headers` is replaced by that variable when the file is read. A variable that is not set is an error, unless its\n  \
          server is disabled.\n\
          - **The env file**: `env` in the data directory, or the one that `--env-file` names, has variables for such\n  \

@@ -14,6 +14,8 @@ use serde_json::{Map, Value};
 pub(crate) struct RawConfig {
     pub(crate) listen: Option<String>,
     pub(crate) api_key: Option<String>,
+    pub(crate) admin_key: Option<String>,
+    pub(crate) allow_api_commands: Option<bool>,
     pub(crate) require_mcp_auth: Option<bool>,
     pub(crate) trusted_hosts: Vec<String>,
     pub(crate) data_dir: Option<String>,

@@ -19,7 +19,7 @@ use super::problem::{ConfigError, MAX_REPORTED, Problem, Warning};
 use super::raw::RawConfig;
 use super::secret::Secret;
 
-pub(crate) use rules::{api_key, exposure, listen, storage_url};
+pub(crate) use rules::{api_key, distinct_keys, exposure, listen, storage_url};
 
 /// Shorter keys can be guessed.
 const SHORT_KEY: usize = 16;
@@ -42,6 +42,9 @@ pub(crate) fn document(
     if let Err(problem) = exposure(&config) {
         let place = Some(document.at("/require_mcp_auth"));
         resolver.problems.push(Problem { place, ..problem });
+    }
+    if let Err(problem) = distinct_keys(&config) {
+        resolver.refuse("/admin_key", problem);
     }
     let in_order = |problem: &Problem| problem.place.as_ref().and_then(|place| place.at);
     resolver.warnings.sort_by_key(in_order);
@@ -103,15 +106,9 @@ impl Resolver<'_, '_> {
                 Err(problem) => self.refuse("/listen", problem),
             }
         }
-        if let Some(text) = &raw.api_key
-            && let Some(key) = self.secret("/api_key", text, true)
-        {
-            match api_key(key.expose()) {
-                Ok(()) => self.warn_of_short_key(&key),
-                Err(problem) => self.refuse("/api_key", problem),
-            }
-            config.api_key = Some(key);
-        }
+        config.api_key = self.access_key("/api_key", raw.api_key.as_deref());
+        config.admin_key = self.access_key("/admin_key", raw.admin_key.as_deref());
+        config.allow_api_commands = raw.allow_api_commands.unwrap_or(false);
         if let Some(text) = &raw.data_dir
             && let Some(path) = self.path("/data_dir", text)
         {
@@ -122,6 +119,16 @@ impl Resolver<'_, '_> {
         if raw.routing_mode.as_deref() == Some("direct") {
             config.routing_mode = RoutingMode::Direct;
         }
+    }
+
+    /// A key that opens the gateway.
+    fn access_key(&mut self, pointer: &str, text: Option<&str>) -> Option<Secret> {
+        let key = self.secret(pointer, text?, true)?;
+        match api_key(key.expose()) {
+            Ok(()) => self.warn_of_short_key(pointer, &key),
+            Err(problem) => self.refuse(pointer, problem),
+        }
+        Some(key)
     }
 
     fn limits(&mut self, raw: &RawConfig, config: &mut Config) {
@@ -226,12 +233,12 @@ impl Resolver<'_, '_> {
         self.warn(pointer, Problem::new(None, message));
     }
 
-    fn warn_of_short_key(&mut self, key: &Secret) {
+    fn warn_of_short_key(&mut self, pointer: &str, key: &Secret) {
         if key.expose().len() < SHORT_KEY {
             let message = format!("the key has fewer than {SHORT_KEY} characters");
             let warning = Problem::new(None, message)
                 .hint("remove it to have a good one generated, or use `openssl rand -hex 32`");
-            self.warn("/api_key", warning);
+            self.warn(pointer, warning);
         }
     }
 

@@ -31,7 +31,11 @@ impl Config {
     /// A redactor that knows every secret of this configuration.
     pub fn redactor(&self) -> Redactor {
         let servers = self.servers.iter().flat_map(Server::secrets);
-        let own = [self.api_key.as_ref(), self.activity.signing_key.as_ref()];
+        let own = [
+            self.api_key.as_ref(),
+            self.admin_key.as_ref(),
+            self.activity.signing_key.as_ref(),
+        ];
         let classifiers = self.classifiers.iter().flat_map(Classifier::secrets);
         let secrets = own.into_iter().flatten().chain(servers).chain(classifiers);
         Redactor::new(secrets.map(|secret| secret.expose().to_owned()))
@@ -58,6 +62,8 @@ impl fmt::Debug for Transport {
 struct Shown<'a> {
     listen: String,
     api_key: Option<String>,
+    admin_key: Option<String>,
+    allow_api_commands: bool,
     require_mcp_auth: bool,
     trusted_hosts: &'a [String],
     data_dir: PathBuf,
@@ -148,6 +154,8 @@ impl<'a> From<&'a Config> for Shown<'a> {
         Self {
             listen: config.listen.to_string(),
             api_key: config.api_key.as_ref().map(Secret::shown),
+            admin_key: config.admin_key.as_ref().map(Secret::shown),
+            allow_api_commands: config.allow_api_commands,
             require_mcp_auth: config.require_mcp_auth,
             trusted_hosts: &config.trusted_hosts,
             data_dir: config.data_dir.clone(),

@@ -1,11 +1,11 @@
-//! Who may talk to the gateway at all: the right key, and a `Host` and `Origin` that are ours. The
-//! latter holds even without a key, because a page in somebody's browser can reach a loopback port
+//! Who may talk to the gateway at all, and who may change it: the right key, and a `Host` and `Origin` that are ours.
+//! The latter holds even without a key, because a page in somebody's browser can reach a loopback port
 //! too, under a name of its own choosing.
 
 use std::net::IpAddr;
 
-use hyper::HeaderMap;
 use hyper::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
+use hyper::{HeaderMap, Method};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::Config;
@@ -15,11 +15,22 @@ const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// What is checked on every request.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    /// Hashed, so that comparing takes as long whatever was sent.
-    key: [u8; 32],
+    /// What clients have. Hashed like the other, so that comparing takes as long whatever was sent.
+    api_key: [u8; 32],
+    /// What administrators have.
+    admin_key: [u8; 32],
     /// Whether `/mcp` needs the key.
     mcp_needs_key: bool,
     hosts: Vec<String>,
+}
+
+/// What the key of a request opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// MCP, and everything that only reads.
+    Client,
+    /// Everything.
+    Admin,
 }
 
 /// Why a request is turned away.
@@ -27,12 +38,14 @@ pub(crate) struct Guard {
 pub(crate) enum Refused {
     /// No key, or a wrong one.
     Key,
+    /// The clients' key, where the admin key is needed.
+    NotAdmin,
     /// This header names a foreign host.
     Foreign(&'static str),
 }
 
 impl Guard {
-    pub(crate) fn new(config: &Config, key: &str) -> Self {
+    pub(crate) fn new(config: &Config, api_key: &str, admin_key: &str) -> Self {
         let mut hosts = vec![
             "localhost".to_owned(),
             "127.0.0.1".to_owned(),
@@ -46,7 +59,8 @@ impl Guard {
         }
         hosts.extend(config.trusted_hosts.iter().cloned());
         Self {
-            key: Sha256::digest(key).into(),
+            api_key: Sha256::digest(api_key).into(),
+            admin_key: Sha256::digest(admin_key).into(),
             mcp_needs_key: config.require_mcp_auth,
             hosts,
         }
@@ -73,14 +87,22 @@ impl Guard {
     /// Checks the key of a request for `/mcp`.
     pub(crate) fn check_mcp(&self, headers: &HeaderMap) -> Result<(), Refused> {
         if self.mcp_needs_key {
-            self.check_key(headers)
+            self.check_key(headers).map(drop)
         } else {
             Ok(())
         }
     }
 
-    /// Checks the key.
-    pub(crate) fn check_key(&self, headers: &HeaderMap) -> Result<(), Refused> {
+    /// Checks the key of a request for the REST interface: whatever is not a `GET` may change something.
+    pub(crate) fn check_api(&self, method: &Method, headers: &HeaderMap) -> Result<(), Refused> {
+        match self.check_key(headers)? {
+            Access::Client if method != Method::GET => Err(Refused::NotAdmin),
+            Access::Client | Access::Admin => Ok(()),
+        }
+    }
+
+    /// Checks the key, and says what it opens.
+    pub(crate) fn check_key(&self, headers: &HeaderMap) -> Result<Access, Refused> {
         let given = headers
             .get(API_KEY)
             .map(hyper::header::HeaderValue::as_bytes);
@@ -91,20 +113,16 @@ impl Guard {
                 .eq_ignore_ascii_case(b"bearer ")
                 .then(|| token.trim_ascii())
         };
-        match given.or_else(bearer) {
-            Some(given) if self.is_key(given) => Ok(()),
-            _ => Err(Refused::Key),
-        }
-    }
-
-    fn is_key(&self, given: &[u8]) -> bool {
+        let given = given.or_else(bearer).ok_or(Refused::Key)?;
         let given: [u8; 32] = Sha256::digest(given).into();
-        let different = self
-            .key
-            .iter()
-            .zip(given)
-            .fold(0, |bits, (one, other)| bits | (one ^ other));
-        std::hint::black_box(different) == 0
+        // Both are compared, whatever the first comparison gives.
+        let [is_api_key, is_admin_key] =
+            [&self.api_key, &self.admin_key].map(|key| is_equal(key, &given));
+        match (is_admin_key, is_api_key) {
+            (true, _) => Ok(Access::Admin),
+            (false, true) => Ok(Access::Client),
+            (false, false) => Err(Refused::Key),
+        }
     }
 
     /// A trusted host may be given with or without a port; without one, any port will do.
@@ -119,6 +137,13 @@ impl Guard {
             |ours: &String| ours.eq_ignore_ascii_case(host) || ours.eq_ignore_ascii_case(name);
         self.hosts.iter().any(is_it)
     }
+}
+
+/// Compares two hashes in a time that does not depend on them.
+fn is_equal(one: &[u8; 32], other: &[u8; 32]) -> bool {
+    let pairs = one.iter().zip(other);
+    let different = pairs.fold(0, |bits, (one, other)| bits | (one ^ other));
+    std::hint::black_box(different) == 0
 }
 
 #[cfg(test)]
@@ -141,7 +166,7 @@ mod tests {
             "gateway.example".to_owned(),
             "other.example:8443".to_owned(),
         ];
-        Guard::new(&config, "the key")
+        Guard::new(&config, "the key", "the admin key")
     }
 
     #[test]
@@ -201,11 +226,11 @@ mod tests {
         let guard = guard();
         assert_eq!(
             guard.check_key(&headers(&[("x-api-key", "the key")])),
-            Ok(())
+            Ok(Access::Client)
         );
         assert_eq!(
-            guard.check_key(&headers(&[("authorization", "bearer the key")])),
-            Ok(())
+            guard.check_key(&headers(&[("authorization", "bearer the admin key")])),
+            Ok(Access::Admin)
         );
         for wrong in [
             ("x-api-key", "the"),
@@ -216,5 +241,22 @@ mod tests {
             assert_eq!(guard.check_key(&headers(&[wrong])), Err(Refused::Key));
         }
         assert_eq!(guard.check_mcp(&headers(&[])), Err(Refused::Key));
+    }
+
+    #[test]
+    fn only_the_admin_key_changes_something() {
+        let guard = guard();
+        let client = headers(&[("x-api-key", "the key")]);
+        let admin = headers(&[("x-api-key", "the admin key")]);
+        assert_eq!(guard.check_api(&Method::GET, &client), Ok(()));
+        assert_eq!(guard.check_api(&Method::GET, &admin), Ok(()));
+        for method in [Method::POST, Method::PATCH, Method::PUT, Method::DELETE] {
+            let refused = guard.check_api(&method, &client);
+            assert_eq!(refused, Err(Refused::NotAdmin), "{method}");
+            assert_eq!(guard.check_api(&method, &admin), Ok(()), "{method}");
+            let stranger = guard.check_api(&method, &headers(&[]));
+            assert_eq!(stranger, Err(Refused::Key), "{method}");
+        }
+        assert_eq!(guard.check_mcp(&admin), Ok(()));
     }
 }

@@ -121,17 +121,17 @@ async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<B
             Err(refused) => turned_away(shared, refused),
         };
     }
-    match path {
-        "/healthz" => plain(StatusCode::OK, "ok\n"),
-        "/readyz" => ready(shared),
-        _ if path == "/metrics" || path == "/events" || path.starts_with("/api/v1/") => {
-            match guard.check_key(request.headers()) {
-                Ok(()) if takes_place(&request) => watched(shared, request).await,
-                Ok(()) => crowded(),
-                Err(refused) => turned_away(shared, refused),
-            }
-        }
-        _ => plain(StatusCode::NOT_FOUND, "not found\n"),
+    let admitted = match path {
+        "/healthz" => return plain(StatusCode::OK, "ok\n"),
+        "/readyz" => return ready(shared),
+        "/metrics" | "/events" => guard.check_key(request.headers()).map(drop),
+        _ if path.starts_with("/api/v1/") => guard.check_api(request.method(), request.headers()),
+        _ => return plain(StatusCode::NOT_FOUND, "not found\n"),
+    };
+    match admitted {
+        Ok(()) if takes_place(&request) => watched(shared, request).await,
+        Ok(()) => crowded(),
+        Err(refused) => turned_away(shared, refused),
     }
 }
 

@@ -17,6 +17,21 @@ impl Unauthorised {
     }
 }
 
+/// A client that tried to change something with the clients' key.
+pub(crate) struct NotAdmin {
+    pub(crate) header: &'static str,
+}
+
+impl NotAdmin {
+    pub(crate) fn emit(&self, events: &Events) {
+        count(&events.not_admin);
+        tracing::warn!(
+            header = self.header,
+            "refused a change that was sent with the api_key; it needs the admin_key"
+        );
+    }
+}
+
 /// A request that another site's page may have sent.
 pub(crate) struct Foreign {
     pub(crate) header: &'static str,

@@ -8,6 +8,7 @@ use countersign_audit::{Kind, Outcome, Record, Source as By};
 use serde::Serialize;
 
 use super::Refused;
+use super::difference::Change;
 use crate::config::{ConfigError, Problem, Source};
 use crate::events;
 use crate::shared::Shared;
@@ -31,6 +32,9 @@ pub(crate) struct Said {
 pub(crate) struct Applied {
     /// The keys that differ from what held before.
     pub(crate) changed: Vec<String>,
+    /// Each setting that differs, with its old and its new value, for the record.
+    #[serde(skip)]
+    pub(crate) changes: Vec<Change>,
     /// The keys that wait for the next start.
     pub(crate) needs_restart: Vec<&'static str>,
     pub(crate) warnings: Vec<Said>,
@@ -106,7 +110,7 @@ impl Refused {
                 format!("cannot write the configuration file: {error}"),
                 "check the rights of the file and of its folder; nothing has changed",
             )],
-            Self::Config(error) | Self::Base(error) => wrong(error),
+            Self::Config(error) | Self::Base(error) | Self::FileOnly(error) => wrong(error),
         }
     }
 }
@@ -170,9 +174,10 @@ pub(super) async fn tell(
 }
 
 fn summary(applied: &Applied) -> String {
-    let changed = match applied.changed.as_slice() {
+    let changes: Vec<_> = applied.changes.iter().map(Change::to_string).collect();
+    let changed = match changes.as_slice() {
         [] => "nothing that counts".to_owned(),
-        changed => changed.join(", "),
+        changes => changes.join(", "),
     };
     match applied.needs_restart.as_slice() {
         [] => format!("changed: {changed}"),

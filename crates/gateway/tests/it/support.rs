@@ -17,6 +17,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 /// Far longer than anything takes; reached only when a test fails.
 pub(crate) const WAIT: Duration = Duration::from_mins(1);
 pub(crate) const KEY: &str = "test-key";
+pub(crate) const ADMIN_KEY: &str = "test-admin-key";
 
 /// A gateway and the folder it keeps its state in.
 pub(crate) struct Rig {
@@ -29,6 +30,7 @@ pub(crate) fn config(folder: &Path, servers: Vec<Server>) -> Config {
     let mut config = Config::embedded(&Environment::empty());
     config.listen = ([127, 0, 0, 1], 0).into();
     config.api_key = Some(ApiKey::new(KEY));
+    config.admin_key = Some(ApiKey::new(ADMIN_KEY));
     folder.clone_into(&mut config.data_dir);
     config.call_tool_timeout = WAIT;
     config.servers = servers;
@@ -62,6 +64,11 @@ impl Rig {
     /// A client of a path, with the key.
     pub(crate) fn client(&self, path: &str) -> HttpClient {
         self.stranger(path).with_header("X-API-Key", KEY)
+    }
+
+    /// A client of a path, with the admin key.
+    pub(crate) fn admin(&self, path: &str) -> HttpClient {
+        self.stranger(path).with_header("X-API-Key", ADMIN_KEY)
     }
 
     /// A client of a path, without the key.

@@ -6,12 +6,12 @@ use std::path::Path;
 use std::time::Duration;
 
 use countersign_gateway::config::Config;
-use countersign_gateway::stored_key;
+use countersign_gateway::stored_api_key;
 use serde_json::Value;
 
 use super::check::Check;
 use crate::files;
-use crate::remote::{Remote, announced, reachable};
+use crate::remote::{Remote, announced, key_for, reachable};
 
 const CONNECT: Duration = Duration::from_secs(2);
 
@@ -35,9 +35,7 @@ impl Here {
         let Some(at) = announced.or_else(|| Some(reachable(config.listen)).filter(answers)) else {
             return Self::Nobody;
         };
-        let key = config.api_key.clone();
-        let key = key.or_else(|| stored_key(&config.data_dir).ok().flatten());
-        let Some(key) = key else {
+        let Some(key) = key_for(config, announced.is_some()).ok().flatten() else {
             return match announced {
                 Some(at) => Self::Locked(at),
                 None => Self::Stranger {
@@ -191,7 +189,7 @@ fn key(config: &Config, here: &Here) -> Vec<Check> {
     let path = config.data_dir.join("api_key");
     let shown = path.display();
     let used = config.data_dir.join("activity.db").exists();
-    match (stored_key(&config.data_dir), here) {
+    match (stored_api_key(&config.data_dir), here) {
         (Ok(Some(_)), _) => {
             let open = files::mode(&path).is_some_and(|mode| mode & 0o077 != 0);
             let told = Check::warning(
@@ -205,7 +203,7 @@ fn key(config: &Config, here: &Here) -> Vec<Check> {
                 Check::ok("api key", format!("in {shown}"))
             }]
         }
-        (Ok(None), Here::Locked(at)) => vec![Check::error(
+        (Ok(None), Here::Locked(at) | Here::Ours(_, at)) => vec![Check::error(
             "api key",
             format!("the gateway at {at} runs, and its key, {shown}, is gone"),
             format!(

@@ -15,12 +15,13 @@ use crate::commands::import::is_secret;
 use crate::files;
 
 /// Settings of ours that are read from the environment: what is not set is not missing.
-const SETTINGS: [&str; 7] = [
+const SETTINGS: [&str; 8] = [
     "COUNTERSIGN_CONFIG",
     "COUNTERSIGN_ENV_FILE",
     "COUNTERSIGN_LISTEN",
     "COUNTERSIGN_DATA_DIR",
     "COUNTERSIGN_API_KEY",
+    "COUNTERSIGN_ADMIN_KEY",
     "COUNTERSIGN_STORAGE_URL",
     "COUNTERSIGN_LOG",
 ];

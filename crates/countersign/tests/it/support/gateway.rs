@@ -110,7 +110,15 @@ impl Running {
     }
 
     pub(crate) fn key(&self) -> String {
-        let key = std::fs::read_to_string(self.folder.join("data/api_key")).expect("a key");
+        self.stored("api_key")
+    }
+
+    pub(crate) fn admin_key(&self) -> String {
+        self.stored("admin_key")
+    }
+
+    fn stored(&self, file: &str) -> String {
+        let key = std::fs::read_to_string(self.folder.join("data").join(file)).expect("a key");
         key.trim().to_owned()
     }
 

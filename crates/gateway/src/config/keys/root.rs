@@ -31,7 +31,19 @@ pub(crate) static ROOT: Block = Block {
             "api_key",
             Form::OptionalText,
             "null",
-            "The key clients authenticate with; may be a reference such as `${env:NAME}`. `null`: one is generated into the data directory at first start. `COUNTERSIGN_API_KEY` wins over it.",
+            "The key clients authenticate with: it opens MCP and everything that only reads. May be a reference such as `${env:NAME}`. `null`: one is generated into the data directory at first start. `COUNTERSIGN_API_KEY` wins over it.",
+        ),
+        key(
+            "admin_key",
+            Form::OptionalText,
+            "null",
+            "The key for requests that change something; it opens everything that `api_key` opens too, and must be another one. Given as `api_key` is. `null`: one is generated into the data directory at first start. `COUNTERSIGN_ADMIN_KEY` wins over it.",
+        ),
+        key(
+            "allow_api_commands",
+            Form::Flag,
+            "false",
+            "Whether a change over the API, with the admin key, may set which programs are started (`command`, `args`, `env`, `working_dir` of a server) and where secrets are sent (`${env:NAME}` references in `headers`, `url` of a server with secret headers, where classifiers are). Like the keys themselves, `listen`, `data_dir` and `storage`, it can be changed in the file only.",
         ),
         key(
             "require_mcp_auth",

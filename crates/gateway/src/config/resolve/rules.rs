@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use crate::config::model::Config;
 use crate::config::problem::Problem;
+use crate::config::secret::Secret;
 
 /// An address and port.
 pub(crate) fn listen(text: &str) -> Result<SocketAddr, Problem> {
@@ -42,6 +43,17 @@ pub(crate) fn storage_url(url: &str) -> Result<(), Problem> {
         "not a storage URL"
     };
     Err(Problem::new(None, message).hint("write \"sqlite:\" or \"sqlite:PATH\""))
+}
+
+/// The clients' key must not be the admin key.
+pub(crate) fn distinct_keys(config: &Config) -> Result<(), Problem> {
+    let [api, admin] =
+        [&config.api_key, &config.admin_key].map(|key| key.as_ref().map(Secret::expose));
+    if api.is_none() || api != admin {
+        return Ok(());
+    }
+    let message = "the admin key is the same as api_key, so every client could change the gateway";
+    Err(Problem::new(None, message).hint("remove admin_key to have one generated"))
 }
 
 /// Without a key, only this machine may be served.

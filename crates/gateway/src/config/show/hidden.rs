@@ -44,7 +44,10 @@ fn is_telling(flag: &str) -> bool {
     flag.starts_with('-') && words.iter().any(|word| flag.contains(word))
 }
 
-/// Without user, password and query, which is where secrets are.
+/// A step of a path that is at least this long and has letters and digits is taken for a secret.
+const SECRET_STEP: usize = 24;
+
+/// Without user, password and query, which is where secrets are, and without steps of the path that look like one.
 pub(in crate::config) fn shown_url(url: &str) -> String {
     let (url, query) = match url.split_once('?') {
         Some((url, _)) => (url, "?[redacted]"),
@@ -55,7 +58,46 @@ pub(in crate::config) fn shown_url(url: &str) -> String {
     };
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
     match authority.rsplit_once('@') {
-        Some((_, host)) => format!("{scheme}://[redacted]@{host}{path}{query}"),
-        None => format!("{scheme}://{authority}{path}{query}"),
+        Some((_, host)) => format!("{scheme}://[redacted]@{host}{}{query}", shown_path(path)),
+        None => format!("{scheme}://{authority}{}{query}", shown_path(path)),
+    }
+}
+
+/// Some services put the key into the path.
+fn shown_path(path: &str) -> String {
+    let shown = |step| {
+        if is_secret_step(step) {
+            "[redacted]"
+        } else {
+            step
+        }
+    };
+    path.split('/').map(shown).collect::<Vec<_>>().join("/")
+}
+
+fn is_secret_step(step: &str) -> bool {
+    let has = |kind: fn(&u8) -> bool| step.as_bytes().iter().any(kind);
+    step.len() >= SECRET_STEP && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown_url;
+
+    #[test]
+    fn an_address_is_shown_without_what_may_be_secret() {
+        for (url, shown) in [
+            ("https://x.example/mcp", "https://x.example/mcp"),
+            (
+                "https://x.example/api/s/MzZkNGYwZjEtNTk1My00YTk5/mcp?k=v",
+                "https://x.example/api/s/[redacted]/mcp?[redacted]",
+            ),
+            (
+                "https://u:p@x.example/a-rather-long-name-of-a-service",
+                "https://[redacted]@x.example/a-rather-long-name-of-a-service",
+            ),
+        ] {
+            assert_eq!(shown_url(url), shown);
+        }
     }
 }

@@ -38,6 +38,8 @@ fn a_whole_file_is_resolved() {
     {
       "listen": "127.0.0.1:9090",
       "api_key": "[redacted]",
+      "admin_key": null,
+      "allow_api_commands": false,
       "require_mcp_auth": true,
       "trusted_hosts": [
         "tools.example.com:443"
@@ -287,6 +289,8 @@ fn the_template_says_the_defaults() {
     {
       "listen": "127.0.0.1:8080",
       "api_key": null,
+      "admin_key": null,
+      "allow_api_commands": false,
       "require_mcp_auth": true,
       "trusted_hosts": [],
       "data_dir": "~/.countersign",

@@ -58,6 +58,7 @@ fn answer(outcome: Result<Applied, Refused>) -> Response<Body> {
     };
     let status = match &refused {
         Refused::Config(_) => StatusCode::BAD_REQUEST,
+        Refused::FileOnly(_) => StatusCode::FORBIDDEN,
         Refused::NoFile | Refused::Base(_) => StatusCode::CONFLICT,
         Refused::Stopping => StatusCode::SERVICE_UNAVAILABLE,
         Refused::Unwritable(_) => StatusCode::INTERNAL_SERVER_ERROR,

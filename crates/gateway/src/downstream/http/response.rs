@@ -15,6 +15,10 @@ const EVENTS: &str = "text/event-stream";
 /// What nearly every client accepts.
 const USUAL: &str = "application/json, text/event-stream";
 
+/// What a request with the clients' key is told where it would change something.
+const NOT_ADMIN: &str = "this request needs the admin_key: the api_key opens MCP and every GET";
+const ADMIN_KEY_HINT: &str = "send the admin_key instead: it is in the configuration, in COUNTERSIGN_ADMIN_KEY, or in the file `admin_key` in the data directory";
+
 pub(super) fn not_allowed() -> Response<Body> {
     let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "use POST\n");
     response
@@ -83,6 +87,15 @@ pub(super) fn turned_away(shared: &Shared, refused: guard::Refused) -> Response<
             let challenge = HeaderValue::from_static("Bearer realm=\"countersign\"");
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
             response
+        }
+        guard::Refused::NotAdmin => {
+            events::NotAdmin {
+                header: "X-API-Key",
+            }
+            .emit(&shared.events);
+            let text = serde_json::json!({ "error": NOT_ADMIN, "hint": ADMIN_KEY_HINT });
+            let body = Body::from(Bytes::from(text.to_string()));
+            json(StatusCode::FORBIDDEN, body)
         }
         guard::Refused::Foreign(header) => {
             events::Foreign { header }.emit(&shared.events);
