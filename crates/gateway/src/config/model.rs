@@ -1,6 +1,7 @@
 //! The configuration as the gateway uses it: typed, complete, and already cross-checked.
 
 mod activity;
+mod profile;
 mod server;
 
 use std::net::SocketAddr;
@@ -19,6 +20,7 @@ use super::sanitisers::Sanitisers;
 use super::secret::{ApiKey, Secret};
 
 pub use activity::ActivityConfig;
+pub use profile::Profile;
 pub use server::{Protocol, Server, ToolConfig, Transport};
 
 /// Everything one gateway is started with.
@@ -48,6 +50,8 @@ pub struct Config {
     pub max_message_bytes: usize,
     /// What all messages in flight may hold together.
     pub max_inflight_bytes: usize,
+    /// What holds where the blocks below say nothing.
+    pub profile: Profile,
     /// Where records are stored. May hold a password: show it with [`Secret::shown`].
     pub storage_url: Secret,
     /// The activity log.
@@ -107,6 +111,7 @@ impl Config {
             call_tool_timeout: Duration::from_mins(2),
             max_message_bytes: 16 << 20,
             max_inflight_bytes: 256 << 20,
+            profile: Profile::default(),
             storage_url: Secret::new("sqlite:"),
             activity: ActivityConfig::default(),
             output: RawOutputValidation::default(),
@@ -129,22 +134,37 @@ impl Config {
     pub fn sanitisation(&self, server: &str, tool: &str) -> OutputSanitisation {
         let server = self.server(server);
         let tool = server.and_then(|server| server.tools.get(tool));
+        let [outer, inner] = self.profiles(server).map(Profile::sanitisation);
         let blocks = [
+            Some(&outer),
             Some(&self.sanitisation),
+            Some(&inner),
             server.map(|server| &server.sanitisation),
             tool.map(|tool| &tool.sanitisation),
         ];
         OutputSanitisation::resolve(blocks.into_iter().flatten())
     }
 
-    /// What holds for one tool: the file's blocks, its server's over them, its own over those,
+    /// The profiles that stand under the file's own blocks and under those of a server. A server's profile takes the
+    /// place of the file's.
+    fn profiles(&self, server: Option<&Server>) -> [Profile; 2] {
+        match server.and_then(|server| server.profile) {
+            Some(own) => [Profile::Standard, own],
+            None => [self.profile, Profile::Standard],
+        }
+    }
+
+    /// What holds for one tool: the profile, the file's blocks over it, its server's over them, its own over those,
     /// key by key. Set `client` to who will read the result.
     pub fn policy(&self, server: &str, tool: &str) -> Policy {
         let sanitisation = self.sanitisation(server, tool);
         let server = self.server(server);
         let tool = server.and_then(|server| server.tools.get(tool));
+        let [outer, inner] = self.profiles(server).map(Profile::output);
         let outputs = [
+            Some(&outer),
             Some(&self.output),
+            Some(&inner),
             server.map(|server| &server.output),
             tool.map(|tool| &tool.output),
         ];

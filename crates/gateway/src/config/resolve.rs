@@ -14,7 +14,7 @@ use countersign_inspect::config::RawOutputSanitisation;
 use super::document::Document;
 use super::duration;
 use super::environment::{BadReference, Environment};
-use super::model::{Config, RoutingMode};
+use super::model::{Config, Profile, RoutingMode};
 use super::problem::{ConfigError, MAX_REPORTED, Problem, Warning};
 use super::raw::RawConfig;
 use super::secret::Secret;
@@ -91,6 +91,8 @@ impl Resolver<'_, '_> {
             config.classifier_budget = budget;
         }
         self.not_yet("/schema_refs", raw.schema_refs.is_empty());
+        let profile = raw.profile.as_deref().and_then(Profile::parse);
+        config.profile = profile.unwrap_or_default();
         config.output = raw.output_validation;
         config.input = raw.input_validation;
         config.sanitisation = raw.output_sanitisation;

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::classifier::{Classifier, ShownClassifier};
 use super::duration;
-use super::model::{ActivityConfig, Config, Server, Transport};
+use super::model::{ActivityConfig, Config, Profile, Server, Transport};
 use super::secret::Secret;
 
 pub(super) use hidden::shown_url;
@@ -72,6 +72,7 @@ struct Shown<'a> {
     call_tool_timeout: String,
     max_message_bytes: usize,
     max_inflight_bytes: usize,
+    profile: &'static str,
     storage: ShownStorage,
     activity: ShownActivity,
     #[serde(flatten)]
@@ -116,6 +117,8 @@ struct ShownServer<'a> {
     timeout: String,
     max_concurrent_requests: usize,
     queue_size: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<&'static str>,
     #[serde(flatten)]
     policy: ShownPolicy,
     classify: &'a [String],
@@ -164,6 +167,7 @@ impl<'a> From<&'a Config> for Shown<'a> {
             call_tool_timeout: duration::show(config.call_tool_timeout),
             max_message_bytes: config.max_message_bytes,
             max_inflight_bytes: config.max_inflight_bytes,
+            profile: config.profile.as_str(),
             storage: ShownStorage {
                 url: shown_url(config.storage_url.expose()),
             },
@@ -225,6 +229,7 @@ fn shown_server<'a>(config: &'a Config, server: &'a Server) -> ShownServer<'a> {
         timeout: duration::show(server.timeout.unwrap_or(config.call_tool_timeout)),
         max_concurrent_requests: server.max_concurrent_requests,
         queue_size: server.queue_size,
+        profile: server.profile.map(Profile::as_str),
         policy: ShownPolicy::of(config, name, ""),
         classify: server.classify.as_deref().unwrap_or_default(),
         tools: tools

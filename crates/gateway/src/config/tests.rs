@@ -4,6 +4,7 @@ mod accepted;
 mod agreement;
 mod classifiers;
 mod origin;
+mod profile;
 mod refused;
 
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! `countersign config show`: what holds once file, environment and defaults are put together, as JSON without secrets.
 
 use clap::Args;
-use countersign_gateway::config::Overrides;
+use countersign_gateway::config::{Config, Overrides, Profile};
 
 use super::ConfigOption;
 use crate::report::Failure;
@@ -20,10 +20,31 @@ pub(super) struct Arguments {
     config: ConfigOption,
 }
 
+/// What the profile in use stands for; nothing if it is only the defaults.
+fn profile(config: &Config) -> String {
+    let servers = config.servers.iter().filter_map(|server| server.profile);
+    if !servers
+        .chain([config.profile])
+        .any(|profile| profile == Profile::Hardened)
+    {
+        return String::new();
+    }
+    let settings = Profile::Hardened.settings();
+    let settings: Vec<_> = settings
+        .iter()
+        .map(|(key, value)| format!("{key} {value}"))
+        .collect();
+    format!(
+        "the profile hardened stands for: {}; single keys win over it\n",
+        settings.join(", ")
+    )
+}
+
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
     match arguments.config.open(&Overrides::default(), console) {
         Ok((config, _)) => {
             console.data(config.show() + "\n")?;
+            console.message(profile(&config));
             Ok(Exit::Ok)
         }
         Err(exit) => Ok(exit),

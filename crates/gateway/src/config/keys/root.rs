@@ -6,6 +6,7 @@ use super::server::SERVER;
 use super::validation::{INPUT_VALIDATION, OUTPUT_VALIDATION};
 use super::{Block, Form, Key, key};
 use crate::config::foreign;
+use crate::config::model::Profile;
 
 const SIZES: Form = Form::Number(1024, 1 << 30);
 const MANY: u64 = 1 << 53;
@@ -92,6 +93,12 @@ pub(crate) static ROOT: Block = Block {
             Form::Number(1024, 1 << 40),
             "268435456",
             "How many bytes all messages in flight may hold together; no less than `max_message_bytes`. Half of it is set aside in equal shares for the servers and the clients.",
+        ),
+        key(
+            "profile",
+            Form::Choice(Profile::WORDS),
+            r#""standard""#,
+            "`hardened` blocks whatever is not known to be good: `output_validation` is strict, missing structured content and schemas that cannot be enforced block, guards hold for every tool, sanitising is `full` and a control token in `structuredContent` blocks. Single keys win over it; `config show` says what holds.",
         ),
         key(
             "storage",

@@ -4,6 +4,7 @@ use super::sanitisation::SANITISATION;
 use super::validation::{INPUT_VALIDATION, OUTPUT_VALIDATION};
 use super::{Block, Form, Key, key};
 use crate::config::foreign;
+use crate::config::model::Profile;
 
 pub(crate) const PROTOCOLS: &[&str] = &["auto", "stdio", "streamable-http", "http", "sse"];
 
@@ -105,6 +106,12 @@ const SERVER_KEYS: &[Key] = &[
         Form::Number(0, 65_536),
         "64",
         "How many more may wait; beyond that they are refused at once.",
+    ),
+    key(
+        "profile",
+        Form::Choice(Profile::WORDS),
+        "",
+        "For this server's tools, in place of the file's; it wins over the file's blocks, and its own blocks win over it.",
     ),
     key(
         "output_validation",

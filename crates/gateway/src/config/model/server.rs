@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use countersign_inspect::config::{RawInputValidation, RawOutputSanitisation, RawOutputValidation};
 
+use super::profile::Profile;
 use crate::config::secret::Secret;
 
 /// One server behind the gateway.
@@ -23,6 +24,8 @@ pub struct Server {
     pub max_concurrent_requests: usize,
     /// How many more may wait.
     pub queue_size: usize,
+    /// Its own profile, in place of the file's.
+    pub profile: Option<Profile>,
     /// Its own `output_validation`, as written.
     pub output: RawOutputValidation,
     /// Its own `input_validation`, as written.
@@ -74,6 +77,7 @@ impl Server {
             timeout: None,
             max_concurrent_requests: 16,
             queue_size: 64,
+            profile: None,
             output: RawOutputValidation::default(),
             input: RawInputValidation::default(),
             sanitisation: RawOutputSanitisation::default(),

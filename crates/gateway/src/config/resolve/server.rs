@@ -6,7 +6,7 @@ use std::collections::btree_map::Entry;
 use super::Resolver;
 use crate::config::document::{brief, step};
 use crate::config::duration;
-use crate::config::model::{Server, ToolConfig};
+use crate::config::model::{Profile, Server, ToolConfig};
 use crate::config::name;
 use crate::config::problem::Problem;
 use crate::config::raw::{RawServer, RawServers, RawTool};
@@ -81,6 +81,7 @@ impl Resolver<'_, '_> {
         }
         let sanitisation = raw.output_sanitisation;
         self.sanitisation(&format!("{pointer}/output_sanitisation"), &sanitisation);
+        server.profile = raw.profile.as_deref().and_then(Profile::parse);
         server.output = raw.output_validation;
         server.input = raw.input_validation;
         server.sanitisation = sanitisation;

@@ -1,0 +1,85 @@
+//! A profile: one word for several settings. It stands under what the file itself says, so single keys win over it.
+
+use countersign_inspect::Mode;
+use countersign_inspect::config::{
+    GuardScope, Posture, RawOutputSanitisation, RawOutputValidation, SanitiseMode, Structured,
+};
+use serde_json::Value;
+
+/// Which settings hold where the file says nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Profile {
+    /// The documented defaults.
+    #[default]
+    Standard,
+    /// Whatever is not known to be good is blocked.
+    Hardened,
+}
+
+impl Profile {
+    /// Every word for one.
+    pub const WORDS: &'static [&'static str] = &["standard", "hardened"];
+
+    /// As the file writes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Standard => "standard",
+            Self::Hardened => "hardened",
+        }
+    }
+
+    /// The profile of that name.
+    pub(crate) fn parse(word: &str) -> Option<Self> {
+        let all = [Self::Standard, Self::Hardened];
+        all.into_iter().find(|profile| profile.as_str() == word)
+    }
+
+    /// The `output_validation` it stands for.
+    pub(crate) fn output(self) -> RawOutputValidation {
+        match self {
+            Self::Standard => RawOutputValidation::default(),
+            Self::Hardened => RawOutputValidation {
+                mode: Some(Mode::Strict),
+                missing_structured_content: Some(Posture::Block),
+                uncompilable_schema: Some(Posture::Block),
+                guards: Some(GuardScope::Always),
+                ..RawOutputValidation::default()
+            },
+        }
+    }
+
+    /// The `output_sanitisation` it stands for.
+    pub(crate) fn sanitisation(self) -> RawOutputSanitisation {
+        match self {
+            Self::Standard => RawOutputSanitisation::default(),
+            Self::Hardened => RawOutputSanitisation {
+                mode: Some(SanitiseMode::Full),
+                structured: Some(Structured::Block),
+                ..RawOutputSanitisation::default()
+            },
+        }
+    }
+
+    /// What it stands for, as keys and values of the file.
+    pub fn settings(self) -> Vec<(String, String)> {
+        let blocks = [
+            ("output_validation", serde_json::to_value(self.output())),
+            (
+                "output_sanitisation",
+                serde_json::to_value(self.sanitisation()),
+            ),
+        ];
+        let mut settings = Vec::new();
+        for (block, value) in blocks {
+            if let Ok(Value::Object(keys)) = value {
+                settings.extend(keys.iter().map(|(key, value)| {
+                    let text = value
+                        .as_str()
+                        .map_or_else(|| value.to_string(), str::to_owned);
+                    (format!("{block}.{key}"), text)
+                }));
+            }
+        }
+        settings
+    }
+}
