@@ -8,4 +8,5 @@ mod key;
 
 pub use checkpoint::{Checkpoint, CheckpointKind};
 pub(crate) use checkpoint::{append_to_log, log_path, read_log};
+pub(crate) use key::KEY_FILE;
 pub use key::{KeyError, PublicKey, Signer, TrustedKeys};

@@ -36,6 +36,7 @@ mod chain;
 mod digest;
 mod export;
 mod id;
+mod private;
 mod query;
 mod record;
 mod store;

@@ -13,6 +13,7 @@ use countersign_gateway::config::{ApiKey, Config};
 use countersign_gateway::{KeyError, stored_admin_key, stored_api_key};
 use serde_json::Value;
 
+use crate::files;
 use crate::report::Failure;
 
 pub(crate) use stream::Stream;
@@ -192,7 +193,8 @@ impl Announcement {
     /// A gateway nobody can find still serves, so a failure is not one.
     pub(crate) fn make(data_dir: &Path, address: SocketAddr) -> Self {
         let path = data_dir.join(FILE);
-        drop(std::fs::write(&path, format!("{}\n", reachable(address))));
+        let text = format!("{}\n", reachable(address));
+        drop(files::write_private(&path, text.as_bytes()));
         Self { path }
     }
 }

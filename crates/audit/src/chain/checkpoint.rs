@@ -3,7 +3,7 @@
 //! Written to the store and, as a line of JSON, to `checkpoints.log`; ship that file elsewhere and even the loss of the whole
 //! store is noticed. Says also how many records could not be written so far: a gap no hash can show.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::chain::key::{Signer, TrustedKeys};
 use crate::digest::{hex, unhex};
 use crate::id::Ulid;
+use crate::private::private_file;
 use crate::record::Head;
 use crate::time::Timestamp;
 
@@ -91,10 +92,7 @@ fn message(kind: CheckpointKind, head: &Head, at: Timestamp, lost: u64) -> Vec<u
 pub(crate) fn append_to_log(dir: &Path, checkpoint: &Checkpoint, sync: bool) -> io::Result<()> {
     let mut line = serde_json::to_vec(checkpoint)?;
     line.push(b'\n');
-    let mut file = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(log_path(dir))?;
+    let mut file = private_file().open(log_path(dir))?;
     file.write_all(&line)?;
     if sync { file.sync_data() } else { Ok(()) }
 }
@@ -170,7 +168,10 @@ mod tests {
             append_to_log(dir.path(), checkpoint, true).expect("written");
         }
         let path = dir.path().join(LOG_FILE);
-        let mut file = OpenOptions::new().append(true).open(&path).expect("open");
+        let mut file = std::fs::OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .expect("open");
         file.write_all(b"{\"kind\":\"he").expect("torn");
         let mut read = Vec::new();
         read_log(&path, |number, checkpoint| {

@@ -12,8 +12,9 @@ use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 use thiserror::Error;
 
 use crate::digest::{hex, unhex};
+use crate::private::private_file;
 
-const KEY_FILE: &str = "signing_key";
+pub(crate) const KEY_FILE: &str = "signing_key";
 const PUBLIC_FILE: &str = "signing_keys.pub";
 
 /// The signing key could not be had.
@@ -167,7 +168,7 @@ impl TrustedKeys {
         }
         let path = dir.join(PUBLIC_FILE);
         let append = || -> io::Result<()> {
-            let mut file = OpenOptions::new().create(true).append(true).open(&path)?;
+            let mut file = private_file().open(&path)?;
             file.write_all(format!("{key}\n").as_bytes())?;
             file.sync_data()
         };

@@ -161,6 +161,7 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
 pub(super) fn open_reader(options: &Options) -> Result<Sqlite, StoreError> {
     let files = Files::new(options);
     let guard = files.lock()?;
+    files.close_dir()?;
     schema::migrate(&mut files.open_main(false)?)?;
     let mut indexer = open_indexer(&files)?;
     drop(guard);

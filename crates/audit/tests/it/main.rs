@@ -4,6 +4,7 @@ mod chain;
 mod commit;
 mod export;
 mod follow;
+mod private;
 mod processes;
 mod query;
 mod rewritten;

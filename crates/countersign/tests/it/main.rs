@@ -14,6 +14,7 @@ mod generators;
 mod import;
 mod inspect;
 mod load;
+mod private;
 mod readme;
 mod reload;
 mod sanitise;

@@ -3,7 +3,9 @@
 //! the server is simply asked again.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -84,11 +86,18 @@ impl Known {
         }
         let text = serde_json::to_vec_pretty(&*self.all()).unwrap_or_default();
         let draft = self.file.with_extension("json.new");
-        let written = fs::write(&draft, text).and_then(|()| fs::rename(&draft, &*self.file));
+        let written = write_private(&draft, &text).and_then(|()| fs::rename(&draft, &*self.file));
         if let Err(error) = written {
             tracing::debug!(%error, "cannot remember the eras of servers");
         }
     }
+}
+
+/// Writes a file that only its owner can read.
+fn write_private(path: &Path, text: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    options.open(path)?.write_all(text)
 }
 
 impl Eras {

@@ -3,12 +3,13 @@
 //! `activity.db` holds what is appended; `activity-index.db` beside it holds what can be derived, in a file of its own so that the
 //! indexer's transactions never make a commit wait. A lock file serialises opening: two processes may start at once.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
+use crate::private::{close_to_others, make_private_dir, private_file};
 use crate::store::{Options, StoreError};
 
 /// Negative, as `SQLite` counts pages otherwise.
@@ -47,26 +48,31 @@ impl Files {
             path: path.clone(),
             source,
         };
-        let file = OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .map_err(failed)?;
+        let file = private_file().open(&path).map_err(failed)?;
         file.lock().map_err(failed)?;
         Ok(file)
     }
 
+    /// Makes the folders of the store, for its owner alone.
     pub(crate) fn create_dir(&self) -> Result<(), StoreError> {
         for dir in [Some(self.data_dir.as_path()), self.main.parent()]
             .into_iter()
             .flatten()
         {
-            std::fs::create_dir_all(dir).map_err(|source| StoreError::File {
+            make_private_dir(dir).map_err(|source| StoreError::File {
                 path: dir.to_owned(),
                 source,
             })?;
         }
-        Ok(())
+        self.close_dir()
+    }
+
+    /// Takes from other users what they may do with the data directory and the files in it.
+    pub(crate) fn close_dir(&self) -> Result<(), StoreError> {
+        close_to_others(&self.data_dir).map_err(|source| StoreError::File {
+            path: self.data_dir.clone(),
+            source,
+        })
     }
 
     pub(crate) fn open_main(&self, create: bool) -> Result<Connection, StoreError> {
@@ -108,6 +114,15 @@ impl Files {
 fn open(path: &Path, busy_timeout: Duration, create: bool) -> Result<Connection, StoreError> {
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
+    if create {
+        // `SQLite` would make a file that others may read; what it makes beside it has the rights of this one.
+        private_file()
+            .open(path)
+            .map_err(|source| StoreError::File {
+                path: path.to_owned(),
+                source,
+            })?;
+    }
     let connect = || -> rusqlite::Result<Connection> {
         let connection = Connection::open_with_flags(path, flags)?;
         connection.busy_timeout(busy_timeout)?;

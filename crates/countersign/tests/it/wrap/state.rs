@@ -40,6 +40,26 @@ async fn what_changes_in_the_file_holds_for_the_next_call() {
 }
 
 #[tokio::test]
+async fn its_data_directory_is_closed_to_other_users() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = Folder::with(&[]);
+    let mut client = preset_of(&folder, "--name x", "demo");
+    client.call("conforming", "{}").await.expect("an answer");
+    finish(client).await;
+    let data = folder.path().join("data");
+    let mode = |path: &std::path::Path| {
+        let metadata = std::fs::metadata(path).expect("it is there");
+        metadata.permissions().mode() & 0o777
+    };
+    assert_eq!(mode(&data), 0o700);
+    assert!(data.join("activity.db").exists());
+    for entry in std::fs::read_dir(&data).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        assert_eq!(mode(&path), 0o600, "{}", path.display());
+    }
+}
+
+#[tokio::test]
 async fn several_processes_share_one_store() {
     let folder = Folder::over(
         &serde_json::json!({"x": crate::support::preset("demo", "warn")}),
