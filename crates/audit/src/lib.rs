@@ -42,6 +42,7 @@ mod record;
 mod store;
 mod summary;
 mod time;
+mod visible;
 
 pub use chain::{Checkpoint, CheckpointKind, KeyError, PublicKey, Signer, TrustedKeys};
 pub use digest::Digest;
@@ -60,3 +61,4 @@ pub use store::{
 };
 pub use summary::{GroupBy, Rising, Summary, SummaryRow};
 pub use time::{NotATime, Timestamp, parse_period};
+pub use visible::{escape_controls, steers_terminal};

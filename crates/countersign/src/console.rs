@@ -1,11 +1,14 @@
 //! The three streams of an invocation. Data goes to stdout, everything else to stderr; colours only where a person looks.
 //! A reader that leaves early (`| head`) is no error: what follows is dropped and the command runs to its verdict.
 
+mod terminal;
+
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 
 use anyhow::Context;
 
 use crate::report::Failure;
+use terminal::TerminalFilter;
 
 /// Where an invocation reads from and writes to.
 pub struct Console<'a> {
@@ -20,6 +23,8 @@ pub struct Console<'a> {
 struct Output<'a> {
     stream: Box<dyn Write + 'a>,
     colour: bool,
+    /// A terminal: what would steer it is made visible.
+    filter: Option<TerminalFilter>,
     closed: bool,
 }
 
@@ -47,6 +52,13 @@ impl<'a> Console<'a> {
             stderr: Output::new(io::stderr(), colours && io::stderr().is_terminal()),
             watched: io::stderr().is_terminal(),
         }
+        .with_filter(io::stdout().is_terminal())
+    }
+
+    /// The same, with data made harmless for a terminal if it goes to one.
+    fn with_filter(mut self, is_terminal: bool) -> Self {
+        self.stdout.filter = is_terminal.then(TerminalFilter::default);
+        self
     }
 
     /// What the caller pipes in.
@@ -54,10 +66,16 @@ impl<'a> Console<'a> {
         &mut self.stdin
     }
 
-    /// Writes data.
+    /// Writes data. Names and texts in it are foreign, so a terminal is shown escapes instead of obeying them.
     pub(crate) fn data(&mut self, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
+        let filtered = self.stdout.filter.as_mut();
+        let filtered = filtered.map(|filter| filter.apply(bytes.as_ref()));
+        self.raw_data(filtered.as_deref().unwrap_or(bytes.as_ref()))
+    }
+
+    fn raw_data(&mut self, bytes: &[u8]) -> Result<(), Failure> {
         self.stdout
-            .write(bytes.as_ref())
+            .write(bytes)
             .context("cannot write to stdout")
             .map_err(Failure::from)
     }
@@ -69,7 +87,7 @@ impl<'a> Console<'a> {
         } else {
             text.to_string()
         };
-        self.data(text)
+        self.raw_data(text.as_bytes())
     }
 
     /// Writes a message for the person at the keyboard. When even stderr is gone there is nobody left to tell.
@@ -123,6 +141,7 @@ impl<'a> Output<'a> {
         Self {
             stream: Box::new(stream),
             colour,
+            filter: None,
             closed: false,
         }
     }

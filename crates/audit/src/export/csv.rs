@@ -1,11 +1,12 @@
 //! Records as comma-separated values (RFC 4180), decision and reason included.
 //!
 //! A cell that begins like a formula gets an apostrophe in front: tool and server names are chosen by strangers, and a spreadsheet
-//! runs what begins with an equals sign.
+//! runs what begins with an equals sign. What would steer a terminal is written as a visible escape.
 
 use std::io::{self, Write};
 
 use crate::store::Stored;
+use crate::visible::escape_controls;
 
 const COLUMNS: [&str; 26] = [
     "id",
@@ -88,7 +89,7 @@ pub(super) fn row(out: &mut dyn Write, stored: &Stored) -> io::Result<()> {
 }
 
 fn line(out: &mut dyn Write, cells: [String; COLUMNS.len()]) -> io::Result<()> {
-    let cells = cells.map(|cell| guarded(&cell));
+    let cells = cells.map(|cell| guarded(&escape_controls(&cell)));
     out.write_all(cells.join(",").as_bytes())?;
     out.write_all(b"\r\n")
 }
@@ -137,5 +138,18 @@ mod tests {
         ] {
             assert_eq!(guarded(cell), expected);
         }
+    }
+
+    #[test]
+    fn a_name_with_escapes_does_not_steer_the_terminal() {
+        let mut out = Vec::new();
+        line(
+            &mut out,
+            COLUMNS.map(|_| "tool\u{1b}[2J\u{9b}\r".to_owned()),
+        )
+        .expect("memory");
+        let text = String::from_utf8(out).expect("UTF-8");
+        assert!(text.starts_with(r"tool\u{1b}[2J\u{9b}\u{d},"), "{text}");
+        assert!(!text.trim_end().contains(char::is_control), "{text}");
     }
 }

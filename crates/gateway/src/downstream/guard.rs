@@ -40,6 +40,8 @@ pub(crate) enum Refused {
     Key,
     /// The clients' key, where the admin key is needed.
     NotAdmin,
+    /// More than one `Host`, so that it is not known which one others on the way have read.
+    TwoHosts,
     /// This header names a foreign host.
     Foreign(&'static str),
 }
@@ -68,7 +70,11 @@ impl Guard {
 
     /// Checks where a request claims to go and to come from.
     pub(crate) fn check_hosts(&self, headers: &HeaderMap) -> Result<(), Refused> {
-        let host = headers.get(HOST).and_then(|host| host.to_str().ok());
+        let mut hosts = headers.get_all(HOST).iter();
+        let host = hosts.next().and_then(|host| host.to_str().ok());
+        if hosts.next().is_some() {
+            return Err(Refused::TwoHosts);
+        }
         if !host.is_some_and(|host| self.is_ours(host)) {
             return Err(Refused::Foreign("Host"));
         }
@@ -202,6 +208,9 @@ mod tests {
             );
         }
         assert!(guard.check_hosts(&headers(&[])).is_err());
+        let mut two = headers(&[("host", "localhost")]);
+        two.append(HOST, HeaderValue::from_static("localhost"));
+        assert_eq!(guard.check_hosts(&two), Err(Refused::TwoHosts));
         let origin =
             |origin| guard.check_hosts(&headers(&[("host", "localhost"), ("origin", origin)]));
         assert_eq!(origin("http://localhost:3000"), Ok(()));

@@ -114,23 +114,23 @@ async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<B
         return turned_away(shared, refused);
     }
     let path = request.uri().path();
-    if let Some(endpoint) = endpoint(shared, path) {
-        return match guard.check_mcp(request.headers()) {
-            Ok(()) if takes_place(&request) => mcp(shared, endpoint, request).await,
-            Ok(()) => crowded(),
-            Err(refused) => turned_away(shared, refused),
-        };
-    }
+    // The key is checked before the path is looked up: a client without one must not learn which servers there are.
     let admitted = match path {
-        "/healthz" => return plain(StatusCode::OK, "ok\n"),
+        "/healthz" => {
+            return plain(StatusCode::OK, "ok\n");
+        }
         "/readyz" => return ready(shared),
         "/metrics" | "/events" => guard.check_key(request.headers()).map(drop),
         _ if path.starts_with("/api/v1/") => guard.check_api(request.method(), request.headers()),
-        _ => return plain(StatusCode::NOT_FOUND, "not found\n"),
+        _ if path == "/mcp" || path.starts_with("/mcp/") => guard.check_mcp(request.headers()),
+        _ => {
+            return plain(StatusCode::NOT_FOUND, "not found\n");
+        }
     };
     match admitted {
-        Ok(()) if takes_place(&request) => watched(shared, request).await,
-        Ok(()) => crowded(),
+        Ok(()) if !takes_place(&request) => crowded(),
+        Ok(()) if path.starts_with("/mcp") => mcp(shared, request).await,
+        Ok(()) => watched(shared, request).await,
         Err(refused) => turned_away(shared, refused),
     }
 }
@@ -184,11 +184,10 @@ fn endpoint(shared: &Shared, path: &str) -> Option<Endpoint> {
     }
 }
 
-async fn mcp(
-    shared: &Arc<Shared>,
-    endpoint: Endpoint,
-    request: Request<Incoming>,
-) -> Response<Body> {
+async fn mcp(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Body> {
+    let Some(endpoint) = endpoint(shared, request.uri().path()) else {
+        return plain(StatusCode::NOT_FOUND, "not found\n");
+    };
     match *request.method() {
         Method::POST => post(shared, endpoint, request).await,
         Method::DELETE => delete(shared, &request),

@@ -6,7 +6,7 @@ mod classifiers;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
-use countersign_audit::{DECISIONS, Decision, STAGES, Stage, Status};
+use countersign_audit::{DECISIONS, Decision, STAGES, Stage, Status, escape_controls};
 
 use super::{BOUNDS, Counts, Metrics};
 use crate::shared::Shared;
@@ -247,8 +247,9 @@ fn written(labels: Labels<'_>) -> String {
     format!("{{{}}}", pairs.join(","))
 }
 
+/// As the format wants it, and harmless for a terminal: servers choose the names of their tools.
 fn escaped(value: &str) -> String {
-    value
+    escape_controls(value)
         .replace('\\', "\\\\")
         .replace('"', "\\\"")
         .replace('\n', "\\n")
@@ -267,5 +268,10 @@ mod tests {
         assert_eq!(written(&[]), "");
         let labels = [("server", "a"), ("tool", "x\"\\\ny")];
         assert_eq!(written(&labels), r#"{server="a",tool="x\"\\\ny"}"#);
+        let steering = [("tool", "\u{1b}[2J\u{9b}\r\u{202e}x")];
+        assert_eq!(
+            written(&steering),
+            r#"{tool="\\u{1b}[2J\\u{9b}\\u{d}\\u{202e}x"}"#
+        );
     }
 }

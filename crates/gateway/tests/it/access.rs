@@ -89,6 +89,38 @@ async fn foreign_hosts_and_origins_are_turned_away() {
     assert!(answer.starts_with(b"HTTP/1.1 403"), "{}", text(&answer));
 }
 
+/// Which of two `Host` headers counts is read differently by different programs, so neither does.
+#[tokio::test]
+async fn two_host_headers_are_refused() {
+    let rig = rig().await;
+    for second in ["localhost", "evil.example"] {
+        let raw = format!(
+            "POST /mcp HTTP/1.1\r\nHost: localhost\r\nHost: {second}\r\nX-API-Key: {KEY}\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}",
+            LIST.len(),
+            text(LIST)
+        );
+        let answer = rig.stranger("/mcp").raw(raw.as_bytes()).await;
+        let answer = answer.expect("an answer");
+        assert!(answer.starts_with(b"HTTP/1.1 400"), "{}", text(&answer));
+    }
+}
+
+#[tokio::test]
+async fn without_a_key_no_path_tells_which_servers_there_are() {
+    let rig = rig().await;
+    let mut answers = Vec::new();
+    for path in ["/mcp/s/x", "/mcp/s/unknown", "/mcp/s/", "/mcp/other"] {
+        for method in ["POST", "GET", "DELETE", "PUT"] {
+            let answer = rig.stranger(path).send(method, LIST).await;
+            let answer = answer.expect("an answer");
+            assert_eq!(answer.status, 401, "{method} {path}");
+            answers.push(text(&answer.body));
+        }
+    }
+    answers.dedup();
+    assert_eq!(answers.len(), 1, "{answers:?}");
+}
+
 #[tokio::test]
 async fn only_known_paths_and_methods_are_served() {
     let rig = rig().await;

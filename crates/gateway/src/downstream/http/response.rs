@@ -97,6 +97,10 @@ pub(super) fn turned_away(shared: &Shared, refused: guard::Refused) -> Response<
             let body = Body::from(Bytes::from(text.to_string()));
             json(StatusCode::FORBIDDEN, body)
         }
+        guard::Refused::TwoHosts => {
+            events::Foreign { header: "Host" }.emit(&shared.events);
+            plain(StatusCode::BAD_REQUEST, "more than one Host header\n")
+        }
         guard::Refused::Foreign(header) => {
             events::Foreign { header }.emit(&shared.events);
             plain(
