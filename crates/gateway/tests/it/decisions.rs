@@ -1,11 +1,11 @@
 //! One failing result is one decision, linked to its call; everything else leaves no trace of the
 //! checks that did not apply.
 
-use countersign_fixture::{Script, Tool};
+use countersign_fixture::{Answer, Body, Script, Tool};
 use countersign_inspect::Mode;
 use serde_json::Value;
 
-use crate::support::{Rig, scripted};
+use crate::support::{Rig, refusal, scripted};
 
 const SCHEMA: &str = r#"{"type":"object","required":["a","b"],"properties":{"a":{"type":"integer"},"b":{"type":"integer"}}}"#;
 
@@ -174,5 +174,33 @@ fn held(row: &Row, mode: &str, decision: Option<&str>, call: &Value, decisions: 
                 .iter()
                 .all(|finding| finding["schema_pointer"].is_string())
         );
+    }
+}
+
+/// The server under suspicion chooses its schema: one that does not compile must not lift the bounds on size and depth.
+#[tokio::test]
+async fn a_schema_that_does_not_compile_does_not_switch_the_guards_off() {
+    let broken =
+        |name: &str, body| Tool::with_output_schema(name, r#"{"type":"obejct"}"#).answer(body);
+    let large = Body::new(r#"{"content":[],"structuredContent":{"a":""#)
+        .repeat("x", 6_000_000)
+        .then(r#""}}"#);
+    let deep = Body::new(r#"{"content":[],"structuredContent":"#)
+        .repeat(r#"{"a":"#, 101)
+        .then("1")
+        .repeat("}", 101)
+        .then("}");
+    let script = Script::new("x")
+        .tool(broken("large", Answer::result(large)))
+        .tool(broken("deep", Answer::result(deep)));
+    let (server, _folder) = scripted("x", &script);
+    let rig = Rig::over(vec![crate::support::strict(server)]).await;
+    for (tool, bound) in [("large", "max_bytes"), ("deep", "max_depth")] {
+        let answer = rig.client("/mcp/s/x").call(tool, "{}").await;
+        let said = refusal(&answer.expect("an answer"));
+        assert!(said.contains(bound), "{said}");
+        let query = format!("tool={tool}&type=policy_decision&decision=blocked");
+        let decision = rig.activity(&query).await;
+        assert_eq!(decision["findings"][0]["stage"], "guard", "{decision}");
     }
 }

@@ -23,6 +23,7 @@ mod rounds;
 mod router;
 mod sanitise;
 mod sessions;
+mod shares;
 mod stop;
 mod streams;
 mod support;
