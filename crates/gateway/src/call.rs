@@ -13,7 +13,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use countersign_dial::Budget;
 use countersign_inspect::{
-    InputVerdict, Inspected, RawReply, Refusal, Screening, Skipped, examine, examine_arguments,
+    InputVerdict, Inspected, NotePolicy, RawReply, Refusal, Screening, Skipped, examine,
+    examine_arguments,
 };
 use tokio::sync::oneshot;
 use tokio::time::Instant;
@@ -113,7 +114,7 @@ async fn answer(
     if let Some(refused) = refused {
         return refused;
     }
-    let notes = call.notes.under(&route.policy.sanitisation);
+    let notes = call.notes.under(NotePolicy::from(&route.policy));
     let start = Instant::now();
     let inspected = match forward(shared, &route, &notes, gone).await {
         Ok(raw) => inspect(shared, raw, &route, (start, &notes), ledger).await,

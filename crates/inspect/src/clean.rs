@@ -1,8 +1,9 @@
-//! Cleaning: every text of a result that a model may read, and every string that only software should. Texts are
-//! cleaned and their new form kept for `conclude`, strings of structured content where they carry an attack; everything
-//! else is looked at and left alone. Nothing is decided here. Stage 4d.
+//! Cleaning: every string of a result. A string is cleaned and its new form kept for `conclude`, unless it is known
+//! that only software reads it: `uri`s, `_meta` and annotations are looked at and left alone, and strings of
+//! `structuredContent` are cleaned where they carry an attack. Nothing is decided here. Stage 4d.
 
 mod blocks;
+mod key;
 mod notice;
 mod other;
 mod structured;
@@ -16,9 +17,10 @@ use crate::contract::Contract;
 use crate::examine::Policy;
 use crate::found::Found;
 use crate::hit::Carrier;
-use crate::strings::strings;
+use crate::strings::{is_key, strings};
 use crate::tool::ToolName;
 
+pub(crate) use key::renamed;
 pub(crate) use notice::{Notices, Place, excerpt, found, whereabouts};
 use twin::Said;
 
@@ -143,10 +145,10 @@ impl Stage<'_> {
         }
         let first = [content, envelope.structured_content()];
         if result.kind(self.bytes) != Some(Kind::Object) {
-            self.look(result, None);
+            self.clean_value(result, None);
         }
         for (key, value) in members(self.bytes, result) {
-            self.look(key, None);
+            self.clean_string(Carrier::Other, None, key);
             match key.string(self.bytes).as_deref() {
                 _ if first.contains(&Some(value)) => {}
                 Some("content") => self.content(value),
@@ -156,7 +158,8 @@ impl Stage<'_> {
                 Some("description") if value.kind(self.bytes) == Some(Kind::String) => {
                     self.passage(Carrier::Text, None, value, false);
                 }
-                _ => self.look(value, None),
+                Some("_meta") if self.is_left_alone(Some("_meta"), value) => self.look(value, None),
+                _ => self.clean_value(value, None),
             }
         }
     }
@@ -169,7 +172,8 @@ impl Stage<'_> {
         let mut at = result.start;
         for span in known.into_iter().chain([Span::new(result.end, result.end)]) {
             let gap = Span::new(at, span.start.max(at));
-            if !self.sanitiser.passes_json(self.raw(gap)) {
+            // Messages and resources stand here where there is no `content`, and a host may join their texts.
+            if !self.sanitiser.passes_blocks(self.raw(gap)) {
                 return false;
             }
             at = span.end;
@@ -183,9 +187,13 @@ impl Stage<'_> {
             return;
         }
         for (key, value) in members(self.bytes, error) {
-            self.look(key, None);
+            self.clean_string(Carrier::Error, None, key);
             for string in strings(self.bytes, value) {
-                self.passage(Carrier::Error, None, string, false);
+                if is_key(self.bytes, string) {
+                    self.clean_string(Carrier::Error, None, string);
+                } else {
+                    self.passage(Carrier::Error, None, string, false);
+                }
             }
         }
     }

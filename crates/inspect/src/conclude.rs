@@ -8,6 +8,7 @@ use crate::examine::Examined;
 use crate::found::Found;
 use crate::frame::{self, Framed};
 use crate::inspected::Inspected;
+use crate::message::MessageKind;
 use crate::noise::{Noise, Silence};
 use crate::policy::{Overrides, decide};
 use crate::reason::reason;
@@ -56,8 +57,9 @@ impl Examined {
         };
         let (upstream, client, config) = (self.source.era, self.policy.client, &self.policy.output);
         let needs = Needs::of(&self.bytes, envelope, upstream, client, config);
+        let has_foreign_members = MessageKind::Response.has_foreign_members(envelope);
         // Nearly always: nothing was cleaned, and the client reads what the upstream writes.
-        if self.cleaning.is_none() && needs.are_none() {
+        if self.cleaning.is_none() && needs.are_none() && !has_foreign_members {
             return Vec::new();
         }
         let Framed { changes, mut found } = frame::frame(self, noise);
@@ -66,6 +68,9 @@ impl Examined {
         verdict.add_all(&found, self);
         let mut edits = egress::edits(&self.bytes, envelope, needs, moved.as_deref());
         changes.apply(&self.bytes, &mut edits);
+        if has_foreign_members {
+            MessageKind::Response.cut_foreign_members(&self.bytes, envelope.root(), &mut edits);
+        }
         let rewritten = self
             .cleaning
             .as_ref()

@@ -12,6 +12,7 @@ use crate::contract::{self, Conformance, Contract};
 use crate::digest::Digest;
 use crate::found::Found;
 use crate::guards;
+use crate::message::MessageKind;
 use crate::policy::{Overrides, decide};
 use crate::reply::{ClientEra, RawReply, Source};
 use crate::sanitisation::Sanitisation;
@@ -20,6 +21,11 @@ use crate::shape;
 use crate::texts::{self, Text};
 use crate::transport;
 use crate::verdict::{Decision, Mode};
+
+/// How deep a message may nest where the operator says nothing. It is above the guard on `structuredContent` (64, and
+/// two levels of envelope) and below what readers in the field take: `serde_json` stops at 127 levels, pydantic at 200,
+/// Python's own reader at about 990.
+pub const MAX_MESSAGE_DEPTH: u32 = 120;
 
 /// Everything a verdict depends on beside the bytes and the contract.
 #[derive(Clone, Debug, PartialEq)]
@@ -36,6 +42,8 @@ pub struct Policy {
     pub client: ClientEra,
     /// The largest message that is handled at all.
     pub max_message_bytes: usize,
+    /// The deepest message that is handled at all.
+    pub max_message_depth: u32,
 }
 
 impl Default for Policy {
@@ -47,6 +55,7 @@ impl Default for Policy {
             free_text: None,
             client: ClientEra::default(),
             max_message_bytes: 16 * 1024 * 1024,
+            max_message_depth: MAX_MESSAGE_DEPTH,
         }
     }
 }
@@ -134,6 +143,10 @@ impl Examined {
             }
         };
         self.is_framed = true;
+        if MessageKind::Response.has_foreign_members(opened.envelope) {
+            let is_ambiguous = MessageKind::Response.is_ambiguous(opened.envelope);
+            found.push(Found::foreign_members(is_ambiguous));
+        }
         if policy.output.mode != Mode::Off && opened.envelope.result().is_some() {
             shape::check(&opened, source.era, found);
             found.extend(guards::check_blocks(

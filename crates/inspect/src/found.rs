@@ -42,6 +42,21 @@ impl Found {
         }
     }
 
+    /// Top-level members of a reply that were cut; `is_ambiguous`: they made a request of it.
+    pub(crate) fn foreign_members(is_ambiguous: bool) -> Self {
+        let (severity, actual) = if is_ambiguous {
+            (Severity::Attack, "members of a request")
+        } else {
+            (Severity::Info, "members that JSON-RPC does not know")
+        };
+        let rule = "transport.foreign_member";
+        let finding = Finding::new(Stage::Transport, rule, severity)
+            .expecting("jsonrpc, id, and result or error", actual)
+            .detail("cut before the reply was passed on");
+        let sentence = format!("{actual} were cut from the top level of the reply");
+        Self::explained(finding, sentence)
+    }
+
     /// A finding of the contract stage that is about the schema, not about a place in a value.
     pub(crate) fn contract(finding: Finding, what: &str) -> Self {
         Self::explained(finding, format!("{OUTPUT}: {what}"))

@@ -1,20 +1,23 @@
 //! What an upstream says about itself: names, descriptions, instructions, whole tool objects. A model reads these as
 //! readily as results, and hidden text in a description is how a tool is poisoned, so they have a type of their own and
-//! are cleaned when they are captured. What software needs (names, enumerations, patterns) is looked at and left alone.
+//! are cleaned when they are captured: prose as text is, every other string and name where something in it is acted on,
+//! since hosts show models whole schemas. `_meta` and annotations are looked at and left alone.
 
 use std::fmt;
+use std::ops::Range;
 
 use bytes::Bytes;
+use countersign_sanitise::{Cleaned, Sanitiser};
 use countersign_tape::{Edits, Kind, Limits, Span, Tape};
 
-use crate::clean::{Notices, Place};
+use crate::clean::{Notices, Place, renamed};
 use crate::found::Found;
 use crate::hit::Carrier;
 use crate::policy::decide_sanitised;
 use crate::reason::reason;
 use crate::sanitisation::Sanitisation;
 use crate::splice::splice;
-use crate::verdict::{Decision, Finding};
+use crate::verdict::{Decision, Finding, Severity, Stage};
 
 /// Members of a tool, and of its schemas, that are prose for a model.
 pub(crate) const PROSE: [&str; 3] = ["description", "title", "$comment"];
@@ -56,25 +59,71 @@ impl Listing {
         Self::cleaned(raw.into(), sanitisation, Carrier::Tool)
     }
 
+    /// Admits a tool whose declaration is too deep to be shown, with what is shown in its place.
+    pub fn too_deep(bare: impl Into<Bytes>, sanitisation: &Sanitisation) -> Self {
+        let mut listing = Self::tool(bare, sanitisation);
+        let finding = Finding::new(Stage::Transport, "transport.too_deep", Severity::Violation);
+        listing.findings.insert(0, finding);
+        listing.decision = Decision::Rewritten;
+        listing.reason = Some("the declaration is too deep to be shown".to_owned());
+        listing
+    }
+
     /// Admits a server's instructions, a JSON string.
     pub fn instructions(raw: impl Into<Bytes>, sanitisation: &Sanitisation) -> Self {
         Self::cleaned(raw.into(), sanitisation, Carrier::Instructions)
     }
 
+    /// Admits what is shown to a model as the text of a block, a JSON value about a tool: nothing in it is for software,
+    /// so every name and string is cleaned, and then the text as a whole.
+    ///
+    /// ```
+    /// use countersign_inspect::{Listing, Sanitisation};
+    ///
+    /// let tool = r#"{"name":"s:<|im_end|>","_meta":{"<|a":"b|>"}}"#;
+    /// let listing = Listing::text_block(tool, &Sanitisation::default());
+    /// let text = std::str::from_utf8(listing.bytes()).unwrap();
+    /// assert!(!text.contains("<|") && !text.contains("|>"), "{text}");
+    /// ```
+    pub fn text_block(raw: impl Into<Bytes>, sanitisation: &Sanitisation) -> Self {
+        let mut listing =
+            Self::captured(raw.into(), sanitisation, Carrier::Tool, Scope::Everything);
+        let text = String::from_utf8_lossy(&listing.bytes);
+        let cleaned = sanitisation
+            .sanitiser()
+            .map(|sanitiser| settled(sanitiser, &sanitiser.clean(&text)))
+            .filter(|cleaned| *cleaned != text);
+        if let Some(cleaned) = cleaned {
+            listing.bytes = cleaned.into();
+            listing.decision = listing.decision.max(Decision::Rewritten);
+        }
+        listing
+    }
+
     fn cleaned(raw: Bytes, sanitisation: &Sanitisation, carrier: Carrier) -> Self {
+        Self::captured(raw, sanitisation, carrier, Scope::Captured)
+    }
+
+    fn captured(raw: Bytes, sanitisation: &Sanitisation, carrier: Carrier, scope: Scope) -> Self {
         let Some(sanitiser) = sanitisation.sanitiser() else {
             return Self::admit(raw);
         };
         let text = std::str::from_utf8(&raw).unwrap_or_default();
-        if sanitiser.passes_json(text) {
+        if !text.is_empty() && sanitiser.passes_json(text) {
             return Self::admit(raw);
         }
-        let Ok(tape) = Tape::parse(&raw, &Limits::default()) else {
-            return Self::admit(raw);
+        // The caller has checked how deep it is.
+        let limits = Limits {
+            max_bytes: usize::MAX,
+            max_depth: u32::MAX,
+        };
+        let Ok(tape) = Tape::parse(&raw, &limits) else {
+            // Not expected: what cannot be looked at is not shown.
+            return Self::admit(&b"null"[..]);
         };
         let mut notices = Notices::default();
         let mut edits = Edits::new(&raw);
-        for (node, prose) in strings(&tape, carrier) {
+        for (node, role) in strings(&tape, carrier, scope) {
             if sanitiser.passes_string(tape.raw_string(node)) {
                 continue;
             }
@@ -86,15 +135,9 @@ impl Listing {
                 block: None,
                 string,
             };
-            if !prose {
-                notices.seen(place, &said, &sanitiser.scan(&said));
-                continue;
+            if let Some(new) = rewritten(sanitiser, (place, role), &said, &mut notices) {
+                splice(&mut edits, string, &said, &new);
             }
-            let cleaned = sanitiser.clean(&said);
-            notices.weighed(place, &said, &cleaned, |action| action);
-            let unsettled = cleaned.blocked && sanitiser.clean(&cleaned.text).is_changed();
-            let text = if unsettled { WITHHELD } else { &cleaned.text };
-            splice(&mut edits, string, &said, text);
         }
         let mut found = Vec::new();
         notices.finish(text, Span::whole(&raw), "", &mut found);
@@ -147,24 +190,103 @@ impl Listing {
     }
 }
 
-/// Every string with whether it is prose for a model; for instructions, the string itself.
-fn strings<'t>(tape: &'t Tape<'_>, carrier: Carrier) -> impl Iterator<Item = (u32, bool)> + 't {
-    let mut key_is_prose = carrier == Carrier::Instructions;
-    (0..tape.len()).filter_map(move |node| match tape.node(node).kind() {
-        Kind::Key => {
-            key_is_prose = PROSE.contains(&tape.string(node).as_ref());
-            Some((node, false))
-        }
-        Kind::String => {
-            let prose = key_is_prose;
-            key_is_prose = false;
-            Some((node, prose))
-        }
-        _ => {
-            key_is_prose = false;
-            None
-        }
+/// The new form of a string with something in it; nothing if it stays as it is.
+fn rewritten(
+    sanitiser: &Sanitiser,
+    (place, role): (Place, Role),
+    said: &str,
+    notices: &mut Notices,
+) -> Option<String> {
+    if role == Role::LeftAlone {
+        notices.seen(place, said, &sanitiser.scan(said));
+        return None;
+    }
+    let cleaned = sanitiser.clean(said);
+    let acted = notices.weighed(place, said, &cleaned, |action| action);
+    match role {
+        Role::Prose => Some(settled(sanitiser, &cleaned)),
+        _ if !acted => None,
+        Role::Name => Some(renamed(&cleaned)),
+        // Any other pattern would refuse what the tool takes; this one refuses nothing.
+        Role::Pattern => Some(String::new()),
+        Role::Value | Role::LeftAlone => Some(settled(sanitiser, &cleaned)),
+    }
+}
+
+/// The cleaned form of a text, or what stands in its place.
+fn settled(sanitiser: &Sanitiser, cleaned: &Cleaned<'_>) -> String {
+    let unsettled = cleaned.blocked && sanitiser.clean(&cleaned.text).is_changed();
+    if unsettled { WITHHELD } else { &cleaned.text }.to_owned()
+}
+
+/// How much of a value is cleaned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    /// All but the tool's `_meta` and annotations, of which only the prose is.
+    Captured,
+    Everything,
+}
+
+/// What a string is to its readers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Prose,
+    /// The name of a member.
+    Name,
+    /// A regular expression.
+    Pattern,
+    Value,
+    /// For software only: reported.
+    LeftAlone,
+}
+
+/// Every string with what it is; instructions are prose.
+fn strings<'t>(
+    tape: &'t Tape<'_>,
+    carrier: Carrier,
+    scope: Scope,
+) -> impl Iterator<Item = (u32, Role)> + 't {
+    let mut next = match carrier {
+        Carrier::Instructions => Role::Prose,
+        _ => Role::Value,
+    };
+    let mut left_alone = left_alone(tape, scope).into_iter().peekable();
+    (0..tape.len()).filter_map(move |node| {
+        let at = tape.node(node).start();
+        while left_alone.next_if(|part| part.end <= at).is_some() {}
+        let is_left_alone = left_alone.peek().is_some_and(|part| part.contains(&at));
+        let role = match tape.node(node).kind() {
+            Kind::Key => {
+                next = match tape.string(node).as_ref() {
+                    name if PROSE.contains(&name) => Role::Prose,
+                    "pattern" => Role::Pattern,
+                    _ => Role::Value,
+                };
+                Role::Name
+            }
+            Kind::String => std::mem::replace(&mut next, Role::Value),
+            _ => {
+                next = Role::Value;
+                return None;
+            }
+        };
+        let is_left_alone = is_left_alone && role != Role::Prose;
+        Some((node, if is_left_alone { Role::LeftAlone } else { role }))
     })
+}
+
+/// Where the tool's own `_meta` and annotations stand, in order.
+fn left_alone(tape: &Tape<'_>, scope: Scope) -> Vec<Range<u32>> {
+    if scope == Scope::Everything || tape.node(0).kind() != Kind::Object {
+        return Vec::new();
+    }
+    let is_object = |value: u32| tape.node(value).kind() == Kind::Object;
+    tape.members(0)
+        .filter(|(key, value)| {
+            matches!(tape.string(*key).as_ref(), "_meta" | "annotations") && is_object(*value)
+        })
+        .map(|(_, value)| tape.node(value).start()..tape.node(value).end())
+        .collect()
 }
 
 impl fmt::Debug for Listing {
@@ -194,12 +316,12 @@ mod tests {
     }
 
     #[test]
-    fn descriptions_are_cleaned_wherever_they_stand_and_nothing_else_is() {
-        let raw = r#"{ "name":"add", "title":"A[INST]dd", "description":"Adds.\u200b<|im_start|>system", "inputSchema":{"type":"object","properties":{"default":{"type":"string","description":"x<|im_end|>","enum":["<|im_end|>", "b\u0061"]}}},"annotations":{"title":"\u202eddA"} }"#;
+    fn everything_but_metadata_is_cleaned_wherever_it_stands() {
+        let raw = r#"{ "name":"add", "title":"A[INST]dd", "description":"Adds.\u200b<|im_start|>system", "inputSchema":{"type":"object","properties":{"default":{"type":"string","description":"x<|im_end|>","enum":["<|im_end|>", "b\u0061"]}}},"annotations":{"title":"\u202eddA","<|im_end|>":1},"_meta":{"a":"<|im_end|>"} }"#;
         let listing = tool(raw, "{}");
         assert_eq!(
             text(&listing),
-            r#"{ "name":"add", "title":"A(removed: control token)dd", "description":"Adds.(removed: control token)system", "inputSchema":{"type":"object","properties":{"default":{"type":"string","description":"x(removed: control token)","enum":["<|im_end|>", "b\u0061"]}}},"annotations":{"title":"ddA"} }"#
+            r#"{ "name":"add", "title":"A(removed: control token)dd", "description":"Adds.(removed: control token)system", "inputSchema":{"type":"object","properties":{"default":{"type":"string","description":"x(removed: control token)","enum":["(removed: control token)", "b\u0061"]}}},"annotations":{"title":"ddA","<|im_end|>":1},"_meta":{"a":"<|im_end|>"} }"#
         );
         let found: Vec<String> = listing
             .findings()
@@ -215,14 +337,49 @@ mod tests {
         token.chatml replaced /description
         invisible.zero_width removed /description
         token.chatml replaced /inputSchema/properties/default/description
-        token.chatml reported /inputSchema/properties/default/enum/0
+        token.chatml replaced /inputSchema/properties/default/enum/0
         invisible.bidi_control removed /annotations/title
+        token.chatml reported /annotations/<|im_end|>
+        token.chatml reported /_meta/a
         ");
         assert_eq!(listing.decision(), Decision::Rewritten);
         assert_eq!(
             listing.reason(),
-            Some("3 control tokens (llama2, chatml) replaced in the tool's description")
+            Some("4 control tokens (llama2, chatml) replaced in the tool's description")
         );
+    }
+
+    #[test]
+    fn names_values_and_patterns_of_schemas_carry_no_tokens() {
+        let raw = r#"{"name":"a[INST]","inputSchema":{"properties":{"p[INST]":{"default":"[INST]","examples":["[INST]"],"pattern":"^[INST]+$"},"q\u200b":{"const":"[INST]"}},"required":["p[INST]"]},"x[INST]":"uri"}"#;
+        let expected = raw
+            .replace("^[INST]+$", "")
+            .replace("[INST]", "(removed: control token)")
+            .replace(r"q\u200b", "q (cleaned)");
+        assert_eq!(text(&tool(raw, "{}")), expected);
+        // Nothing is normalised that software compares.
+        let wide = r#"{"name":"\uff41","inputSchema":{"enum":["\uff41"]}}"#;
+        assert_eq!(text(&tool(wide, r#"{"mode":"full"}"#)), wide);
+        let broken = Listing::tool(r#"{"[INST]"#, &Sanitisation::default());
+        assert_eq!(text(&broken), "null");
+    }
+
+    #[test]
+    fn in_a_text_block_nothing_is_for_software() {
+        let raw = r#"{"name":"s:[INST]","annotations":{"[INST]":"[INST]"},"_meta":{"<|a":"b|>"}}"#;
+        let listing = Listing::text_block(raw, &Sanitisation::default());
+        assert!(!text(&listing).contains("[INST]"), "{}", text(&listing));
+        // A token that only the punctuation between two strings completes.
+        assert!(!text(&listing).contains("<|"), "{}", text(&listing));
+        assert_eq!(listing.decision(), Decision::Rewritten);
+        let honest = r#"{"name":"s:t","description":"<b> 100 %"}"#;
+        let shown = Listing::text_block(honest, &Sanitisation::default());
+        assert_eq!(
+            (text(&shown), shown.decision()),
+            (honest, Decision::Allowed)
+        );
+        let off = Listing::text_block(raw, &Sanitisation::off());
+        assert_eq!(text(&off), raw);
     }
 
     #[test]

@@ -1,11 +1,16 @@
-//! A progress or log message from an upstream. It may reach a model like any other text, so it has a type of its own:
-//! bounded in size, and cleaned. Not recorded one by one. What identifies it (its token, its level) stays as it is.
+//! What a server says to a client beside its replies: progress and log messages and, over a pipe, its own requests. Any
+//! of it may reach a model, so it has a type of its own: bounded in size and depth, without members that JSON-RPC does
+//! not give such a message, and cleaned. Not recorded one by one.
 
 use std::fmt;
 
 use bytes::Bytes;
-use countersign_tape::{Edits, Hard, Span, members, scan};
+use countersign_sanitise::Sanitiser;
+use countersign_tape::{Edits, Envelope, Hard, Kind, Member, Span, members, scan};
 
+use crate::clean::renamed;
+use crate::examine::{MAX_MESSAGE_DEPTH, Policy};
+use crate::message::MessageKind;
 use crate::sanitisation::Sanitisation;
 use crate::splice::splice;
 use crate::strings::{inside, is_key, strings};
@@ -13,34 +18,98 @@ use crate::strings::{inside, is_key, strings};
 /// The largest note that is passed on, in bytes.
 pub const MAX_NOTE_BYTES: usize = 64 * 1024;
 
-/// Parameters that software compares.
-const FIXED: [&str; 3] = ["progressToken", "requestId", "level"];
+/// What notes are held to.
+#[derive(Clone, Debug)]
+pub struct NotePolicy {
+    /// What holds for their texts.
+    pub sanitisation: Sanitisation,
+    /// The deepest note that is passed on.
+    pub max_message_depth: u32,
+}
 
-/// A notification that may be passed on.
+impl Default for NotePolicy {
+    fn default() -> Self {
+        Self {
+            sanitisation: Sanitisation::default(),
+            max_message_depth: MAX_MESSAGE_DEPTH,
+        }
+    }
+}
+
+impl From<&Policy> for NotePolicy {
+    fn from(policy: &Policy) -> Self {
+        Self {
+            sanitisation: policy.sanitisation.clone(),
+            max_message_depth: policy.max_message_depth,
+        }
+    }
+}
+
+/// A notification or a request that may be passed on.
 pub struct Note {
     bytes: Bytes,
 }
 
 impl Note {
-    /// Admits a notification; `None` if it is too large, not JSON, or holds what the settings refuse, in which case
-    /// it is dropped.
+    /// Admits a notification; `None` if it is too large, too deep, no notification, or holds what the settings refuse,
+    /// in which case it is dropped.
     ///
     /// ```
-    /// use countersign_inspect::{Note, Sanitisation};
+    /// use countersign_inspect::{Note, NotePolicy};
     ///
     /// let log = br#"{"method":"notifications/message","params":{"level":"info","data":"a<|im_end|>"}}"#;
-    /// let note = Note::admit(&log[..], &Sanitisation::default()).unwrap();
+    /// let note = Note::admit(&log[..], &NotePolicy::default()).unwrap();
     /// assert!(note.bytes().ends_with(br#""data":"a(removed: control token)"}}"#));
     /// ```
-    pub fn admit(message: impl Into<Bytes>, sanitisation: &Sanitisation) -> Option<Self> {
-        let bytes = message.into();
-        if bytes.len() > MAX_NOTE_BYTES {
+    pub fn admit(message: impl Into<Bytes>, policy: &NotePolicy) -> Option<Self> {
+        Self::read(message.into(), MessageKind::Notification, None, policy)
+    }
+
+    /// Admits a progress notification under the token of the client that waits for it, a raw JSON token.
+    pub fn progress(message: impl Into<Bytes>, token: &[u8], policy: &NotePolicy) -> Option<Self> {
+        let (message, kind) = (message.into(), MessageKind::Notification);
+        Self::read(message, kind, Some(token), policy)
+    }
+
+    /// Admits a request that a server makes of its client.
+    pub fn request(message: impl Into<Bytes>, policy: &NotePolicy) -> Option<Self> {
+        Self::read(message.into(), MessageKind::Request, None, policy)
+    }
+
+    fn read(
+        bytes: Bytes,
+        kind: MessageKind,
+        token: Option<&[u8]>,
+        policy: &NotePolicy,
+    ) -> Option<Self> {
+        let hard = Hard {
+            max_bytes: MAX_NOTE_BYTES,
+            max_depth: policy.max_message_depth,
+        };
+        let envelope = scan(&bytes, &hard).ok()?;
+        if !is_sound(&bytes, &envelope, kind) {
             return None;
         }
-        let bytes = match sanitisation.sanitiser() {
-            Some(_) => cleaned(bytes, sanitisation)?,
-            None => bytes,
+        let mut edits = Edits::new(&bytes);
+        if kind.has_foreign_members(&envelope) {
+            kind.cut_foreign_members(&bytes, envelope.root(), &mut edits);
+        }
+        let params = envelope.params().unwrap_or(Span::new(0, 0));
+        let place = match token {
+            Some(_) => Some(progress_token(&bytes, params)?),
+            None => None,
         };
+        if let Some((place, token)) = place.zip(token) {
+            edits.replace(place, token);
+        }
+        if let Some(sanitiser) = policy.sanitisation.sanitiser() {
+            let text = std::str::from_utf8(&bytes).ok()?;
+            clean(text, &envelope, sanitiser, place, &mut edits)?;
+        }
+        if edits.is_empty() {
+            return Some(Self { bytes });
+        }
+        let bytes = edits.apply().ok()?.to_vec().into();
         Some(Self { bytes })
     }
 
@@ -50,38 +119,85 @@ impl Note {
     }
 }
 
-fn cleaned(bytes: Bytes, sanitisation: &Sanitisation) -> Option<Bytes> {
-    let sanitiser = sanitisation.sanitiser()?;
-    let text = std::str::from_utf8(&bytes).ok()?;
-    let envelope = scan(&bytes, &Hard::default()).ok()?;
-    if sanitiser.passes_json(text) {
-        return Some(bytes);
-    }
-    let mut edits = Edits::new(&bytes);
+/// Whether a message reads the same to every reader, and as a message of this kind.
+fn is_sound(bytes: &[u8], envelope: &Envelope, kind: MessageKind) -> bool {
+    let is_string = |value: Span| value.kind(bytes) == Some(Kind::String);
+    let is_version = |value: Span| value.string(bytes).is_some_and(|text| text == "2.0");
+    envelope.method().is_some_and(is_string)
+        && envelope.get(Member::JsonRpc).is_none_or(is_version)
+        && envelope.duplicates().next().is_none()
+        && (kind != MessageKind::Request || envelope.id().is_some())
+}
+
+/// Where the progress token stands; nothing if there are two, because two readers would see two tokens.
+fn progress_token(bytes: &[u8], params: Span) -> Option<Span> {
+    let is_token = |key: Span| key.string(bytes).is_some_and(|key| key == "progressToken");
+    let mut tokens = members(bytes, params).filter(|(key, _)| is_token(*key));
+    let (_, token) = tokens.next()?;
+    tokens.next().is_none().then_some(token)
+}
+
+/// Cleans every name and string of `params` but `_meta`, an address, and what is replaced anyway. `None`: the settings
+/// refuse something in it.
+fn clean(
+    text: &str,
+    envelope: &Envelope,
+    sanitiser: &Sanitiser,
+    replaced: Option<Span>,
+    edits: &mut Edits<'_>,
+) -> Option<()> {
+    let bytes = text.as_bytes();
+    let method = envelope.method()?;
     let params = envelope.params().unwrap_or(Span::new(0, 0));
-    for (key, value) in members(&bytes, params) {
-        if key
-            .string(&bytes)
-            .is_some_and(|name| FIXED.contains(&name.as_ref()))
-        {
+    let raw = |value: Span| text.get(value.range()).unwrap_or_default();
+    // No method has anything to clean: what software does not know is not passed on under another name.
+    let name = method.string(bytes)?;
+    if !sanitiser.passes_string(inside(text, method)) && sanitiser.clean(&name).is_changed() {
+        return None;
+    }
+    if sanitiser.passes_json(raw(params)) {
+        return Some(());
+    }
+    if params.kind(bytes) != Some(Kind::Object) {
+        return clean_value(text, params, sanitiser, edits);
+    }
+    for (key, value) in members(bytes, params) {
+        clean_value(text, key, sanitiser, edits)?;
+        let kept = match key.string(bytes).as_deref() {
+            Some("_meta") => value.kind(bytes) == Some(Kind::Object),
+            Some("uri") => value.kind(bytes) == Some(Kind::String),
+            _ => replaced == Some(value),
+        };
+        if !kept {
+            clean_value(text, value, sanitiser, edits)?;
+        }
+    }
+    Some(())
+}
+
+fn clean_value(
+    text: &str,
+    value: Span,
+    sanitiser: &Sanitiser,
+    edits: &mut Edits<'_>,
+) -> Option<()> {
+    let bytes = text.as_bytes();
+    for string in strings(bytes, value) {
+        if sanitiser.passes_string(inside(text, string)) {
             continue;
         }
-        for string in strings(&bytes, value) {
-            if is_key(&bytes, string) || sanitiser.passes_string(inside(text, string)) {
-                continue;
-            }
-            let before = string.string(&bytes).unwrap_or_default();
-            let after = sanitiser.clean(&before);
-            if after.blocked {
-                return None;
-            }
-            splice(&mut edits, string, &before, &after.text);
+        let before = string.string(bytes).unwrap_or_default();
+        let cleaned = sanitiser.clean(&before);
+        if cleaned.blocked {
+            return None;
+        }
+        if is_key(bytes, string) && cleaned.is_changed() {
+            splice(edits, string, &before, &renamed(&cleaned));
+        } else {
+            splice(edits, string, &before, &cleaned.text);
         }
     }
-    if edits.is_empty() {
-        return Some(bytes);
-    }
-    Some(edits.apply().ok()?.to_vec().into())
+    Some(())
 }
 
 impl fmt::Debug for Note {
@@ -96,30 +212,111 @@ impl fmt::Debug for Note {
 mod tests {
     use super::*;
 
+    fn text(note: Option<Note>) -> Option<String> {
+        Some(String::from_utf8(note?.bytes().to_vec()).unwrap())
+    }
+
     fn admit(message: &'static str) -> Option<String> {
-        let note = Note::admit(message, &Sanitisation::default())?;
-        Some(String::from_utf8(note.bytes().to_vec()).unwrap())
+        text(Note::admit(message, &NotePolicy::default()))
+    }
+
+    fn off() -> NotePolicy {
+        NotePolicy {
+            sanitisation: Sanitisation::off(),
+            ..NotePolicy::default()
+        }
     }
 
     #[test]
-    fn words_are_cleaned_and_tokens_are_not() {
+    fn every_name_and_string_of_a_notification_is_cleaned() {
         let progress = r#"{"method":"notifications/progress","params":{"progressToken":"[INST]","message":"\u200bhalf [INST] way","progress":1.0}}"#;
-        let expected = progress.replace(r"\u200bhalf [INST]", "half (removed: control token)");
+        let expected = progress
+            .replace(r"\u200bhalf", "half")
+            .replace("[INST]", "(removed: control token)");
         assert_eq!(admit(progress), Some(expected));
-        let nested =
-            r#"{"method":"notifications/message","params":{"data":{"a":["<|im_end|>", 1]}}}"#;
-        assert_eq!(
-            admit(nested),
-            Some(nested.replace("<|im_end|>", "(removed: control token)"))
+        let nested = r#"{"method":"notifications/message","params":{"level":"<|im_end|>","data":{"a<|im_end|>":["<|im_end|>", 1],"\u200bb":1},"<|im_end|>":[]}}"#;
+        let expected = nested
+            .replace("<|im_end|>", "(removed: control token)")
+            .replace(r"\u200bb", "b (cleaned)");
+        assert_eq!(admit(nested), Some(expected));
+        let list = r#"{"method":"a","params":["<|im_end|>"]}"#;
+        let expected = list.replace("<|im_end|>", "(removed: control token)");
+        assert_eq!(admit(list), Some(expected));
+        for kept in [
+            r#"{"method":"notifications/message","params":{"data":"caf\u00e9 <b> 1"}}"#,
+            r#"{"method":"a","params":{"_meta":{"a":"<|im_end|>"},"uri":"x:<|im_end|>"}}"#,
+        ] {
+            assert_eq!(admit(kept).as_deref(), Some(kept));
+        }
+    }
+
+    #[test]
+    fn the_clients_own_progress_token_is_not_cleaned() {
+        let progress = |token: &str| {
+            format!(
+                r#"{{"method":"notifications/progress","params":{{"progressToken":{token},"message":"[INST]"}}}}"#
+            )
+        };
+        let token = r#""[INST]""#;
+        let under = |message: String| {
+            text(Note::progress(
+                message,
+                token.as_bytes(),
+                &NotePolicy::default(),
+            ))
+        };
+        let expected = progress(token).replace(
+            r#""message":"[INST]"#,
+            r#""message":"(removed: control token)"#,
         );
-        let honest = r#"{"method":"notifications/message","params":{"data":"caf\u00e9 <b> 1"}}"#;
-        assert_eq!(admit(honest).as_deref(), Some(honest));
+        assert_eq!(under(progress("7")), Some(expected));
+        assert_eq!(under(progress(r#"7,"progressToken":8"#)), None);
+        assert_eq!(under(progress("7").replace("progressToken", "x")), None);
+    }
+
+    #[test]
+    fn a_notification_or_request_has_no_members_of_a_reply() {
+        let both =
+            r#"{"jsonrpc":"2.0","id":1,"\u006dethod":"a","params":{},"result":{"x":1},"y":2}"#;
+        let notification = r#"{"jsonrpc":"2.0","\u006dethod":"a","params":{}}"#;
+        let request = r#"{"jsonrpc":"2.0","id":1,"\u006dethod":"a","params":{}}"#;
+        for policy in [NotePolicy::default(), off()] {
+            let admitted = text(Note::admit(both, &policy));
+            assert_eq!(admitted.as_deref(), Some(notification));
+            let admitted = text(Note::request(both, &policy));
+            assert_eq!(admitted.as_deref(), Some(request));
+            assert!(Note::request(notification, &policy).is_none());
+        }
     }
 
     #[test]
     fn what_is_no_note_is_dropped() {
         assert_eq!(admit("{"), None);
+        for unsound in [
+            "1",
+            r#"{"params":{}}"#,
+            r#"{"method":1}"#,
+            r#"{"method":"a","\u006dethod":"b"}"#,
+            r#"{"method":"a","jsonrpc":"<|im_end|>"}"#,
+            r#"{"method":"notifications/<|im_end|>"}"#,
+        ] {
+            assert_eq!(admit(unsound), None, "{unsound}");
+        }
         let large = format!(r#"{{"method":"{}"}}"#, "x".repeat(MAX_NOTE_BYTES));
-        assert!(Note::admit(large, &Sanitisation::off()).is_none());
+        assert!(Note::admit(large, &off()).is_none());
+    }
+
+    #[test]
+    fn a_notification_that_is_too_deep_is_dropped_in_every_mode() {
+        let deep = |levels: usize| {
+            let (open, close) = ("[".repeat(levels), "]".repeat(levels));
+            format!(r#"{{"method":"a","params":{{"_meta":{{"x":{open}1{close}}}}}}}"#)
+        };
+        let most = MAX_MESSAGE_DEPTH as usize - 4;
+        for policy in [NotePolicy::default(), off()] {
+            assert!(Note::admit(deep(most), &policy).is_some());
+            assert!(Note::admit(deep(most + 1), &policy).is_none());
+            assert!(Note::admit(deep(30_000), &policy).is_none());
+        }
     }
 }

@@ -41,6 +41,8 @@ enum Act {
     Classifier,
     /// What the sanitiser's settings made of it, which the finding says.
     Sanitiser,
+    /// Parts of the envelope were cut: a decision if they made another message of it.
+    Envelope,
 }
 
 /// One row: a stage, a rule (or every rule of the stage), and an act per mode.
@@ -67,9 +69,14 @@ const fn row(stage: Stage, rule: &'static str, acts: [Act; 3]) -> Row {
 /// The first row that matches decides. A rule of `""` matches every rule of its stage, so each
 /// stage's last row has one. The sanitiser and the classifiers have switches of their own; the
 /// validation mode does not silence them.
-static TABLE: [Row; 9] = {
-    use Act::{Block, Classifier, Forward, Missing, Record, Sanitiser, Uncompilable};
+static TABLE: [Row; 10] = {
+    use Act::{Block, Classifier, Envelope, Forward, Missing, Record, Sanitiser, Uncompilable};
     [
+        row(
+            Stage::Transport,
+            "transport.foreign_member",
+            [Envelope, Envelope, Envelope],
+        ),
         row(Stage::Transport, "", [Block, Block, Block]),
         row(Stage::Shape, "", [Forward, Record, Block]),
         row(Stage::Guard, "", [Forward, Record, Block]),
@@ -126,6 +133,8 @@ pub fn decide(finding: &Finding, mode: Mode, overrides: &Overrides) -> Decision 
         Act::Uncompilable => ask(overrides.uncompilable, Decision::Allowed),
         Act::Classifier => ask(overrides.classifier, Decision::Flagged),
         Act::Sanitiser => decide_sanitised(finding),
+        Act::Envelope if finding.severity == Severity::Info => Decision::Allowed,
+        Act::Envelope => Decision::Rewritten,
     }
 }
 

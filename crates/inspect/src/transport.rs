@@ -1,18 +1,14 @@
 //! Finding the result in the bytes. What cannot be held or framed is refused here in every
-//! mode, because forwarding it would mean not knowing what is forwarded: too large, not UTF-8,
+//! mode, because forwarding it would mean not knowing what is forwarded: too large, too deep, not UTF-8,
 //! not JSON, the wrong id, or one of the members we interpret written twice. Row 0 of the
 //! decision table.
 
-use countersign_tape::{Envelope, Hard, Keep, Kept, Kind, Member, Scan, ScanError, Shelf};
+use countersign_tape::{Envelope, Hard, Keep, Kept, Kind, Member, Scan, ScanError, Shelf, Span};
 
 use crate::examine::Policy;
 use crate::found::Found;
 use crate::reply::{Framing, Source};
 use crate::verdict::{Finding, Severity, Stage};
-
-/// Nesting costs one bit a level while scanning, so this bounds the scan's memory, not the
-/// agent's patience; that is what the guards are for.
-const MAX_DEPTH: u32 = 1_000_000;
 
 /// Members whose repetition would let two readers see two different results.
 const SINGLE: [Member; 7] = [
@@ -43,7 +39,7 @@ pub(crate) fn open<'a, 'e>(
 ) -> Result<Opened<'a, 'e>, Box<Found>> {
     let hard = Hard {
         max_bytes: policy.max_message_bytes,
-        max_depth: MAX_DEPTH,
+        max_depth: policy.max_message_depth,
     };
     let text = admit(bytes, policy)?;
     let mut scan = Scan { hard, keep, shelf };
@@ -108,6 +104,17 @@ fn check_message(bytes: &[u8], source: &Source, envelope: &Envelope) -> Result<(
             "not a response with either a result or an error",
         ));
     }
+    let is_object = |value: Span| value.kind(bytes) == Some(Kind::Object);
+    if !envelope.error().is_none_or(is_object) {
+        return Err(transport(
+            "transport.not_json",
+            "the error is not an object",
+        ));
+    }
+    let is_version = |value: Span| value.string(bytes).is_some_and(|text| text == "2.0");
+    if !envelope.get(Member::JsonRpc).is_none_or(is_version) {
+        return Err(transport("transport.not_json", "jsonrpc is not \"2.0\""));
+    }
     let Some(id) = envelope.id() else {
         return Err(transport("transport.bad_id", "the response has no id"));
     };
@@ -126,8 +133,10 @@ fn check_message(bytes: &[u8], source: &Source, envelope: &Envelope) -> Result<(
 }
 
 fn refused(error: &ScanError) -> Box<Found> {
-    let rule = if error.is_too_large() || error.is_too_deep() {
+    let rule = if error.is_too_large() {
         "transport.too_large"
+    } else if error.is_too_deep() {
+        "transport.too_deep"
     } else {
         "transport.not_json"
     };

@@ -150,6 +150,7 @@ pub struct Envelope {
     pub(crate) depth: u32,
     pub(crate) structured_depth: u32,
     pub(crate) lone_surrogate: Option<u32>,
+    pub(crate) has_unknown_members: bool,
     /// Meaningful where `present` says so. Not options: an envelope goes through many hands.
     spans: [Span; Member::ALL.len()],
     present: u32,
@@ -171,6 +172,7 @@ impl Envelope {
             depth: 1,
             structured_depth: 0,
             lone_surrogate: None,
+            has_unknown_members: false,
             spans: [Span::new(0, 0); Member::ALL.len()],
             present: 0,
             repeated: 0,
@@ -181,6 +183,7 @@ impl Envelope {
     pub(crate) fn clear(&mut self) {
         self.structured_depth = 0;
         self.lone_surrogate = None;
+        self.has_unknown_members = false;
         self.present = 0;
         self.repeated = 0;
     }
@@ -276,6 +279,13 @@ impl Envelope {
         };
         let all = Member::ALL.into_iter().take(any);
         all.filter(|member| self.repeated & member.bit() != 0)
+    }
+
+    /// Whether a message has a top-level member that JSON-RPC does not know: none of `jsonrpc`, `id`, `method`,
+    /// `params`, `result` and `error`. Always false for a bare result.
+    #[inline]
+    pub fn has_unknown_members(&self) -> bool {
+        self.has_unknown_members
     }
 
     /// Where the first string with an unpaired surrogate escape starts, anywhere in the text.

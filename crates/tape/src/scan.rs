@@ -194,11 +194,14 @@ impl<'a> Reader<'a, '_, '_, '_> {
                 None => self.value(start, outer, member.and_then(Member::scope))?,
             };
             deepest = deepest.max(depth);
-            if let Some(member) = member
-                && self.envelope.record(member, Span::of(start, end))
-                && member == Member::StructuredContent
-            {
-                self.envelope.structured_depth = depth;
+            match member {
+                Some(member) => {
+                    let first = self.envelope.record(member, Span::of(start, end));
+                    if first && member == Member::StructuredContent {
+                        self.envelope.structured_depth = depth;
+                    }
+                }
+                None => self.envelope.has_unknown_members |= scope == Scope::Message,
             }
             let behind = trim(text.from(end));
             match behind {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use countersign_inspect::config::Advertise;
 use countersign_inspect::{ClientEra, Contract, Declaration, Listing, Policy, Router};
-use countersign_tape::{Edits, Place, Span, quote};
+use countersign_tape::{Edits, Hard, Place, Span, quote, scan};
 
 use super::entry::Entry;
 use crate::names::wire_name;
@@ -17,6 +17,8 @@ use crate::upstream::http::Mirrored;
 
 /// What stands in for an `inputSchema` that clients would reject.
 const OBJECT: &[u8] = br#"{"type":"object"}"#;
+/// How deep a tool stands in the reply that lists it.
+const AROUND: u32 = 3;
 
 /// How tools are named in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +36,7 @@ pub(crate) enum Naming {
 pub(crate) struct Tool {
     /// As received.
     raw: Bytes,
-    /// As it may be shown: the same, unless its descriptions had to be cleaned.
+    /// As it may be shown: the same, unless something in it had to be cleaned. Its name is the server's own.
     entry: Entry,
     listing: Listing,
     wire_name: String,
@@ -64,9 +66,17 @@ impl Tool {
             .input_schema()
             .and_then(|schema| Mirrored::of(schema).ok());
         let raw = entry.raw.clone();
-        let listing = Listing::tool(raw.clone(), &policy.sanitisation);
-        // Cleaning changes descriptions and nothing an entry is read from.
-        let entry = Entry::read(listing.bytes().clone()).unwrap_or(entry);
+        let name = entry.name;
+        let listing = shown(&raw, &name, &policy);
+        // It is called by its own name, also if it is shown under a cleaned one.
+        let entry = match Entry::read(listing.bytes().clone()) {
+            Ok(shown) => Entry { name, ..shown },
+            // Not expected: what cannot be read is not shown.
+            Err(_) => Entry {
+                name,
+                ..Entry::named("")
+            },
+        };
         Self {
             raw,
             listing,
@@ -126,6 +136,11 @@ impl Tool {
     /// What was found in its descriptions.
     pub(crate) fn listing(&self) -> &Listing {
         &self.listing
+    }
+
+    /// What is said about it in a text block.
+    pub(crate) fn text_block(&self, described: Vec<u8>) -> Listing {
+        Listing::text_block(described, &self.policy.sanitisation)
     }
 
     /// What it declared.
@@ -195,6 +210,26 @@ impl Tool {
             .apply()
             .map_or_else(|_| entry.raw.to_vec(), |edited| edited.to_vec())
     }
+}
+
+/// A declaration as it may be shown: its name and a schema that takes everything, if the whole of it would make the list
+/// too deep for its readers.
+fn shown(raw: &Bytes, name: &str, policy: &Policy) -> Listing {
+    let hard = Hard {
+        max_bytes: usize::MAX,
+        max_depth: policy.max_message_depth.saturating_sub(AROUND),
+    };
+    if scan(raw, &hard).is_ok() {
+        return Listing::tool(raw.clone(), &policy.sanitisation);
+    }
+    let bare: [&[u8]; 5] = [
+        b"{\"name\":",
+        &quote(name),
+        b",\"inputSchema\":",
+        OBJECT,
+        b"}",
+    ];
+    Listing::too_deep(bare.concat(), &policy.sanitisation)
 }
 
 #[cfg(test)]

@@ -8,11 +8,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use countersign_inspect::Policy;
 use countersign_inspect::config::{
     InputValidation, OutputSanitisation, OutputValidation, RawInputValidation,
     RawOutputSanitisation, RawOutputValidation,
 };
+use countersign_inspect::{MAX_MESSAGE_DEPTH, Policy};
 
 use super::classifier::{Classifier, Panels};
 use super::environment::Environment;
@@ -48,6 +48,9 @@ pub struct Config {
     pub call_tool_timeout: Duration,
     /// The largest message that is handled at all.
     pub max_message_bytes: usize,
+    /// The deepest message of a server that is handled at all; `None`: the default, or what the guards allow if that is
+    /// more.
+    pub max_message_depth: Option<u32>,
     /// What all messages in flight may hold together.
     pub max_inflight_bytes: usize,
     /// What holds where the blocks below say nothing.
@@ -110,6 +113,7 @@ impl Config {
             tool_names: ToolNames::default(),
             call_tool_timeout: Duration::from_mins(2),
             max_message_bytes: 16 << 20,
+            max_message_depth: None,
             max_inflight_bytes: 256 << 20,
             profile: Profile::default(),
             storage_url: Secret::new("sqlite:"),
@@ -173,12 +177,18 @@ impl Config {
             server.map(|server| &server.input),
             tool.map(|tool| &tool.input),
         ];
+        let output = OutputValidation::resolve(outputs.into_iter().flatten());
+        // What the guard on structured content allows, and the two levels around it.
+        let guarded = output.max_depth.saturating_add(2);
         Policy {
-            output: OutputValidation::resolve(outputs.into_iter().flatten()),
             input: InputValidation::resolve(inputs.into_iter().flatten()),
             sanitisation: self.sanitisers.get(&sanitisation),
             free_text: tool.and_then(|tool| tool.free_text),
             max_message_bytes: self.max_message_bytes,
+            max_message_depth: self
+                .max_message_depth
+                .unwrap_or_else(|| MAX_MESSAGE_DEPTH.max(guarded)),
+            output,
             ..Policy::default()
         }
     }

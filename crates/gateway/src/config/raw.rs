@@ -22,6 +22,7 @@ pub(crate) struct RawConfig {
     pub(crate) routing_mode: Option<String>,
     pub(crate) call_tool_timeout: Option<String>,
     pub(crate) max_message_bytes: Option<usize>,
+    pub(crate) max_message_depth: Option<u32>,
     pub(crate) max_inflight_bytes: Option<usize>,
     pub(crate) profile: Option<String>,
     pub(crate) storage: RawStorage,

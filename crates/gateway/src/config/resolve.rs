@@ -138,6 +138,7 @@ impl Resolver<'_, '_> {
             config.call_tool_timeout = timeout;
         }
         config.max_message_bytes = raw.max_message_bytes.unwrap_or(config.max_message_bytes);
+        config.max_message_depth = raw.max_message_depth;
         config.max_inflight_bytes = raw.max_inflight_bytes.unwrap_or(config.max_inflight_bytes);
         let (one, all) = (config.max_message_bytes, config.max_inflight_bytes);
         if one > all {

@@ -71,6 +71,7 @@ struct Shown<'a> {
     tool_names: &'static str,
     call_tool_timeout: String,
     max_message_bytes: usize,
+    max_message_depth: u32,
     max_inflight_bytes: usize,
     profile: &'static str,
     storage: ShownStorage,
@@ -166,6 +167,7 @@ impl<'a> From<&'a Config> for Shown<'a> {
             tool_names: config.tool_names.as_str(),
             call_tool_timeout: duration::show(config.call_tool_timeout),
             max_message_bytes: config.max_message_bytes,
+            max_message_depth: config.policy("", "").max_message_depth,
             max_inflight_bytes: config.max_inflight_bytes,
             profile: config.profile.as_str(),
             storage: ShownStorage {

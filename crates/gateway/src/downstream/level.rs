@@ -69,12 +69,13 @@ impl Level {
 
 #[cfg(test)]
 mod tests {
-    use countersign_inspect::Sanitisation;
+    use countersign_inspect::NotePolicy;
 
     use super::*;
 
     fn note(text: &'static str) -> Note {
-        Note::admit(Bytes::from_static(text.as_bytes()), &Sanitisation::off()).expect("small")
+        Note::admit(Bytes::from_static(text.as_bytes()), &NotePolicy::default())
+            .expect("a notification")
     }
 
     #[test]

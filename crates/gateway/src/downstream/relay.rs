@@ -104,7 +104,7 @@ async fn relay(
 
 #[cfg(test)]
 mod tests {
-    use countersign_inspect::Sanitisation;
+    use countersign_inspect::NotePolicy;
     use hyper::StatusCode;
 
     use super::*;
@@ -112,8 +112,12 @@ mod tests {
     use crate::upstream::NoteSink;
     use crate::upstream::notes::channel;
 
+    fn message(method: &str) -> Bytes {
+        format!(r#"{{"method":"{method}"}}"#).into()
+    }
+
     fn note(text: &'static str) -> Note {
-        Note::admit(Bytes::from_static(text.as_bytes()), &Sanitisation::off()).expect("small")
+        Note::admit(message(text), &NotePolicy::default()).expect("a notification")
     }
 
     fn answer(text: &'static str) -> Reply {
@@ -132,7 +136,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_idle_stream_shows_that_it_lives() {
         let (notes, heard) = heard();
-        notes.say(note("{\"a\":1}"));
+        notes.say(note("a"));
         let call = async {
             tokio::time::sleep(PULSE * 2 + PULSE / 2).await;
             answer("{}")
@@ -146,7 +150,7 @@ mod tests {
             all.extend_from_slice(&event);
         }
         let expected =
-            "event: message\ndata: {\"a\":1}\n\n: \n\n: \n\nevent: message\ndata: {}\n\n";
+            "event: message\ndata: {\"method\":\"a\"}\n\n: \n\n: \n\nevent: message\ndata: {}\n\n";
         assert_eq!(String::from_utf8_lossy(&all), expected);
     }
 
@@ -156,13 +160,14 @@ mod tests {
         for text in ["1", "2", "3"] {
             notes.say(note(text));
         }
-        let call = async { answer("4") };
+        let call = async { answer(r#"{"method":"4"}"#) };
         let Body::Stream(mut events) = reply(Box::pin(call), heard, (), Framing::Events).await.body
         else {
             unreachable!("something was said before the answer");
         };
         for expected in ["1", "2", "3", "4"] {
-            let expected = format!("event: message\ndata: {expected}\n\n");
+            let message = String::from_utf8_lossy(&message(expected)).into_owned();
+            let expected = format!("event: message\ndata: {message}\n\n");
             assert_eq!(events.recv().await.expect("an event"), expected);
         }
         assert!(events.recv().await.is_none());

@@ -1,6 +1,6 @@
 //! The answers of the router tools that only look things up. What they show of a tool is what the
 //! lists show of it, under the name it is called by. Texts and schemas that would flood a model are
-//! cut or left out where several tools are shown.
+//! cut or left out where several tools are shown. All of it is text that a model reads, and is cleaned as such.
 
 use countersign_inspect::{ClientEra, Listing, Refusal};
 use countersign_tape::{Edits, Place, Span, quote};
@@ -17,6 +17,8 @@ const FEW: usize = 5;
 const MOST: usize = 50;
 /// The longest description and the longest schema shown among others.
 const LONGEST: usize = 4096;
+/// Between two tools. The space keeps the end of one and the beginning of the next from making up a token.
+const SEPARATOR: &str = ", ";
 
 /// The tools a question finds.
 pub(super) fn retrieve(
@@ -39,7 +41,7 @@ pub(super) fn retrieve(
     };
     Ok(Listing::admit(format!(
         r#"{{"tools":[{}],"found":{found}{hint}}}"#,
-        tools.join(",")
+        tools.join(SEPARATOR)
     )))
 }
 
@@ -61,7 +63,7 @@ pub(super) fn describe(
         edits.insert_member(whole, Place::Last, "server_is_down", b"true");
     }
     let described = edits.apply().map_err(|_| Refusal::Internal)?.to_vec();
-    Ok(Listing::admit(described))
+    Ok(tool.text_block(described))
 }
 
 /// The tool of a name as people and arguments write it.
@@ -108,7 +110,8 @@ fn brief(hit: &Hit<'_>, client: ClientEra) -> String {
         push("server_is_down", b"true");
     }
     brief.push(b'}');
-    String::from_utf8_lossy(&brief).into_owned()
+    let shown = hit.tool.text_block(brief);
+    String::from_utf8_lossy(shown.bytes()).into_owned()
 }
 
 fn is_up(server: &Server) -> bool {

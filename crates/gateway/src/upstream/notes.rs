@@ -6,8 +6,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
-use countersign_inspect::{MAX_NOTE_BYTES, Note, Sanitisation};
-use countersign_tape::{Edits, Hard, Member, scan};
+use countersign_inspect::{MAX_NOTE_BYTES, Note, NotePolicy};
+use countersign_tape::{Hard, Member, scan};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -21,7 +21,7 @@ const WAITING: usize = 64;
 pub(crate) struct NoteSink {
     inner: Option<Arc<Inner>>,
     /// What holds for the words of the tool that was called.
-    sanitisation: Sanitisation,
+    policy: NotePolicy,
 }
 
 #[derive(Debug)]
@@ -80,7 +80,7 @@ pub(crate) fn channel(token: Option<Bytes>, log_level: Option<&'static str>) -> 
     });
     let sink = NoteSink {
         inner: Some(Arc::clone(&inner)),
-        sanitisation: Sanitisation::default(),
+        policy: NotePolicy::default(),
     };
     (sink, Notes { inner })
 }
@@ -91,11 +91,11 @@ impl NoteSink {
         Self::default()
     }
 
-    /// The same sink for a tool whose words are held to these settings.
-    pub(crate) fn under(&self, sanitisation: &Sanitisation) -> Self {
+    /// The same sink for a tool whose words are held to this policy.
+    pub(crate) fn under(&self, policy: NotePolicy) -> Self {
         Self {
             inner: self.inner.clone(),
-            sanitisation: sanitisation.clone(),
+            policy,
         }
     }
 
@@ -105,8 +105,8 @@ impl NoteSink {
             return;
         };
         let note = match method {
-            "notifications/progress" => inner.progress(message, &self.sanitisation),
-            "notifications/message" => log(message, &self.sanitisation),
+            "notifications/progress" => inner.progress(message, &self.policy),
+            "notifications/message" => log(message, &self.policy),
             _ => None,
         };
         if let Some(note) = note {
@@ -167,22 +167,19 @@ impl Inner {
     }
 
     /// Progress under the client's own token.
-    fn progress(&self, message: &Bytes, sanitisation: &Sanitisation) -> Option<Note> {
+    fn progress(&self, message: &Bytes, policy: &NotePolicy) -> Option<Note> {
         let token = self.token.as_ref()?;
         let params = checked(message)?;
-        let place = path(message, params, &["progressToken"])?;
-        let mut edits = Edits::new(message);
-        edits.replace(place, token.to_vec());
-        let renamed = edits.apply().ok()?.to_vec();
+        path(message, params, &["progressToken"])?;
         self.renew();
-        Note::admit(renamed, sanitisation)
+        Note::progress(Bytes::copy_from_slice(message), token, policy)
     }
 }
 
-fn log(message: &Bytes, sanitisation: &Sanitisation) -> Option<Note> {
+fn log(message: &Bytes, policy: &NotePolicy) -> Option<Note> {
     checked(message)?;
     // A copy: a slice would keep whatever it came with alive.
-    Note::admit(Bytes::copy_from_slice(message), sanitisation)
+    Note::admit(Bytes::copy_from_slice(message), policy)
 }
 
 /// The `params` of a notification that reads the same to everybody.
@@ -199,6 +196,8 @@ fn checked(message: &[u8]) -> Option<countersign_tape::Span> {
 
 #[cfg(test)]
 mod tests {
+    use countersign_inspect::Sanitisation;
+
     use super::*;
 
     fn progress(token: &str) -> Bytes {
@@ -278,8 +277,11 @@ mod tests {
             note.bytes()
                 .ends_with(br#""data":"a(removed: control token)"}}"#)
         );
-        sink.under(&Sanitisation::off())
-            .offer("notifications/message", &log);
+        let off = NotePolicy {
+            sanitisation: Sanitisation::off(),
+            ..NotePolicy::default()
+        };
+        sink.under(off).offer("notifications/message", &log);
         assert_eq!(notes.next().await.bytes(), &log);
     }
 }

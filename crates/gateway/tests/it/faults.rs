@@ -36,10 +36,9 @@ async fn large_and_deep_results_pass_or_are_refused() {
     let rig = Rig::over(vec![preset("x", "faults")]).await;
     let big = call(&rig, "text_8mib").await;
     assert_eq!(big.body.len() / (1 << 20), 8);
-    for (tool, depth) in [("deep_200", 200), ("deep_100000", 100_000)] {
-        let deep = text(&call(&rig, tool).await.body);
-        let nested = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        assert!(deep.contains(&nested), "{tool}");
+    for tool in ["deep_200", "deep_100000"] {
+        let deep = refusal(&call(&rig, tool).await);
+        assert_eq!(deep, "blocked by policy: transport transport.too_deep");
     }
     let huge = call(&rig, "huge").await;
     assert_eq!(
@@ -53,7 +52,8 @@ async fn large_and_deep_results_pass_or_are_refused() {
 
 #[tokio::test]
 async fn a_deep_result_is_blocked_where_a_schema_is_declared() {
-    let script = Script::from_json(br#"{"name":"deep","tools":[{"tool":{"name":"deep","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}},"steps":[{"answer":{"result_parts":["{\"content\":[],\"structuredContent\":{\"a\":",{"repeat":"[","times":100000},{"repeat":"]","times":100000},"}}"]}}]}]}"#);
+    // Deeper than the guard allows, and no deeper than a message may be.
+    let script = Script::from_json(br#"{"name":"deep","tools":[{"tool":{"name":"deep","inputSchema":{"type":"object"},"outputSchema":{"type":"object"}},"steps":[{"answer":{"result_parts":["{\"content\":[],\"structuredContent\":{\"a\":",{"repeat":"[","times":100},{"repeat":"]","times":100},"}}"]}}]}]}"#);
     let (server, _folder) = scripted("x", &script.expect("a script"));
     let rig = Rig::over(vec![strict(server)]).await;
     let blocked = refusal(&call(&rig, "deep").await);

@@ -8,7 +8,7 @@ use countersign_fixture::http::{self, Format};
 use countersign_fixture::{Eras, preset};
 use countersign_gateway::config::Server;
 
-use crate::support::{Rig, error_code, over_http, refusal, result, text};
+use crate::support::{Rig, error_code, over_http, refusal, result};
 
 const FORMATS: [Format; 2] = [Format::Json, Format::Sse];
 
@@ -40,10 +40,9 @@ async fn large_and_deep_results_pass_or_are_refused() {
         let rig = Rig::over(vec![server]).await;
         let big = call(&rig, "text_8mib").await;
         assert_eq!(big.body.len() / (1 << 20), 8);
-        for (tool, depth) in [("deep_200", 200), ("deep_100000", 100_000)] {
-            let deep = text(&call(&rig, tool).await.body);
-            let nested = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-            assert!(deep.contains(&nested), "{tool}");
+        for tool in ["deep_200", "deep_100000"] {
+            let deep = refusal(&call(&rig, tool).await);
+            assert_eq!(deep, "blocked by policy: transport transport.too_deep");
         }
         assert_eq!(refusal(&call(&rig, "huge").await), LARGE);
         goes_on(&rig).await;

@@ -5,6 +5,7 @@ mod catalogue;
 mod classify;
 mod crowd;
 mod decisions;
+mod envelope;
 mod events;
 mod exact;
 mod faults;

@@ -18,6 +18,9 @@ use tokio::sync::mpsc::UnboundedReceiver;
 pub(crate) const WAIT: Duration = Duration::from_mins(1);
 pub(crate) const KEY: &str = "test-key";
 pub(crate) const ADMIN_KEY: &str = "test-admin-key";
+/// Stands at the top level of one reply of a preset. It is cut there: what is outside `result` and `error` is not inspected, and could
+/// be a request to the client.
+pub(crate) const FOREIGN: &str = r#""x-trace":{"id":7,"result":{}} , "#;
 
 /// A gateway and the folder it keeps its state in.
 pub(crate) struct Rig {

@@ -1,5 +1,6 @@
-//! The blocks of a result: which of their members a model reads as text, and which only software does. A type that
-//! is missing is no reason to look away; one that is unknown belongs to somebody who knows it.
+//! The blocks of a result: which of their members are texts that a model reads one after the other. Texts are cleaned
+//! together and may be put between boundaries; every other string is cleaned by itself. A type that is missing or
+//! unknown is no reason to look away.
 
 use countersign_tape::{Kind, Span, elements, members};
 
@@ -9,7 +10,7 @@ use crate::listing::PROSE;
 use crate::strings::{is_key, strings};
 
 impl Stage<'_> {
-    /// `content`: a list of blocks. What it should not be is cleaned as well, since somebody may read it.
+    /// `content`: a list of blocks. What it should not be is cleaned as well, since some client may show it.
     pub(super) fn content(&mut self, content: Span) {
         match content.kind(self.bytes) {
             Some(Kind::Array) => {
@@ -24,12 +25,18 @@ impl Stage<'_> {
 
     /// `messages` of a prompt: each has one block, or several.
     pub(super) fn messages(&mut self, messages: Span) {
+        if messages.kind(self.bytes) != Some(Kind::Array) {
+            self.clean_value(messages, None);
+        }
         for message in elements(self.bytes, messages) {
+            if message.kind(self.bytes) != Some(Kind::Object) {
+                self.clean_value(message, None);
+            }
             for (key, value) in members(self.bytes, message) {
-                self.look(key, None);
+                self.clean_string(Carrier::Other, None, key);
                 match key.string(self.bytes).as_deref() {
                     Some("content") => self.content(value),
-                    _ => self.look(value, None),
+                    _ => self.clean_value(value, None),
                 }
             }
         }
@@ -37,36 +44,61 @@ impl Stage<'_> {
 
     /// `contents` of a resource.
     pub(super) fn resources(&mut self, contents: Span) {
+        if contents.kind(self.bytes) != Some(Kind::Array) {
+            self.clean_value(contents, None);
+        }
         for (index, resource) in elements(self.bytes, contents).enumerate() {
             self.resource(Some(index), resource);
         }
     }
 
-    /// A list of what a server has: descriptions and titles are prose, the rest is for software.
+    /// A list of prompts, resources or templates: descriptions and titles are prose.
     pub(super) fn listed(&mut self, list: Span) {
-        let mut prose = false;
-        for string in strings(self.bytes, list) {
+        if list.kind(self.bytes) != Some(Kind::Array) {
+            self.clean_value(list, None);
+        }
+        for entry in elements(self.bytes, list) {
+            if entry.kind(self.bytes) != Some(Kind::Object) {
+                self.clean_value(entry, None);
+            }
+            for (key, value) in members(self.bytes, entry) {
+                self.clean_string(Carrier::Other, None, key);
+                let name = key.string(self.bytes);
+                if self.is_left_alone(name.as_deref(), value) {
+                    self.look(value, None);
+                } else {
+                    self.described(name.as_deref(), value);
+                }
+            }
+        }
+    }
+
+    /// A member of a list entry, with what describes its parts.
+    fn described(&mut self, name: Option<&str>, value: Span) {
+        let is_prose = |name: Option<&str>| name.is_some_and(|name| PROSE.contains(&name));
+        let mut prose = is_prose(name);
+        for string in strings(self.bytes, value) {
             if is_key(self.bytes, string) {
-                prose = string
-                    .string(self.bytes)
-                    .is_some_and(|name| PROSE.contains(&name.as_ref()));
+                prose = is_prose(string.string(self.bytes).as_deref());
+                self.clean_string(Carrier::Other, None, string);
             } else if std::mem::take(&mut prose) {
                 self.passage(Carrier::ResourceLink, None, string, false);
-                continue;
+            } else {
+                self.clean_string(Carrier::Other, None, string);
             }
-            self.look(string, None);
         }
     }
 
     fn block(&mut self, index: Option<usize>, block: Span) {
-        if block.kind(self.bytes) == Some(Kind::String) {
-            self.passage(Carrier::Text, index, block, true);
-            return;
+        match block.kind(self.bytes) {
+            Some(Kind::Object) => {}
+            Some(Kind::String) => return self.passage(Carrier::Text, index, block, true),
+            _ => return self.clean_value(block, index),
         }
         let kind = self.kind(block);
         let kind = kind.as_deref();
         for (key, value) in members(self.bytes, block) {
-            self.look(key, index);
+            self.clean_string(Carrier::Other, index, key);
             let is = |kind| value.kind(self.bytes) == Some(kind);
             match (kind, key.string(self.bytes).as_deref()) {
                 (Some("text") | None, Some("text")) if is(Kind::String) => {
@@ -80,24 +112,30 @@ impl Stage<'_> {
                 {
                     self.passage(Carrier::ResourceLink, index, value, false);
                 }
-                // Bytes for eyes and ears; whether they decode was asked before.
-                (Some("image" | "audio"), Some("data")) if is(Kind::String) => {}
-                _ => self.look(value, index),
+                // Only a link has an address.
+                (kind, Some("uri" | "uriTemplate")) if kind != Some("resource_link") => {
+                    self.clean_value(value, index);
+                }
+                (_, name) if self.is_left_alone(name, value) => self.look(value, index),
+                _ => self.clean_value(value, index),
             }
         }
     }
 
     fn resource(&mut self, index: Option<usize>, resource: Span) {
+        if resource.kind(self.bytes) != Some(Kind::Object) {
+            self.clean_value(resource, index);
+        }
         for (key, value) in members(self.bytes, resource) {
-            self.look(key, index);
+            self.clean_string(Carrier::Other, index, key);
             let is_string = value.kind(self.bytes) == Some(Kind::String);
             match key.string(self.bytes).as_deref() {
                 Some("text") if is_string => self.passage(Carrier::Resource, index, value, true),
                 Some("name" | "title" | "description") if is_string => {
                     self.passage(Carrier::ResourceLink, index, value, false);
                 }
-                Some("blob") if is_string => {}
-                _ => self.look(value, index),
+                name if self.is_left_alone(name, value) => self.look(value, index),
+                _ => self.clean_value(value, index),
             }
         }
     }

@@ -1,13 +1,27 @@
-//! Strings that no model should read and software does: addresses, metadata, annotations, names of members, blocks of
-//! unknown types. Looked at, reported, never changed: an address that was rewritten silently would be another one.
+//! Every string that is not one of a result's known texts. By default such a string is cleaned, because nothing says
+//! that no model reads it. Three kinds are looked at, reported and left alone, where the protocol has them: `uri`s,
+//! because an address that was rewritten would be another address, `_meta` and `annotations`, which hosts keep from
+//! models.
 
-use countersign_tape::Span;
+use countersign_tape::{Kind, Span};
 
-use super::{Place, Stage};
+use super::key::renamed;
+use super::{Passage, Place, Stage};
 use crate::hit::Carrier;
-use crate::strings::{inside, strings};
+use crate::strings::{inside, is_key, strings};
 
 impl Stage<'_> {
+    /// Whether a member of a block, a resource or a list entry is one that is left alone. What only has the name of
+    /// one, like an address that is an object, is not.
+    pub(super) fn is_left_alone(&self, name: Option<&str>, value: Span) -> bool {
+        let kind = value.kind(self.bytes);
+        match name {
+            Some("uri" | "uriTemplate") => kind == Some(Kind::String),
+            Some("_meta" | "annotations") => kind == Some(Kind::Object),
+            _ => false,
+        }
+    }
+
     /// Reports what is in the strings of a value.
     pub(super) fn look(&mut self, value: Span, block: Option<usize>) {
         if self.sanitiser.passes_json(self.raw(value)) {
@@ -26,5 +40,45 @@ impl Stage<'_> {
             let findings = self.sanitiser.scan(&text);
             self.notices.seen(place, &text, &findings);
         }
+    }
+
+    /// Cleans the strings and names of a value, each by itself.
+    pub(super) fn clean_value(&mut self, value: Span, block: Option<usize>) {
+        if self.sanitiser.passes_json(self.raw(value)) {
+            return;
+        }
+        for string in strings(self.bytes, value) {
+            self.clean_string(Carrier::Other, block, string);
+        }
+    }
+
+    /// Cleans one string, or one name, by itself. It changes only if something in it is acted on: software may compare
+    /// it, so it is not normalised.
+    pub(super) fn clean_string(&mut self, carrier: Carrier, block: Option<usize>, string: Span) {
+        if self.sanitiser.passes_string(inside(self.text, string)) {
+            return;
+        }
+        let text = string.string(self.bytes).unwrap_or_default();
+        let cleaned = self.sanitiser.clean(&text);
+        let place = Place {
+            carrier,
+            block,
+            string,
+        };
+        if !self.notices.cleaned(place, &text, &cleaned) {
+            return;
+        }
+        let new = if is_key(self.bytes, string) {
+            renamed(&cleaned)
+        } else {
+            cleaned.text.into_owned()
+        };
+        self.ready.push(Passage {
+            carrier,
+            block,
+            string,
+            text: Some(new),
+            framed: false,
+        });
     }
 }

@@ -2,7 +2,10 @@ use crate::{Contract, Declaration, Mode, Policy, RawReply, Source, ToolName, exa
 
 fn pointers(schema: Option<&str>, result: &str) -> Vec<String> {
     let tool = ToolName::new("t");
-    let policy = Policy::default();
+    let policy = Policy {
+        max_message_depth: 1_000_000,
+        ..Policy::default()
+    };
     let contract = match schema {
         Some(schema) => Declaration::new(tool)
             .output_schema(schema.to_owned())

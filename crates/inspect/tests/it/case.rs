@@ -44,6 +44,7 @@ pub(crate) struct Case {
     /// The id token the answer must carry.
     pub(crate) id: Option<Box<RawValue>>,
     pub(crate) max_message_bytes: Option<usize>,
+    pub(crate) max_message_depth: Option<u32>,
     pub(crate) expect: BTreeMap<ModeKey, Expect>,
 }
 

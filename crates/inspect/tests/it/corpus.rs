@@ -123,6 +123,7 @@ fn policy(case: &Case, mode: Mode) -> Policy {
             None => case.era.into(),
         },
         max_message_bytes: case.max_message_bytes.unwrap_or(defaults.max_message_bytes),
+        max_message_depth: case.max_message_depth.unwrap_or(defaults.max_message_depth),
         sanitisation: Sanitisation::compile(&OutputSanitisation::resolve([&case.sanitisation]))
             .expect("settings that compile"),
     }

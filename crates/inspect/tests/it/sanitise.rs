@@ -8,7 +8,7 @@ use std::io::Write as _;
 use countersign_inspect::config::{OutputSanitisation, RawOutputSanitisation};
 use countersign_inspect::{
     ClientEra, Contract, Decision, Declaration, Examined, Inspected, Listing, Mode, Noise, Note,
-    Policy, RawReply, Sanitisation, Screening, Skipped, Source, ToolName, examine,
+    NotePolicy, Policy, RawReply, Sanitisation, Screening, Skipped, Source, ToolName, examine,
 };
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
@@ -21,6 +21,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test(
             "sanitise::no token survives in any carrier",
             no_token_survives,
+        ),
+        Trial::test(
+            "sanitise::no token survives in strings that are no known texts",
+            no_token_survives_in_other_strings,
         ),
         Trial::test("sanitise::cleaning twice is cleaning once", twice_is_once),
         Trial::test("sanitise::exactly one boundary pair", one_boundary_pair),
@@ -234,6 +238,42 @@ const PLACES: &[Place] = &[
     ),
 ];
 
+/// Places whose strings are no known texts.
+const OTHER_PLACES: &[Place] = &[
+    (
+        "unknown members and their names",
+        |texts| {
+            let text = texts.concat();
+            json!({"content":[],"x":[text],"y":{text.clone():1},text.clone():2})
+        },
+        "{}",
+    ),
+    (
+        "members of blocks that are no text",
+        |texts| {
+            let text = texts.concat();
+            json!({"content":[[text],{"type":text,text.clone():1},{"type":"image","mimeType":text,"data":text},{"type":"chart","uri":text,"a":[text]}]})
+        },
+        "{}",
+    ),
+    (
+        "messages, contents and lists of another shape",
+        |texts| {
+            let text = texts.concat();
+            json!({"messages":[text],"contents":[text,{"uri":"a:b","blob":text}],"prompts":[text,{"name":text}],"resources":text})
+        },
+        "{}",
+    ),
+    (
+        "completions, questions and cursors",
+        |texts| {
+            let text = texts.concat();
+            json!({"completion":{"values":[text]},"inputRequests":{text.clone():{"method":"elicitation/create","params":{"message":text}}},"requestState":text,"nextCursor":text})
+        },
+        "{}",
+    ),
+];
+
 /// Every string of a message that left, and the texts of its blocks joined as a host may join them.
 fn said(value: &Value) -> Vec<String> {
     let mut all = Vec::new();
@@ -255,9 +295,13 @@ fn said(value: &Value) -> Vec<String> {
     all
 }
 
-fn no_token_survives() -> Result<(), Failed> {
-    let oracle = Oracle::new();
-    let policies: Vec<Policy> = PLACES.iter().map(|(_, _, block)| strict(block)).collect();
+/// Puts disguised tokens into places in turn; how many messages there were, and how many had a live token before.
+fn in_places(
+    oracle: &Oracle,
+    places: &[Place],
+    policy: impl Fn(&str) -> Policy,
+) -> Result<(u32, u32), Failed> {
+    let policies: Vec<Policy> = places.iter().map(|(_, _, block)| policy(block)).collect();
     let (mut cases, mut alive_before) = (0_u32, 0_u32);
     // Every third token: the sanitiser's own tests take all of them.
     for (number, token) in oracle.tokens().iter().step_by(3).enumerate() {
@@ -265,8 +309,8 @@ fn no_token_survives() -> Result<(), Failed> {
             let turn = number * TRANSFORMS.len() + index;
             let (_, texts) = CARRIERS[turn % CARRIERS.len()];
             let texts = texts(&transform(&token.text));
-            let place = turn % PLACES.len();
-            let (name, message, _) = &PLACES[place];
+            let place = turn % places.len();
+            let (name, message, _) = &places[place];
             let message = message(&texts);
             cases += 1;
             alive_before += u32::from(
@@ -282,6 +326,24 @@ fn no_token_survives() -> Result<(), Failed> {
             }
         }
     }
+    Ok((cases, alive_before))
+}
+
+fn no_token_survives_in_other_strings() -> Result<(), Failed> {
+    // Off: a shape that MCP does not know is forwarded, and what is in it is cleaned all the same.
+    let off = |block: &str| {
+        let mut policy = policy(block);
+        policy.output.mode = Mode::Off;
+        policy
+    };
+    let (cases, alive_before) = in_places(&Oracle::new(), OTHER_PLACES, off)?;
+    assert!(cases > 4000 && alive_before > 500);
+    Ok(())
+}
+
+fn no_token_survives() -> Result<(), Failed> {
+    let oracle = Oracle::new();
+    let (cases, alive_before) = in_places(&oracle, PLACES, strict)?;
     let listings = in_listings(&oracle)?;
     writeln!(
         std::io::stderr(),
@@ -298,15 +360,20 @@ fn in_listings(oracle: &Oracle) -> Result<u32, Failed> {
     for token in oracle.tokens().iter().step_by(11) {
         for (disguise, transform) in TRANSFORMS.iter().step_by(2) {
             let text = transform(&token.text);
-            let tool = json!({"name":"a","title":text,"description":text,"inputSchema":{"type":"object","properties":{"x":{"description":text}}}});
-            let note = json!({"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":[text]}});
-            let note = Note::admit(note.to_string(), &default).ok_or("the note was dropped")?;
+            let tool = json!({"name":text,"title":text,"description":text,"inputSchema":{"type":"object","properties":{"x":{"description":text},text.clone():{"enum":[text],"default":text,"examples":[text],"pattern":text}},"required":[text]}});
+            let described = Listing::text_block(tool.to_string(), &default);
+            let note = json!({"jsonrpc":"2.0","method":"notifications/message","params":{"level":text,"data":[text],text.clone():1}});
+            let note = Note::admit(note.to_string(), &NotePolicy::default());
+            let note = note.ok_or("the note was dropped")?;
             let listings = [
                 Listing::tool(tool.to_string(), &default).bytes().clone(),
                 Listing::instructions(json!(text).to_string(), &default)
                     .bytes()
                     .clone(),
                 note.bytes().clone(),
+                json!(String::from_utf8_lossy(described.bytes()))
+                    .to_string()
+                    .into(),
             ];
             for listing in listings {
                 cases += 1;

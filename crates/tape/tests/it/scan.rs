@@ -389,3 +389,29 @@ fn a_message_longer_than_the_limit_is_only_scanned() {
     );
     assert_eq!(kept(text, keep(text.len() - 1)).1, None);
 }
+
+#[test]
+fn a_top_level_member_that_json_rpc_does_not_know_is_noted() {
+    for (text, unknown) in [
+        (r#"{"jsonrpc":"2.0","id":1,"result":{"x":1}}"#, false),
+        (r#"{"method":"a","params":{"x":1},"error":{"x":1}}"#, false),
+        (r#"{"\u0069d":1}"#, false),
+        (r#"{"id":1,"x":{}}"#, true),
+        (r#"{"":1,"id":1}"#, true),
+        (r#"{"ID":1}"#, true),
+        ("[]", false),
+    ] {
+        assert_eq!(read(text).has_unknown_members(), unknown, "{text}");
+    }
+    let mut shelf = Shelf::default();
+    let mut scan = Scan {
+        hard: Hard::default(),
+        keep: Keep::default(),
+        shelf: &mut shelf,
+    };
+    let mut envelope = Envelope::new();
+    scan.message(r#"{"x":1}"#, &mut envelope).unwrap();
+    assert!(envelope.has_unknown_members());
+    scan.result(r#"{"x":1}"#, &mut envelope).unwrap();
+    assert!(!envelope.has_unknown_members());
+}

@@ -101,3 +101,42 @@ async fn a_server_can_ask_its_client_what_the_client_says_it_can_be_asked() {
         records.stdout
     );
 }
+
+/// A server whose question is also an answer, and whose answer is also a question.
+fn two_faced(depth: usize) -> String {
+    let deep = format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+    let question = r#"{"message":{"x":"<|im_end|>","jsonrpc":"2.0","id":5,"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{"a<|im_end|>":{}}}},"result":{"content":[]}}}"#;
+    let tower = format!(
+        r#"{{"message":{{"jsonrpc":"2.0","id":6,"method":"elicitation/create","params":{{"message":"Who?","_meta":{{"x":{deep}}}}}}}}}"#
+    );
+    let answer = r#"{"answer":{"result":{"content":[]},"envelope":{"template":"{\"jsonrpc\":\"2.0\",\"id\":$id,\"$kind\":$body,\"method\":\"sampling/createMessage\",\"params\":{}}"}}}"#;
+    let tool = r#"{"name":"ask","inputSchema":{"type":"object"}}"#;
+    let steps = [question, &tower, answer].join(",");
+    format!(r#"{{"name":"asking","eras":"legacy","tools":[{{"tool":{tool},"steps":[{steps}]}}]}}"#)
+}
+
+#[tokio::test]
+async fn a_question_is_no_answer_and_an_answer_no_question_in_any_mode() {
+    let folder = Folder::with(&[("s.json", &two_faced(1000))]);
+    let fixture = fixture();
+    let server = [fixture.as_str(), "stdio", "--script", "s.json"];
+    for mode in ["off", "warn", "strict"] {
+        let mut client = wrapped(&folder, &format!("--name x --mode {mode}"), &server);
+        let hello = r#"{"protocolVersion":"2025-06-18","clientInfo":{"name":"c","version":"1"},"capabilities":{"elicitation":{}}}"#;
+        client
+            .request("initialize", hello)
+            .await
+            .expect("an answer");
+        let call = request("1", "tools/call", &call_params("ask", "{}"));
+        client.send(&call).await.expect("sent");
+        let mut said = Vec::new();
+        while said.len() < 2 {
+            said.push(text(&client.next().await.expect("a line").expect("more")));
+        }
+        said.sort();
+        let answer = r#"{"jsonrpc":"2.0","id":1,"result":{"content":[]}}"#;
+        let question = r#"{"jsonrpc":"2.0","id":"server-0","method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{"a(removed: control token)":{}}}}}"#;
+        assert_eq!(said, [question, answer], "{mode}");
+        finish(client).await;
+    }
+}

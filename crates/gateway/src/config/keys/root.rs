@@ -89,6 +89,12 @@ pub(crate) static ROOT: Block = Block {
             "The largest message that is handled at all, in bytes.",
         ),
         key(
+            "max_message_depth",
+            Form::Number(16, 1_000_000),
+            "120",
+            "How deep a server's message may nest, its envelope included; deeper ones are refused in every mode. Where it is not set, never less than `output_validation.max_depth` and 2.",
+        ),
+        key(
             "max_inflight_bytes",
             Form::Number(1024, 1 << 40),
             "268435456",

@@ -49,6 +49,7 @@ fn a_whole_file_is_resolved() {
       "tool_names": "prefixed",
       "call_tool_timeout": "90s",
       "max_message_bytes": 1048576,
+      "max_message_depth": 120,
       "max_inflight_bytes": 8388608,
       "profile": "standard",
       "storage": {
@@ -299,6 +300,7 @@ fn the_template_says_the_defaults() {
       "tool_names": "prefixed",
       "call_tool_timeout": "2m",
       "max_message_bytes": 16777216,
+      "max_message_depth": 120,
       "max_inflight_bytes": 268435456,
       "profile": "standard",
       "storage": {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use countersign_audit::{Kind, Outcome, Record, Source};
-use countersign_inspect::Note;
+use countersign_inspect::{Note, NotePolicy};
 use tokio::sync::mpsc;
 use tokio::time::interval;
 
@@ -95,7 +95,7 @@ impl Door {
             (Ok((Sort::Notification { method }, message)), _) => {
                 if method == "notifications/cancelled" {
                     self.withdraw(&message).await;
-                } else if let Some(note) = self.clean(said.message) {
+                } else if let Some(note) = Note::admit(said.message, &self.note_policy()) {
                     self.say(note.bytes().clone()).await;
                 }
             }
@@ -106,7 +106,7 @@ impl Door {
 
     async fn ask(&self, id: Bytes, method: &str, message: Bytes) {
         let size = message.len() as u64;
-        let question = self.clean(message).and_then(|note| {
+        let question = Note::request(message, &self.note_policy()).and_then(|note| {
             let ours = self.asked.add(id.clone())?;
             Message::read(note.bytes().clone()).ok()?.under(&ours)
         });
@@ -128,10 +128,9 @@ impl Door {
         }
     }
 
-    /// What the server says, as the client may see it: nothing if it is too large, or not to be seen.
-    fn clean(&self, message: Bytes) -> Option<Note> {
-        let policy = self.shared.config().policy(self.upstream.name(), "");
-        Note::admit(message, &policy.sanitisation)
+    /// What holds for what the server says to the client.
+    fn note_policy(&self) -> NotePolicy {
+        NotePolicy::from(&self.shared.config().policy(self.upstream.name(), ""))
     }
 
     async fn withdraw(&self, message: &Message) {
