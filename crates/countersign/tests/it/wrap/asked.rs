@@ -100,6 +100,19 @@ async fn a_server_can_ask_its_client_what_the_client_says_it_can_be_asked() {
         "{}",
         records.stdout
     );
+    // The one that was cleaned has a decision that points to it; the others have none.
+    let decisions =
+        folder.countersign("activity list --decision rewritten --data-dir data -o jsonl");
+    let mut decisions = decisions.stdout.lines();
+    let decision = decisions.next().expect("a decision");
+    assert_eq!(decisions.next(), None, "a decision too many");
+    let decision: serde_json::Value = serde_json::from_str(decision).expect("JSON");
+    let parent = decision["parent_id"].as_str().expect("a parent");
+    let request = records.stdout.lines().find(|line| line.contains(parent));
+    assert!(
+        request.is_some_and(|line| line.contains("elicitation/create")),
+        "{decision}"
+    );
 }
 
 /// A server whose question is also an answer, and whose answer is also a question.

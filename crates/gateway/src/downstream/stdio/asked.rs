@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
-use countersign_audit::{Kind, Outcome, Record, Source};
+use countersign_audit::{Decision, Kind, Outcome, Record, Source};
 use countersign_inspect::{Note, NotePolicy};
 use tokio::sync::mpsc;
 use tokio::time::interval;
@@ -106,7 +106,9 @@ impl Door {
 
     async fn ask(&self, id: Bytes, method: &str, message: Bytes) {
         let size = message.len() as u64;
-        let question = Note::request(message, &self.note_policy()).and_then(|note| {
+        let note = Note::request(message.clone(), &self.note_policy());
+        let is_rewritten = note.as_ref().is_some_and(|note| *note.bytes() != message);
+        let question = note.and_then(|note| {
             let ours = self.asked.add(id.clone())?;
             Message::read(note.bytes().clone()).ok()?.under(&ours)
         });
@@ -119,13 +121,24 @@ impl Door {
         record.server = Some(self.upstream.name().to_string());
         record.request_bytes = Some(size);
         record.reason = Some(method.to_owned());
-        let records = vec![record];
+        let decision = is_rewritten.then(|| self.rewritten(&record, method));
+        let records = std::iter::once(record).chain(decision).collect::<Vec<_>>();
         self.shared.metrics.observe(&records);
         let _recorded = self.shared.store.commit((), records).await;
         match question {
             Some(question) => self.say(question).await,
             None => self.peer.refuse(&id, "the request cannot be passed on"),
         }
+    }
+
+    /// The decision about a request of the server that was changed before the client saw it.
+    fn rewritten(&self, request: &Record, method: &str) -> Record {
+        let mut record = Record::decided(self.shared.store.next_id(), Decision::Rewritten);
+        record.source = Source::Mcp;
+        record.server.clone_from(&request.server);
+        record.parent_id = Some(request.id());
+        record.reason = Some(format!("{method} was cleaned before the client saw it"));
+        record
     }
 
     /// What holds for what the server says to the client.
