@@ -11,6 +11,7 @@ mod finish;
 mod outcome;
 mod pointer;
 mod rate;
+mod refusal;
 mod sample;
 mod sessions;
 mod thresholds;

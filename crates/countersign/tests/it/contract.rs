@@ -287,3 +287,51 @@ fn lists_are_compared() {
         Some(0)
     );
 }
+
+/// Runs `contract run` with these words against a server with this script.
+fn scripted(script: &str, words: &[&str]) -> Ran {
+    let folder = Folder::with(&[("script.json", script)]);
+    let fixture = countersign_fixture::executable().expect("the fixture is built");
+    let mut command = binary();
+    command
+        .args(["contract", "run"])
+        .args(words)
+        .arg("--")
+        .arg(fixture)
+        .args(["stdio", "--script"])
+        .arg(folder.path().join("script.json"));
+    finish(&mut command, b"")
+}
+
+/// A server, or a gateway before it, that answers every call with an error.
+const BLOCKS_ALL: &str = r#"{"name":"gateway","tools":[{"tool":{"name":"t","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},"result":{"content":[{"type":"text","text":"blocked by policy"}],"isError":true}}]}"#;
+
+#[test]
+fn a_run_without_a_successful_call_is_no_pass() {
+    let ran = scripted(BLOCKS_ALL, &["-o", "junit"]);
+    assert_eq!(ran.code, Some(1), "{ran}");
+    assert!(
+        ran.stderr
+            .starts_with("error: no valid call had a result, so nothing was tested\nhint: "),
+        "{ran}"
+    );
+    assert!(
+        ran.stdout
+            .contains("<failure message=\"no valid call of any tool had a result"),
+        "{ran}"
+    );
+    let one = scripted(BLOCKS_ALL, &["--tool", "t", "--case", "{}"]);
+    assert_eq!(one.code, Some(0), "one case is what it is: {one}");
+}
+
+#[test]
+fn a_tool_that_the_server_does_not_have_is_no_pass() {
+    let ran = scripted(BLOCKS_ALL, &["--tool", "search"]);
+    assert_snapshot!(ran, @r#"
+    exit: 2
+    --- stdout
+    --- stderr
+    error: the server has no tool that matches "search"
+    hint: it has t
+    "#);
+}

@@ -70,9 +70,19 @@ pub fn junit(run: &Run) -> String {
     let mut suites: Vec<Suite> = run.tools.iter().map(|tool| suite(run, tool)).collect();
     let unlisted = |record: &&Record| !run.tools.iter().any(|tool| tool.name == record.tool);
     let rest: Vec<&Record> = run.findings.iter().filter(unlisted).collect();
+    let mut checks = vec![check("the server as a whole", &rest)];
+    if run.is_unexercised {
+        checks.push(Check {
+            name: "a valid call has a result".to_owned(),
+            status: Status::Failed {
+                message: "no valid call of any tool had a result, so nothing was tested".to_owned(),
+                text: String::new(),
+            },
+        });
+    }
     suites.push(Suite {
         name: "(server)".to_owned(),
-        checks: vec![check("the server as a whole", &rest)],
+        checks,
     });
     junit::render(&run.server, &suites)
 }

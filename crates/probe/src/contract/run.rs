@@ -64,6 +64,10 @@ impl<'s> Runner<'s> {
     ) -> Result<(Self, Vec<Declaration>), RunError> {
         let mut session = Session::open(target, settings.options.clone(), settings.timeout).await?;
         let list = session.list().await?;
+        if let Some(error) = no_such_tool(&settings.only, &list.tools) {
+            session.close().await;
+            return Err(error);
+        }
         let client = session.client().await?;
         let report = Run {
             server: client.identity().name.clone(),
@@ -255,6 +259,11 @@ impl<'s> Runner<'s> {
     }
 
     async fn finish(mut self) -> Run {
+        for subject in &mut self.subjects {
+            subject.note_unexercised(self.settings);
+        }
+        let has_result = self.subjects.iter().any(|one| one.run.succeeded > 0);
+        self.report.is_unexercised = self.settings.case.is_none() && !has_result;
         self.report.calls = self.session.calls;
         self.report.restarts = self.session.restarts;
         self.report.ignored = self.findings.ignored;
@@ -267,6 +276,14 @@ impl<'s> Runner<'s> {
         self.session.close().await;
         self.report
     }
+}
+
+/// The first pattern that matches none of the server's tools, as an error.
+fn no_such_tool(only: &[String], tools: &[Declaration]) -> Option<RunError> {
+    let is_missing = |pattern: &&String| !tools.iter().any(|tool| glob(pattern, &tool.name));
+    let pattern = only.iter().find(is_missing)?.clone();
+    let listed = tools.iter().map(|tool| tool.name.clone()).collect();
+    Some(RunError::NoSuchTool { pattern, listed })
 }
 
 /// SHA-256 over what a tool declares about its arguments and results.

@@ -20,6 +20,14 @@ pub enum RunError {
     /// The tools cannot be listed.
     #[error("the tools cannot be listed")]
     List(#[from] ListError),
+    /// A tool that is to be tested is not one of the server's.
+    #[error("the server has no tool that matches {pattern:?}")]
+    NoSuchTool {
+        /// The name or pattern.
+        pattern: String,
+        /// The tools it has.
+        listed: Vec<String>,
+    },
     /// The server was started again too often.
     #[error("the server had to be started more than {MAX_RESTARTS} times")]
     Restarts,

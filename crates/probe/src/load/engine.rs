@@ -155,6 +155,11 @@ impl Engine {
                 self.tally.broken_off.fetch_add(1, Ordering::Relaxed);
                 return;
             };
+            let tool = self.tool(choice.scenario, position);
+            let templated = call.arguments.fixed().is_none();
+            if templated && self.plan.validation.strict && !self.may_send(tool, &arguments) {
+                return;
+            }
             let lane = match &self.lanes {
                 Some(lanes) => lanes.acquire().await.ok(),
                 None => None,
@@ -163,9 +168,8 @@ impl Engine {
             let exchange = client.call(&call.tool, &arguments, timeout).await;
             drop(lane);
             take(call, &exchange, &mut taken);
-            let templated = call.arguments.fixed().is_none();
             let sample = Sample {
-                tool: self.tool(choice.scenario, position),
+                tool,
                 expect: call.expect,
                 times: CallTimes::of(&exchange, self.origin(), intended),
                 result: match &exchange.reply {

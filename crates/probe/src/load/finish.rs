@@ -53,12 +53,13 @@ pub(super) async fn finish(
     let violations = verdicts.violations.records();
     let timeline = engine.figures().timeline.points(&verdicts.unexpected);
     drop(verdicts);
+    let notes = notes(engine, &counters, &tools);
     let strict = plan.validation.strict;
     let gating = if strict { policies.fail + malformed } else { 0 };
     let verdict = verdict(
-        gating,
-        plan.validation.max_violations,
+        (gating, plan.validation.max_violations),
         saturated.as_deref(),
+        unexercised(&all, &tools),
         &kept,
     );
     Run {
@@ -80,7 +81,7 @@ pub(super) async fn finish(
         violations,
         policies: PolicyCounts { ..policies },
         thresholds: kept,
-        notes: notes(engine, &counters),
+        notes,
         counters,
         verdict,
     }
@@ -138,33 +139,43 @@ fn saturation(counters: &Counters, overrun: u64) -> Option<String> {
     None
 }
 
+/// What was not exercised: everything, if no call ended in time to be counted, or the tools of
+/// which no call came to what was expected.
+fn unexercised(all: &ToolRun, tools: &[ToolRun]) -> Vec<String> {
+    if all.calls == 0 {
+        return vec!["no call was answered, so nothing was tested".to_owned()];
+    }
+    let idle = tools.iter().filter(|tool| !tool.is_exercised());
+    idle.map(ToolRun::why_unexercised).collect()
+}
+
 /// What it comes to. A broken contract outranks a saturated generator, whose thresholds mean nothing.
-fn verdict(gating: u64, tolerated: u64, saturated: Option<&str>, kept: &[Kept]) -> Verdict {
-    let mut verdict = Verdict::default();
-    if gating > tolerated {
-        verdict.exit = 1;
-        let reason = format!("{gating} violations of the contract, {tolerated} tolerated");
-        verdict.reasons.push(reason);
-    }
-    if let Some(saturated) = saturated {
-        if verdict.exit == 0 {
-            verdict.exit = 4;
-        }
-        verdict.reasons.push(saturated.to_owned());
-    }
-    for kept in kept.iter().filter(|kept| !kept.holds) {
-        if verdict.exit == 0 {
-            verdict.exit = 1;
-        }
+fn verdict(
+    (gating, tolerated): (u64, u64),
+    saturated: Option<&str>,
+    unexercised: Vec<String>,
+    kept: &[Kept],
+) -> Verdict {
+    let broken = (gating > tolerated)
+        .then(|| format!("{gating} violations of the contract, {tolerated} tolerated"));
+    let missed = kept.iter().filter(|kept| !kept.holds).map(|kept| {
         let Kept {
             name,
             bound,
             measured,
             ..
         } = kept;
-        verdict
-            .reasons
-            .push(format!("{name} is {measured}, expected {bound}"));
+        format!("{name} is {measured}, expected {bound}")
+    });
+    let broken = broken.into_iter().map(|why| (1, why));
+    let saturated = saturated.into_iter().map(|why| (4, why.to_owned()));
+    let failed = unexercised.into_iter().chain(missed).map(|why| (1, why));
+    let mut verdict = Verdict::default();
+    for (exit, why) in broken.chain(saturated).chain(failed) {
+        if verdict.exit == 0 {
+            verdict.exit = exit;
+        }
+        verdict.reasons.push(why);
     }
     verdict
 }
@@ -254,13 +265,22 @@ fn run_plan(plan: &Plan) -> RunPlan {
     }
 }
 
-fn notes(engine: &Engine, counters: &Counters) -> Vec<String> {
+fn notes(engine: &Engine, counters: &Counters, tools: &[ToolRun]) -> Vec<String> {
     let notes = engine.notes.lock().unwrap_or_else(PoisonError::into_inner);
     let mut notes = notes.clone();
     let broken = engine.tally.broken_off.load(Ordering::Relaxed);
     if broken > 0 {
         notes.push(format!(
             "{broken} scenarios were broken off because a result lacked a value to take"
+        ));
+    }
+    for tool in tools.iter().filter(|tool| tool.calls == 0) {
+        notes.push(format!("no call of {:?} was counted", tool.tool));
+    }
+    let withheld = engine.tally.withheld.load(Ordering::Relaxed);
+    if withheld > 0 {
+        notes.push(format!(
+            "{withheld} calls were not sent because their arguments do not fit the input schema"
         ));
     }
     #[expect(clippy::cast_precision_loss, reason = "no run has 2^52 starts")]
@@ -324,13 +344,17 @@ mod tests {
             holds: false,
         };
         let exit = |gating, tolerated, saturated, kept: &[Kept]| {
-            verdict(gating, tolerated, saturated, kept).exit
+            verdict((gating, tolerated), saturated, Vec::new(), kept).exit
         };
         assert_eq!(exit(0, 0, None, &[]), 0);
         assert_eq!(exit(1, 1, None, &[]), 0);
         assert_eq!(exit(1, 0, Some("busy"), &[]), 1);
         assert_eq!(exit(0, 0, Some("busy"), std::slice::from_ref(&broken)), 4);
         assert_eq!(exit(0, 0, None, std::slice::from_ref(&broken)), 1);
-        assert_eq!(verdict(2, 0, Some("busy"), &[broken]).reasons.len(), 3);
+        let idle = || vec!["no call of \"x\" came to what was expected".to_owned()];
+        assert_eq!(verdict((0, 0), None, idle(), &[]).exit, 1);
+        assert_eq!(verdict((0, 0), Some("busy"), idle(), &[]).exit, 4);
+        let all = verdict((2, 0), Some("busy"), idle(), &[broken]);
+        assert_eq!(all.reasons.len(), 4);
     }
 }

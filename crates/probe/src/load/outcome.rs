@@ -1,12 +1,10 @@
 //! How one call ended, from its exchange and the judgement of its answer, if there is one.
 
+use super::refusal::outcome_of_text;
 use crate::client::Fault;
 use crate::judge::{Answer, texts};
 use crate::plan::Expect;
 use crate::policy::{CallOutcome, ProtocolError};
-
-/// How a refusal by this project's gateway begins.
-const REFUSED: &str = "blocked by policy";
 
 /// The outcome of a call whose answer nobody judges.
 pub(crate) fn of(answer: Result<&[u8], Fault>) -> CallOutcome {
@@ -40,20 +38,18 @@ pub(super) fn of_answer(message: &[u8]) -> CallOutcome {
     }
 }
 
-/// An `isError` result that a gateway wrote is a refusal, and so is one where a refusal is expected.
+/// An `isError` result that a gateway wrote is not the tool's own error, and any `isError` result
+/// is a refusal where one is expected.
 pub(super) fn refused(outcome: CallOutcome, message: &[u8], expect: Expect) -> CallOutcome {
     if outcome != CallOutcome::ToolError {
         return outcome;
     }
-    let refused = || {
-        let first = texts(message).into_iter().next();
-        first.is_some_and(|text| text.starts_with(REFUSED))
-    };
-    if expect == Expect::Deny || refused() {
-        CallOutcome::Denied
-    } else {
-        outcome
+    if expect == Expect::Deny {
+        return CallOutcome::Denied;
     }
+    let first = texts(message).into_iter().next();
+    let written = first.and_then(|text| outcome_of_text(&text));
+    written.unwrap_or(outcome)
 }
 
 /// Whether an outcome is what was expected of the call.

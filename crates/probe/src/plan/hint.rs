@@ -19,7 +19,7 @@ pub(super) fn syntax(error: &toml::de::Error) -> PlanError {
 }
 
 /// The candidate that is closest to a word, if any is close.
-pub(super) fn nearest<'a>(
+pub(crate) fn nearest<'a>(
     word: &str,
     candidates: impl IntoIterator<Item = &'a str>,
 ) -> Option<&'a str> {

@@ -154,6 +154,22 @@ impl ToolRun {
     pub fn outcome(&self, name: &str) -> u64 {
         self.outcomes.get(name).copied().unwrap_or_default()
     }
+
+    /// Whether the tool was tested: false if it was called and no call came to what was expected.
+    pub fn is_exercised(&self) -> bool {
+        self.calls == 0 || self.unexpected < self.calls
+    }
+
+    /// Why the run says nothing about the tool, with how its calls ended.
+    pub fn why_unexercised(&self) -> String {
+        let ends = self.outcomes.iter();
+        let ends: Vec<String> = ends.map(|(end, count)| format!("{count} {end}")).collect();
+        format!(
+            "no call of {:?} came to what was expected: {}",
+            self.tool,
+            ends.join(", ")
+        )
+    }
 }
 
 /// A stretch of time.

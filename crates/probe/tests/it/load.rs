@@ -330,3 +330,81 @@ async fn a_run_that_is_stopped_reports_what_ran() {
     let json = serde_json::to_string(&run).expect("JSON");
     assert_eq!(serde_json::from_str::<Run>(&json).expect("the same"), run);
 }
+
+/// Why a run is no pass, beside a generator that a busy machine made late.
+fn reasons<'a>(run: &'a Run, start: &str) -> Vec<&'a str> {
+    let reasons = run.verdict.reasons.iter().map(String::as_str);
+    reasons.filter(|why| why.starts_with(start)).collect()
+}
+
+#[tokio::test]
+async fn a_run_in_which_the_gateway_blocked_everything_is_no_pass() {
+    let blocked = r#"{"content":[{"type":"text","text":"output schema validation failed: type at /n: expected integer, got string (tool s:t)"}],"isError":true}"#;
+    let script = Script::new("gateway").tool(Tool::named("t").result(blocked));
+    let running = http(script, Format::Json).await;
+    let calls = "[load]\nrate = 20\nduration = \"200ms\"\n[[scenario]]\ntool = \"t\"\n";
+    let ran = run(&plan(&running, calls)).await.expect("a run");
+    assert_eq!(ran.all.outcome("denied"), 4, "{:?}", ran.all.outcomes);
+    let why = "no call of \"t\" came to what was expected: 4 denied";
+    assert_eq!(reasons(&ran, "no call"), [why], "{:?}", ran.verdict);
+    assert_ne!(ran.verdict.exit, 0);
+    let expected = calls.to_owned() + "expect = \"deny\"\n";
+    let ran = run(&plan(&running, &expected)).await.expect("a run");
+    assert!(reasons(&ran, "no call").is_empty(), "{:?}", ran.verdict);
+}
+
+#[tokio::test]
+async fn a_mistyped_tool_is_no_pass_and_the_right_name_is_suggested() {
+    let running = http(preset::faults(), Format::Json).await;
+    let calls = "[load]\nrate = 20\nduration = \"400ms\"\n[[scenario]]\n[[scenario.call]]\ntool = \"ok\"\n[[scenario.call]]\ntool = \"ecko\"\n";
+    let ran = run(&plan(&running, calls)).await.expect("a run");
+    let why = reasons(&ran, "no call");
+    assert_eq!(why.len(), 1, "{why:?}");
+    assert!(
+        why[0].contains("\"ecko\"") && why[0].contains("rpc -32602"),
+        "{why:?}"
+    );
+    assert_ne!(ran.verdict.exit, 0);
+    let note = "the server lists no tool \"ecko\"; did you mean \"echo\"?";
+    assert!(ran.notes.iter().any(|one| one == note), "{:?}", ran.notes);
+}
+
+#[tokio::test]
+async fn arguments_from_a_template_are_judged_before_a_strict_run_sends_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("n.jsonl"), "{\"n\":1}\n{\"n\":\"x\"}\n").expect("a file");
+    let tool =
+        r#"{"name":"t","inputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}"#;
+    let (log, mut entries) = Log::channel();
+    let running = logged(Script::new("s").tool(Tool::new(tool)), Format::Json, log).await;
+    let mut sent = async |validation: &str| {
+        let text = format!(
+            "{}\n{validation}[load]\nrate = 20\nduration = \"200ms\"\n[[scenario]]\nfeeder = {{ file = \"n.jsonl\" }}\ntool = \"t\"\narguments = {{ n = \"${{feed:n}}\" }}\n",
+            running.server
+        );
+        let plan = countersign_probe::plan::Plan::parse(&text, folder.path(), &|_| None);
+        let run = run(&plan.expect("a plan")).await.expect("a run");
+        let mut wrong = 0;
+        while let Ok(entry) = entries.try_recv() {
+            let body = String::from_utf8_lossy(entry.body()).into_owned();
+            wrong += usize::from(body.contains(r#""n":"x""#));
+        }
+        (run, wrong)
+    };
+    let (strict, wrong) = sent("[validation]\nstrict = true\n").await;
+    assert_eq!((wrong, strict.counters.completed), (0, 2));
+    assert!(is_gated(&strict), "{:?}", strict.verdict);
+    assert_eq!(strict.policies.fail, 2);
+    let note = "2 calls were not sent because their arguments do not fit the input schema";
+    assert!(
+        strict.notes.iter().any(|one| one == note),
+        "{:?}",
+        strict.notes
+    );
+    let (lenient, wrong) = sent("").await;
+    assert_eq!(
+        (wrong, lenient.counters.completed),
+        (2, 4),
+        "sent all the same"
+    );
+}

@@ -14,6 +14,9 @@ use crate::{Console, Exit};
 
 pub(super) use arguments::Arguments;
 
+/// Tools that a hint names, at most.
+const MAX_SHOWN_TOOLS: usize = 20;
+
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let known = match arguments.baseline.open()? {
         Ok(known) => known,
@@ -40,7 +43,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     ));
     console.progress("");
     runtime.shutdown_background();
-    let mut run = ran.map_err(unreachable)?;
+    let mut run = ran.map_err(not_run)?;
     let stale = baseline::settle(
         &arguments.baseline,
         known.as_ref(),
@@ -59,9 +62,28 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     Ok(exit(&run, &settings.validation, stale, arguments))
 }
 
-fn unreachable(error: RunError) -> Failure {
+/// What it means that there was no run.
+fn not_run(error: RunError) -> Failure {
+    if let RunError::NoSuchTool { listed, .. } = &error {
+        let hint = tools_hint(listed);
+        return Failure::usage(error).hint(hint);
+    }
     Failure::unreachable(error)
         .hint("check the address or the command; its own messages may say more")
+}
+
+/// The first tools that a server has, for a person who mistyped one.
+fn tools_hint(listed: &[String]) -> String {
+    if listed.is_empty() {
+        return "the server lists no tools".to_owned();
+    }
+    let shown = listed.iter().take(MAX_SHOWN_TOOLS);
+    let shown: Vec<String> = shown.map(|name| printable(name)).collect();
+    let more = match listed.len().saturating_sub(MAX_SHOWN_TOOLS) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("it has {}{more}", shown.join(", "))
 }
 
 /// What somebody should know beside the findings.
@@ -77,6 +99,11 @@ fn remarks(run: &Run, console: &mut Console<'_>) {
             "error: a case was not what it claims to be: {}\n",
             printable(case)
         ));
+    }
+    if run.is_unexercised && !run.is_refused() {
+        console.message(
+            "error: no valid call had a result, so nothing was tested\nhint: give arguments that exist with --value NAME=VALUE, and look at what the server answers with --tool NAME --case JSON\n",
+        );
     }
     if run.is_refused() {
         console.message(
@@ -100,6 +127,8 @@ fn exit(run: &Run, validation: &Validation, stale: bool, arguments: &Arguments) 
         Exit::No
     } else if refused {
         Exit::Refused
+    } else if run.is_unexercised {
+        Exit::No
     } else if stale {
         Exit::Stale
     } else {

@@ -60,6 +60,10 @@ pub struct Run {
     pub tester_bugs: Vec<String>,
     /// Overrides that match no tool.
     pub unmatched_overrides: Vec<String>,
+    /// Whether no valid call of any tool had a result, so that nothing was tested. False for a
+    /// run of one given case.
+    #[serde(default)]
+    pub is_unexercised: bool,
     /// Violations that a policy ignores, and violations beyond the most that are kept.
     pub ignored: u64,
 }

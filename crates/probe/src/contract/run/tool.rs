@@ -62,6 +62,14 @@ impl Subject {
         }
     }
 
+    /// Says of a tool that was called and never had a result that its results are untested.
+    pub(super) fn note_unexercised(&mut self, settings: &Settings) {
+        let called = self.run.cases.values().any(|count| *count > 0);
+        if settings.case.is_none() && called && self.run.succeeded == 0 {
+            self.note("no valid call had a result, so its results were not tested".to_owned());
+        }
+    }
+
     /// The cases of a pass, with the values that are known to exist.
     pub(super) fn cases(
         &mut self,

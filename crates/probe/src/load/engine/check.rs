@@ -1,10 +1,13 @@
 //! What can be said before anything is sent: schemas, authored arguments, overrides.
 
+use std::sync::atomic::Ordering;
+
 use super::Engine;
 use crate::judge::Violation;
 use crate::load::LoadError;
 use crate::load::validator::now_ms;
-use crate::policy::{SchemaPolicy, Site};
+use crate::plan::nearest;
+use crate::policy::SchemaPolicy;
 
 impl Engine {
     /// Refuses a plan whose own arguments the tools refuse; notes the rest.
@@ -23,12 +26,9 @@ impl Engine {
                 let Some(fixed) = call.arguments.fixed() else {
                     continue;
                 };
-                let findings = law.judge.arguments(&call.tool, fixed);
-                if findings.is_empty() {
+                let Some(violation) = law.authored(&call.tool, fixed) else {
                     continue;
-                }
-                let site = Site::Authored;
-                let violation = Violation { site, findings };
+                };
                 let applied = law.apply(&call.tool, &violation);
                 if applied.policy == SchemaPolicy::Fail {
                     let what = format!("scenario {:?}, tool {:?}", scenario.name, call.tool);
@@ -42,6 +42,42 @@ impl Engine {
         for one in law.validation.unmatched(&listed) {
             self.note(format!("the override for {:?} matches no tool", one.tool));
         }
+        for name in &law.tools {
+            if !listed.contains(&name.as_str()) {
+                self.note(unlisted(name, &listed));
+            }
+        }
         Ok(())
     }
+
+    /// Whether a strict run may send arguments that were made from a template. If they break the
+    /// input schema, the violation is written down and the call is not made.
+    pub(super) fn may_send(&self, tool: usize, arguments: &[u8]) -> bool {
+        let law = self.validator.law();
+        let name = law.tools.get(tool).map_or("", String::as_str);
+        let Some(violation) = law.authored(name, arguments) else {
+            return true;
+        };
+        let applied = law.apply(name, &violation);
+        if applied.policy != SchemaPolicy::Fail {
+            return true;
+        }
+        let mut verdicts = self.validator.verdicts();
+        law.record(
+            &mut verdicts.violations,
+            tool,
+            &violation,
+            &applied,
+            now_ms(),
+        );
+        self.tally.withheld.fetch_add(1, Ordering::Relaxed);
+        false
+    }
+}
+
+/// A tool of the plan that the server does not list, with the name that was probably meant.
+fn unlisted(name: &str, listed: &[&str]) -> String {
+    let meant = nearest(name, listed.iter().copied());
+    let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant:?}?"));
+    format!("the server lists no tool {name:?}{meant}")
 }

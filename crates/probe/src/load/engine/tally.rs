@@ -17,6 +17,8 @@ pub(in crate::load) struct Tally {
     pub(in crate::load) late: AtomicU64,
     /// Scenarios that could not go on because an earlier result lacked a value.
     pub(in crate::load) broken_off: AtomicU64,
+    /// Calls of a strict run that were not sent because their arguments break the input schema.
+    pub(in crate::load) withheld: AtomicU64,
     /// When the last counted start was made, in microseconds from the origin.
     pub(in crate::load) last_start: AtomicU64,
 }

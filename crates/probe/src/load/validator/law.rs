@@ -39,28 +39,33 @@ impl Law {
             },
             Ok(message) => {
                 let judgement = self.judge.reply(tool, message.clone());
-                let (outcome, applied) = judgement.outcome(tool, &self.validation, self.today);
+                let (answered, applied) = judgement.outcome(tool, &self.validation, self.today);
+                let outcome = outcome::refused(answered, message, sample.expect);
+                // Not the server's answer, so nothing of the server's contract is broken by it.
+                let is_servers = outcome == answered;
+                let violations = judgement.violations.into_iter().zip(applied);
                 Judged {
-                    outcome: outcome::refused(outcome, message, sample.expect),
-                    violations: judgement.violations.into_iter().zip(applied).collect(),
+                    outcome,
+                    violations: violations.filter(|_| is_servers).collect(),
                 }
             }
         };
-        if judged.outcome == CallOutcome::Denied {
-            // Not the server's answer, so nothing of the server's contract is broken by it.
-            judged.violations.clear();
-            if sample.expect != Expect::Deny {
-                judged.add(self, tool, Violation::at(Site::Denied));
-            }
+        if judged.outcome == CallOutcome::Denied && sample.expect != Expect::Deny {
+            judged.add(self, tool, Violation::at(Site::Denied));
         }
-        if let Some(arguments) = &sample.arguments {
-            let findings = self.judge.arguments(tool, arguments);
-            if !findings.is_empty() {
-                let site = Site::Authored;
-                judged.add(self, tool, Violation { site, findings });
-            }
+        if let Some(arguments) = &sample.arguments
+            && let Some(violation) = self.authored(tool, arguments)
+        {
+            judged.add(self, tool, violation);
         }
         judged
+    }
+
+    /// What the tool's input schema has against arguments that the plan makes.
+    pub(in crate::load) fn authored(&self, tool: &str, arguments: &[u8]) -> Option<Violation> {
+        let findings = self.judge.arguments(tool, arguments);
+        let site = Site::Authored;
+        (!findings.is_empty()).then_some(Violation { site, findings })
     }
 
     /// Writes a violation down.

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use crate::policy::{SchemaPolicy, Site};
 use crate::report::junit::{self, Check, Status, Suite};
 use crate::report::sarif::{self, SarifResult, SarifRule};
-use crate::report::{Run, ViolationRecord};
+use crate::report::{Run, ToolRun, ViolationRecord};
 
 /// What a violation says in one line.
 fn line(one: &ViolationRecord) -> String {
@@ -30,7 +30,7 @@ pub(super) fn junit(run: &Run) -> String {
         .iter()
         .map(|tool| Suite {
             name: tool.tool.clone(),
-            checks: contract(run, &tool.tool),
+            checks: [contract(run, &tool.tool), exercised(tool)].concat(),
         })
         .collect();
     let thresholds = run.thresholds.iter().map(|kept| Check {
@@ -55,14 +55,40 @@ pub(super) fn junit(run: &Run) -> String {
             text: String::new(),
         },
     };
+    let answered = if run.all.calls > 0 {
+        Status::Passed
+    } else {
+        Status::Failed {
+            message: "no call was answered, so nothing was tested".to_owned(),
+            text: String::new(),
+        }
+    };
     suites.push(Suite {
         name: "load".to_owned(),
-        checks: vec![Check {
-            name: "the offered load was made".to_owned(),
-            status: offered,
-        }],
+        checks: vec![
+            Check {
+                name: "the offered load was made".to_owned(),
+                status: offered,
+            },
+            Check {
+                name: "calls were answered".to_owned(),
+                status: answered,
+            },
+        ],
     });
     junit::render("countersign load", &suites)
+}
+
+/// A failed check for a tool that was called and never answered as expected.
+fn exercised(tool: &ToolRun) -> Vec<Check> {
+    let failed = (!tool.is_exercised()).then(|| Check {
+        name: "is exercised".to_owned(),
+        status: Status::Failed {
+            message: tool.why_unexercised(),
+            text: String::new(),
+        },
+    });
+    failed.into_iter().collect()
 }
 
 fn contract(run: &Run, tool: &str) -> Vec<Check> {

@@ -215,7 +215,7 @@ fn ci_systems_see_suites_and_results() {
     let mut run = hostile();
     run.violations[0].tool = run.tools[0].tool.clone();
     let suites = render(&run, Format::Junit);
-    assert!(suites.contains("tests=\"3\" failures=\"2\""), "{suites}");
+    assert!(suites.contains("tests=\"4\" failures=\"2\""), "{suites}");
     assert!(suites.contains("the offered load was made"));
     assert!(!suites.contains("<script") && !suites.contains('\x1b'));
     let results: serde_json::Value =

@@ -32,8 +32,8 @@ Examples:
 Tools that do not say they are harmless, or whose name sounds like a change, are not called unless
 --allow-tool names them. Try it on a scratch instance: arguments are made up.
 
-Exit codes: 0 the contract is kept, or lenient; 1 it is not; 2 wrong usage; 3 the server cannot be
-reached; 5 refused: no tool may be called, or a baseline update in CI; 6 the baseline is stale;
+Exit codes: 0 the contract is kept, or lenient; 1 it is not, or no valid call had a result; 2 wrong
+usage, or --tool names no tool; 3 the server cannot be reached; 5 refused: no tool may be called, or a baseline update in CI; 6 the baseline is stale;
 70 a bug in countersign.";
 
 /// Call the tools of a server and hold its answers to its declarations
