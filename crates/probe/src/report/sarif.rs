@@ -3,6 +3,9 @@
 
 use serde_json::{Value, json};
 
+/// Where every rule is explained.
+const HELP: &str = "docs/guides/contract.md lists every rule and what strict does about it.";
+
 /// A rule that results refer to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SarifRule {
@@ -37,10 +40,7 @@ pub struct SarifResult {
 
 /// Renders one run.
 pub fn render(server: &str, rules: &[SarifRule], results: &[SarifResult]) -> String {
-    let described: Vec<Value> = rules
-        .iter()
-        .map(|rule| json!({"id": rule.id, "shortDescription": {"text": rule.text}}))
-        .collect();
+    let described: Vec<Value> = rules.iter().map(described).collect();
     let results: Vec<Value> = results.iter().map(|one| result(one, rules)).collect();
     let document = json!({
         "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
@@ -58,6 +58,17 @@ pub fn render(server: &str, rules: &[SarifRule], results: &[SarifResult]) -> Str
         }],
     });
     serde_json::to_string_pretty(&document).unwrap_or_default() + "\n"
+}
+
+/// A rule with every text that code scanning shows.
+fn described(rule: &SarifRule) -> Value {
+    let help = format!("{}. {HELP}", rule.text);
+    json!({
+        "id": rule.id,
+        "shortDescription": {"text": rule.text},
+        "fullDescription": {"text": rule.text},
+        "help": {"text": help},
+    })
 }
 
 fn result(one: &SarifResult, rules: &[SarifRule]) -> Value {

@@ -147,9 +147,9 @@ pub(super) fn sarif(run: &Run) -> String {
 
 fn rule(id: &str) -> SarifRule {
     let site = Site::ALL.into_iter().find(|site| site.rule() == id);
-    let site = site.map_or("contract", Site::name);
+    let text = site.map_or("the contract is not kept", Site::says);
     SarifRule {
         id: id.to_owned(),
-        text: format!("The server does not keep its contract ({site})."),
+        text: text.to_owned(),
     }
 }

@@ -5,6 +5,9 @@ use std::fmt::Write as _;
 
 use crate::report::{Figures, Run, Times};
 
+const RESPONSE: &str = "From when a call was due to the last byte of its answer.";
+const SERVICE: &str = "From when a call was sent to the last byte of its answer.";
+
 /// Writes the metrics.
 pub(super) fn render(run: &Run) -> String {
     let mut out = String::new();
@@ -23,16 +26,31 @@ fn label(text: &str) -> String {
 fn write(run: &Run, out: &mut String) -> std::fmt::Result {
     starts(run, out)?;
     calls(run, out)?;
-    summary("response", run, |figures| &figures.response, out)?;
-    summary("service", run, |figures| &figures.service, out)?;
+    summary("response", RESPONSE, run, |figures| &figures.response, out)?;
+    summary("service", SERVICE, run, |figures| &figures.service, out)?;
     violations(run, out)?;
-    writeln!(out, "# TYPE countersign_load_exit_code gauge")?;
+    head(
+        out,
+        "countersign_load_exit_code",
+        "gauge",
+        "The exit code of the run; 0 is a pass.",
+    )?;
     writeln!(out, "countersign_load_exit_code {}", run.verdict.exit)
+}
+
+/// The two lines before the samples of a metric.
+fn head(out: &mut String, name: &str, kind: &str, help: &str) -> std::fmt::Result {
+    writeln!(out, "# HELP {name} {help}\n# TYPE {name} {kind}")
 }
 
 fn starts(run: &Run, out: &mut String) -> std::fmt::Result {
     let counters = &run.counters;
-    writeln!(out, "# TYPE countersign_load_starts_total counter")?;
+    head(
+        out,
+        "countersign_load_starts_total",
+        "counter",
+        "Starts after the warm-up, by what became of them.",
+    )?;
     for (kind, count) in [
         ("offered", counters.offered),
         ("started", counters.started),
@@ -49,7 +67,12 @@ fn starts(run: &Run, out: &mut String) -> std::fmt::Result {
 }
 
 fn calls(run: &Run, out: &mut String) -> std::fmt::Result {
-    writeln!(out, "# TYPE countersign_load_calls_total counter")?;
+    head(
+        out,
+        "countersign_load_calls_total",
+        "counter",
+        "Calls that ended, by tool and outcome.",
+    )?;
     for tool in &run.tools {
         for (outcome, count) in &tool.outcomes {
             writeln!(
@@ -66,11 +89,17 @@ fn calls(run: &Run, out: &mut String) -> std::fmt::Result {
 /// One of the times of a call, of every tool.
 fn summary(
     name: &str,
+    help: &str,
     run: &Run,
     of: fn(&Figures) -> &Times,
     out: &mut String,
 ) -> std::fmt::Result {
-    writeln!(out, "# TYPE countersign_load_{name}_seconds summary")?;
+    head(
+        out,
+        &format!("countersign_load_{name}_seconds"),
+        "summary",
+        help,
+    )?;
     for tool in &run.tools {
         times(name, &label(&tool.tool), of(&tool.figures), out)?;
     }
@@ -104,7 +133,12 @@ fn times(name: &str, tool: &str, times: &Times, out: &mut String) -> std::fmt::R
 }
 
 fn violations(run: &Run, out: &mut String) -> std::fmt::Result {
-    writeln!(out, "# TYPE contract_violations_total counter")?;
+    head(
+        out,
+        "contract_violations_total",
+        "counter",
+        "Violations of declared contracts.",
+    )?;
     let mut by_site: BTreeMap<(&str, &str, &str), u64> = BTreeMap::new();
     for one in &run.violations {
         let key = (one.tool.as_str(), one.site.as_str(), one.policy.as_str());

@@ -211,6 +211,37 @@ fn metrics_name_the_tool_and_escape_it() {
 }
 
 #[test]
+fn every_metric_has_its_help_line_before_its_type() {
+    let text = render(&hostile(), Format::Prometheus);
+    let lines: Vec<&str> = text.lines().collect();
+    let mut types = 0;
+    for pair in lines.windows(2) {
+        if let Some(named) = pair[1].strip_prefix("# TYPE ") {
+            let name = named.split(' ').next().unwrap_or_default();
+            let help = pair[0].strip_prefix(&format!("# HELP {name} "));
+            assert!(help.is_some_and(|help| help.ends_with('.')), "{}", pair[0]);
+            types += 1;
+        }
+    }
+    assert_eq!(types, 6);
+}
+
+#[test]
+fn a_rule_of_code_scanning_says_what_is_wrong() {
+    let results: serde_json::Value =
+        serde_json::from_str(&render(&hostile(), Format::Sarif)).expect("JSON");
+    let driver = &results["runs"][0]["tool"]["driver"];
+    let address = driver["informationUri"].as_str().unwrap_or_default();
+    assert!(address.starts_with("https://"), "{driver}");
+    let rule = &driver["rules"][0];
+    let says = "structured content does not fit the output schema";
+    for text in ["shortDescription", "fullDescription", "help"] {
+        let text = rule[text]["text"].as_str().unwrap_or_default();
+        assert!(text.starts_with(says), "{rule}");
+    }
+}
+
+#[test]
 fn ci_systems_see_suites_and_results() {
     let mut run = hostile();
     run.violations[0].tool = run.tools[0].tool.clone();
