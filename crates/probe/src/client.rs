@@ -205,6 +205,14 @@ impl Client {
         }
     }
 
+    /// How many lines a child wrote to its stdout that are no messages; 0 over HTTP.
+    pub fn noise(&self) -> u64 {
+        match &self.transport {
+            Transport::Stdio(stdio) => stdio.noise(),
+            Transport::Http(_) => 0,
+        }
+    }
+
     /// The end of what a child process wrote to standard error, made safe to print.
     pub fn stderr(&self) -> String {
         match &self.transport {

@@ -200,7 +200,7 @@ impl Plan {
         folder: &Path,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, PlanError> {
-        let raw: raw::Plan = toml::from_str(text).map_err(|error| hint::syntax(&error))?;
+        let raw: raw::Plan = toml::from_str(text).map_err(|error| hint::syntax(text, &error))?;
         resolve::resolve(raw, folder, environment)
     }
 

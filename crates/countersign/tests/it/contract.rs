@@ -335,3 +335,36 @@ fn a_tool_that_the_server_does_not_have_is_no_pass() {
     hint: it has t
     "#);
 }
+
+#[test]
+fn a_server_that_wants_a_credential_leads_to_the_header_flag() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a connection");
+        let mut request = [0; 4096];
+        let read = std::io::Read::read(&mut stream, &mut request).expect("a request");
+        assert!(read > 0);
+        let answer = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+        std::io::Write::write_all(&mut stream, answer).expect("an answer");
+    });
+    let url = format!("http://{address}/mcp");
+    let ran = finish(binary().args(["contract", "run", &url]), b"");
+    server.join().expect("it answered");
+    assert_eq!(ran.code, Some(3), "{ran}");
+    assert!(
+        ran.stderr
+            .contains("hint: the server wants a credential: give it with --header"),
+        "{ran}"
+    );
+}
+
+#[test]
+fn a_report_of_an_unknown_kind_lists_the_kinds_there_are() {
+    for wrong in ["xml=out.xml", "out.xml"] {
+        let ran = contract("contract-clean", &["--report", wrong]);
+        assert_eq!(ran.code, Some(2), "{ran}");
+        let kinds = "text, json, jsonl, markdown, junit, sarif, prometheus";
+        assert!(ran.stderr.contains(kinds), "{ran}");
+    }
+}

@@ -40,7 +40,8 @@ fn a_misspelt_plan_says_where_and_what_was_meant() {
     let folder = folder("[load]\nrat = 20\n[[scenario]]\ntool = \"t\"\n");
     let ran = folder.countersign("load run plan.toml");
     assert_eq!(ran.code, Some(2));
-    assert!(ran.stderr.contains("line 5"), "{ran}");
+    assert!(ran.stderr.contains("line 5, column 1: unknown"), "{ran}");
+    assert!(!ran.stderr.contains("\\n"), "{ran}");
     assert!(
         ran.stderr.ends_with("hint: did you mean `rate`?\n"),
         "{ran}"

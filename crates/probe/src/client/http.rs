@@ -164,7 +164,7 @@ impl Http {
                         return reply;
                     }
                 }
-                Heard::Other => {}
+                Heard::Other | Heard::Noise => {}
             }
         }
         Err(if strays {

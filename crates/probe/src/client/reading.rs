@@ -15,16 +15,20 @@ pub(super) enum Heard {
     Request { id: Bytes, method: String },
     /// Several messages in one.
     Batch(Vec<Bytes>),
-    /// A notification, an answer to nobody, or no message at all.
+    /// A notification, or an answer to nobody.
     Other,
+    /// No message at all, and not an empty line.
+    Noise,
 }
 
 /// Reads one message.
 pub(super) fn read(message: &Bytes) -> Heard {
     let Ok(envelope) = scan(message, &Hard::default()) else {
         // Whose it would have been is a guess, but a good one: a wrong answer is an answer.
+        let is_blank = message.trim_ascii().is_empty();
+        let unknown = if is_blank { Heard::Other } else { Heard::Noise };
         let id = guess_id(message);
-        return id.map_or(Heard::Other, |id| Heard::Answer(id, Err(Fault::Malformed)));
+        return id.map_or(unknown, |id| Heard::Answer(id, Err(Fault::Malformed)));
     };
     if envelope.kind() == Kind::Array {
         let parts = elements(message, envelope.root());
@@ -156,13 +160,14 @@ mod tests {
     fn what_is_no_answer_is_none() {
         for message in [
             "",
-            "Listening on 3000",
+            "\r",
             "{}",
             r#"{"jsonrpc":"2.0","method":"notifications/progress"}"#,
             r#"{"jsonrpc":"2.0","id":null,"result":{}}"#,
         ] {
             assert_eq!(heard(message), Heard::Other, "{message}");
         }
+        assert_eq!(heard("Listening on 3000"), Heard::Noise);
         assert!(matches!(
             heard(r#"{"jsonrpc":"2.0","id":"x","method":"ping"}"#),
             Heard::Request { .. }

@@ -42,6 +42,8 @@ pub(super) struct Stdio {
 struct Shared {
     pending: Mutex<HashMap<u64, Pending>>,
     is_closed: AtomicBool,
+    /// Lines on stdout that are no messages.
+    noise: AtomicU64,
 }
 
 /// A call that waits.
@@ -155,6 +157,10 @@ impl Stdio {
 
     pub(super) fn is_closed(&self) -> bool {
         self.shared.is_closed.load(Ordering::Acquire)
+    }
+
+    pub(super) fn noise(&self) -> u64 {
+        self.shared.noise.load(Ordering::Relaxed)
     }
 
     pub(super) fn stderr(&self) -> String {
@@ -271,6 +277,9 @@ impl Reader {
                 for part in parts {
                     self.hear(&part, now, false);
                 }
+            }
+            Heard::Noise => {
+                self.shared.noise.fetch_add(1, Ordering::Relaxed);
             }
             Heard::Batch(_) | Heard::Other => {}
         }

@@ -15,6 +15,8 @@ const MAX_SIGHTINGS: usize = 128;
 
 pub(crate) struct Examined {
     pub(crate) seen: Seen,
+    /// Whether the answer came, and later than it may.
+    pub(crate) is_slow: bool,
     pub(crate) sightings: Vec<Sighting>,
     pub(crate) structured: Option<Vec<u8>>,
     pub(crate) texts: Vec<String>,
@@ -53,6 +55,7 @@ pub(crate) fn examine(
         .map(<[u8]>::to_vec);
     Examined {
         seen,
+        is_slow: false,
         sightings,
         structured,
         texts,

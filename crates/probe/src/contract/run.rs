@@ -9,6 +9,8 @@ mod settings;
 mod smaller;
 mod tool;
 
+use std::time::Duration;
+
 use countersign_inspect::Digest;
 use serde_json::Value;
 
@@ -19,8 +21,8 @@ use self::tool::Subject;
 use super::case::Case;
 use super::corpus::Corpus;
 use super::examine::{Examined, examine, of_violation};
-use super::oracle::{Family, Seen};
-use super::record::Pass;
+use super::oracle::{self, Family, Seen};
+use super::record::{Pass, Sighting, What};
 use super::safety::{self, Hints};
 pub use super::session::RunError;
 use super::session::Session;
@@ -32,6 +34,9 @@ use crate::policy::glob;
 pub const NO_SUCH_TOOL: &str = "countersign_no_such_tool";
 /// Crashes and hangs of a tool after which its remaining cases are left out.
 const MAX_DEATHS: u32 = 3;
+
+/// Answers of a tool that came too late after which its remaining cases are left out.
+const MAX_SLOW: u32 = 3;
 
 /// Runs the passes. `progress` is told what is being done.
 pub async fn run(
@@ -62,7 +67,7 @@ impl<'s> Runner<'s> {
         target: &'s Target,
         settings: &'s Settings,
     ) -> Result<(Self, Vec<Declaration>), RunError> {
-        let mut session = Session::open(target, settings.options.clone(), settings.timeout).await?;
+        let mut session = Session::open(target, settings.options.clone()).await?;
         let list = session.list().await?;
         if let Some(error) = no_such_tool(&settings.only, &list.tools) {
             session.close().await;
@@ -198,6 +203,11 @@ impl<'s> Runner<'s> {
                 );
                 return Ok(());
             }
+            if subject.slow >= MAX_SLOW {
+                subject
+                    .note("its calls take longer than --timeout; the rest was left out".to_owned());
+                return Ok(());
+            }
             let name = subject.name.clone();
             // The gateway's own word, asked again at the last moment.
             if case.intent.is_valid() && !self.judge.arguments(&name, &case.bytes()).is_empty() {
@@ -208,7 +218,7 @@ impl<'s> Runner<'s> {
             }
             let examined = self.ask(&name, &case).await?;
             if let Some(subject) = self.subjects.get_mut(index) {
-                subject.count(pass, &case, examined.seen);
+                subject.count(pass, &case, &examined);
             }
             if examined.seen == Seen::Success {
                 self.corpus
@@ -220,8 +230,27 @@ impl<'s> Runner<'s> {
     }
 
     async fn ask(&mut self, tool: &str, case: &Case) -> Result<Examined, RunError> {
-        let exchange = self.session.call(tool, &case.bytes()).await?;
-        Ok(examine(&self.judge, self.family, tool, case, &exchange))
+        let patience = self.patience(tool);
+        let exchange = self.session.call(tool, &case.bytes(), patience).await?;
+        let mut examined = examine(&self.judge, self.family, tool, case, &exchange);
+        let took = exchange.done.saturating_duration_since(exchange.sent);
+        if exchange.reply.is_ok() && took > self.settings.timeout {
+            examined.is_slow = true;
+            let slow = Sighting::of(What::Rule(&oracle::SLOW)).detail(oracle::SLOW.says);
+            examined.sightings.push(slow);
+        }
+        Ok(examined)
+    }
+
+    /// How long a call of a tool is waited for: longer than it may take, to tell a slow tool from
+    /// a dead one, until the tool has kept silent once.
+    fn patience(&self, tool: &str) -> Duration {
+        let mut known = self.subjects.iter().filter(|one| one.name == tool);
+        if known.any(|one| one.deaths > 0) {
+            self.settings.timeout
+        } else {
+            self.settings.timeout.max(self.settings.patience)
+        }
     }
 
     /// Writes down what was seen, once each, with the smallest arguments that show it.
@@ -262,6 +291,7 @@ impl<'s> Runner<'s> {
         for subject in &mut self.subjects {
             subject.note_unexercised(self.settings);
         }
+        self.note_noise();
         let has_result = self.subjects.iter().any(|one| one.run.succeeded > 0);
         self.report.is_unexercised = self.settings.case.is_none() && !has_result;
         self.report.calls = self.session.calls;

@@ -37,17 +37,14 @@ pub(crate) struct Session<'t> {
     target: &'t Target,
     options: Options,
     client: Option<Client>,
-    pub(crate) timeout: Duration,
     pub(crate) calls: u64,
     pub(crate) restarts: u32,
+    /// Lines on stdout that are no messages, of the processes that were ended.
+    noise: u64,
 }
 
 impl<'t> Session<'t> {
-    pub(crate) async fn open(
-        target: &'t Target,
-        mut options: Options,
-        timeout: Duration,
-    ) -> Result<Self, RunError> {
+    pub(crate) async fn open(target: &'t Target, mut options: Options) -> Result<Self, RunError> {
         let client = greet(target, &options).await?;
         // Known from now on; a server that is started again need not be asked.
         options.era = Some(client.era());
@@ -55,9 +52,9 @@ impl<'t> Session<'t> {
             target,
             options,
             client: Some(client),
-            timeout,
             calls: 0,
             restarts: 0,
+            noise: 0,
         })
     }
 
@@ -86,8 +83,8 @@ impl<'t> Session<'t> {
         &mut self,
         tool: &str,
         arguments: &[u8],
+        timeout: Duration,
     ) -> Result<Exchange, RunError> {
-        let timeout = self.timeout;
         let exchange = self.client().await?.call(tool, arguments, timeout).await;
         self.calls += 1;
         let silent = matches!(
@@ -103,7 +100,13 @@ impl<'t> Session<'t> {
     async fn drop_client(&mut self) {
         if let Some(client) = self.client.take() {
             client.close().await;
+            self.noise += client.noise();
         }
+    }
+
+    /// How many lines the server wrote to its stdout so far that are no messages.
+    pub(crate) fn noise(&self) -> u64 {
+        self.noise + self.client.as_ref().map_or(0, Client::noise)
     }
 
     pub(crate) async fn close(mut self) {

@@ -297,6 +297,12 @@ fn notes(engine: &Engine, counters: &Counters, tools: &[ToolRun]) -> Vec<String>
             counters.unvalidated
         ));
     }
+    let noise: u64 = engine.sessions.clients.iter().map(|one| one.noise()).sum();
+    if noise > 0 {
+        notes.push(format!(
+            "{noise} lines on the server's stdout are not MCP messages; logs belong to stderr"
+        ));
+    }
     if engine.sessions.list.nameless > 0 {
         let nameless = engine.sessions.list.nameless;
         notes.push(format!("{nameless} entries of the tool list have no name"));

@@ -1,9 +1,12 @@
 //! What is wrong with a plan's text, and the word that was probably meant.
 
+use std::ops::Range;
+
 use super::PlanError;
 
-/// A message for a text that is not a plan.
-pub(super) fn syntax(error: &toml::de::Error) -> PlanError {
+/// A message for a text that is not a plan, in one line: messages are printed escaped, so a line
+/// break in one would be shown as `\n`.
+pub(super) fn syntax(text: &str, error: &toml::de::Error) -> PlanError {
     let said = error.message();
     let mut quoted = said.split('`').skip(1).step_by(2);
     let nearest = if said.starts_with("unknown field") || said.starts_with("unknown variant") {
@@ -13,9 +16,26 @@ pub(super) fn syntax(error: &toml::de::Error) -> PlanError {
         None
     };
     PlanError::Syntax {
-        message: error.to_string().trim_end().to_owned(),
+        message: format!("{}{}", place(text, error.span()), one_line(said)),
         nearest,
     }
+}
+
+/// Where in the text, as a person counts lines and columns.
+fn place(text: &str, span: Option<Range<usize>>) -> String {
+    let before = span.and_then(|span| text.get(..span.start));
+    before.map_or_else(String::new, |before| {
+        let line = before.matches('\n').count() + 1;
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        let column = before.get(start..).unwrap_or_default().chars().count() + 1;
+        format!("line {line}, column {column}: ")
+    })
+}
+
+/// The lines of a message after one another.
+fn one_line(message: &str) -> String {
+    let lines: Vec<&str> = message.lines().map(str::trim).collect();
+    lines.join("; ")
 }
 
 /// The candidate that is closest to a word, if any is close.

@@ -31,7 +31,7 @@ impl Subject {
         folder: &Path,
         environment: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, PlanError> {
-        let raw: raw::Plan = toml::from_str(text).map_err(|error| hint::syntax(&error))?;
+        let raw: raw::Plan = toml::from_str(text).map_err(|error| hint::syntax(text, &error))?;
         let options = resolve::options(&raw.server);
         let (target, _) = resolve::target(raw.server, folder, environment)?;
         Ok(Self {

@@ -4,6 +4,7 @@ mod arguments;
 mod form;
 
 use anyhow::Context;
+use countersign_probe::client::{ConnectError, Fault, ListError};
 use countersign_probe::contract::{Run, RunError, Settings};
 use countersign_probe::plan::Subject;
 use countersign_probe::policy::{SchemaPolicy, Validation};
@@ -68,8 +69,21 @@ fn not_run(error: RunError) -> Failure {
         let hint = tools_hint(listed);
         return Failure::usage(error).hint(hint);
     }
-    Failure::unreachable(error)
-        .hint("check the address or the command; its own messages may say more")
+    let hint = if is_unauthorised(&error) {
+        "the server wants a credential: give it with --header 'Authorization: Bearer ${env:TOKEN}'"
+    } else {
+        "check the address or the command; its own messages may say more"
+    };
+    Failure::unreachable(error).hint(hint)
+}
+
+/// Whether the server answered the greeting or the listing with 401 or 403.
+fn is_unauthorised(error: &RunError) -> bool {
+    matches!(
+        error,
+        RunError::Connect(ConnectError::Greeting(Fault::Status(401 | 403)))
+            | RunError::List(ListError::Unanswered(Fault::Status(401 | 403)))
+    )
 }
 
 /// The first tools that a server has, for a person who mistyped one.

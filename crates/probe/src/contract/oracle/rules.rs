@@ -43,6 +43,20 @@ pub static VALID_MOSTLY_ERRORS: Rule = rule(
     Warn,
     "most valid arguments end in an error: the schema promises more than the tool takes",
 );
+/// An answer, and late.
+pub static SLOW: Rule = rule(
+    "CALL-SLOW",
+    Warn,
+    Warn,
+    "an answer comes later than --timeout allows",
+);
+/// Something on stdout that is not MCP.
+pub static NOISE: Rule = rule(
+    "STDOUT-NOISE",
+    Warn,
+    Warn,
+    "lines on stdout are not MCP messages; logs belong to stderr",
+);
 /// No answer.
 pub static HANG: Rule = rule("CALL-HANG", Fail, Fail, "the server does not answer");
 /// The server ended.
@@ -110,9 +124,11 @@ pub static LIST_ORDER: Rule = rule(
 );
 
 /// Every rule that is not about a schema.
-pub static RULES: [&Rule; 12] = [
+pub static RULES: [&Rule; 14] = [
     &VALID_REFUSED,
     &VALID_MOSTLY_ERRORS,
+    &SLOW,
+    &NOISE,
     &HANG,
     &CRASH,
     &MALFORMED,

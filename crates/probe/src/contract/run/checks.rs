@@ -22,7 +22,8 @@ impl Runner<'_> {
             intent: Intent::UnknownTool,
             arguments: Value::Object(serde_json::Map::new()),
         };
-        let exchange = self.session.call(NO_SUCH_TOOL, b"{}").await?;
+        let patience = self.patience(NO_SUCH_TOOL);
+        let exchange = self.session.call(NO_SUCH_TOOL, b"{}", patience).await?;
         let first = examine(&self.judge, Family::Unknown, NO_SUCH_TOOL, &case, &exchange);
         self.family = Family::of(&first.texts);
         self.report.family = self.family;
@@ -56,7 +57,7 @@ impl Runner<'_> {
             };
             let examined = self.ask(&name, &case).await?;
             if let Some(subject) = self.subjects.get_mut(index) {
-                subject.count(Pass::Coverage, &case, examined.seen);
+                subject.count(Pass::Coverage, &case, &examined);
                 subject.minimal = case.intent.is_valid().then(|| case.arguments.clone());
             }
             for sighting in &examined.sightings {
@@ -88,9 +89,10 @@ impl Runner<'_> {
         };
         let (name, digest) = (subject.name.clone(), subject.digest());
         let bytes = arguments.to_string().into_bytes();
+        let patience = self.patience(&name);
         let mut answers = Vec::new();
         for _ in 0..2 {
-            let exchange = self.session.call(&name, &bytes).await?;
+            let exchange = self.session.call(&name, &bytes, patience).await?;
             answers.push(exchange.reply.ok().and_then(|reply| match reply {
                 Reply::Result(result) => comparable(&result),
                 Reply::Error(_) => None,
@@ -110,6 +112,17 @@ impl Runner<'_> {
             );
         }
         Ok(())
+    }
+
+    /// Lines on stdout that are no messages: a stricter client ends the session over them.
+    pub(super) fn note_noise(&mut self) {
+        let lines = self.session.noise();
+        if lines > 0 {
+            let rule = &oracle::NOISE;
+            let sighting = Sighting::of(What::Rule(rule)).detail(format!("{}: {lines}", rule.says));
+            self.findings
+                .add("", "", Pass::Coverage, "stdout", &sighting, None);
+        }
     }
 
     /// Tools that mostly end in errors promise more than they take.

@@ -28,6 +28,8 @@ pub struct Settings {
     pub allow: Vec<String>,
     /// How long one call may take.
     pub timeout: Duration,
+    /// How long a tool is waited for until it counts as dead; an answer between the two is slow.
+    pub patience: Duration,
     /// What the client asks of the server.
     pub options: Options,
     /// Strictness and overrides.
@@ -62,6 +64,7 @@ impl Default for Settings {
             only: Vec::new(),
             allow: Vec::new(),
             timeout: Duration::from_secs(10),
+            patience: Duration::from_secs(30),
             options: Options::default(),
             validation: Validation::default(),
             today: Date::from_unix_seconds(0),

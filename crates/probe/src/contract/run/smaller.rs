@@ -25,7 +25,10 @@ impl Runner<'_> {
         sighting: &Sighting,
     ) -> Result<Value, RunError> {
         let costly = matches!(sighting.what, What::Rule(rule) if rule == &oracle::HANG || rule == &oracle::CRASH);
-        let mut left = if costly {
+        let is_slow = matches!(sighting.what, What::Rule(rule) if rule == &oracle::SLOW);
+        let mut left = if is_slow {
+            0
+        } else if costly {
             COSTLY_SHRINK_CALLS
         } else {
             SHRINK_CALLS

@@ -18,6 +18,7 @@ fn strict() -> Settings {
     Settings {
         validation,
         timeout: Duration::from_secs(3),
+        patience: Duration::from_secs(3),
         ..Settings::default()
     }
 }
@@ -106,6 +107,7 @@ async fn a_server_that_keeps_its_word_has_no_findings() {
 async fn lenient_gates_on_nothing_but_a_server_that_breaks() {
     let settings = Settings {
         timeout: Duration::from_secs(3),
+        patience: Duration::from_secs(3),
         ..Settings::default()
     };
     let run = ran("contract-bugs", &settings).await;
@@ -223,4 +225,29 @@ async fn a_case_that_is_not_what_it_claims_is_our_bug_and_is_not_sent() {
     assert_eq!(run.tester_bugs, ["takes_missing: says it is valid"]);
     // The server would have taken it, and is not blamed.
     assert_eq!(shown(&run), BTreeSet::new());
+}
+
+/// A tool that answers after a while, and prints to stdout what belongs to stderr.
+const SLOW_AND_NOISY: &str = r#"{"name":"slow","tools":[{"tool":{"name":"waits","inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}},"steps":[{"line":"Listening on 3000"},{"delay_ms":200},{"answer":{"result":{"content":[{"type":"text","text":"done"}]}}}]}]}"#;
+
+#[tokio::test]
+async fn a_slow_tool_is_not_taken_for_a_dead_one_and_noise_on_stdout_is_noticed() {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    std::fs::write(file.path(), SLOW_AND_NOISY).expect("the script is written");
+    let fixture = countersign_fixture::executable().expect("the fixture is built");
+    let script = file.path().to_string_lossy().into_owned();
+    let args = ["stdio".to_owned(), "--script".to_owned(), script];
+    let target = Target::command(fixture.to_string_lossy().into_owned(), args);
+    let settings = Settings {
+        timeout: Duration::from_millis(20),
+        patience: Duration::from_mins(1),
+        ..strict()
+    };
+    let run = run(&target, &settings, &mut |_| {}).await.expect("it runs");
+    let found = shown(&run);
+    assert!(found.contains(&("waits", "CALL-SLOW")), "{found:?}");
+    assert!(found.contains(&("", "STDOUT-NOISE")), "{found:?}");
+    assert!(!found.contains(&("waits", "CALL-HANG")), "{found:?}");
+    assert_eq!(run.restarts, 0, "a slow server is not started again");
+    assert!(run.tools[0].succeeded > 0);
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use super::super::case::{Case, Intent};
 use super::super::corpus::Corpus;
+use super::super::examine::Examined;
 use super::super::generate::{Generator, Label, label};
 use super::super::oracle::Seen;
 use super::super::record::Pass;
@@ -18,6 +19,8 @@ pub(super) struct Subject {
     pub(super) refused: Option<Refused>,
     /// Crashes and hangs so far.
     pub(super) deaths: u32,
+    /// Answers so far that took longer than they may.
+    pub(super) slow: u32,
     /// The plainest valid arguments, once they are known.
     pub(super) minimal: Option<Value>,
     pub(super) run: ToolRun,
@@ -45,6 +48,7 @@ impl Subject {
             hints,
             refused,
             deaths: 0,
+            slow: 0,
             minimal: None,
             run,
             schema,
@@ -139,7 +143,9 @@ impl Subject {
         }
     }
 
-    pub(super) fn count(&mut self, pass: Pass, case: &Case, seen: Seen) {
+    pub(super) fn count(&mut self, pass: Pass, case: &Case, examined: &Examined) {
+        let seen = examined.seen;
+        self.slow += u32::from(examined.is_slow);
         *self.run.cases.entry(pass.as_str().to_owned()).or_default() += 1;
         match seen {
             Seen::Timeout | Seen::Ended => self.deaths += 1,

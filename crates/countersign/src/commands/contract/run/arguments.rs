@@ -20,6 +20,9 @@ use crate::report::Failure;
 /// The largest file with one case.
 const MAX_CASE_BYTES: u64 = 1024 * 1024;
 
+/// A tool is waited for this many times as long as a call may take, to tell slow from dead.
+const PATIENCE: f64 = 3.0;
+
 const EXAMPLES: &str = "\
 Examples:
   countersign contract run -- npx -y some-server
@@ -79,7 +82,7 @@ pub(in crate::commands::contract) struct Arguments {
     /// Random cases per tool and pass; 0 leaves the random passes out
     #[arg(long, value_name = "N", default_value_t = 12)]
     random: usize,
-    /// How long one call may take, in seconds
+    /// How long one call may take, in seconds; a tool that is silent for three times as long is dead
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0, value_parser = seconds)]
     timeout: f64,
     #[command(flatten)]
@@ -96,7 +99,7 @@ pub(in crate::commands::contract) struct Arguments {
         default_value_t
     )]
     pub(super) output: Form,
-    /// Write a report to a file as well, as FORMAT=FILE; may be repeated
+    /// Write a report to a file as well, as FORMAT=FILE with a format of --output; may be repeated
     #[arg(long, value_name = "FORMAT=FILE", value_parser = report)]
     pub(super) report: Vec<(Form, PathBuf)>,
     /// The server's command and its arguments
@@ -177,6 +180,7 @@ impl Arguments {
             only: self.tool.clone(),
             allow: self.allow_tool.clone(),
             timeout: Duration::from_secs_f64(self.timeout),
+            patience: Duration::from_secs_f64(self.timeout * PATIENCE),
             validation,
             today: Date::from_unix_seconds(now.as_secs()),
             values: self.value.clone(),

@@ -42,6 +42,19 @@ impl Form {
 
 /// `FORMAT=FILE`.
 pub(super) fn report(text: &str) -> Result<(Form, PathBuf), String> {
-    let (form, file) = text.split_once('=').ok_or("expected FORMAT=FILE")?;
-    Ok((Form::from_str(form, false)?, file.into()))
+    let (name, file) = text
+        .split_once('=')
+        .ok_or_else(|| format!("expected FORMAT=FILE, FORMAT one of {}", names()))?;
+    let form = Form::from_str(name, false)
+        .map_err(|_| format!("no format '{name}'; there are {}", names()))?;
+    Ok((form, file.into()))
+}
+
+/// The formats there are.
+fn names() -> String {
+    let forms = Form::value_variants().iter();
+    let names: Vec<String> = forms
+        .filter_map(|form| Some(form.to_possible_value()?.get_name().to_owned()))
+        .collect();
+    names.join(", ")
 }
