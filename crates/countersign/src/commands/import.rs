@@ -11,6 +11,7 @@ use crate::format::{Format, FormatOption};
 use crate::report::{self, Failure, printable};
 use crate::{Console, Exit};
 
+mod arguments;
 mod definition;
 mod document;
 mod jsonc;
@@ -24,7 +25,7 @@ mod translate;
 mod wrapping;
 
 use definition::Read;
-use document::{Document, Shape, Text};
+use document::{Document, Entry, Shape, Text};
 use places::{Client, Place};
 use plan::{Existing, Fate, OnConflict, Planned};
 use target::{Target, usable};
@@ -72,6 +73,9 @@ pub(crate) struct Arguments {
     /// Where to put secrets, as `export NAME=value` lines, if not into `env` in the data directory
     #[arg(long, value_name = "FILE")]
     env_file: Option<PathBuf>,
+    /// The folder that ${workspaceFolder} stands for, in files that are for every project
+    #[arg(long, value_name = "FOLDER")]
+    workspace: Option<PathBuf>,
     #[command(flatten)]
     format: FormatOption,
 }
@@ -91,10 +95,10 @@ struct Names {
 #[derive(Debug, Args)]
 struct InPlace {
     /// Instead of importing, have the client start its servers through `countersign wrap`
-    #[arg(long, conflicts_with_all = ["replace", "rename", "config", "data_dir", "env_file"])]
+    #[arg(long, conflicts_with_all = ["replace", "rename", "config", "data_dir", "env_file", "workspace"])]
     wrap: bool,
     /// Take the wrapping out of a client's file again
-    #[arg(long, conflicts_with_all = ["wrap", "replace", "rename", "config", "data_dir", "env_file"])]
+    #[arg(long, conflicts_with_all = ["wrap", "replace", "rename", "config", "data_dir", "env_file", "workspace"])]
     unwrap: bool,
 }
 
@@ -174,6 +178,7 @@ fn planned(
             _ => OnConflict::Show,
         },
     };
+    let named = named_workspace(arguments)?;
     let mut planned = Vec::new();
     let mut exit = Exit::Ok;
     for place in sources {
@@ -189,8 +194,8 @@ fn planned(
             Some(document) => planned.extend(of_file(
                 &text,
                 &document,
-                target,
-                environment,
+                named.as_deref(),
+                (target, environment),
                 &mut existing,
             )),
             None => exit = Exit::Usage,
@@ -232,21 +237,27 @@ fn say_of(place: &Place, what: &str, console: &mut Console<'_>) {
 fn of_file(
     text: &Text,
     document: &Document<'_>,
-    target: &Target,
-    environment: &Environment<'_>,
+    named: Option<&Path>,
+    (target, environment): (&Target, &Environment<'_>),
     existing: &mut Existing,
 ) -> Vec<Planned> {
     let path = std::path::absolute(&text.path).unwrap_or_else(|_| text.path.clone());
     let known = environment.beside(&target.variables.values);
-    let context = Context {
-        shape: document.shape,
-        environment: &known,
-        workspace: workspace(&path, document.shape),
-        inputs: &document.inputs,
-    };
+    let folder = workspace(&path, document.shape).filter(|folder| !is_home(folder, environment));
     let servers = document.servers.iter();
     servers
-        .map(|(name, node)| {
+        .map(|entry| {
+            let Entry {
+                name,
+                node,
+                project,
+            } = entry;
+            let context = Context {
+                shape: document.shape,
+                environment: &known,
+                workspace: project.as_deref().or(folder).or(named),
+                inputs: &document.inputs,
+            };
             let read = match Read::of(&document.value(*node)) {
                 Ok(read) => wrapping::inside(read),
                 Err(why) => return Planned::left_out(text.path.clone(), name, why),
@@ -259,6 +270,7 @@ fn of_file(
                 let translated = translate(&context, name, &read.definition)?;
                 usable(name, &translated.definition).map(|()| translated)
             });
+            planned.project.clone_from(project);
             planned.off = read.off;
             planned.quarantined = read.quarantined;
             let wins = planned.moved.iter().filter(|moved| {
@@ -280,6 +292,28 @@ fn of_file(
             planned
         })
         .collect()
+}
+
+/// The folder that the operator named, as a whole path.
+fn named_workspace(arguments: &Arguments) -> Result<Option<PathBuf>, Failure> {
+    let Some(folder) = &arguments.workspace else {
+        return Ok(None);
+    };
+    if !folder.is_dir() {
+        let error = anyhow!("'{}' is not a folder", folder.display());
+        return Err(Failure::usage(error).hint("name the project's folder with --workspace"));
+    }
+    let folder = std::path::absolute(folder).context("the current folder is not known")?;
+    Ok(Some(folder))
+}
+
+/// Whether a folder is the home directory: a client's file there is for every project, and the client sets
+/// `${workspaceFolder}` to the one that is open.
+fn is_home(folder: &Path, environment: &Environment<'_>) -> bool {
+    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    environment
+        .home()
+        .is_some_and(|home| whole(home) == whole(folder))
 }
 
 /// The project a file belongs to: the folder above `.vscode` and `.cursor`, or the one with `.mcp.json`.

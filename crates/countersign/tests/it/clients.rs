@@ -94,7 +94,7 @@ fn import_reads_every_snippet() {
                 ".mcp.json"
             };
             let home = Home::with(&[(file, &snippet)]);
-            let ran = home.run(&format!("import {file} -o json"));
+            let ran = home.run(&format!("import {file} --workspace . -o json"));
             let read: Value =
                 serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{page}: {ran}"));
             let expected = if snippet.contains("8080") {

@@ -41,6 +41,7 @@ fn a_preview_shows_what_would_happen_and_writes_nothing() {
     --- stdout
     ~/.config/Claude/claude_desktop_config.json
       add            github                npx    secret to GITHUB_TOKEN
+          arguments: -y x
       add            My Files as my-files  files  without autoApprove
       conflict       time                  time   time is another server in the configuration
       already there  same                  same
@@ -57,6 +58,113 @@ fn a_preview_shows_what_would_happen_and_writes_nothing() {
     let json: Value = serde_json::from_str(&home.run("import -o json").stdout).expect("JSON");
     assert_eq!(json["written"], false);
     assert_eq!(json["servers"][0]["secrets"], json!(["GITHUB_TOKEN"]));
+}
+
+/// Claude Code keeps servers of one project under `projects` in its own file: its local scope.
+#[test]
+fn servers_of_claude_codes_local_scope_are_imported() {
+    let home = Home::with(&[]);
+    let (one, other) = (home.path().join("one"), home.path().join("other"));
+    let code = json!({"numStartups": 3, "projects": {
+        other.to_str().expect("UTF-8"): {"mcpServers": {}, "allowedTools": []},
+        one.to_str().expect("UTF-8"): {"mcpServers": {
+            "db": {"type": "stdio", "command": "node", "args": ["./db.js"], "env": {"DB_TOKEN": "s3cret"}},
+            "time": {"type": "stdio", "command": "uvx", "args": ["mcp-server-time"]},
+        }},
+    }});
+    home.write(".claude.json", &code.to_string());
+    assert_snapshot!(home.run("import claude-code --yes"), @"
+    exit: 0
+    --- stdout
+    ~/.claude.json
+      add  db    node  of project ~/one; secret to DB_TOKEN; is started in ~/one
+          arguments: ./db.js
+      add  time  uvx   of project ~/one
+          arguments: mcp-server-time
+    --- stderr
+    wrote ~/.countersign/mcp_config.json: 2 servers
+    wrote ~/.countersign/env: 1 secret, for its owner only
+    hint: `countersign doctor` says whether all is well, `countersign serve` starts
+    ");
+    let config: Value = serde_json::from_str(&home.read(OURS)).expect("JSON");
+    assert_eq!(config["mcpServers"]["time"]["command"], "uvx");
+    assert_eq!(
+        config["mcpServers"]["db"]["working_dir"],
+        one.to_str().expect("UTF-8"),
+        "a relative path is found where the client would find it"
+    );
+    assert_eq!(home.read(ENV), "DB_TOKEN='s3cret'\n");
+    let ran = home.run("import --wrap claude-code --yes");
+    assert!(
+        home.read(".claude.json").contains(r#""--name", "db""#),
+        "{ran}"
+    );
+    let ran = home.run("import --unwrap claude-code --yes");
+    assert_eq!(home.read(".claude.json"), code.to_string(), "{ran}");
+}
+
+/// A file in the home directory is for every project, so `${workspaceFolder}` has no value there.
+#[test]
+fn the_home_directory_is_not_taken_for_the_workspace_folder() {
+    let cursor = r#"{"mcpServers": {"files": {"command": "files", "args": ["--root", "${workspaceFolder}/src"]}, "time": {"command": "time"}}}"#;
+    let home = Home::with(&[(".cursor/mcp.json", cursor), ("shop/.keep", "")]);
+    assert_snapshot!(home.run("import cursor"), @r#"
+    exit: 0
+    --- stdout
+    ~/.cursor/mcp.json
+      left out  files        "args" needs ${workspaceFolder}, and the file is for every project: --workspace FOLDER says which one is meant
+      add       time   time
+    --- stderr
+    would write ~/.countersign/mcp_config.json: 1 server
+    hint: nothing is written yet; --yes does it
+    "#);
+    assert_snapshot!(home.run("import cursor --workspace shop --yes"), @"
+    exit: 0
+    --- stdout
+    ~/.cursor/mcp.json
+      add  files  files  ${workspaceFolder} is ~/shop
+          arguments: --root ~/shop/src
+      add  time   time
+    --- stderr
+    wrote ~/.countersign/mcp_config.json: 2 servers
+    hint: `countersign doctor` says whether all is well, `countersign serve` starts
+    ");
+    let config: Value = serde_json::from_str(&home.read(OURS)).expect("JSON");
+    let src = home.path().join("shop/src");
+    assert_eq!(
+        config["mcpServers"]["files"]["args"][1],
+        src.to_str().expect("UTF-8")
+    );
+    let ran = home.run("import cursor --workspace nowhere");
+    assert_eq!(ran.code, Some(2), "{ran}");
+}
+
+#[test]
+fn a_preview_shows_arguments_without_secrets_and_notices_one_in_a_url() {
+    let desktop = r#"{"mcpServers": {
+  "bridge": {"command": "npx", "args": ["mcp-remote", "https://x.example/mcp", "--header", "Authorization: Bearer s3cret"]},
+  "local": {"command": "sh", "args": ["-c", "exec local --api-key s3cret --root /srv"]},
+  "far": {"url": "https://far.example/mcp?region=north&api_key=s3cret"}
+}}"#;
+    let home = Home::with(&[(DESKTOP, desktop)]);
+    assert_snapshot!(home.run("import claude-desktop"), @"
+    exit: 0
+    --- stdout
+    ~/.config/Claude/claude_desktop_config.json
+      add  bridge  npx                      an argument looks like a secret and stays one: others on this machine can see it
+          arguments: mcp-remote https://x.example/mcp --header 'Authorization: [secret]'
+      add  local   sh                       an argument looks like a secret and stays one: others on this machine can see it
+          arguments: -c 'exec local --api-key [secret] --root /srv'
+      add  far     https://far.example/mcp  api_key in the url looks like a secret and stays in the configuration file: if the server takes it in a header, put it there
+    --- stderr
+    would write ~/.countersign/mcp_config.json: 3 servers
+    hint: nothing is written yet; --yes does it
+    ");
+    let json: Value = serde_json::from_str(&home.run("import -o json").stdout).expect("JSON");
+    assert_eq!(
+        json["servers"][1]["args"],
+        json!(["-c", "exec local --api-key [secret] --root /srv"])
+    );
 }
 
 #[test]
@@ -181,12 +289,13 @@ fn every_client_is_understood() {
         (".vscode/mcp.json", vscode),
         (".mcpproxy/mcp_config.json", mcpproxy),
     ]);
-    assert_snapshot!(home.run("import --yes"), @r#"
+    assert_snapshot!(home.run("import --yes --workspace ."), @r#"
     exit: 0
     --- stdout
     ~/.vscode/mcp.json
       add       github  https://api.example/mcp/  needs GH_TOKEN
-      add       local   server                    needs REGION; without envFile
+      add       local   server                    needs REGION; ${workspaceFolder} is ~; without envFile
+          arguments: --root ~
       left out  asks                              "args" needs ${input:gh-token}, and references are replaced in "env" and "headers" only
     ~/.mcpproxy/mcp_config.json
       add  held  h                      without created

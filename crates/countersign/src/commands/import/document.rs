@@ -40,10 +40,20 @@ pub(super) struct Text {
 pub(super) struct Document<'a> {
     pub(super) shape: Shape,
     pub(super) tape: Tape<'a>,
-    /// Every server: its name, and where it stands.
-    pub(super) servers: Vec<(String, u32)>,
+    /// Every server, those of all projects before those of single projects.
+    pub(super) servers: Vec<Entry>,
     /// What the client asks its user for.
     pub(super) inputs: Value,
+}
+
+/// One server of a file.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    /// Where its settings stand.
+    pub(super) node: u32,
+    /// The folder of the only project it is for: Claude Code's local scope.
+    pub(super) project: Option<PathBuf>,
 }
 
 impl Text {
@@ -117,27 +127,34 @@ impl<'a> Document<'a> {
         let within = of(0, "mcp")
             .filter(|mcp| of(*mcp, "servers").is_some())
             .unwrap_or(0);
+        let local = local_servers(&tape);
         let (shape, servers) = match (of(0, "mcpServers"), of(within, "servers")) {
-            (Some(list), _) if kind(list) == Kind::Array => (Shape::Mcpproxy, list),
-            (Some(map), _) if kind(map) == Kind::Object => (Shape::Desktop, map),
-            (_, Some(map)) if kind(map) == Kind::Object => (Shape::VsCode, map),
+            (Some(list), _) if kind(list) == Kind::Array => (Shape::Mcpproxy, Some(list)),
+            (Some(map), _) if kind(map) == Kind::Object => (Shape::Desktop, Some(map)),
+            (_, Some(map)) if kind(map) == Kind::Object => (Shape::VsCode, Some(map)),
+            _ if !local.is_empty() => (Shape::Desktop, None),
             _ => return None,
         };
         let inputs =
             of(within, "inputs").and_then(|inputs| serde_json::from_str(tape.raw(inputs)).ok());
-        let servers = match shape {
-            Shape::Mcpproxy => tape
-                .children(servers)
-                .filter_map(|server| {
-                    let name = of(server, "name").filter(|name| kind(*name) == Kind::String)?;
-                    Some((tape.string(name).into_owned(), server))
+        let mut servers: Vec<Entry> = match (shape, servers) {
+            (_, None) => Vec::new(),
+            (Shape::Mcpproxy, Some(list)) => tape
+                .children(list)
+                .filter_map(|node| {
+                    let name = of(node, "name").filter(|name| kind(*name) == Kind::String)?;
+                    Some(Entry {
+                        name: tape.string(name).into_owned(),
+                        node,
+                        project: None,
+                    })
                 })
                 .collect(),
-            _ => tape
-                .members(servers)
-                .map(|(name, server)| (tape.string(name).into_owned(), server))
-                .collect(),
+            (_, Some(map)) => by_name(&tape, map, None),
         };
+        if shape == Shape::Desktop {
+            servers.extend(local);
+        }
         Some(Self {
             shape,
             servers,
@@ -158,6 +175,41 @@ impl<'a> Document<'a> {
     }
 }
 
+/// The servers of an object that has them by name.
+fn by_name(tape: &Tape<'_>, map: u32, project: Option<&Path>) -> Vec<Entry> {
+    let members = tape.members(map);
+    members
+        .map(|(name, node)| Entry {
+            name: tape.string(name).into_owned(),
+            node,
+            project: project.map(Path::to_owned),
+        })
+        .collect()
+}
+
+/// The servers of single projects, as Claude Code keeps them: `projects.<path>.mcpServers`.
+fn local_servers(tape: &Tape<'_>) -> Vec<Entry> {
+    let object = |node: &u32| tape.node(*node).kind() == Kind::Object;
+    let Some(projects) = Some(0)
+        .filter(object)
+        .and_then(|root| tape.get(root, "projects"))
+        .filter(object)
+    else {
+        return Vec::new();
+    };
+    let projects = tape
+        .members(projects)
+        .filter(|(_, project)| object(project));
+    projects
+        .filter_map(|(path, project)| {
+            let servers = tape.get(project, "mcpServers").filter(object)?;
+            let path = tape.string(path);
+            Some(by_name(tape, servers, Some(Path::new(path.as_ref()))))
+        })
+        .flatten()
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Shape, Text};
@@ -165,7 +217,10 @@ mod tests {
     fn shape(text: &str) -> Option<(Shape, Vec<String>)> {
         let text = Text::new("x.json".as_ref(), text.to_owned());
         let document = text.document().ok()?;
-        let names = document.servers.iter().map(|(name, _)| name.clone());
+        let names = document.servers.iter().map(|entry| match &entry.project {
+            Some(project) => format!("{} of {}", entry.name, project.display()),
+            None => entry.name.clone(),
+        });
         Some((document.shape, names.collect()))
     }
 
@@ -193,8 +248,18 @@ mod tests {
             shape(r#"{"mcp":{"servers":{"a":{}}}}"#),
             Some((Shape::VsCode, names(&["a"])))
         );
+        assert_eq!(
+            shape(r#"{"mcpServers":{"a":{}},"projects":{"/p":{"mcpServers":{"a":{}}}}}"#),
+            Some((Shape::Desktop, names(&["a", "a of /p"])))
+        );
+        assert_eq!(
+            shape(r#"{"projects":{"/o":1,"/q":{"mcpServers":[]},"/p":{"mcpServers":{"a":{}}}}}"#),
+            Some((Shape::Desktop, names(&["a of /p"])))
+        );
         for bad in [
             "",
+            r#"{"projects":{"/p":{"mcpServers":{}}}}"#,
+            r#"{"projects":[]}"#,
             "[]",
             "{}",
             r#"{"mcpServers":1}"#,

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use countersign_gateway::config::{is_server_name, server_name};
 use serde::Serialize;
 
+use super::arguments::masked;
 use super::definition::Definition;
 use super::translate::{Moved, Needed, Translated};
 
@@ -38,8 +39,13 @@ pub(super) struct Planned {
     /// As it will be called.
     pub(super) name: String,
     pub(super) fate: Fate,
+    /// The folder of the only project the client has it for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) project: Option<PathBuf>,
     /// Its program or address.
     pub(super) what: String,
+    /// Its arguments, without the secrets among them.
+    pub(super) args: Vec<String>,
     /// Why, where that is not plain.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) why: Option<String>,
@@ -76,7 +82,9 @@ impl Planned {
             from: from.to_owned(),
             name: from.to_owned(),
             fate: Fate::LeftOut,
+            project: None,
             what: String::new(),
+            args: Vec::new(),
             why: Some(why.into()),
             secrets: Vec::new(),
             needed: Vec::new(),
@@ -118,6 +126,7 @@ impl Existing {
             fate,
             why,
             what: translated.definition.shown(),
+            args: masked(&translated.definition.args),
             secrets: translated
                 .moved
                 .iter()

@@ -39,16 +39,33 @@ impl Report for Imported<'_> {
         let mut files: Vec<&PathBuf> = self.servers.iter().map(|server| &server.file).collect();
         files.dedup();
         for file in files {
-            let rows = self.servers.iter().filter(|server| &server.file == file);
-            let rows: Vec<_> = rows.map(row).collect();
+            let servers = self.servers.iter().filter(|server| &server.file == file);
+            let servers: Vec<_> = servers.collect();
+            let rows: Vec<_> = servers.iter().map(|server| row(server)).collect();
             let table = table([""; 4], &rows);
-            let name = printable(&file.to_string_lossy());
-            for line in std::iter::once(name.as_str()).chain(table.lines().skip(1)) {
+            text.extend([&printable(&file.to_string_lossy()), "\n"]);
+            for (line, server) in table.lines().skip(1).zip(servers) {
                 text.extend([line, "\n"]);
+                if !server.args.is_empty() {
+                    text.extend([&arguments_line(&server.args), "\n"]);
+                }
             }
         }
         text
     }
+}
+
+/// The arguments below a server's line, quoted where one has spaces in it.
+fn arguments_line(args: &[String]) -> String {
+    let quoted = args.iter().map(|arg| {
+        if arg.is_empty() || arg.contains(char::is_whitespace) {
+            format!("'{arg}'")
+        } else {
+            arg.clone()
+        }
+    });
+    let args = quoted.collect::<Vec<_>>().join(" ");
+    format!("      arguments: {}", printable(&args))
 }
 
 fn row(server: &Planned) -> [String; 4] {
@@ -59,6 +76,12 @@ fn row(server: &Planned) -> [String; 4] {
     };
     let mut more = Vec::new();
     more.extend(server.why.clone().filter(|why| !why.is_empty()));
+    more.extend(
+        server
+            .project
+            .iter()
+            .map(|project| format!("of project {}", project.display())),
+    );
     if server.fate != Fate::LeftOut {
         more.extend(
             server

@@ -78,6 +78,19 @@ pub(super) fn has_shape(value: &str) -> bool {
     known || signed || has_password(value) || Redactor::default().redact(value) != value
 }
 
+/// The parameters of an address's query whose values look like secrets, by name.
+pub(super) fn query_secrets(url: &str) -> Vec<&str> {
+    let Some((_, query)) = url.split_once('?') else {
+        return Vec::new();
+    };
+    let query = query.split('#').next().unwrap_or(query);
+    let pairs = query.split('&').filter_map(|pair| pair.split_once('='));
+    pairs
+        .filter(|(name, value)| is_secret(name, value))
+        .map(|(name, _)| name)
+        .collect()
+}
+
 /// `Bearer x` as its two parts, for schemes that are followed by a secret.
 pub(super) fn scheme(value: &str) -> Option<(&str, &str)> {
     let (scheme, rest) = value.split_once(' ')?;
@@ -138,7 +151,7 @@ fn words(name: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{is_secret, scheme};
+    use super::{is_secret, query_secrets, scheme};
 
     #[test]
     fn names_and_shapes_tell() {
@@ -170,6 +183,15 @@ mod tests {
         ] {
             assert!(!is_secret(name, value), "{name}={value}");
         }
+    }
+
+    #[test]
+    fn a_secret_in_the_query_of_an_address_is_noticed() {
+        let of = query_secrets;
+        assert_eq!(of("https://x.example/mcp?a=1&api_key=k#z"), ["api_key"]);
+        assert_eq!(of("https://x.example/?v=sk-0123456789"), ["v"]);
+        assert!(of("https://x.example/mcp?region=north&token=").is_empty());
+        assert!(of("https://x.example/key=abc").is_empty());
     }
 
     #[test]

@@ -6,16 +6,17 @@ use std::path::Path;
 use countersign_gateway::config::Environment;
 use serde_json::Value;
 
+use super::arguments::masked;
 use super::definition::Definition;
 use super::document::Shape;
-use super::secrets::{has_shape, is_secret, scheme};
+use super::secrets::{is_secret, query_secrets, scheme};
 
 /// What a client knows when it starts a server.
 #[derive(Debug)]
 pub(super) struct Context<'a> {
     pub(super) shape: Shape,
     pub(super) environment: &'a Environment<'a>,
-    /// The folder of the project, if the file is a project's.
+    /// The folder of the project, if the file or the server is for one, or the operator named one.
     pub(super) workspace: Option<&'a Path>,
     pub(super) inputs: &'a Value,
 }
@@ -77,13 +78,59 @@ pub(super) fn translate(
         let value = context.value(&mut to, server, name, text)?;
         to.definition.headers.insert(name.clone(), value);
     }
-    if to.definition.args.iter().any(|arg| has_shape(arg)) {
-        to.notes.push(
+    if to.definition.working_dir.is_none() && has_relative_path(&to.definition) {
+        let folder = context.workspace;
+        to.definition.working_dir = folder.map(|folder| folder.to_string_lossy().into_owned());
+    }
+    to.notes.extend(notes(context, from, &to.definition));
+    Ok(to)
+}
+
+/// What the operator should know about a definition before it is written.
+fn notes(context: &Context<'_>, from: &Definition, to: &Definition) -> Vec<String> {
+    let mut notes = Vec::new();
+    if let Some(folder) = context.workspace {
+        let folder = folder.to_string_lossy();
+        if refers_to_workspace(from) {
+            notes.push(format!("${{workspaceFolder}} is {folder}"));
+        }
+        if from.working_dir.is_none() && to.working_dir.is_some() {
+            notes.push(format!("is started in {folder}"));
+        }
+    }
+    if masked(&to.args) != to.args {
+        notes.push(
             "an argument looks like a secret and stays one: others on this machine can see it"
                 .to_owned(),
         );
     }
-    Ok(to)
+    let secrets = to.url.as_deref().map(query_secrets).unwrap_or_default();
+    if !secrets.is_empty() {
+        notes.push(format!(
+            "{} in the url looks like a secret and stays in the configuration file: if the server takes it in a header, put it there",
+            secrets.join(", ")
+        ));
+    }
+    notes
+}
+
+fn refers_to_workspace(from: &Definition) -> bool {
+    let single = [&from.command, &from.url, &from.working_dir];
+    let many = from.args.iter().chain(from.env.values());
+    let mut texts = single
+        .into_iter()
+        .flatten()
+        .chain(many)
+        .chain(from.headers.values());
+    texts.any(|text| text.contains("${workspaceFolder") || text.contains("${workspaceRoot"))
+}
+
+/// Whether a program is found, or an argument read, from the folder the client starts the server in.
+fn has_relative_path(definition: &Definition) -> bool {
+    let mut texts = definition.command.iter().chain(&definition.args);
+    texts.any(|text| {
+        matches!(text.as_str(), "." | "..") || text.starts_with("./") || text.starts_with("../")
+    }) && definition.command.is_some()
 }
 
 impl Context<'_> {
@@ -153,7 +200,7 @@ impl Context<'_> {
         let (kind, name) = word.split_once(':').unwrap_or((word, ""));
         let folder = || {
             let folder = self.workspace.ok_or_else(|| {
-                format!("\"{place}\" needs ${{{word}}}, and the file belongs to no project")
+                format!("\"{place}\" needs ${{{word}}}, and the file is for every project: --workspace FOLDER says which one is meant")
             })?;
             Ok::<_, String>(folder)
         };

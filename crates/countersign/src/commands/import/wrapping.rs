@@ -13,7 +13,7 @@ pub(super) use edit::inside;
 use edit::{State, state, unwrapped, wrapped};
 
 use super::Arguments;
-use super::document::{Document, Text};
+use super::document::{Document, Entry, Text};
 use super::places::{Client, Place};
 use super::{read, tolerated};
 use crate::files;
@@ -119,7 +119,7 @@ fn wrap(text: &Text) -> Result<Rewritten, Failure> {
     let mut names: Vec<String> = Vec::new();
     let mut rows = Vec::new();
     let mut bare = Vec::new();
-    for (name, node) in &document.servers {
+    for Entry { name, node, .. } in &document.servers {
         let (what, why) = match state(&document, *node) {
             State::Bare { .. } => {
                 let own = own_name(name, &names);
@@ -165,14 +165,14 @@ fn unwrap(text: &Text) -> Result<Rewritten, Failure> {
         None => "repair it first".to_owned(),
     };
     let document = text.document().map_err(|failure| failure.hint(hint))?;
-    let rows = document.servers.iter().filter_map(|(name, node)| {
-        let (what, why) = match state(&document, *node) {
+    let rows = document.servers.iter().filter_map(|entry| {
+        let (what, why) = match state(&document, entry.node) {
             State::Wrapped { .. } => ("unwrap", None),
             State::ByHand => ("left alone", Some("it was wrapped by hand")),
             _ => return None,
         };
         Some(Row {
-            name: name.clone(),
+            name: entry.name.clone(),
             what,
             why,
         })

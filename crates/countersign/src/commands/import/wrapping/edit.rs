@@ -6,7 +6,7 @@ use std::path::Path;
 use countersign_tape::{Edits, Kind, Span, quote};
 
 use super::super::definition::Read;
-use super::Document;
+use super::{Document, Entry};
 
 const SPACED: &str = ", \"args\": [";
 
@@ -124,7 +124,7 @@ pub(super) fn wrapped(
 /// The same text with the wrapping taken back.
 pub(super) fn unwrapped(text: &str, document: &Document<'_>) -> Option<String> {
     let mut edits = Edits::new(text.as_bytes());
-    for (_, server) in &document.servers {
+    for Entry { node: server, .. } in &document.servers {
         let State::Wrapped {
             command,
             args,
@@ -206,8 +206,8 @@ mod tests {
         let bare = document
             .servers
             .iter()
-            .filter(|(_, node)| matches!(state(&document, *node), State::Bare { .. }));
-        let bare: Vec<_> = bare.map(|(name, node)| (*node, name.clone())).collect();
+            .filter(|entry| matches!(state(&document, entry.node), State::Bare { .. }));
+        let bare: Vec<_> = bare.map(|entry| (entry.node, entry.name.clone())).collect();
         wrapped(original, &document, &bare, PROGRAM).expect("no overlap")
     }
 
