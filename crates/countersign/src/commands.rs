@@ -34,6 +34,7 @@ pub(crate) enum Command {
     Servers(servers::Arguments),
     Tools(tools::Arguments),
     Inspect(inspect::Arguments),
+    #[command(visible_alias = "sanitize")]
     Sanitise(sanitise::Arguments),
     Classify(classify::Arguments),
     Config(config::Arguments),

@@ -36,7 +36,23 @@ fn the_same_records_are_found_with_and_without_a_gateway() {
     ] {
         assert!(shown.stdout.contains(line), "{line} in {}", shown.stdout);
     }
+    assert!(shown.stdout.starts_with("reason  "), "why comes first");
+    // The beginning of an id is enough if no other id begins so; the last characters of all ids differ.
+    let short = &id[..25];
+    let by_prefix = folder.countersign(&format!("activity show {short} --data-dir data"));
+    assert_eq!(by_prefix.stdout, shown.stdout, "{}", by_prefix.stderr);
+    let ran = folder.countersign(&format!("activity show {} --data-dir data", &id[..4]));
+    assert_eq!(ran.code, Some(2), "{ran}");
+    assert!(
+        ran.stderr
+            .contains("several records have an id that begins with"),
+        "{ran}"
+    );
     assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
+    let offline = folder.countersign(&format!("activity show {short} --data-dir data"));
+    assert_eq!(offline.stdout, shown.stdout, "{}", offline.stderr);
+    let ran = folder.countersign("activity show 01 --data-dir data");
+    assert_eq!(ran.code, Some(2), "too short: {ran}");
 
     let offline = folder.countersign("activity list --status blocked --data-dir data -o jsonl");
     assert_eq!(offline.code, Some(0), "{}", offline.stderr);
@@ -69,12 +85,19 @@ fn servers_and_tools_are_asked_of_the_running_gateway() {
     let called = folder.countersign("tools call stub:conforming --data-dir data");
     assert_eq!(called.code, Some(0), "{}", called.stderr);
     assert!(
-        called.stdout.contains(r#""score":1.0"#),
-        "{}",
-        called.stdout
+        called.stdout.contains("  \"score\": 1.0") && !called.stdout.contains("jsonrpc"),
+        "a result reads well: {called}"
     );
+    let called = folder.countersign("tools call stub:conforming -o json --data-dir data");
+    assert!(called.stdout.contains(r#""score":1.0"#), "{called}");
+    assert!(called.stdout.contains(r#""jsonrpc":"2.0""#), "{called}");
     let blocked = folder.countersign("tools call stub:bad_output --data-dir data");
     assert_eq!(blocked.code, Some(1));
+    assert!(
+        blocked.stdout.contains("output schema validation failed")
+            && blocked.stderr.contains("this is an error result"),
+        "{blocked}"
+    );
     let unknown = folder.countersign("tools call nobody:x --data-dir data");
     assert_eq!(unknown.code, Some(2), "{}", unknown.stderr);
     assert_eq!(gateway.stop(Signal::TERM).code, Some(0));

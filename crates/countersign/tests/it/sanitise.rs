@@ -96,3 +96,14 @@ fn bytes_that_are_no_text_are_refused() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.stderr.contains("is not UTF-8"), "{}", ran.stderr);
 }
+
+#[test]
+fn the_american_spelling_is_understood() {
+    let clean = |command: &str| {
+        let folder = Folder::with(&[("page.txt", "a<|im_start|>b\n")]);
+        folder.countersign(&format!("{command} page.txt"))
+    };
+    let (ours, theirs) = (clean("sanitise"), clean("sanitize"));
+    assert_eq!(theirs.code, Some(0), "{theirs}");
+    assert_eq!(theirs.stdout, ours.stdout);
+}

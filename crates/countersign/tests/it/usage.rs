@@ -34,7 +34,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
       servers      See the servers behind the running gateway
       tools        List and call the tools behind the running gateway
       inspect      Say what would happen to a tool result, and why
-      sanitise     Clean a text of control tokens and hidden characters
+      sanitise     Clean a text of control tokens and hidden characters [alias: sanitize]
       classify     Measure injection classifiers
       config       Write, check and show the configuration file
       doctor       Say what is wrong with this set-up and what to type next

@@ -1,8 +1,9 @@
-//! `countersign activity show`: one record in full: tool, mode, and what was found where.
+//! `countersign activity show`: one record in full: why first, then tool and mode, and what was found where. The record is
+//! named by its id or by the beginning of one that no other record has.
 
 use anyhow::anyhow;
 use clap::Args;
-use countersign_audit::Ulid;
+use countersign_audit::{Query, Timestamp, Ulid};
 use serde_json::Value;
 
 use super::log::Log;
@@ -14,16 +15,20 @@ use crate::{Console, Exit};
 const EXAMPLES: &str = "\
 Examples:
   countersign activity show 01K9ZJ3M5T0000000000000000
-  countersign activity show 01K9ZJ3M5T0000000000000000 -o json
+  countersign activity show 01K9ZJ3M5T -o json     the beginning is enough if only one id begins so
 
-Exit codes: 0 found, 1 no such record.";
+Exit codes: 0 found, 1 no such record, 2 several ids begin so.";
+/// The least that is taken for the beginning of an id. Shorter ones stand for weeks of records and more.
+const SHORTEST: usize = 4;
+/// Members that are shown first, in this order.
+const FIRST: [&str; 4] = ["reason", "decision", "status", "mode"];
 
 /// Show one record in full
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// The record's id
-    id: Ulid,
+    /// The record's id, or at least 4 characters of its beginning
+    id: String,
     #[command(flatten)]
     whose: Whose,
     #[command(flatten)]
@@ -31,11 +36,17 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let id = Name::parse(&arguments.id)?;
     let log = match arguments.whose.config(console) {
         Ok(config) => Log::of(&config)?,
         Err(exit) => return Ok(exit),
     };
-    let Some(record) = log.show(arguments.id)? else {
+    let id = match id {
+        Name::Whole(id) => Some(id),
+        Name::Beginning(prefix) => by_prefix(&log, &prefix)?,
+    };
+    let found = id.map(|id| log.show(id)).transpose()?;
+    let Some(record) = found.flatten() else {
         let missing = Failure::usage(anyhow!("there is no record {}", arguments.id));
         report::failure(&missing.hint("see `countersign activity list`"), console);
         return Ok(Exit::No);
@@ -47,17 +58,87 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     Ok(Exit::Ok)
 }
 
-/// A line a member, the findings below.
+/// How a record is named on the command line.
+enum Name {
+    Whole(Ulid),
+    /// The first characters of an id, as ids are written.
+    Beginning(String),
+}
+
+impl Name {
+    fn parse(text: &str) -> Result<Self, Failure> {
+        let whole = text.parse::<Ulid>();
+        if let Ok(id) = whole {
+            return Ok(Self::Whole(id));
+        }
+        let prefix = text.to_ascii_uppercase();
+        if prefix.len() >= SHORTEST && Self::filled(&prefix, '0').is_ok() {
+            return Ok(Self::Beginning(prefix));
+        }
+        whole.map(Self::Whole).map_err(|error| {
+            Failure::usage(error).hint("see `countersign activity list`; 4 characters or more of an id's beginning are enough")
+        })
+    }
+
+    /// The id that begins like this and goes on with the same character to its end.
+    fn filled(prefix: &str, character: char) -> Result<Ulid, countersign_audit::NotAUlid> {
+        let missing = 26_usize.saturating_sub(prefix.len());
+        let rest = std::iter::repeat_n(character, missing);
+        prefix.chars().chain(rest).collect::<String>().parse()
+    }
+}
+
+/// The only id of a record that begins like this. Looks where the time in the ids says, so a record that was written after
+/// the clock was set back is found by its whole id only.
+fn by_prefix(log: &Log, prefix: &str) -> Result<Option<Ulid>, Failure> {
+    let first = Name::filled(prefix, '0').map_err(Failure::usage)?;
+    let last = Name::filled(prefix, 'Z').map_err(Failure::usage)?;
+    let end = Timestamp::from_millis(last.timestamp().as_millis() + 1);
+    let mut found: Option<Ulid> = None;
+    let mut cursor: Option<String> = None;
+    loop {
+        let mut pairs = vec![
+            ("since", first.timestamp().to_string()),
+            ("until", end.to_string()),
+            ("limit", "100".to_owned()),
+        ];
+        pairs.extend(cursor.map(|cursor| ("cursor", cursor)));
+        let asked = pairs.iter().map(|(key, value)| (key, value));
+        let query = Query::from_pairs(asked, Timestamp::now()).map_err(Failure::usage)?;
+        let page = log.list(&query, &pairs)?;
+        let records = page["activities"].as_array().into_iter().flatten();
+        let ids = records.filter_map(|record| record["id"].as_str());
+        for id in ids.filter(|id| id.starts_with(prefix)) {
+            if found.replace(id.parse().map_err(Failure::usage)?).is_some() {
+                let error = anyhow!("several records have an id that begins with {prefix}");
+                return Err(Failure::usage(error).hint("write more of the id"));
+            }
+        }
+        cursor = page["next_cursor"].as_str().map(str::to_owned);
+        if cursor.is_none() {
+            return Ok(found);
+        }
+    }
+}
+
+/// A line a member, why it was decided first, the findings below.
 fn rendered(record: &Value) -> String {
     let mut text = String::new();
     let mut line = |name: &str, value: &str| {
         text.extend([&format!("{name:<18} "), printable(value).as_str(), "\n"]);
     };
-    line("tool", &tool(record));
+    for name in FIRST {
+        if let Some(value) = record[name].as_str() {
+            line(name, value);
+        }
+        if name == "reason" {
+            line("tool", &tool(record));
+        }
+    }
     let members = record.as_object().into_iter().flatten();
-    for (name, value) in
-        members.filter(|(name, _)| !matches!(name.as_str(), "server" | "tool" | "findings"))
-    {
+    let is_shown =
+        |name: &str| FIRST.contains(&name) || matches!(name, "server" | "tool" | "findings");
+    for (name, value) in members.filter(|(name, _)| !is_shown(name)) {
         match value {
             Value::String(value) => line(name, value),
             Value::Object(_) | Value::Array(_) => line(name, &value.to_string()),
@@ -119,13 +200,16 @@ mod tests {
     #[test]
     fn a_record_reads_top_to_bottom() {
         let record = json!({
-            "id": "01", "type": "policy_decision", "server": "stub", "tool": "bad_output", "mode": "strict",
+            "id": "01", "type": "policy_decision", "reason": "why", "decision": "blocked", "status": "blocked", "server": "stub", "tool": "bad_output", "mode": "strict",
             "seq": 7, "findings": [{"stage": "contract", "rule": "schema.type", "severity": "violation", "expected": "integer"}],
         });
         insta::assert_snapshot!(rendered(&record), @"
+        reason             why
         tool               stub:bad_output
-        id                 01
+        decision           blocked
+        status             blocked
         mode               strict
+        id                 01
         seq                7
         type               policy_decision
         finding            contract schema.type (violation)
