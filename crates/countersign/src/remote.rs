@@ -24,6 +24,8 @@ const CONNECT: Duration = Duration::from_secs(2);
 /// Longer than any call may take by default.
 const ANSWER: Duration = Duration::from_mins(3);
 const MAX_BYTES: u64 = 64 << 20;
+/// What to do about a key that is not the running gateway's.
+const KEY_HINT: &str = "the key is the one in COUNTERSIGN_ADMIN_KEY or COUNTERSIGN_API_KEY, in the configuration, or in the data directory; name those of the running gateway with --config or --data-dir";
 
 /// A gateway that can be asked.
 #[derive(Debug)]
@@ -127,6 +129,10 @@ impl Remote {
 impl Answer {
     /// The answer as JSON, if all went well.
     pub(crate) fn json(&self) -> Result<Value, Failure> {
+        if self.status == 401 {
+            let error = anyhow!("the gateway does not accept this key");
+            return Err(Failure::usage(error).hint(KEY_HINT));
+        }
         let value: Value = serde_json::from_slice(&self.body)
             .map_err(|_| Failure::unreachable(anyhow!("the answer is not a gateway's")))?;
         if self.status == 200 {

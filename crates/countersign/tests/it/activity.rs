@@ -113,6 +113,52 @@ fn servers_and_tools_are_asked_of_the_running_gateway() {
 }
 
 #[test]
+fn a_key_that_is_not_the_gateways_is_said_to_be_wrong() {
+    let folder = Folder::with(&[]);
+    let gateway = Running::start(&folder, "serve");
+    let other = folder.path().join("other");
+    std::fs::create_dir(&other).expect("a folder");
+    std::fs::copy(folder.path().join("data/address"), other.join("address")).expect("a copy");
+    let key = format!("cs_{}", "0".repeat(64));
+    std::fs::write(other.join("api_key"), key).expect("a file");
+    for command in [
+        "servers list",
+        "activity list",
+        "activity watch",
+        "activity export",
+    ] {
+        let ran = folder.countersign(&format!("{command} --data-dir other"));
+        assert_eq!(ran.code, Some(2), "{command}: {ran}");
+        assert!(
+            ran.stderr
+                .starts_with("error: the gateway does not accept this key\nhint: the key is "),
+            "{command}: {ran}"
+        );
+    }
+    assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
+}
+
+#[test]
+fn a_format_after_o_is_a_format_and_no_file() {
+    let folder = Folder::with(&[]);
+    let gateway = Running::start(&folder, "serve");
+    assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
+    let export =
+        |line: &str| folder.countersign(&format!("activity export {line} --data-dir data"));
+    let (short, long) = (export("-o csv"), export("--format csv"));
+    assert_eq!(short.code, Some(0), "{short}");
+    assert!(short.stdout.lines().count() > 1, "{short}");
+    assert_eq!(short.stdout, long.stdout);
+    assert!(!folder.path().join("csv").exists());
+    assert_eq!(export("--format sarif -o csv").code, Some(2), "two formats");
+    let ran = export("-o json");
+    assert!(ran.stderr.contains("unknown format `json`"), "{ran}");
+    assert_eq!(export("--format csv -o ./csv").code, Some(0));
+    let file = std::fs::read_to_string(folder.path().join("csv")).expect("a file");
+    assert_eq!(file, long.stdout);
+}
+
+#[test]
 fn mistakes_are_named() {
     let folder = Folder::with(&[]);
     let ran = folder.countersign("activity list --status block --data-dir data");

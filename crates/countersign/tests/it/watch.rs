@@ -1,7 +1,9 @@
 //! `activity watch` and a large `activity export`: what is read while it is written.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::process::{Child, ChildStderr, ChildStdout};
+use std::thread;
 
 use countersign_audit::{Evidence, Kind, Options, Outcome, Record, Store};
 use rustix::process::Signal;
@@ -96,6 +98,65 @@ fn a_watch_goes_on_when_the_gateway_stops_and_another_starts() {
     call(&gateway, "text_only");
     assert_eq!(watching.next()["tool"], "text_only");
     watching.end();
+}
+
+/// A gateway that answers one request for events after the other with these lines; gives the heads of the requests.
+fn scripted_gateway(folder: &Folder, streams: &'static [&str]) -> thread::JoinHandle<Vec<String>> {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let data = folder.path().join("data");
+    std::fs::create_dir(&data).expect("a folder");
+    let address = listener.local_addr().expect("an address").to_string();
+    std::fs::write(data.join("address"), address).expect("a file");
+    let key = format!("cs_{}", "0".repeat(64));
+    std::fs::write(data.join("api_key"), key).expect("a file");
+    thread::spawn(move || {
+        let mut heads = Vec::new();
+        while let Some(text) = streams.get(heads.len()) {
+            let (mut connection, _) = listener.accept().expect("a connection");
+            let mut head = String::new();
+            let mut reader = BufReader::new(connection.try_clone().expect("a socket"));
+            while !head.ends_with("\r\n\r\n") && !line_into(&mut reader, &mut head).is_empty() {}
+            // A connection without a request only finds out whether a gateway is there.
+            if head.is_empty() {
+                continue;
+            }
+            heads.push(head);
+            let answer = format!(
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n{:x}\r\n{text}\r\n0\r\n\r\n",
+                text.len()
+            );
+            connection.write_all(answer.as_bytes()).expect("it is read");
+        }
+        heads
+    })
+}
+
+fn line_into(from: &mut impl BufRead, head: &mut String) -> String {
+    let next = line(from);
+    head.push_str(&next);
+    next
+}
+
+/// A stream that the gateway closes because its reader is slow is not the end of the gateway.
+#[test]
+fn a_watch_that_was_too_slow_says_so_and_goes_on() {
+    let folder = Folder::with(&[]);
+    let gateway = scripted_gateway(
+        &folder,
+        &[
+            ": from 3\n\n: too slow, so this stream ends; go on with Last-Event-ID: 7\nretry: 1000\n\n",
+            ": from 7\n\nid: 8\nevent: activity\ndata: {\"seq\":8}\n\n",
+        ],
+    );
+    let mut watching = Watching::start(&folder, "-o json -n 1");
+    assert_eq!(
+        watching.said(),
+        "the gateway closed the stream, since records came faster than they were read; going on where it ended\n"
+    );
+    assert_eq!(watching.next()["seq"], 8);
+    watching.end();
+    let heads = gateway.join().expect("it ends");
+    assert!(heads[1].contains("Last-Event-ID: 7\r\n"), "{heads:?}");
 }
 
 #[test]

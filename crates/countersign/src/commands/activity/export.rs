@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::Args;
 use countersign_audit::{ExportFormat, Filter, Timestamp};
 
@@ -19,8 +19,11 @@ use crate::{Console, Exit};
 const EXAMPLES: &str = "\
 Examples:
   countersign activity export > activity.jsonl
+  countersign activity export -o csv > activity.csv
   countersign activity export --format csv --since 7d --output week.csv
   countersign activity export --format sarif --decision blocked --output findings.sarif";
+/// Words that name a format after `-o`, as they do after the `-o` of other commands; the last two are refused by name.
+const FORMATS: [&str; 5] = ["jsonl", "csv", "sarif", "json", "text"];
 /// How often a person is told how far it is.
 const PACE: Duration = Duration::from_millis(100);
 
@@ -28,11 +31,11 @@ const PACE: Duration = Duration::from_millis(100);
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(super) struct Arguments {
-    /// How records are written: jsonl, csv or sarif
-    #[arg(long, default_value = "jsonl")]
-    format: String,
-    /// Where to; default: stdout
-    #[arg(short = 'o', long, value_name = "FILE")]
+    /// How records are written: jsonl (the default), csv or sarif
+    #[arg(long)]
+    format: Option<String>,
+    /// A file to write to; default: stdout. A format's name is the same as --format (for a file of that name: ./csv)
+    #[arg(short = 'o', long, value_name = "FILE|FORMAT")]
     output: Option<PathBuf>,
     #[command(flatten)]
     which: Which,
@@ -47,17 +50,37 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     pairs.extend(arguments.when.pairs());
     let asked = pairs.iter().map(|(key, value)| (key, value));
     let filter = Filter::from_pairs(asked, Timestamp::now()).map_err(Failure::usage)?;
-    let format = ExportFormat::parse(&arguments.format).map_err(Failure::usage)?;
-    pairs.push(("format", arguments.format.clone()));
+    let (name, file) = arguments.format_and_file()?;
+    let format = ExportFormat::parse(name).map_err(Failure::usage)?;
+    pairs.push(("format", name.to_owned()));
     let log = match arguments.whose.config(console) {
         Ok(config) => Log::of(&config)?,
         Err(exit) => return Ok(exit),
     };
-    match &arguments.output {
+    match file {
         Some(path) => to_file(&log, (&filter, format), &pairs, path, console)?,
         None => to_stdout(&log, (&filter, format), &pairs, console)?,
     }
     Ok(Exit::Ok)
+}
+
+impl Arguments {
+    /// How to write and where to: `-o` takes a file or, as in other commands, a format.
+    fn format_and_file(&self) -> Result<(&str, Option<&Path>), Failure> {
+        let file = self.output.as_deref();
+        let named = file
+            .and_then(Path::to_str)
+            .filter(|word| FORMATS.contains(word));
+        match (self.format.as_deref(), named) {
+            (Some(format), Some(named)) if format != named => {
+                let error = anyhow!("both --format {format} and -o {named} name a format");
+                let hint = format!("name one; a file called {named} is --output ./{named}");
+                Err(Failure::usage(error).hint(hint))
+            }
+            (_, Some(named)) => Ok((named, None)),
+            (format, None) => Ok((format.unwrap_or("jsonl"), file)),
+        }
+    }
 }
 
 fn to_stdout(

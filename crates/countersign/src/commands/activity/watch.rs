@@ -1,5 +1,6 @@
 //! `countersign activity watch`: records as they are written, until Ctrl-C. Follows the gateway's events; when the gateway
-//! stops, goes on from the same place in the store, so that nothing is missed and nothing shown twice.
+//! closes the stream, asks for it again, and when the gateway stops, goes on in the store: always from the same place, so
+//! that nothing is missed and nothing shown twice.
 
 use std::thread;
 use std::time::Duration;
@@ -57,13 +58,10 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     };
     let reader = match Log::of(&config)? {
         Log::Running(remote) => {
-            watch.events(&remote, &pairs)?;
+            watch.gateway(&remote, &pairs)?;
             if watch.is_over() {
                 return Ok(Exit::Ok);
             }
-            watch
-                .console
-                .message("the gateway has stopped; watching its store\n");
             stored(&config)?
         }
         Log::Stored(reader) => reader,
@@ -85,22 +83,52 @@ impl Watch<'_, '_> {
         self.left == 0 || self.console.is_left()
     }
 
-    /// Shows what a gateway tells, until it stops.
-    fn events(&mut self, remote: &Remote, pairs: &Pairs) -> Result<(), Failure> {
+    /// Shows what a gateway tells, over as many streams as it takes, until it stops.
+    fn gateway(&mut self, remote: &Remote, pairs: &Pairs) -> Result<(), Failure> {
         let path = format!("/events?{}", query(pairs));
         let mut stream = remote.stream(&path, self.place)?;
-        while !self.is_over()
-            && let Some(event) = next_event(&mut stream)
-        {
-            match event {
+        loop {
+            let before = self.place;
+            let end = self.events(&mut stream)?;
+            if self.is_over() {
+                return Ok(());
+            }
+            // A stream that breaks off before anything has come is not asked for again and again.
+            let goes_on = end == End::TooSlow || (end == End::Broken && self.place > before);
+            let again = goes_on.then(|| remote.stream(&path, self.place).ok());
+            let Some(again) = again.flatten() else {
+                let message = "the gateway has stopped; watching its store\n";
+                self.console.message(message);
+                return Ok(());
+            };
+            stream = again;
+            self.console.message(match end {
+                End::TooSlow => {
+                    "the gateway closed the stream, since records came faster than they were read; going on where it ended\n"
+                }
+                _ => "the stream broke off; going on where it ended\n",
+            });
+        }
+    }
+
+    /// Shows the events of one stream.
+    fn events(&mut self, stream: &mut Stream) -> Result<End, Failure> {
+        while !self.is_over() {
+            match next_event(stream) {
                 Event::Place(place) => {
-                    self.console.message(WATCHING);
+                    if self.place.is_none() {
+                        self.console.message(WATCHING);
+                    }
                     self.place = self.place.max(Some(place));
                 }
                 Event::Record(record) => self.show(&record)?,
+                Event::End(end, place) => {
+                    self.place = self.place.max(place);
+                    return Ok(end);
+                }
             }
         }
-        Ok(())
+        Ok(End::Stopped)
     }
 
     /// Shows what comes into a store, whoever writes it.
@@ -166,17 +194,40 @@ enum Event {
     /// The stream begins after this place.
     Place(u64),
     Record(Value),
+    /// There are no more, and where to go on if the gateway said so.
+    End(End, Option<u64>),
 }
 
-/// The next event with something in it; nothing at the end of the stream.
-fn next_event(stream: &mut Stream) -> Option<Event> {
+/// Why a stream ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    /// The gateway ended it as it does when it stops.
+    Stopped,
+    /// The gateway ended it because its reader was too slow.
+    TooSlow,
+    /// The connection was lost, or what came is not an event.
+    Broken,
+}
+
+/// The next event with something in it.
+fn next_event(stream: &mut Stream) -> Event {
     loop {
-        let line = stream.line().ok()??;
-        if let Some(place) = line.strip_prefix(": from ") {
-            return Some(Event::Place(place.parse().ok()?));
+        let line = match stream.line() {
+            Ok(Some(line)) => line,
+            Ok(None) => return Event::End(End::Stopped, None),
+            Err(_) => return Event::End(End::Broken, None),
+        };
+        if let Some(rest) = line.strip_prefix(": too slow") {
+            let place = rest.rsplit(' ').next().and_then(|place| place.parse().ok());
+            return Event::End(End::TooSlow, place);
         }
-        if let Some(data) = line.strip_prefix("data: ") {
-            return serde_json::from_str(data).ok().map(Event::Record);
-        }
+        let event = if let Some(place) = line.strip_prefix(": from ") {
+            place.parse().ok().map(Event::Place)
+        } else if let Some(data) = line.strip_prefix("data: ") {
+            serde_json::from_str(data).ok().map(Event::Record)
+        } else {
+            continue;
+        };
+        return event.unwrap_or(Event::End(End::Broken, None));
     }
 }

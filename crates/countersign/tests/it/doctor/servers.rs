@@ -96,6 +96,18 @@ impl Drop for Http {
     }
 }
 
+/// Of a server that does not answer it is not known what it speaks.
+#[test]
+fn a_server_that_cannot_be_reached_is_not_said_to_speak_something_else() {
+    let home = home(&json!({"mcpServers": {"far": {"url": "http://127.0.0.1:1/mcp"}}}));
+    let (message, hint) = error(&home, "doctor", "server");
+    assert!(message.ends_with("far: it cannot be reached"), "{message}");
+    assert_eq!(
+        hint,
+        "check the \"url\" of far, that the server runs, and that this machine can connect to it"
+    );
+}
+
 #[test]
 fn a_server_of_another_era() {
     let (_server, url) = Http::start();

@@ -74,7 +74,10 @@ pub(super) fn ill(server: &Server, sick: &Sick, other: Option<Protocol>) -> Chec
     };
     let hint = match &sick.trouble {
         Trouble::Spawn(_) => by_hand("it cannot be run"),
-        Trouble::Exited(_) => by_hand("it should wait for messages"),
+        Trouble::Unreachable if command.is_none() => format!(
+            "check the \"url\" of {name}, that the server runs, and that this machine can connect to it"
+        ),
+        Trouble::Exited(_) | Trouble::Unreachable => by_hand("it should wait for messages"),
         Trouble::Version(_) => format!(
             "update the server: {} are supported",
             PROTOCOL_VERSIONS.join(", ")
@@ -84,6 +87,7 @@ pub(super) fn ill(server: &Server, sick: &Sick, other: Option<Protocol>) -> Chec
         }
         Trouble::Silent => by_hand("it may need longer, see --timeout"),
         Trouble::List(_) => format!("it can be greeted and not used; tell the author of {name}"),
+        Trouble::Address(_) => format!("correct the \"url\" of {name}"),
         _ => by_hand("it does not speak MCP there"),
     };
     Check::error(NAME, message, hint)
