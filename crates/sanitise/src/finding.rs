@@ -133,6 +133,15 @@ impl Tally {
         self.entries.iter().any(|(key, _)| test(key))
     }
 
+    /// Makes every hit of a rule as bad as this.
+    pub(crate) fn raise(&mut self, rule: Rule, severity: Severity) {
+        for (key, _) in &mut self.entries {
+            if key.rule == rule {
+                key.severity = severity;
+            }
+        }
+    }
+
     /// Findings in order of first appearance. `family` names a family index, `payload` a decoded payload.
     pub(crate) fn into_findings(
         self,

@@ -106,6 +106,7 @@ impl Sanitiser {
         let mut notes = Notes::default();
         self.pass(text, triage, Purpose::Report, &mut notes);
         self.probe(text, triage, &mut notes);
+        self.weigh_sequences(text, &mut notes);
         self.findings(notes)
     }
 
@@ -157,6 +158,7 @@ impl Sanitiser {
             };
             current = Cow::Owned(next);
         }
+        self.weigh_sequences(text, &mut notes);
         let refused = self.settings.on_token == OnToken::Block
             && notes
                 .tally
@@ -245,6 +247,26 @@ impl Sanitiser {
     fn probe(&self, text: &str, triage: Triage, notes: &mut Notes) {
         if triage.escapes {
             probe::probe(text, &self.matcher, notes);
+        }
+    }
+
+    /// Makes terminal sequences an attack where they hide a token, whole or a part of it. Cleaning drops a sequence as a
+    /// whole, and with it the token; a reader that drops only the control characters, or keeps the text, sees it.
+    fn weigh_sequences(&self, text: &str, notes: &mut Notes) {
+        if !notes.tally.any(|key| key.rule == Rule::Ansi) {
+            return;
+        }
+        let stays = |c: &char| !c.is_control() || matches!(c, '\t' | '\n' | '\r');
+        let bare: String = text.chars().filter(stays).collect();
+        let mut tokens = |text: &str| {
+            let mut count = 0_u64;
+            notes.work += self.matcher.find(&View::of(text), |hit| {
+                count += u64::from(matches!(hit.what, What::Token(label) if label.acted_on));
+            });
+            count
+        };
+        if tokens(&bare) > tokens(text) {
+            notes.tally.raise(Rule::Ansi, Severity::Attack);
         }
     }
 

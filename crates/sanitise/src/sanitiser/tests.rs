@@ -172,3 +172,31 @@ fn tokens_are_found_across_blocks() {
     assert_eq!(cleaned[0].findings[0].offsets, [4]);
     assert_eq!(cleaned[3].findings[0].rule, "token.llama2");
 }
+
+#[test]
+fn a_terminal_sequence_that_hides_a_token_is_an_attack() {
+    let severity = |text: &str| {
+        let scanned = Sanitiser::new(Settings::default()).unwrap().scan(text);
+        let cleaned = clean(Mode::Clean, text).findings;
+        [cleaned, scanned].map(|findings| {
+            let ansi = findings.iter().find(|finding| finding.rule == "ansi");
+            ansi.unwrap().severity
+        })
+    };
+    for hiding in [
+        "a\u{1B}]<|im_start|>\u{7}b",
+        "a\u{1B}P<|im_start|>\u{1B}\\b",
+        "[SYSTEM\u{1B}_PROMPT]",
+        "<seed\u{1B}:pad>",
+        "\u{9D}8;;[INST]\u{9C}",
+    ] {
+        assert_eq!(severity(hiding), [Severity::Attack; 2], "{hiding:?}");
+    }
+    for honest in [
+        "\u{1B}[31mred\u{1B}[0m",
+        "\u{1B}]8;;https://a.b\u{7}link\u{1B}]8;;\u{7}",
+        "\u{1B}[31m<|im_start|>\u{1B}[0m",
+    ] {
+        assert_eq!(severity(honest), [Severity::Violation; 2], "{honest:?}");
+    }
+}
