@@ -15,15 +15,20 @@ heavy() {
     [[ ${#table[@]} -gt 0 ]] || not_run heavy "there is no bench and no fuzz target yet"
 }
 
-# Each target for FUZZ_SECONDS. cargo-fuzz needs a nightly compiler; neither is installed here.
+# Each target for FUZZ_SECONDS. cargo-fuzz needs a nightly compiler. The boundary targets begin with seeds of their own.
 fuzz() {
     [[ -d fuzz ]] || return 0
     if ! cargo +nightly fuzz --version >/dev/null 2>&1; then
         not_run fuzz "needs a nightly toolchain and cargo-fuzz"
         return
     fi
-    local target
+    local target dictionary
+    step "seeds of the boundary" cargo +nightly run --manifest-path fuzz/Cargo.toml --example seeds
     for target in $(cd fuzz && cargo +nightly fuzz list); do
-        step "fuzz $target" cargo +nightly fuzz run "$target" -- "-max_total_time=${FUZZ_SECONDS:-600}"
+        dictionary=()
+        case "$target" in
+            client_* | upstream_*) dictionary=("-dict=$PWD/fuzz/protocol.dict") ;;
+        esac
+        step "fuzz $target" cargo +nightly fuzz run "$target" -- "-max_total_time=${FUZZ_SECONDS:-600}" "${dictionary[@]}"
     done
 }

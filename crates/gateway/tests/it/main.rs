@@ -1,6 +1,8 @@
 //! The gateway from the outside: real HTTP in front, real child processes behind.
 
 mod access;
+#[cfg(target_os = "linux")]
+mod boundary;
 mod catalogue;
 mod classify;
 mod crowd;
@@ -14,6 +16,9 @@ mod http_faults;
 mod http_paired;
 mod http_upstream;
 mod interface;
+#[cfg(target_os = "linux")]
+#[path = "../support/boundary.rs"]
+mod law_of_boundary;
 mod lists;
 mod metrics;
 mod others;
