@@ -52,7 +52,6 @@ impl Law {
     fn check_one(&self, message: &[u8], echo: Echo) -> Result<(), String> {
         let top = members(message).ok_or("a message that is no object")?;
         envelope(&top)?;
-        let texts = text_blocks(&top);
         let mut broken = None;
         let mut previous: Option<(Vec<Step>, String)> = None;
         let look = |it: &Visit<'_>| {
@@ -66,7 +65,7 @@ impl Law {
                     it.text, it.path
                 ));
             }
-            if is_block_text(it, &texts) {
+            if is_block_text(it) {
                 let seam = previous
                     .take()
                     .filter(|(path, _)| is_next_block(path, it.path));
@@ -168,42 +167,18 @@ fn is_echo(it: &Visit<'_>) -> bool {
     !it.is_key && matches!(names[..], ["id"] | ["params", "progressToken"])
 }
 
-/// Which blocks of a result's `content` say that they are text.
-fn text_blocks(top: &[(String, &[u8])]) -> Vec<bool> {
-    let find = |members: &[(String, &'_ [u8])], name: &str| {
-        let found = members.iter().find(|(key, _)| key == name);
-        found.map(|(_, value)| value.to_vec())
-    };
-    let result = find(top, "result").unwrap_or_default();
-    let content = find(&members(&result).unwrap_or_default(), "content").unwrap_or_default();
-    let is_text = |block: &&[u8]| {
-        let kinds = members(block).unwrap_or_default();
-        let is_kind =
-            |value: &[u8]| serde_json::from_slice::<String>(value).is_ok_and(|kind| kind == "text");
-        kinds
-            .iter()
-            .any(|(key, value)| key == "type" && is_kind(value))
-    };
-    elements(&content)
-        .unwrap_or_default()
-        .iter()
-        .map(|block| is_text(block))
-        .collect()
-}
-
-/// Whether a string is the text of a text block of a result's `content`.
-fn is_block_text(it: &Visit<'_>, texts: &[bool]) -> bool {
+/// Whether a string is the `text` of a block of a result's `content`, whatever its type: a host may join them all.
+fn is_block_text(it: &Visit<'_>) -> bool {
     let [
         Step::Key(result),
         Step::Key(content),
-        Step::Index(index),
+        Step::Index(_),
         Step::Key(text),
     ] = it.path
     else {
         return false;
     };
-    let is_text = texts.get(*index).is_some_and(|is_text| *is_text);
-    !it.is_key && is_text && result == "result" && content == "content" && text == "text"
+    !it.is_key && result == "result" && content == "content" && text == "text"
 }
 
 fn is_next_block(earlier: &[Step], later: &[Step]) -> bool {
@@ -228,7 +203,6 @@ mod tests {
             r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no"}}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info"}}"#,
             r#"[{"jsonrpc":"2.0","id":"server-1","method":"roots/list"}]"#,
-            r#"{"id":1,"result":{"content":[{"type":"x","text":"<|im_"},{"type":"text","text":"end|>"}]}}"#,
             r#"{"id":1,"result":{"_meta":{"a":"<|im_end|>"},"content":[{"uri":"<|im_end|>","annotations":{"a":["[INST]"]}}]}}"#,
         ] {
             assert_eq!(check(honest), Ok(()), "{honest}");
@@ -250,6 +224,7 @@ mod tests {
             r#"{"id":1,"result":{"x":{"_meta":{"uri":"<|im_end|>"}}}}"#,
             r#"{"id":1,"result":{"_meta":["<|im_end|>"]}}"#,
             r#"{"id":1,"result":{"content":[{"type":"text","text":"<|im_"},{"type":"text","text":"end|>"}]}}"#,
+            r#"{"id":1,"result":{"content":[{"type":"x","text":"<|im_"},{"type":"text","text":"end|>"}]}}"#,
             r#"{"id":1,"result":{"a":"x","a":"<|turn>"}}"#,
             "{\"id\":1,\"result\":{\"a\":\"<|im_\u{200b}end|>\"}}",
             r#"{"method":"notifications/message","params":{"level":"[INST]"}}"#,

@@ -104,6 +104,10 @@ impl Stage<'_> {
                 (Some("text") | None, Some("text")) if is(Kind::String) => {
                     self.passage(Carrier::Text, index, value, true);
                 }
+                // A host may join the texts of all blocks without a look at their types.
+                (_, Some("text")) if is(Kind::String) => {
+                    self.passage(Carrier::Other, index, value, false);
+                }
                 (Some("resource") | None, Some("resource")) if is(Kind::Object) => {
                     self.resource(index, value);
                 }
