@@ -155,7 +155,7 @@ pub(crate) async fn follow(shared: Arc<Shared>, server: Followed) {
                 changed = state.changed() => if changed.is_err() { return },
             }
         } else {
-            // Nobody should wait for a list that does not come.
+            // Clients do not wait for a list that does not come.
             shared.settle(&server);
             if state.changed().await.is_err() {
                 return;
@@ -212,7 +212,7 @@ async fn await_turn(shared: &Arc<Shared>, server: &Followed, budget: &mut ListBu
         seconds: wait.as_secs(),
     }
     .emit(&shared.events);
-    // Nobody should wait for a list that comes late.
+    // Clients do not wait for a list that comes late.
     shared.settle(server);
     sleep(wait).await;
 }

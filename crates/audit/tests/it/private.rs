@@ -1,4 +1,4 @@
-//! Records and keys are the owner's: no other user may read the data directory, whoever made it and whenever.
+//! Records and keys belong to the owner: no other user may read the data directory, whichever command made it.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

@@ -44,7 +44,7 @@ pub(super) fn keep(mut arguments: impl Iterator<Item = OsString>) -> u8 {
         Err(error) => {
             let program = program.to_string_lossy();
             let program: String = program.chars().flat_map(char::escape_debug).collect();
-            // Nobody may be there to read it.
+            // The gateway may be gone; then there is no reader.
             drop(writeln!(io::stderr(), "cannot start {program}: {error}"));
             match error.kind() {
                 io::ErrorKind::NotFound => NOT_FOUND,
@@ -74,7 +74,7 @@ async fn run(parent: Pid, mut command: Command) -> io::Result<Option<WaitStatus>
     Ok(kept.status)
 }
 
-/// Only the server has its streams: whoever is at their other end learns at once that it has closed them.
+/// Only the server keeps its streams, so that the gateway learns at once when the server closes them.
 fn release_streams() -> io::Result<()> {
     let null = OpenOptions::new()
         .read(true)

@@ -50,7 +50,7 @@ pub(crate) fn new_runtime() -> Runtime {
         .expect("a runtime")
 }
 
-/// Strict, `clean`, and records that nobody waits for.
+/// Strict, `clean`, and records that no reply waits for.
 pub(crate) fn config(folder: &Path, servers: Vec<Server>) -> Config {
     let mut config = Config::embedded(&Environment::empty());
     config.listen = ([127, 0, 0, 1], 0).into();

@@ -86,7 +86,7 @@ pub(crate) fn addressed(input: &[u8], id: u64) -> Vec<u8> {
     all
 }
 
-/// An answer that nobody can object to, so that a call ends whatever the input was.
+/// An answer that conforms, so that a call ends whatever the input was.
 pub(crate) fn harmless(id: u64) -> Vec<u8> {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[],"structuredContent":{{}}}}}}"#)
         .into_bytes()

@@ -25,7 +25,7 @@ pub(crate) struct Script {
     pub(crate) status: u16,
     pub(crate) events: bool,
     pub(crate) body: Vec<u8>,
-    /// Whether the server ends a stream with an answer that nobody can object to.
+    /// Whether the server ends a stream with an answer that conforms.
     pub(crate) ends: bool,
 }
 

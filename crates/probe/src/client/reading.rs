@@ -15,7 +15,7 @@ pub(super) enum Heard {
     Request { id: Bytes, method: String },
     /// Several messages in one.
     Batch(Vec<Bytes>),
-    /// A notification, or an answer to nobody.
+    /// A notification, or an answer without a request.
     Other,
     /// No message at all, and not an empty line.
     Noise,

@@ -57,7 +57,7 @@ impl Retain {
     pub(super) fn is_pressing(&self, indexer: &Indexer) -> bool {
         let used = || Ok(used_bytes(indexer.main())? + used_bytes(indexer.index())?);
         let used: rusqlite::Result<u64> = used();
-        // What cannot be read is said by whoever needs it.
+        // A store that cannot be read is reported by the reader that needs it.
         let limit = self.limits.max_bytes;
         limit.is_some_and(|most| used.is_ok_and(|used| used > most))
     }

@@ -222,7 +222,7 @@ async fn the_clients_key_reads_everything_and_changes_nothing() {
     assert!(result(&admin.expect("an answer")).contains("structuredContent"));
 }
 
-/// Whoever holds the admin key still starts no program and gets no secret, unless the file allows it.
+/// Even the admin key starts no program and reveals no secret over the API, unless the file allows it.
 #[tokio::test]
 async fn programs_and_secrets_are_not_changed_over_the_api_unless_the_file_allows_it() {
     let folder = tempfile::tempdir().expect("a folder");

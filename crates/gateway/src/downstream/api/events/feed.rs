@@ -125,7 +125,7 @@ impl Feed {
         self.streams.load(Ordering::SeqCst)
     }
 
-    /// Adds records up to a place; false if nobody reads them, and then the feed has ended.
+    /// Adds records up to a place; false if no stream reads them: then the feed has ended.
     fn extend(&self, records: Vec<Stored>, to: u64) -> bool {
         let events: Vec<_> = records.into_iter().filter_map(Event::new).collect();
         let mut ring = self.ring();
