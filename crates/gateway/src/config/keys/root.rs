@@ -199,7 +199,7 @@ const ACTIVITY_KEYS: &[Key] = &[
     key(
         "max_size_mb",
         Form::Number(0, 1 << 32),
-        "1024",
+        "8192",
         "Records go, oldest first, until the store is no larger than this many MiB; 0 sets no limit. Tool declarations are not counted: each server has 16 MiB for them.",
     ),
     key(

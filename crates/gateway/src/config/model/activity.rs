@@ -33,7 +33,9 @@ impl Default for ActivityConfig {
             retention_days: 90,
             retention_floor_days: 1,
             max_records: 1_000_000,
-            max_size_mb: 1024,
+            // A busy day has to fit: within `retention_floor_days` nothing is removed, and strict
+            // gateways refuse calls that they cannot record.
+            max_size_mb: 8192,
             payloads: Payloads::default(),
             payload_max_bytes: 64 << 10,
             durability: Durability::default(),
