@@ -130,8 +130,8 @@ fn by_router(snapshot: &Snapshot, does: Does, call: &Call) -> Result<Target, Ref
     };
     let asked = Asked::read(call).ok_or(Refusal::BadArguments)?;
     let (server, tool) = router::find(snapshot, &asked.name)?;
-    let instead = tool.access();
-    if instead != router {
+    if !tool.may_be_called_with(router) {
+        let instead = tool.access();
         return Err(Refusal::WrongRouter { instead });
     }
     Ok(asked.route(snapshot, server, tool, client, call).into())

@@ -56,8 +56,8 @@ pub enum Refusal {
     Internal,
 }
 
-/// The router tools, by what they may do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+/// The router tools, by what they may do; a more cautious one is greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Router {
     /// `call_tool_read`

@@ -21,7 +21,8 @@ pub(crate) struct Entry {
     pub(super) input: Option<(Span, Span)>,
     /// Key and value of `outputSchema`.
     pub(super) output: Option<(Span, Span)>,
-    pub(super) access: Router,
+    /// The least cautious router tool that its hints allow; nothing without hints.
+    pub(super) access: Option<Router>,
 }
 
 impl Entry {
@@ -53,7 +54,7 @@ impl Entry {
         if text.is_empty() || text.len() > LONGEST_NAME {
             return Err("the name is empty or too long");
         }
-        let access = annotations.map_or(Router::Destructive, |(_, value)| access(&raw, value));
+        let access = annotations.and_then(|(_, value)| access(&raw, value));
         Ok(Self {
             name: text,
             name_at,
@@ -75,7 +76,7 @@ impl Entry {
             name_at: Span::new(start, end),
             input: None,
             output: None,
-            access: Router::Destructive,
+            access: None,
             raw: raw.into(),
         }
     }
@@ -97,20 +98,19 @@ impl Entry {
     }
 }
 
-/// What the hints make of a tool. Where they are silent the protocol's defaults hold: not
-/// read-only, and destructive.
-fn access(raw: &[u8], annotations: Span) -> Router {
+/// What the hints make of a tool; nothing if there are none. Where only one is given, the
+/// protocol's defaults hold for the other: not read-only, and destructive.
+fn access(raw: &[u8], annotations: Span) -> Option<Router> {
     let hint = |name| match member(raw, annotations, name)?.kind(raw)? {
         Kind::True => Some(true),
         Kind::False => Some(false),
         _ => None,
     };
-    if hint("readOnlyHint").unwrap_or(false) {
-        Router::Read
-    } else if hint("destructiveHint").unwrap_or(true) {
-        Router::Destructive
-    } else {
-        Router::Write
+    match (hint("readOnlyHint"), hint("destructiveHint")) {
+        (None, None) => None,
+        (Some(true), _) => Some(Router::Read),
+        (_, Some(false)) => Some(Router::Write),
+        _ => Some(Router::Destructive),
     }
 }
 
@@ -146,18 +146,17 @@ mod tests {
             let text = format!(r#"{{"name":"t","annotations":{hints}}}"#);
             Entry::read(Bytes::from(text)).expect("a tool").access
         };
-        assert_eq!(access(r#"{"readOnlyHint":true}"#), Router::Read);
+        assert_eq!(access(r#"{"readOnlyHint":true}"#), Some(Router::Read));
         assert_eq!(
             access(r#"{"readOnlyHint":true,"destructiveHint":true}"#),
-            Router::Read
+            Some(Router::Read)
         );
-        assert_eq!(access(r#"{"destructiveHint":false}"#), Router::Write);
-        assert_eq!(access(r#"{"readOnlyHint":false}"#), Router::Destructive);
-        assert_eq!(access(r#"{"readOnlyHint":"yes"}"#), Router::Destructive);
-        assert_eq!(access("[]"), Router::Destructive);
-        assert_eq!(
-            read(r#"{"name":"t"}"#).expect("a tool").access,
-            Router::Destructive
-        );
+        assert_eq!(access(r#"{"destructiveHint":false}"#), Some(Router::Write));
+        let destructive = Some(Router::Destructive);
+        assert_eq!(access(r#"{"readOnlyHint":false}"#), destructive);
+        assert_eq!(access(r#"{"destructiveHint":true}"#), destructive);
+        assert_eq!(access(r#"{"readOnlyHint":"yes"}"#), None);
+        assert_eq!(access("[]"), None);
+        assert_eq!(read(r#"{"name":"t"}"#).expect("a tool").access, None);
     }
 }

@@ -128,9 +128,16 @@ impl Tool {
         &self.wire_name
     }
 
-    /// Which router tool may call it.
+    /// The router tool that clients are told to call it with. Without hints the protocol's
+    /// defaults hold: destructive.
     pub(crate) fn access(&self) -> Router {
-        self.entry.access
+        self.entry.access.unwrap_or(Router::Destructive)
+    }
+
+    /// Whether a router tool may call it: any if the tool gives no hints, otherwise the one that
+    /// the hints ask for or a more cautious one.
+    pub(crate) fn may_be_called_with(&self, router: Router) -> bool {
+        self.entry.access.is_none_or(|least| least <= router)
     }
 
     /// What was found in its descriptions.

@@ -110,16 +110,9 @@ async fn every_demo_tool_ends_as_the_table_says() {
 }
 
 #[tokio::test]
-async fn a_wrong_router_tool_names_the_right_one() {
+async fn a_router_call_that_leads_nowhere_says_why() {
     let rig = Rig::over(vec![preset("stub", "demo")]).await;
     let client = rig.client("/mcp");
-    let answer = client
-        .call("call_tool_write", r#"{"name":"stub:conforming"}"#)
-        .await;
-    assert_eq!(
-        refusal(&answer.expect("an answer")),
-        "this tool must be called with call_tool_read"
-    );
     let unknown = client
         .call("call_tool_read", r#"{"name":"stub:nothing"}"#)
         .await;
@@ -135,7 +128,7 @@ async fn a_wrong_router_tool_names_the_right_one() {
         "the arguments of this call cannot be used"
     );
     let rejected = rig.activities("type=tool_call&status=rejected").await;
-    assert_eq!(rejected.len(), 3);
+    assert_eq!(rejected.len(), 2);
 }
 
 #[tokio::test]
@@ -145,7 +138,7 @@ async fn a_rejected_router_call_is_recorded_under_the_tool_that_was_asked_for() 
     let long = "x".repeat(9000);
     let unknown = format!(r#"{{"name":"{long}"}}"#);
     let asked = [
-        ("call_tool_write", r#"{"name":"stub:conforming"}"#),
+        ("call_tool_write", r#"{"name":"stub:conforming","args":5}"#),
         ("call_tool_read", r#"{"name":"stub:nothing"}"#),
         ("call_tool_read", r#"{"name":"stub:array","args":[]}"#),
         (

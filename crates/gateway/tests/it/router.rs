@@ -31,7 +31,7 @@ fn tracker() -> Script {
             "delete_repository",
             "Deletes a repository for good, with all its branches, settings and webhooks.",
             "{}",
-            "{}",
+            r#"{"destructiveHint":true}"#,
         ))
 }
 
@@ -151,21 +151,44 @@ async fn a_description_is_the_whole_tool() {
 }
 
 #[tokio::test]
-async fn annotations_decide_who_may_call() {
+async fn annotations_decide_who_may_call_and_a_more_cautious_router_tool_always_may() {
     let (rig, _folder) = rig().await;
+    let routers = ["call_tool_read", "call_tool_write", "call_tool_destructive"];
     for (tool, right) in [
         ("tracker:searchIssues", "call_tool_read"),
         ("tracker:create_issue", "call_tool_write"),
         ("tracker:delete_repository", "call_tool_destructive"),
     ] {
-        for router in ["call_tool_read", "call_tool_write", "call_tool_destructive"] {
+        let least = routers.iter().position(|router| *router == right);
+        for (caution, router) in routers.into_iter().enumerate() {
             let answer = ask(&rig, router, &json!({ "name": tool })).await;
-            if router == right {
+            if Some(caution) >= least {
                 let expected = r#"{"resultType":"complete","content":[]}"#;
                 assert_eq!(result(&answer), expected, "{tool} {router}");
             } else {
                 assert!(refusal(&answer).contains(right), "{tool} {router}");
             }
+        }
+    }
+    let rejected = "type=tool_call&status=rejected&server=tracker&tool=delete_repository";
+    assert_eq!(rig.activities(rejected).await.len(), 2);
+}
+
+/// Most servers give no hints. What the quickstart types has to work for their tools too.
+#[tokio::test]
+async fn a_tool_without_hints_may_be_called_with_any_router_tool() {
+    let script = Script::new("plain").tool(Tool::named("silent")).tool(tool(
+        "empty",
+        "Says nothing.",
+        "{}",
+        "{}",
+    ));
+    let (server, _folder) = scripted("plain", &script);
+    let rig = Rig::over(vec![server]).await;
+    for name in ["plain:silent", "plain:empty"] {
+        for router in ["call_tool_read", "call_tool_write", "call_tool_destructive"] {
+            let answer = result(&ask(&rig, router, &json!({ "name": name })).await);
+            assert!(!answer.contains("isError"), "{name} {router}: {answer}");
         }
     }
 }
