@@ -181,6 +181,36 @@ fn a_server_cannot_read_the_environment_of_the_gateway() {
 }
 
 #[test]
+fn a_server_inherits_the_proxy_and_certificate_variables() {
+    let look = format!(
+        "env > seen; echo looked >> seen; exec {} stdio --preset demo",
+        fixture()
+    );
+    let config = serde_json::json!({"mcpServers": {"x": {"command": "sh", "args": ["-c", look]}}});
+    let folder = Folder::with(&[("c.json", &config.to_string())]);
+    let mut command = binary();
+    command
+        .args(["serve", "--config", "c.json"])
+        .env("https_proxy", "http://proxy.example:3128")
+        .env("NODE_EXTRA_CA_CERTS", "/etc/company.pem")
+        .env("GITHUB_TOKEN", "s3cret");
+    let gateway = Running::launch(&folder, command);
+    let seen = || std::fs::read_to_string(folder.path().join("seen")).unwrap_or_default();
+    Running::wait_for(|| seen().ends_with("looked\n"));
+    let seen = seen();
+    assert!(
+        seen.contains("https_proxy=http://proxy.example:3128\n"),
+        "{seen}"
+    );
+    assert!(
+        seen.contains("NODE_EXTRA_CA_CERTS=/etc/company.pem\n"),
+        "{seen}"
+    );
+    assert!(!seen.contains("s3cret"), "{seen}");
+    assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
+}
+
+#[test]
 fn a_call_under_way_is_answered_before_the_end() {
     let script = r#"{"name":"slow","tools":[{"tool":{"name":"slow","inputSchema":{"type":"object"}},"steps":[{"delay_ms":500},{"answer":{}}]}]}"#;
     let folder = Folder::with(&[("slow.json", script)]);

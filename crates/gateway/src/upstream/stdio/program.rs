@@ -11,10 +11,28 @@ use tokio::process::Command;
 
 use crate::config::Secret;
 
-/// What a child inherits of our environment: no secret has a place among these.
+/// What a child inherits of our environment: what every program needs.
 const INHERITED: [&str; 11] = [
     "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "LC_ALL", "TERM", "TMPDIR",
     "TZ",
+];
+
+/// What it inherits too, to reach the network from a company: proxies, in either case, and the files with the company's
+/// certificates for the libraries that do not ask the system. Without them `npx` and `uvx` cannot even fetch a server.
+/// A proxy's address may hold a password; a child that is to use the proxy needs it.
+const NETWORK: [&str; 12] = [
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "NODE_USE_ENV_PROXY",
+    "REQUESTS_CA_BUNDLE",
+    "CURL_CA_BUNDLE",
+    "PIP_CERT",
+    "GIT_SSL_CAINFO",
 ];
 
 /// How to start a child.
@@ -56,7 +74,12 @@ impl Program {
 impl Shares {
     /// Whether a child gets a variable that it may have.
     fn variable(self, name: &OsStr) -> bool {
-        self.environment || INHERITED.contains(&&*name.to_string_lossy())
+        let name = name.to_string_lossy();
+        let is_proxy = |upper: &str| upper.ends_with("_PROXY") && upper.eq_ignore_ascii_case(&name);
+        self.environment
+            || INHERITED.contains(&&*name)
+            || NETWORK.contains(&&*name)
+            || NETWORK.iter().any(|upper| is_proxy(upper))
     }
 
     fn stderr(self) -> Stdio {
@@ -64,6 +87,34 @@ impl Shares {
             Stdio::inherit()
         } else {
             Stdio::piped()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_inherits_what_it_needs_to_reach_the_network_and_no_more() {
+        let gets = |name: &str| Shares::default().variable(OsStr::new(name));
+        for name in [
+            "PATH",
+            "HTTPS_PROXY",
+            "no_proxy",
+            "SSL_CERT_FILE",
+            "NODE_EXTRA_CA_CERTS",
+        ] {
+            assert!(gets(name), "{name}");
+        }
+        for name in [
+            "AWS_SECRET_ACCESS_KEY",
+            "GITHUB_TOKEN",
+            "MY_PROXY",
+            "ssl_cert_file",
+            "",
+        ] {
+            assert!(!gets(name), "{name}");
         }
     }
 }
