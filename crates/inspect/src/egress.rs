@@ -87,9 +87,14 @@ fn is_dropped(bytes: &[u8], envelope: &Envelope) -> bool {
     let Some(value) = envelope.structured_content() else {
         return false;
     };
-    let readable = |content: Span| content.kind(bytes) == Some(Kind::Array);
     envelope.is_error(bytes) == Some(true)
-        || (value.kind(bytes) != Some(Kind::Object) && envelope.content().is_none_or(readable))
+        || (value.kind(bytes) != Some(Kind::Object) && takes_a_block(bytes, envelope))
+}
+
+/// Whether `content` is a list, or can become one.
+fn takes_a_block(bytes: &[u8], envelope: &Envelope) -> bool {
+    let content = envelope.content();
+    content.is_none_or(|content| content.kind(bytes) == Some(Kind::Array))
 }
 
 /// The value that becomes a text block for this client, if it does: it is dropped and no text says it yet.
@@ -101,7 +106,7 @@ pub(crate) fn moves<'a>(
 ) -> Option<&'a str> {
     let value = envelope.structured_content()?;
     let moves = needs.drops_structured
-        && envelope.is_error(bytes) != Some(true)
+        && takes_a_block(bytes, envelope)
         && !said_in_text(bytes, envelope, value, config);
     // The scan has seen that the whole message is UTF-8.
     moves.then(|| std::str::from_utf8(value.bytes(bytes)).unwrap_or_default())
