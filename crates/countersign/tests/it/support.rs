@@ -29,7 +29,12 @@ impl fmt::Display for Ran {
 
 /// The built binary with nothing of the caller's environment that changes its output.
 pub(crate) fn binary() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
+    binary_at(Path::new(env!("CARGO_BIN_EXE_countersign")))
+}
+
+/// The same for a copy of the binary.
+pub(crate) fn binary_at(path: &Path) -> Command {
+    let mut command = Command::new(path);
     command
         .env_clear()
         .env("COLUMNS", "100")
