@@ -37,7 +37,7 @@ const STREAMS: usize = 128;
 /// not held up by all of them at the same time.
 const PROMPT: u32 = 16;
 /// The time from one stream's turn to the next one's.
-const TURN: Duration = Duration::from_millis(1);
+const TURN: Duration = Duration::from_millis(5);
 
 /// Opens a stream.
 pub(in crate::downstream) async fn respond(
