@@ -5,8 +5,6 @@ use std::fs::{self, OpenOptions};
 use std::io;
 use std::path::Path;
 
-use crate::chain::KEY_FILE;
-
 /// Options for a file that, if it is made now, only its owner can read.
 pub(crate) fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
@@ -25,10 +23,10 @@ pub(crate) fn make_private_dir(dir: &Path) -> io::Result<()> {
 }
 
 /// Takes from other users what they may do with a folder and with the files in it. A folder that every user of the
-/// machine shares, like `/tmp`, stays as it is. What belongs to another user stays open, with a warning. So does the signing
-/// key: others may have read it, and it is refused where it is used.
+/// machine shares, like `/tmp`, stays as it is. What belongs to another user stays open, with a warning. The file named
+/// `except` is left as it is.
 #[cfg(unix)]
-pub(crate) fn close_to_others(dir: &Path) -> io::Result<()> {
+pub(crate) fn close_to_others(dir: &Path, except: &str) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     const STICKY: u32 = 0o1000;
     let mode = fs::metadata(dir)?.permissions().mode();
@@ -42,7 +40,7 @@ pub(crate) fn close_to_others(dir: &Path) -> io::Result<()> {
         // Another process may have removed it meanwhile. Links are not followed.
         if let Ok(metadata) = fs::symlink_metadata(&path)
             && metadata.is_file()
-            && !path.ends_with(KEY_FILE)
+            && !path.ends_with(except)
         {
             close(&path, metadata.permissions().mode());
         }
@@ -65,6 +63,6 @@ fn close(path: &Path, mode: u32) {
 }
 
 #[cfg(not(unix))]
-pub(crate) fn close_to_others(_dir: &Path) -> io::Result<()> {
+pub(crate) fn close_to_others(_dir: &Path, _except: &str) -> io::Result<()> {
     Ok(())
 }

@@ -80,6 +80,52 @@ impl Router {
 }
 
 impl Refusal {
+    /// Every refusal once, a refusal that names a router tool once for each of them. Numbers are placeholders.
+    pub const ALL: [Self; 19] = [
+        Self::TimedOut { after_ms: 0 },
+        Self::Lost,
+        Self::Unreachable,
+        Self::Malformed,
+        Self::TooLarge { limit: 0 },
+        Self::QueueFull,
+        Self::Busy,
+        Self::Disabled,
+        Self::UnknownTool,
+        Self::WrongRouter {
+            instead: Router::Read,
+        },
+        Self::WrongRouter {
+            instead: Router::Write,
+        },
+        Self::WrongRouter {
+            instead: Router::Destructive,
+        },
+        Self::BadArguments,
+        Self::Cancelled,
+        Self::Unrecorded,
+        Self::ShuttingDown,
+        Self::Expired,
+        Self::Unsupported,
+        Self::Internal,
+    ];
+
+    /// The refusal whose text this is, with a placeholder for the number that may stand in it.
+    pub fn from_text(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|refusal| refusal.wrote(text))
+    }
+
+    fn wrote(self, text: &str) -> bool {
+        let is_digit = |letter: char| letter.is_ascii_digit();
+        let own = self.to_string();
+        match own.split_once(is_digit) {
+            None => own == text,
+            Some((before, after)) => text
+                .strip_prefix(before)
+                .and_then(|rest| rest.trim_start_matches(is_digit).strip_prefix(after))
+                .is_some_and(str::is_empty),
+        }
+    }
+
     /// A stable word for records, metrics and the `data.kind` of an error.
     pub const fn kind(self) -> &'static str {
         match self {
@@ -155,33 +201,13 @@ impl fmt::Display for Refusal {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::collections::HashSet;
 
-    const ALL: [Refusal; 17] = [
-        Refusal::TimedOut { after_ms: 1500 },
-        Refusal::Lost,
-        Refusal::Unreachable,
-        Refusal::Malformed,
-        Refusal::TooLarge { limit: 16 },
-        Refusal::QueueFull,
-        Refusal::Busy,
-        Refusal::Disabled,
-        Refusal::UnknownTool,
-        Refusal::WrongRouter {
-            instead: Router::Write,
-        },
-        Refusal::BadArguments,
-        Refusal::Cancelled,
-        Refusal::Unrecorded,
-        Refusal::ShuttingDown,
-        Refusal::Expired,
-        Refusal::Unsupported,
-        Refusal::Internal,
-    ];
+    use super::*;
 
     #[test]
     fn every_text_is_ours() {
-        let lines: Vec<String> = ALL
+        let lines: Vec<String> = Refusal::ALL
             .iter()
             .map(|refusal| {
                 let again = if refusal.is_retryable() { "retry" } else { "-" };
@@ -189,16 +215,18 @@ mod tests {
             })
             .collect();
         insta::assert_snapshot!(lines.join("\n"), @r#"
-        timed_out      retry the tool's server did not answer within 1500 ms
+        timed_out      retry the tool's server did not answer within 0 ms
         lost           retry the tool's server went away before it answered; try again
         unreachable    retry the tool's server cannot be reached
         malformed      -     the tool's server sent an answer that is not valid MCP
-        too_large      -     the tool's answer is larger than 16 bytes
+        too_large      -     the tool's answer is larger than 0 bytes
         queue_full     retry too many calls are waiting for this tool's server; try again later
         busy           retry the gateway is busy; try again later
         disabled       -     this tool's server is disabled
         unknown_tool   -     there is no such tool
+        wrong_router   -     this tool must be called with call_tool_read
         wrong_router   -     this tool must be called with call_tool_write
+        wrong_router   -     this tool must be called with call_tool_destructive
         bad_arguments  -     the arguments of this call cannot be used
         cancelled      -     the call was cancelled
         unrecorded     retry the result was withheld because it could not be recorded; try again later
@@ -207,5 +235,44 @@ mod tests {
         unsupported    -     the tool's server asked for something this client does not support
         internal       -     the call failed inside the gateway
         "#);
+    }
+
+    /// How many kinds there are. A new variant does not compile here, as a reminder to add it to `ALL`.
+    fn number_of_kinds() -> usize {
+        match Refusal::Lost {
+            Refusal::TimedOut { .. }
+            | Refusal::Lost
+            | Refusal::Unreachable
+            | Refusal::Malformed
+            | Refusal::TooLarge { .. }
+            | Refusal::QueueFull
+            | Refusal::Busy
+            | Refusal::Disabled
+            | Refusal::UnknownTool
+            | Refusal::WrongRouter { .. }
+            | Refusal::BadArguments
+            | Refusal::Cancelled
+            | Refusal::Unrecorded
+            | Refusal::ShuttingDown
+            | Refusal::Expired
+            | Refusal::Unsupported
+            | Refusal::Internal => 17,
+        }
+    }
+
+    #[test]
+    fn every_refusal_is_found_by_its_text() {
+        let kinds: HashSet<&str> = Refusal::ALL.map(Refusal::kind).into();
+        assert_eq!(kinds.len(), number_of_kinds());
+        for refusal in Refusal::ALL {
+            let found = Refusal::from_text(&refusal.to_string());
+            assert_eq!(found, Some(refusal));
+        }
+        let found = Refusal::from_text("the tool's server did not answer within 60000 ms");
+        assert_eq!(found.map(Refusal::kind), Some("timed_out"));
+        assert_eq!(
+            Refusal::from_text("the call was cancelled by the user"),
+            None
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! The texts that this project's gateway sends in place of a result, and how a call that got one
-//! of them ended. Without this table a blocked result would look like the tool's own error.
+//! of them ended. Without this a blocked result would look like the tool's own error.
 
-use countersign_inspect::{Refusal, Router};
+use countersign_inspect::Refusal;
 
 use crate::policy::{CallOutcome, ProtocolError};
 
@@ -12,72 +12,23 @@ const BLOCKED: [&str; 3] = [
     "input schema validation failed: ",
 ];
 
-/// Refusals that mean what the same fault means without a gateway.
-const FAULTS: [(Refusal, CallOutcome); 5] = [
-    (Refusal::TimedOut { after_ms: 0 }, CallOutcome::Timeout),
-    (Refusal::Lost, CallOutcome::Transport),
-    (Refusal::Unreachable, CallOutcome::Transport),
-    (
-        Refusal::Malformed,
-        CallOutcome::ProtocolError(ProtocolError::Malformed),
-    ),
-    (
-        Refusal::TooLarge { limit: 0 },
-        CallOutcome::ProtocolError(ProtocolError::Malformed),
-    ),
-];
-
-/// Refusals of the gateway itself.
-const DENIALS: [Refusal; 14] = [
-    Refusal::QueueFull,
-    Refusal::Busy,
-    Refusal::Disabled,
-    Refusal::UnknownTool,
-    Refusal::WrongRouter {
-        instead: Router::Read,
-    },
-    Refusal::WrongRouter {
-        instead: Router::Write,
-    },
-    Refusal::WrongRouter {
-        instead: Router::Destructive,
-    },
-    Refusal::BadArguments,
-    Refusal::Cancelled,
-    Refusal::Unrecorded,
-    Refusal::ShuttingDown,
-    Refusal::Expired,
-    Refusal::Unsupported,
-    Refusal::Internal,
-];
-
 /// How a call ended whose `isError` result has this text, if the gateway wrote it.
 pub(super) fn outcome_of_text(text: &str) -> Option<CallOutcome> {
     if BLOCKED.iter().any(|start| text.starts_with(start)) {
         return Some(CallOutcome::Denied);
     }
-    let fault = FAULTS
-        .iter()
-        .find(|(refusal, _)| is_text_of(*refusal, text));
-    let denied = || {
-        let mut denials = DENIALS.iter();
-        denials.any(|refusal| is_text_of(*refusal, text))
-    };
-    fault
-        .map(|(_, outcome)| *outcome)
-        .or_else(|| denied().then_some(CallOutcome::Denied))
+    Refusal::from_text(text).map(outcome_of_refusal)
 }
 
-/// Whether a text is the one of a refusal, whatever number stands in it.
-fn is_text_of(refusal: Refusal, text: &str) -> bool {
-    let is_digit = |letter: char| letter.is_ascii_digit();
-    let known = refusal.to_string();
-    match known.split_once(is_digit) {
-        None => known == text,
-        Some((before, after)) => text
-            .strip_prefix(before)
-            .and_then(|rest| rest.trim_start_matches(is_digit).strip_prefix(after))
-            .is_some_and(str::is_empty),
+/// A fault of the server counts as it does without a gateway. Every other refusal is the gateway's own decision.
+fn outcome_of_refusal(refusal: Refusal) -> CallOutcome {
+    match refusal {
+        Refusal::TimedOut { .. } => CallOutcome::Timeout,
+        Refusal::Lost | Refusal::Unreachable => CallOutcome::Transport,
+        Refusal::Malformed | Refusal::TooLarge { .. } => {
+            CallOutcome::ProtocolError(ProtocolError::Malformed)
+        }
+        _ => CallOutcome::Denied,
     }
 }
 

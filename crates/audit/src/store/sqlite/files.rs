@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
+use crate::chain::KEY_FILE;
 use crate::private::{close_to_others, make_private_dir, private_file};
 use crate::store::{Options, StoreError};
 
@@ -67,9 +68,10 @@ impl Files {
         self.close_dir()
     }
 
-    /// Takes from other users what they may do with the data directory and the files in it.
+    /// Takes from other users what they may do with the data directory and the files in it. A signing key that others
+    /// could read stays readable: they may have a copy, so it is refused where it is used instead.
     pub(crate) fn close_dir(&self) -> Result<(), StoreError> {
-        close_to_others(&self.data_dir).map_err(|source| StoreError::File {
+        close_to_others(&self.data_dir, KEY_FILE).map_err(|source| StoreError::File {
             path: self.data_dir.clone(),
             source,
         })
