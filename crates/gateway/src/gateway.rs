@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use countersign_audit::{Options, Retention, Store, StoreError};
 use thiserror::Error;
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 
 use crate::config::{ActivityConfig, Config, Opened};
@@ -95,7 +95,7 @@ impl Gateway {
         let keys = Keys::of(&config)?;
         let store = open_store(&config)?;
         let listen = config.listen;
-        let bound = TcpListener::bind(listen).await;
+        let bound = open_listener(listen);
         let bound = bound.and_then(|listener| Ok((listener.local_addr()?, listener)));
         let (address, listener) = bound.map_err(|source| StartError::Listen { listen, source })?;
         tokio::spawn(store.deliver());
@@ -150,6 +150,22 @@ impl Gateway {
         self.acceptor.abort();
         self.shared.store.close().await;
     }
+}
+
+/// Connections that may wait to be accepted. With too few, a burst of connections makes the kernel drop the first packet
+/// of an honest client, which then waits a second before it tries again. The kernel lowers this to its own limit.
+const BACKLOG: u32 = 4096;
+
+fn open_listener(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // On Windows this option would let two programs listen on one port.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// Takes nothing new, lets calls finish, then tells them to end, and ends the servers.
