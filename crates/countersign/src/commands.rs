@@ -10,6 +10,7 @@ mod classify;
 mod completions;
 mod config;
 mod contract;
+mod demo;
 mod demo_server;
 mod doctor;
 mod import;

@@ -63,8 +63,9 @@ impl Remote {
     pub(crate) fn require(config: &Config) -> Result<Self, Failure> {
         Self::find(config)?.ok_or_else(|| {
             let address = reachable(config.listen);
-            Failure::unreachable(anyhow!("no gateway is running at {address}"))
-                .hint("start one with `countersign serve`, or name its --config or --data-dir")
+            Failure::unreachable(anyhow!("no gateway is running at {address}")).hint(
+                "start one with `countersign serve`, or name its --config or --data-dir, or --demo",
+            )
         })
     }
 

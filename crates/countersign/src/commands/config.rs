@@ -61,19 +61,19 @@ pub(crate) struct ConfigOption {
 }
 
 impl ConfigOption {
-    /// What holds, ready to be followed: the file may change while a gateway runs. `adjust` has the last word on it.
+    /// What holds with this file, ready to be followed: the file may change while a gateway runs. `adjust` has the last word on it.
     /// Says what [`Self::open`] says.
     pub(crate) fn follow(
         &self,
+        located: &Located,
         flags: Overrides,
         adjust: impl Fn(&mut Config) -> Result<(), Problem> + Send + Sync + 'static,
         console: &mut Console<'_>,
     ) -> Result<Opened, Exit> {
-        let located = self.locate(&Environment::process(), console);
         let flags = self.with_env_file(flags);
-        match Source::of(&located, flags).adjusted(adjust).open() {
+        match Source::of(located, flags).adjusted(adjust).open() {
             Ok(opened) => {
-                say(&located, &opened.warnings, console);
+                say(located, &opened.warnings, console);
                 Ok(opened)
             }
             Err(error) => Err(refuse(&error, console)),
@@ -87,8 +87,9 @@ impl ConfigOption {
         }
     }
 
-    fn locate(&self, environment: &Environment<'_>, console: &mut Console<'_>) -> Located {
-        let located = config::locate(self.config.clone(), environment);
+    /// Which file holds. Says so if it is not one of ours.
+    pub(crate) fn locate(&self, console: &mut Console<'_>) -> Located {
+        let located = config::locate(self.config.clone(), &Environment::process());
         if located.source == Origin::Mcpproxy {
             console.message(format!("using {}\n", printable(&located.to_string())));
         }
@@ -102,12 +103,23 @@ impl ConfigOption {
         flags: &Overrides,
         console: &mut Console<'_>,
     ) -> Result<(Config, Located), Exit> {
-        let environment = Environment::process();
-        let located = self.locate(&environment, console);
-        match config::open(&located, &environment, &self.with_env_file(flags.clone())) {
+        let located = self.locate(console);
+        let config = self.open_located(&located, flags, console)?;
+        Ok((config, located))
+    }
+
+    /// The same for a file that was located already.
+    pub(crate) fn open_located(
+        &self,
+        located: &Located,
+        flags: &Overrides,
+        console: &mut Console<'_>,
+    ) -> Result<Config, Exit> {
+        let flags = self.with_env_file(flags.clone());
+        match config::open(located, &Environment::process(), &flags) {
             Ok((config, warnings)) => {
-                say(&located, &warnings, console);
-                Ok((config, located))
+                say(located, &warnings, console);
+                Ok(config)
             }
             Err(error) => Err(refuse(&error, console)),
         }

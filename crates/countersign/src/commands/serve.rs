@@ -12,8 +12,8 @@ use countersign_gateway::{Gateway, StartError};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::config::ConfigOption;
-use crate::remote::{Announcement, Remote};
-use crate::report::Failure;
+use crate::remote::Announcement;
+use crate::report::{Failure, printable};
 use crate::runtime::Engine;
 use crate::{Console, Exit};
 
@@ -42,32 +42,63 @@ pub(crate) struct Arguments {
     /// Where to keep state, if not where the configuration says
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
-    /// Add a server named stub whose tools misbehave on purpose, and call each of them once
+    /// Serve a server named stub whose tools misbehave on purpose, and call each of them once
+    ///
+    /// No configuration file is read, and state is kept in ~/.countersign/demo. With --config, the server is added to
+    /// those of that file, and state is kept where the file says.
     #[arg(long)]
     demo: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
     countersign_dial::keeper::hide();
-    let flags = Overrides {
+    let mut flags = Overrides {
         listen: arguments.listen,
         data_dir: arguments.data_dir.clone(),
         ..Overrides::default()
+    };
+    let located = if arguments.is_demo_alone() {
+        super::demo::configuration(&mut flags)
+    } else {
+        arguments.config.locate(console)
     };
     let added = arguments.demo.then(demo::server).transpose()?;
     let adjust = move |config: &mut Config| match &added {
         Some(server) => demo::add(server, config),
         None => Ok(()),
     };
-    let opened = match arguments.config.follow(flags, adjust, console) {
+    let opened = match arguments.config.follow(&located, flags, adjust, console) {
         Ok(opened) => opened,
         Err(exit) => return Ok(exit),
     };
     log_to_stderr();
-    Engine::start()?.run(serve(opened, arguments.demo, console))
+    Engine::start()?.run(serve(opened, arguments, console))
 }
 
-async fn serve(opened: Opened, demo: bool, console: &mut Console<'_>) -> Result<Exit, Failure> {
+impl Arguments {
+    /// Whether the demo's server is the only one.
+    fn is_demo_alone(&self) -> bool {
+        self.demo && self.config.config.is_none()
+    }
+
+    /// The options with which other commands find this gateway's demo.
+    fn demo_options(&self) -> String {
+        let named = |option: &str, path: &Option<PathBuf>| {
+            let path = path.as_ref()?.display().to_string();
+            Some(format!(" {option} {}", printable(&path)))
+        };
+        let config = named("--config", &self.config.config);
+        let data_dir = named("--data-dir", &self.data_dir);
+        let config = config.unwrap_or_else(|| " --demo".to_owned());
+        config + &data_dir.unwrap_or_default()
+    }
+}
+
+async fn serve(
+    opened: Opened,
+    arguments: &Arguments,
+    console: &mut Console<'_>,
+) -> Result<Exit, Failure> {
     // Before anything starts, so that no signal finds us unprepared.
     let mut stop = Stop::listen().context("cannot listen for signals")?;
     let mut again = Again::listen().context("cannot listen for signals")?;
@@ -82,29 +113,24 @@ async fn serve(opened: Opened, demo: bool, console: &mut Console<'_>) -> Result<
         "countersign is serving at http://{}/mcp\n",
         gateway.address()
     ));
-    if demo {
-        let shown = tokio::select! {
-            () = gateway.settled() => demo::show(&Remote::of(&gateway), console),
-            () = stop.asked() => Ok(()),
-        };
-        shown?;
-        console.flush()?;
-    }
-    loop {
+    let mut stopping = false;
+    if arguments.demo {
         tokio::select! {
-            () = stop.asked() => break,
+            rows = demo::call_tools(&gateway) => {
+                demo::show(&rows?, &arguments.demo_options(), console)?;
+            }
+            () = stop.asked() => stopping = true,
+        }
+    }
+    while !stopping {
+        tokio::select! {
+            () = stop.asked() => stopping = true,
             () = again.asked() => gateway.reload().await,
         }
     }
     console.message("stopping: calls under way may finish; once more to stop at once\n");
     gateway.stop(stop.asked()).await;
     Ok(Exit::Ok)
-}
-
-impl Remote {
-    fn of(gateway: &Gateway) -> Self {
-        Self::new(gateway.address(), gateway.key().value.clone())
-    }
 }
 
 fn show_key(gateway: &Gateway, data_dir: &std::path::Path, console: &mut Console<'_>) {

@@ -7,6 +7,7 @@ use countersign_gateway::config::{Config, Overrides};
 use serde_json::Value;
 
 use super::config::ConfigOption;
+use super::demo;
 use crate::format::{Format, FormatOption};
 use crate::remote::Remote;
 use crate::report::Failure;
@@ -20,15 +21,22 @@ pub(super) struct Whose {
     /// The data directory, if not where the configuration says
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
+    /// The gateway of `serve --demo`, with its own data directory and no configuration file
+    #[arg(long, conflicts_with = "config")]
+    demo: bool,
 }
 
 impl Whose {
     /// What holds. `Err`: what is wrong has been said, and this is how to end.
     pub(super) fn config(&self, console: &mut Console<'_>) -> Result<Config, Exit> {
-        let flags = Overrides {
+        let mut flags = Overrides {
             data_dir: self.data_dir.clone(),
             ..Overrides::default()
         };
+        if self.demo {
+            let located = demo::configuration(&mut flags);
+            return self.config.open_located(&located, &flags, console);
+        }
         self.config.open(&flags, console).map(|(config, _)| config)
     }
 

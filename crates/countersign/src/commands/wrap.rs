@@ -82,7 +82,8 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         only.keep(config);
         Ok(())
     };
-    let opened = match arguments.config.follow(flags, adjust, console) {
+    let located = arguments.config.locate(console);
+    let opened = match arguments.config.follow(&located, flags, adjust, console) {
         Ok(opened) => opened,
         Err(exit) => return Ok(exit),
     };

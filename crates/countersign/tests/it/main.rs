@@ -8,6 +8,7 @@ mod classify;
 mod clients;
 mod config;
 mod contract;
+mod demo;
 mod doctor;
 mod evidence;
 mod generators;

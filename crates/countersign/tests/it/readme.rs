@@ -8,9 +8,11 @@ use crate::support::{Folder, finish};
 
 #[test]
 fn the_demo_prints_what_the_readme_shows() {
-    let demo = console("countersign schema validate");
+    let demo = console("schema validate");
     let (commands, shown): (Vec<_>, Vec<_>) = demo.lines().partition(|line| line.starts_with("$ "));
-    let script: Vec<_> = commands.iter().map(|line| &line[2..]).collect();
+    // In a clone, this runs the program that was just built.
+    let typed = |line: &&str| line[2..].replace("cargo run --release --quiet --", "countersign");
+    let script: Vec<_> = commands.iter().map(typed).collect();
 
     let folder = Folder::with(&[]);
     let mut shell = Command::new("sh");
@@ -26,14 +28,20 @@ fn the_demo_prints_what_the_readme_shows() {
 
 /// The console session of the README in which this is typed.
 pub(crate) fn console(typed: &str) -> String {
+    block("console", typed)
+}
+
+/// The README's block of this language in which this stands.
+pub(crate) fn block(language: &str, part: &str) -> String {
     let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
     let readme = std::fs::read_to_string(readme).expect("the README is there");
-    let sessions = readme.split("```console\n").skip(1);
-    let mut sessions = sessions.filter_map(|rest| rest.split_once("```"));
-    let (session, _) = sessions
-        .find(|(session, _)| session.contains(typed))
+    let fence = format!("```{language}\n");
+    let blocks = readme.split(&fence).skip(1);
+    let mut blocks = blocks.filter_map(|rest| rest.split_once("```"));
+    let (block, _) = blocks
+        .find(|(block, _)| block.contains(part))
         .expect("the README shows it");
-    session.to_owned()
+    block.to_owned()
 }
 
 fn path_with_the_binary() -> std::ffi::OsString {

@@ -111,5 +111,5 @@ pub(super) fn stored(config: &Config) -> Result<Reader, Failure> {
 }
 
 pub(super) fn unreadable(error: StoreError) -> Failure {
-    Failure::usage(error).hint("check the data directory; `countersign serve` makes one")
+    Failure::usage(error).hint("check the data directory; `countersign serve` makes one; --demo names that of `serve --demo`")
 }

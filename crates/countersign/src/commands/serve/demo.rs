@@ -3,6 +3,7 @@
 
 use anyhow::{Context, anyhow};
 use countersign_fixture::preset;
+use countersign_gateway::Gateway;
 use countersign_gateway::config::{Config, Problem, Server};
 use countersign_gateway::inspect::Mode;
 use serde_json::Value;
@@ -39,20 +40,36 @@ pub(super) fn server() -> Result<Server, Failure> {
     Ok(server)
 }
 
-/// Calls each tool once and says what became of it.
-pub(super) fn show(gateway: &Remote, console: &mut Console<'_>) -> Result<(), Failure> {
+/// What became of one call: tool, decision, reason.
+type Row = [String; 3];
+
+/// Calls each tool once, when the servers have been heard.
+pub(super) async fn call_tools(gateway: &Gateway) -> Result<Vec<Row>, Failure> {
+    gateway.settled().await;
+    let remote = Remote::new(gateway.address(), gateway.key().value.clone());
+    // On a thread of its own: the calls block, and a signal must be heard meanwhile.
+    let calls = tokio::task::spawn_blocking(move || {
+        let script = preset::demo();
+        let tools = script.tools.iter().map(|tool| tool.name.as_str());
+        tools.map(|tool| row(&remote, tool)).collect()
+    });
+    calls.await.context("the demo's calls broke off")?
+}
+
+/// Prints what became of each call, and what to type next, with the options that find this gateway.
+pub(super) fn show(rows: &[Row], options: &str, console: &mut Console<'_>) -> Result<(), Failure> {
     console.message(format!(
         "demo: a server named '{NAME}' was added, and output_validation.mode is strict for it alone\n"
     ));
-    let script = preset::demo();
-    let tools = script.tools.iter().map(|tool| tool.name.as_str());
-    let rows = tools
-        .map(|tool| row(gateway, tool))
-        .collect::<Result<Vec<_>, _>>()?;
-    console.data(table(["tool", "decision", "reason"], &rows))
+    console.data(table(["tool", "decision", "reason"], rows))?;
+    console.flush()?;
+    console.message(format!(
+        "next, in another terminal: countersign activity list{options} --status blocked\nCtrl-C stops the demo\n"
+    ));
+    Ok(())
 }
 
-fn row(gateway: &Remote, tool: &str) -> Result<[String; 3], Failure> {
+fn row(gateway: &Remote, tool: &str) -> Result<Row, Failure> {
     let request = serde_json::json!({
         "jsonrpc": "2.0",
         "id": format!("demo-{tool}"),

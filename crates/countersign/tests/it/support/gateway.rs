@@ -20,7 +20,7 @@ pub(crate) struct Running {
     stderr: Receiver<String>,
     said: String,
     address: String,
-    folder: std::path::PathBuf,
+    state: std::path::PathBuf,
 }
 
 impl Running {
@@ -33,10 +33,16 @@ impl Running {
 
     /// The same, by a command that ends in the binary and its arguments.
     pub(crate) fn launch(folder: &Folder, mut command: Command) -> Self {
+        command.args(["--data-dir", "data"]);
+        Self::launch_with_state(folder, command, "data")
+    }
+
+    /// The same, for a command that keeps its state under `state` by itself.
+    pub(crate) fn launch_with_state(folder: &Folder, mut command: Command, state: &str) -> Self {
         let mut child = command
             .current_dir(folder.path())
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .args(["--listen", "127.0.0.1:0", "--data-dir", "data"])
+            .args(["--listen", "127.0.0.1:0"])
             .spawn()
             .expect("the binary was built for this test");
         let stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));
@@ -47,7 +53,7 @@ impl Running {
             stderr,
             said: String::new(),
             address: String::new(),
-            folder: folder.path().to_owned(),
+            state: folder.path().join(state),
         };
         running.address = running.find("countersign is serving at http://");
         running
@@ -118,7 +124,7 @@ impl Running {
     }
 
     fn stored(&self, file: &str) -> String {
-        let key = std::fs::read_to_string(self.folder.join("data").join(file)).expect("a key");
+        let key = std::fs::read_to_string(self.state.join(file)).expect("a key");
         key.trim().to_owned()
     }
 
