@@ -81,7 +81,7 @@ pub struct Filter {
     pub types: Vec<Kind>,
     /// Any of these statuses.
     pub statuses: Vec<Status>,
-    /// Any of these decisions.
+    /// Any of these decisions. `flagged` also finds a result that was rewritten and would have been flagged without it.
     pub decisions: Vec<Decision>,
     /// A finding of any of these stages.
     pub stages: Vec<Stage>,
@@ -132,7 +132,8 @@ impl Filter {
         let ruled = |rule: &String| record.findings.iter().any(|f| f.rule == *rule);
         any(&self.types, Some(&record.kind()))
             && any(&self.statuses, Some(&record.status()))
-            && any(&self.decisions, record.decision().as_ref())
+            && (any(&self.decisions, record.decision().as_ref())
+                || (self.decisions.contains(&Decision::Flagged) && record.is_also_flagged()))
             && (self.stages.is_empty() || self.stages.iter().any(found))
             && (self.rules.is_empty() || self.rules.iter().any(ruled))
             && any(&self.servers, record.server.as_ref())

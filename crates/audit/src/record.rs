@@ -210,6 +210,12 @@ impl Record {
         self.findings_left_out
     }
 
+    /// A decision `rewritten` about a result with more to it than its text: one that breaks its contract in warn mode, or that
+    /// a classifier flagged.
+    pub fn is_also_flagged(&self) -> bool {
+        verdict::is_also_flagged(self.decision, self.mode, &self.findings)
+    }
+
     /// A policy decision about a result that broke its contract: what the rejection rate counts.
     pub fn is_contract_rejection(&self) -> bool {
         glance::Glance::from(self).is_contract_rejection()

@@ -5,7 +5,7 @@
 //! would be refused there, or read differently.
 
 use super::body::VERSION_1;
-use super::verdict::{Decision, Finding, Mode, parse_decision};
+use super::verdict::{Decision, Finding, Mode, decision_code, is_also_flagged, parse_decision};
 use super::{Kind, Record, Source, Status};
 use crate::id::Ulid;
 use crate::time::Timestamp;
@@ -26,6 +26,7 @@ pub(crate) struct Glance<'a> {
     pub(crate) parent_id: Option<Ulid>,
     pub(crate) status: Status,
     pub(crate) decision: Option<Decision>,
+    pub(crate) mode: Option<Mode>,
     pub(crate) findings: &'a [Finding],
     pub(crate) validated: bool,
 }
@@ -43,6 +44,7 @@ impl<'a> From<&'a Record> for Glance<'a> {
             parent_id: record.parent_id,
             status: record.status,
             decision: record.decision,
+            mode: record.mode,
             findings: &record.findings,
             validated: record.validated,
         }
@@ -54,6 +56,13 @@ impl<'a> Glance<'a> {
     pub(crate) fn is_contract_rejection(&self) -> bool {
         let is_decision = self.kind == Kind::PolicyDecision;
         is_decision && self.findings.iter().any(Finding::breaks_contract)
+    }
+
+    /// The decision as the index has it.
+    pub(crate) fn decision_code(&self) -> Option<i64> {
+        let is_also_flagged = is_also_flagged(self.decision, self.mode, self.findings);
+        self.decision
+            .map(|decision| decision_code(decision, is_also_flagged))
     }
 
     /// Control tokens found, one by one.
@@ -84,11 +93,9 @@ impl<'a> Glance<'a> {
             None => None,
         };
         rest.text(",\"reason\":\"");
-        let mode = rest.text(",\"mode\":\"");
-        let is = |word: &str| {
-            [Mode::Off, Mode::Warn, Mode::Strict]
-                .iter()
-                .any(|m| m.as_str() == word)
+        let mode = match rest.text(",\"mode\":\"") {
+            Some(word) => Some(parse_mode(word)?),
+            None => None,
         };
         let validated = rest.skip(",\"validated\":true");
         rest.text(",\"schema_digest\":\"");
@@ -96,7 +103,7 @@ impl<'a> Glance<'a> {
         rest.text(",\"payload_digest\":\"");
         rest.number(",\"request_bytes\":", false);
         rest.number(",\"response_bytes\":", false);
-        (rest.0 == "}" && mode.is_none_or(is)).then_some(Self {
+        (rest.0 == "}").then_some(Self {
             id,
             kind,
             timestamp,
@@ -107,10 +114,16 @@ impl<'a> Glance<'a> {
             parent_id,
             status,
             decision,
+            mode,
             findings: &[],
             validated,
         })
     }
+}
+
+fn parse_mode(word: &str) -> Option<Mode> {
+    let mut modes = [Mode::Off, Mode::Warn, Mode::Strict].into_iter();
+    modes.find(|mode| mode.as_str() == word)
 }
 
 /// What is left of a body; nothing once something was not as expected, which then fits nothing any more.

@@ -2,7 +2,9 @@
 //!
 //! Adds what a log needs and a pipeline does not: parsing with the list of allowed words, and the integers the index stores.
 
+use countersign_inspect::config::Posture;
 pub use countersign_inspect::{Decision, Finding, Mode, Severity, Stage};
+use countersign_inspect::{Overrides, decide};
 
 use super::closed::{Status, UnknownValue};
 
@@ -73,13 +75,47 @@ fn find<T: Copy>(all: &[T], text: &str, name: fn(T) -> &'static str) -> Option<T
     all.iter().copied().find(|item| name(*item) == text)
 }
 
-pub(crate) fn decision_code(decision: Decision) -> i64 {
+/// The integers under which the index has the records of a decision. A result that was rewritten and would have been
+/// flagged without it has an integer of its own and is found by either word.
+pub(crate) fn decision_codes(decision: Decision) -> &'static [i64] {
+    match decision {
+        Decision::Allowed => &[0],
+        Decision::Flagged => &[1, REWRITTEN_AND_FLAGGED],
+        Decision::Rewritten => &[2, REWRITTEN_AND_FLAGGED],
+        Decision::Blocked => &[3],
+    }
+}
+
+/// The integer of one record's decision.
+pub(crate) fn decision_code(decision: Decision, is_also_flagged: bool) -> i64 {
     match decision {
         Decision::Allowed => 0,
         Decision::Flagged => 1,
+        Decision::Rewritten if is_also_flagged => REWRITTEN_AND_FLAGGED,
         Decision::Rewritten => 2,
         Decision::Blocked => 3,
     }
+}
+
+const REWRITTEN_AND_FLAGGED: i64 = 4;
+
+/// Whether something other than rewritten text was found in a result whose decision is `rewritten`: each finding by itself
+/// leads to a decision, the record has the worst of them, and `rewritten` is worse than `flagged`.
+pub(crate) fn is_also_flagged(
+    decision: Option<Decision>,
+    mode: Option<Mode>,
+    findings: &[Finding],
+) -> bool {
+    // What a classifier found is flagged here; had it been blocked, the decision would be `blocked`.
+    let overrides = Overrides {
+        missing: Posture::Allow,
+        uncompilable: Posture::Allow,
+        classifier: Posture::Allow,
+    };
+    let is_flagged = |finding: &Finding| {
+        decide(finding, mode.unwrap_or_default(), &overrides) == Decision::Flagged
+    };
+    decision == Some(Decision::Rewritten) && findings.iter().any(is_flagged)
 }
 
 pub(crate) fn stage_code(stage: Stage) -> i64 {

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use countersign_audit::{
-    Decision, Evidence, Kind, MAX_LIMIT, Outcome, PayloadPolicy, Payloads, Query, Record, Redactor,
-    Stage, Store, Stored, Timestamp,
+    Decision, Evidence, Kind, MAX_LIMIT, Mode, Outcome, PayloadPolicy, Payloads, Query, Record,
+    Redactor, Severity, Stage, Store, Stored, Timestamp,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -174,6 +174,9 @@ fn naive(record: &Value, filter: &[(&'static str, String)], now: Timestamp) -> b
             .rfind(|(k, _)| k == key)
             .is_some_and(|(_, last)| record[*key].as_str() == Some(last)),
         "parent_id" => record[*key].as_str() == Some(value),
+        "decision" if merged(key).contains(&"flagged") && record[*key] == "rewritten" => {
+            merged(key).contains(&"rewritten") || !findings("stage").is_empty()
+        }
         _ => record[*key]
             .as_str()
             .is_some_and(|word| merged(key).contains(&word)),
@@ -232,6 +235,53 @@ proptest! {
             prop_assert_eq!(store.reader().list(&query).expect("list").total, Some(expected.len() as u64), "{:?}", pairs);
         }
     }
+}
+
+#[test]
+fn a_broken_contract_is_found_as_flagged_though_its_text_was_rewritten() {
+    let home = Home::new();
+    let store = home.open();
+    let decided = |mode, findings| {
+        let mut record = Record::decided(store.next_id(), Decision::Rewritten);
+        record.mode = Some(mode);
+        record.findings = findings;
+        record
+    };
+    let mut missing = finding(Stage::Contract, "contract.missing");
+    missing.severity = Severity::Info;
+    let envelope = finding(Stage::Transport, "transport.foreign_member");
+    let broken = vec![envelope.clone(), finding(Stage::Contract, "schema.type")];
+    let screened = vec![
+        envelope.clone(),
+        finding(Stage::Classify, "classifier.local"),
+    ];
+    let records = [
+        decided(Mode::Warn, broken.clone()),
+        decided(Mode::Warn, screened),
+        decided(Mode::Warn, vec![envelope, missing]),
+        decided(Mode::Off, broken),
+    ];
+    let ids: Vec<_> = records.iter().map(Record::id).collect();
+    let query =
+        |decision| Query::from_pairs([("decision", decision)], Timestamp::now()).expect("a query");
+    let found = |decision| -> Vec<_> {
+        let page = store.reader().list(&query(decision)).expect("list");
+        let ids = page.activities.iter().rev();
+        ids.map(|stored| stored.record.id()).collect()
+    };
+    assert_eq!(
+        store.commit_blocking((), records.to_vec()).evidence(),
+        Evidence::Committed
+    );
+    for _is_indexed in [false, true] {
+        assert_eq!(found("rewritten"), ids);
+        assert_eq!(found("flagged"), ids[..2]);
+        assert_eq!(found("flagged,rewritten"), ids);
+        assert!(found("allowed,blocked").is_empty());
+        wait_for_index(&store);
+    }
+    drop(store);
+    assert_eq!(home.first_break(), None);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use super::indexer::{Codes, Sums};
 use super::read::mark;
 use crate::record::Record;
 use crate::record::glance::Glance;
-use crate::record::verdict::{decision_code, stage_code};
+use crate::record::verdict::stage_code;
 
 /// Compares records with their index entries.
 pub(super) struct Derived<'c> {
@@ -116,7 +116,7 @@ fn columns_agree(row: &Row<'_>, record: &Record) -> rusqlite::Result<bool> {
         && integer(1)? == i64::try_from(record.timestamp.as_millis()).ok()
         && integer(2)? == Some(record.kind().code())
         && integer(3)? == Some(record.status().code())
-        && integer(4)? == record.decision().map(decision_code)
+        && integer(4)? == Glance::from(record).decision_code()
         && text(5)? == record.server
         && text(6)? == record.server
         && text(7)? == record.tool

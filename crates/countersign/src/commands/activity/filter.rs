@@ -15,7 +15,7 @@ pub(super) struct Which {
     /// How it ended: success, error, rejected, flagged, rewritten, blocked
     #[arg(long)]
     status: Option<String>,
-    /// What was decided: allowed, flagged, rewritten, blocked
+    /// What was decided: allowed, flagged (also if the text was rewritten as well), rewritten, blocked
     #[arg(long)]
     decision: Option<String>,
     /// A stage that found something: transport, shape, guard, contract, …

@@ -7,7 +7,6 @@ use rusqlite::{CachedStatement, params};
 
 use super::Codes;
 use crate::record::glance::Glance;
-use crate::record::verdict::decision_code;
 use crate::store::sqlite::transaction::Transaction;
 
 /// Rows of `entry` per statement.
@@ -60,7 +59,7 @@ impl<'t> Inserts<'t> {
             at: record.timestamp.as_millis(),
             kind: record.kind.code(),
             status: record.status.code(),
-            decision: record.decision.map(decision_code),
+            decision: record.decision_code(),
             server: codes.server,
             place: codes.place,
             client: codes.client,

@@ -9,7 +9,6 @@ use rusqlite::{Connection, params};
 
 use super::Codes;
 use crate::record::glance::Glance;
-use crate::record::verdict::decision_code;
 use crate::store::sqlite::index::{BUCKET_MILLIS, Dimension, HOUR_MILLIS, MINUTE_MILLIS};
 use crate::store::sqlite::transaction::Transaction;
 
@@ -65,8 +64,7 @@ impl Sums {
         count(Dimension::Server, codes.server);
         count(Dimension::Place, codes.place);
         record
-            .decision
-            .map(decision_code)
+            .decision_code()
             .into_iter()
             .for_each(|d| count(Dimension::Decision, d));
         codes

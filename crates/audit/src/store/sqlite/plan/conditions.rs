@@ -4,7 +4,7 @@ use rusqlite::{Connection, types::Value};
 
 use super::{Candidate, Driver, Plan};
 use crate::query::Filter;
-use crate::record::verdict::decision_code;
+use crate::record::verdict::decision_codes;
 use crate::record::{Kind, Status};
 use crate::store::sqlite::index::{BUCKET_MILLIS, Dimension};
 use crate::store::sqlite::indexer::term_of_stage;
@@ -78,7 +78,13 @@ impl Plan {
     ) -> rusqlite::Result<()> {
         let kinds: Vec<i64> = filter.types.iter().map(|k| k.code()).collect();
         let statuses: Vec<i64> = filter.statuses.iter().map(|s| s.code()).collect();
-        let decisions: Vec<i64> = filter.decisions.iter().map(|d| decision_code(*d)).collect();
+        let decisions = filter.decisions.iter();
+        let mut decisions: Vec<i64> = decisions
+            .flat_map(|d| decision_codes(*d))
+            .copied()
+            .collect();
+        decisions.sort_unstable();
+        decisions.dedup();
         for (column, values, left_out) in [
             (KIND, kinds, Some(Kind::ToolCall.code())),
             (STATUS, statuses, Some(Status::Success.code())),
