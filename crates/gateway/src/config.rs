@@ -37,6 +37,7 @@ mod variables;
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::net::SocketAddr;
 use std::path::Path;
 
 pub(crate) use api_change::check_api_change;
@@ -118,6 +119,16 @@ fn settle(
     Overrides::from_environment(environment)?.apply(&mut config)?;
     flags.apply(&mut config)?;
     Ok((config, warnings))
+}
+
+/// An address and port to listen on, as `listen` in the file and `COUNTERSIGN_LISTEN` are read.
+pub fn parse_listen(text: &str) -> Result<SocketAddr, Problem> {
+    resolve::listen(text)
+}
+
+/// The warning that a gateway with this configuration can be reached from other machines, if it can.
+pub fn exposure_warning(config: &Config) -> Option<Warning> {
+    resolve::exposure_warning(config)
 }
 
 /// A key that stands in the file itself is only as secret as the file.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use countersign_gateway::config::{Config, Opened, Overrides};
+use countersign_gateway::config::{self, Config, Opened, Overrides, exposure_warning};
 use countersign_gateway::{Gateway, StartError};
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     config: ConfigOption,
     /// Where to listen, if not where the configuration says
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = parse_listen)]
     listen: Option<SocketAddr>,
     /// Where to keep state, if not where the configuration says
     #[arg(long, value_name = "DIR")]
@@ -71,8 +71,20 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         Ok(opened) => opened,
         Err(exit) => return Ok(exit),
     };
+    if let Some(warning) = exposure_warning(&opened.config) {
+        let hint = warning.hint.as_deref().unwrap_or_default();
+        console.message(format!("warning: {}\nhint: {hint}\n", warning.message));
+    }
     log_to_stderr();
     Engine::start()?.run(serve(opened, arguments, console))
+}
+
+/// `--listen`, read as the file's `listen` is.
+fn parse_listen(text: &str) -> Result<SocketAddr, String> {
+    config::parse_listen(text).map_err(|problem| {
+        let hint = problem.hint.unwrap_or_default();
+        format!("{}; {hint}", problem.message)
+    })
 }
 
 impl Arguments {

@@ -101,7 +101,7 @@ fn check_names_every_mistake_with_its_place_and_a_hint() {
     error: bad.json:3:33: /output_validation/mode: unknown value "stirct"
     hint: did you mean "strict"? allowed: off, warn, strict
     error: bad.json:4:24: /call_tool_timeout: expected a duration, got a number
-    hint: write a whole number and a unit, like "250ms", "30s" or "2m"
+    hint: write a number and a unit, like "250ms", "30s", "2m" or "1h30m"
     "#);
     assert_snapshot!(run(&folder, &[], "config check -o json bad.json"), @r#"
     exit: 2
@@ -118,7 +118,7 @@ fn check_names_every_mistake_with_its_place_and_a_hint() {
     error: bad.json:3:33: /output_validation/mode: unknown value "stirct"
     hint: did you mean "strict"? allowed: off, warn, strict
     error: bad.json:4:24: /call_tool_timeout: expected a duration, got a number
-    hint: write a whole number and a unit, like "250ms", "30s" or "2m"
+    hint: write a number and a unit, like "250ms", "30s", "2m" or "1h30m"
     "#);
 }
 

@@ -12,7 +12,9 @@ use crate::support::home::{Home, OURS, fixture};
 const STATE: &str = ".countersign/demo";
 
 fn start(home: &Home, line: &str) -> Running {
-    let mut demo = Running::launch_with_state(home.folder(), home.command(line), STATE);
+    let mut command = home.command(line);
+    command.args(["--listen", "127.0.0.1:0"]);
+    let mut demo = Running::launch_with_state(home.folder(), command, STATE);
     demo.table();
     demo
 }

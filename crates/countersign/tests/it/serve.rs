@@ -273,6 +273,34 @@ pub(crate) fn peak_kilobytes(status: impl AsRef<Path>) -> u64 {
 }
 
 #[test]
+fn an_address_that_other_machines_reach_is_warned_of() {
+    let folder = Folder::with(&[("c.json", "{}"), ("open.json", r#"{"listen": ":0"}"#)]);
+    let mut command = binary();
+    command.current_dir(folder.path()).args([
+        "serve",
+        "--config",
+        "open.json",
+        "--data-dir",
+        "data",
+    ]);
+    let gateway = Running::launch_with_state(&folder, command, "data");
+    let said = gateway.said().to_owned();
+    assert!(
+        said.contains("warning: other machines can reach 0.0.0.0:0"),
+        "{said}"
+    );
+    assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
+    let ran = folder.countersign("config check open.json");
+    assert!(
+        ran.stderr.contains("other machines can reach 0.0.0.0:0"),
+        "{ran}"
+    );
+    let closed = Running::start(&folder, "serve --config c.json");
+    assert!(!closed.said().contains("warning"), "{}", closed.said());
+    assert_eq!(closed.stop(Signal::TERM).code, Some(0));
+}
+
+#[test]
 fn what_cannot_start_says_why() {
     let folder = Folder::with(&[(
         "c.json",

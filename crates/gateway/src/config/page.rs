@@ -55,7 +55,14 @@ pub(crate) fn page() -> String {
          shell reads them, with nothing expanded; `NAME='two words'` needs the quotes. A variable of the process wins over\n  \
          it. No setting and no server gets anything from it but by a reference. `countersign import` writes it.\n",
     );
-    page.extend(["- **Server names**: ", name, ".\n"]);
+    page.extend([
+        "- **Server names**: ",
+        name,
+        ". A server with another name, as mcpproxy and desktop clients allow, is\n  \
+         loaded under one that fits, and a warning says which: `My_Files` becomes `my-files`. Names that would become the same get\n  \
+         a hash at their end, such as `my-files-3c01`. Tools, endpoints, metrics and records have the new name, a change over the API\n  \
+         the name of the file; `config show` has both.\n",
+    ]);
     for block in blocks() {
         section(block, &mut page);
     }

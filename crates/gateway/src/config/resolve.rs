@@ -19,7 +19,7 @@ use super::problem::{ConfigError, MAX_REPORTED, Problem, Warning};
 use super::raw::RawConfig;
 use super::secret::Secret;
 
-pub(crate) use rules::{api_key, distinct_keys, exposure, listen, storage_url};
+pub(crate) use rules::{api_key, distinct_keys, exposure, exposure_warning, listen, storage_url};
 
 /// Shorter keys can be guessed.
 const SHORT_KEY: usize = 16;

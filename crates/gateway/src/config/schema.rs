@@ -4,8 +4,8 @@
 
 use serde_json::{Map, Value, json};
 
+use super::duration;
 use super::keys::{Block, Form, Key, ROOT};
-use super::{duration, name};
 
 /// The schema, draft 2020-12.
 pub fn schema() -> Value {
@@ -54,11 +54,15 @@ fn form(form: Form, definitions: &mut Map<String, Value>) -> Value {
     match form {
         Form::Flag => json!({"type": "boolean"}),
         Form::Text => json!({"type": "string"}),
-        Form::Name => json!({"type": "string", "pattern": name::PATTERN}),
+        Form::Name => json!({"type": "string", "minLength": 1}),
         Form::OptionalText => json!({"type": ["string", "null"]}),
         Form::Number(min, max) => json!({"type": "integer", "minimum": min, "maximum": max}),
         Form::Factor => json!({"type": "number", "exclusiveMinimum": 0}),
-        Form::Duration => json!({"type": "string", "pattern": duration::PATTERN}),
+        Form::Duration => json!({
+            "type": "string",
+            "pattern": duration::PATTERN,
+            "allOf": [{"pattern": duration::NOT_ZERO}],
+        }),
         Form::Choice(words) => json!({"enum": words}),
         Form::Texts => json!({"type": "array", "items": {"type": "string"}}),
         Form::TextMap => json!({"type": "object", "additionalProperties": {"type": "string"}}),
@@ -81,7 +85,7 @@ fn servers(server: &Value) -> Value {
         },
         {
             "type": "object",
-            "propertyNames": {"pattern": name::PATTERN},
+            "propertyNames": {"minLength": 1},
             "additionalProperties": {"allOf": [server, reachable]},
         },
     ]})

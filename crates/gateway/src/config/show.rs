@@ -112,6 +112,9 @@ struct ShownPolicy {
 #[derive(Serialize)]
 struct ShownServer<'a> {
     name: &'a str,
+    /// As the file writes it, where that is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    configured_name: Option<&'a str>,
     #[serde(flatten)]
     transport: ShownTransport<'a>,
     enabled: bool,
@@ -226,6 +229,7 @@ fn shown_server<'a>(config: &'a Config, server: &'a Server) -> ShownServer<'a> {
     let tools = server.tools.iter();
     ShownServer {
         name,
+        configured_name: server.configured_name.as_deref(),
         transport: shown_transport(&server.transport, &config.redactor()),
         enabled: server.enabled,
         timeout: duration::show(server.timeout.unwrap_or(config.call_tool_timeout)),

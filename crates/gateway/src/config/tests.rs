@@ -3,6 +3,7 @@
 mod accepted;
 mod agreement;
 mod classifiers;
+mod mcpproxy;
 mod origin;
 mod profile;
 mod refused;

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use countersign_gateway::config::{ConfigError, Environment, Problem, load_with, locate};
+use countersign_gateway::config::{
+    ConfigError, Environment, Problem, exposure_warning, load_with, locate,
+};
 use serde::Serialize;
 
 use super::{refuse, warn};
@@ -77,7 +79,10 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let file = path.to_string_lossy();
     let format = arguments.format.output;
     let (errors, warnings) = match load_with(path, &environment) {
-        Ok((_, warnings)) => (Vec::new(), warnings),
+        Ok((config, mut warnings)) => {
+            warnings.extend(exposure_warning(&config));
+            (Vec::new(), warnings)
+        }
         Err(ConfigError::Invalid { problems, .. }) if format == Format::Json => {
             (problems, Vec::new())
         }

@@ -92,7 +92,8 @@ impl Setup {
         match config::open(located, &standing_in, flags) {
             Ok((config, warnings)) => {
                 self.found(located, &config);
-                let warnings = warnings.iter();
+                let exposure = config::exposure_warning(&config);
+                let warnings = warnings.iter().chain(&exposure);
                 self.checks
                     .extend(warnings.map(|warning| said(located, warning, Check::warning)));
                 self.config = Some(config);

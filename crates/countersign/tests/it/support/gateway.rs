@@ -33,16 +33,15 @@ impl Running {
 
     /// The same, by a command that ends in the binary and its arguments.
     pub(crate) fn launch(folder: &Folder, mut command: Command) -> Self {
-        command.args(["--data-dir", "data"]);
+        command.args(["--listen", "127.0.0.1:0", "--data-dir", "data"]);
         Self::launch_with_state(folder, command, "data")
     }
 
-    /// The same, for a command that keeps its state under `state` by itself.
+    /// The same, by a command that has everything it needs and keeps its state under `state`.
     pub(crate) fn launch_with_state(folder: &Folder, mut command: Command, state: &str) -> Self {
         let mut child = command
             .current_dir(folder.path())
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .args(["--listen", "127.0.0.1:0"])
             .spawn()
             .expect("the binary was built for this test");
         let stdout = BufReader::new(child.stdout.take().expect("stdout is piped"));

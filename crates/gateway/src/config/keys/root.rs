@@ -26,7 +26,7 @@ pub(crate) static ROOT: Block = Block {
             "listen",
             Form::Text,
             r#""127.0.0.1:8080""#,
-            "The address and port to serve on. `COUNTERSIGN_LISTEN` and `--listen` win over it.",
+            "The address and port to serve on. As in mcpproxy, a port alone (`:8080`) is every interface, here of IPv4: other machines can reach the gateway, there is no TLS, and a warning says so. `COUNTERSIGN_LISTEN` and `--listen` win over it.",
         ),
         key(
             "api_key",

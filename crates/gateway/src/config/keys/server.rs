@@ -20,7 +20,7 @@ const SERVER_KEYS: &[Key] = &[
         "name",
         Form::Name,
         "",
-        "Its name: 1 to 20 of `a`-`z`, `0`-`9` and `-`. Required in an array; in an object the key is the name.",
+        "Its name: 1 to 20 of `a`-`z`, `0`-`9` and `-`; another is replaced by one that fits, with a warning. Required in an array; in an object the key is the name.",
     ),
     key(
         "command",

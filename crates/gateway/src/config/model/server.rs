@@ -14,6 +14,8 @@ use crate::config::secret::Secret;
 pub struct Server {
     /// Its name, fit for a tool name.
     pub name: String,
+    /// Its name in the file, where that does not fit.
+    pub configured_name: Option<String>,
     /// How it is reached.
     pub transport: Transport,
     /// Whether it is used at all.
@@ -72,6 +74,7 @@ impl Server {
     pub fn new(name: String, transport: Transport) -> Self {
         Self {
             name,
+            configured_name: None,
             transport,
             enabled: true,
             timeout: None,

@@ -1,13 +1,20 @@
 //! What holds for single settings wherever they come from: a file, a flag, or the environment.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use crate::config::model::Config;
-use crate::config::problem::Problem;
+use crate::config::problem::{Problem, Warning};
 use crate::config::secret::Secret;
 
-/// An address and port.
+/// An address and port. As in Go, a port alone means every interface, which is IPv4 here, and `localhost` is a name.
 pub(crate) fn listen(text: &str) -> Result<SocketAddr, Problem> {
+    let port = |text: &str| text.strip_prefix(':')?.parse::<u16>().ok();
+    if let Some(port) = port(text) {
+        return Ok((Ipv4Addr::UNSPECIFIED, port).into());
+    }
+    if let Some(port) = text.strip_prefix("localhost").and_then(port) {
+        return Ok((Ipv4Addr::LOCALHOST, port).into());
+    }
     text.parse().map_err(|_| {
         let port = text.rsplit(':').next().and_then(|port| port.parse().ok());
         let port: u16 = port.unwrap_or(8080);
@@ -63,4 +70,20 @@ pub(crate) fn exposure(config: &Config) -> Result<(), Problem> {
     }
     let message = format!("{} would be open to anyone without a key", config.listen);
     Err(Problem::new(None, message).hint("set \"require_mcp_auth\": true, or listen on 127.0.0.1"))
+}
+
+/// What it means that other machines can reach the gateway, if they can: it has no TLS of its own.
+pub(crate) fn exposure_warning(config: &Config) -> Option<Warning> {
+    let listen = config.listen;
+    if listen.ip().is_loopback() {
+        return None;
+    }
+    let message = format!(
+        "other machines can reach {listen}, and keys, arguments and results cross the network without encryption"
+    );
+    let hint = format!(
+        "listen on 127.0.0.1:{}, with a proxy that has TLS in front if others are to be served",
+        listen.port()
+    );
+    Some(Problem::new(None, message).hint(hint))
 }

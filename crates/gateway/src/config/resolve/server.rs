@@ -13,8 +13,8 @@ use crate::config::raw::{RawServer, RawServers, RawTool};
 
 impl Resolver<'_, '_> {
     pub(super) fn servers(&mut self, raw: RawServers) -> Vec<Server> {
-        let mut seen = BTreeMap::new();
-        let mut servers = Vec::new();
+        let mut places = BTreeMap::new();
+        let mut named = Vec::new();
         for (ordinal, (key, server)) in raw.0.into_iter().enumerate() {
             let pointer = match &key {
                 Some(key) => format!("/mcpServers{}", step(key)),
@@ -23,21 +23,43 @@ impl Resolver<'_, '_> {
             let Some(name) = self.name(&pointer, key, server.name.as_deref()) else {
                 continue;
             };
-            match seen.entry(name.clone()) {
+            match places.entry(name.clone()) {
                 Entry::Vacant(place) => {
                     place.insert(pointer.clone());
+                    named.push((pointer, name, server));
                 }
                 Entry::Occupied(first) => {
-                    let message = format!("the name \"{name}\" is already that of {}", first.get());
+                    let (name, first) = (brief(&name), first.get());
+                    let message = format!("the name \"{name}\" is already that of {first}");
                     let problem = Problem::new(None, message).hint("give each server its own");
                     self.refuse(&pointer, problem);
                 }
             }
-            servers.extend(self.server(&pointer, name, server));
         }
-        servers
+        let names = name::assign(&places.keys().map(String::as_str).collect());
+        let named = named.into_iter();
+        let servers = named.filter_map(|(pointer, written, raw)| {
+            let name = names.get(&written)?.clone();
+            let mut server = self.server(&pointer, name, raw)?;
+            if server.name != written {
+                self.warn_of_rename(&pointer, &written, &server.name);
+                server.configured_name = Some(written);
+            }
+            Some(server)
+        });
+        servers.collect()
     }
 
+    fn warn_of_rename(&mut self, pointer: &str, written: &str, name: &str) {
+        let written = brief(written);
+        let message = format!(
+            "\"{written}\" does not fit into tool names, so this server is called \"{name}\""
+        );
+        let hint = format!("to choose another name, write {}", name::ALLOWED);
+        self.warn(pointer, Problem::new(None, message).hint(hint));
+    }
+
+    /// The name that the file gives a server.
     fn name(&mut self, pointer: &str, key: Option<String>, inner: Option<&str>) -> Option<String> {
         let (pointer, name) = match (key, inner) {
             (Some(key), Some(inner)) if key != inner => {
@@ -48,22 +70,14 @@ impl Resolver<'_, '_> {
             }
             (Some(key), _) => (pointer.to_owned(), key),
             (None, Some(inner)) => (format!("{pointer}/name"), inner.to_owned()),
-            (None, None) => {
-                let problem = Problem::new(None, "a server needs a \"name\"")
-                    .hint(format!("a name is {}", name::ALLOWED));
-                self.refuse(pointer, problem);
-                return None;
-            }
+            (None, None) => (pointer.to_owned(), String::new()),
         };
-        if name::is_allowed(&name) {
+        if !name.is_empty() {
             return Some(name);
         }
-        let message = format!("\"{}\" cannot be a server's name", brief(&name));
-        let hint = match name::fixed(&name) {
-            Some(fixed) => format!("a name is {}; for example \"{fixed}\"", name::ALLOWED),
-            None => format!("a name is {}", name::ALLOWED),
-        };
-        self.refuse(&pointer, Problem::new(None, message).hint(hint));
+        let problem = Problem::new(None, "a server needs a \"name\"")
+            .hint(format!("a name is {}", name::ALLOWED));
+        self.refuse(&pointer, problem);
         None
     }
 
