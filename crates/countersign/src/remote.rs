@@ -1,11 +1,12 @@
 //! A running gateway, asked over HTTP. One request a connection, blocking: a command asks once and prints. Which
 //! gateway is said by the data directory, where one that runs leaves its address.
 
+mod announcement;
 mod stream;
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
@@ -13,13 +14,11 @@ use countersign_gateway::config::{ApiKey, Config};
 use countersign_gateway::{KeyError, stored_admin_key, stored_api_key};
 use serde_json::Value;
 
-use crate::files;
 use crate::report::Failure;
 
+pub(crate) use announcement::{Announcement, announced};
 pub(crate) use stream::Stream;
 
-/// Where a running gateway says where it listens.
-const FILE: &str = "address";
 const CONNECT: Duration = Duration::from_secs(2);
 /// Longer than any call may take by default.
 const ANSWER: Duration = Duration::from_mins(3);
@@ -160,7 +159,7 @@ fn parse(answer: &[u8]) -> Option<Answer> {
 }
 
 /// The key to ask with: the admin key where a gateway has announced itself in the data directory, which only its owner
-/// can write; otherwise the clients' key, because another program may listen on the configured port.
+/// can write, and still runs; otherwise the clients' key, because another program may listen on the configured port.
 pub(crate) fn key_for(config: &Config, is_announced: bool) -> Result<Option<ApiKey>, KeyError> {
     let stored =
         |given: &Option<ApiKey>, stored: fn(&Path) -> Result<Option<ApiKey>, KeyError>| match given
@@ -182,34 +181,6 @@ pub(crate) fn reachable(listen: SocketAddr) -> SocketAddr {
         ip => ip,
     };
     SocketAddr::new(ip, listen.port())
-}
-
-/// Where the gateway of a data directory says that it listens.
-pub(crate) fn announced(data_dir: &Path) -> Option<SocketAddr> {
-    let text = std::fs::read_to_string(data_dir.join(FILE)).ok()?;
-    text.trim().parse().ok()
-}
-
-/// Says in the data directory where a gateway listens, for as long as it lives.
-#[derive(Debug)]
-pub(crate) struct Announcement {
-    path: PathBuf,
-}
-
-impl Announcement {
-    /// A gateway nobody can find still serves, so a failure is not one.
-    pub(crate) fn make(data_dir: &Path, address: SocketAddr) -> Self {
-        let path = data_dir.join(FILE);
-        let text = format!("{}\n", reachable(address));
-        drop(files::write_private(&path, text.as_bytes()));
-        Self { path }
-    }
-}
-
-impl Drop for Announcement {
-    fn drop(&mut self) {
-        drop(std::fs::remove_file(&self.path));
-    }
 }
 
 #[cfg(test)]

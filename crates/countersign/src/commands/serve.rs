@@ -119,7 +119,7 @@ async fn serve(
         console.message("no server is configured; `serve --demo` shows what a gateway does\n");
     }
     let gateway = Gateway::start(opened).await.map_err(refused)?;
-    let _announcement = Announcement::make(&data_dir, gateway.address());
+    let announcement = announce(&data_dir, &gateway, console);
     show_key(&gateway, &data_dir, console);
     console.message(format!(
         "countersign is serving at http://{}/mcp\n",
@@ -140,9 +140,29 @@ async fn serve(
             () = again.asked() => gateway.reload().await,
         }
     }
+    // From here on the port may become another program's.
+    drop(announcement);
     console.message("stopping: calls under way may finish; once more to stop at once\n");
     gateway.stop(stop.asked()).await;
     Ok(Exit::Ok)
+}
+
+/// Lets commands find the gateway. One that cannot be found still serves, so a failure is only said.
+fn announce(
+    data_dir: &std::path::Path,
+    gateway: &Gateway,
+    console: &mut Console<'_>,
+) -> Option<Announcement> {
+    match Announcement::make(data_dir, gateway.address()) {
+        Ok(Some(announcement)) => return Some(announcement),
+        Ok(None) => console.message(
+            "another gateway runs with this data directory; commands such as `servers list` ask that one\n",
+        ),
+        Err(error) => console.message(format!(
+            "commands such as `servers list` cannot find this gateway: its address cannot be written: {error}\n"
+        )),
+    }
+    None
 }
 
 fn show_key(gateway: &Gateway, data_dir: &std::path::Path, console: &mut Console<'_>) {

@@ -3,6 +3,7 @@
 mod support;
 
 mod activity;
+mod address;
 mod answers;
 mod classify;
 mod clients;

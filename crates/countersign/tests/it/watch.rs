@@ -106,10 +106,15 @@ fn scripted_gateway(folder: &Folder, streams: &'static [&str]) -> thread::JoinHa
     let data = folder.path().join("data");
     std::fs::create_dir(&data).expect("a folder");
     let address = listener.local_addr().expect("an address").to_string();
-    std::fs::write(data.join("address"), address).expect("a file");
+    let announced = data.join("address");
+    std::fs::write(&announced, address).expect("a file");
+    // As a gateway keeps it while it runs.
+    let announced = std::fs::File::open(announced).expect("a file");
+    announced.lock().expect("locked");
     let key = format!("cs_{}", "0".repeat(64));
     std::fs::write(data.join("api_key"), key).expect("a file");
     thread::spawn(move || {
+        let _announced = announced;
         let mut heads = Vec::new();
         while let Some(text) = streams.get(heads.len()) {
             let (mut connection, _) = listener.accept().expect("a connection");
