@@ -36,6 +36,7 @@ mod chain;
 mod digest;
 mod export;
 mod id;
+mod preview;
 mod private;
 mod query;
 mod record;
@@ -48,6 +49,7 @@ pub use chain::{Checkpoint, CheckpointKind, KeyError, PublicKey, Signer, Trusted
 pub use digest::Digest;
 pub use export::{ExportFormat, Exporter};
 pub use id::{Generator, Ids, NewId, NotAUlid, Ulid};
+pub use preview::{Preview, PreviewRow};
 pub use query::{Cursor, Filter, MAX_LIMIT, Query, QueryError};
 pub use record::{
     DECISIONS, Decision, Finding, Head, Kind, MAX_FINDINGS, Millis, Mode, Opening, Outcome,

@@ -90,6 +90,10 @@ pub struct Record {
     /// The result was held against its contract: the declared schema, or a guard or shape that it broke before.
     #[serde(default, skip_serializing_if = "is_false")]
     pub validated: bool,
+    /// Why a result with a declared schema was allowed without being held to it: the rule `contract.missing` or
+    /// `contract.uncompilable`. Strict mode blocks such a result if the configuration says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unvalidated: Option<String>,
     /// The digest of the schema that judged it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schema_digest: Option<String>,
@@ -169,6 +173,7 @@ impl Record {
             findings: Vec::new(),
             findings_left_out: 0,
             validated: false,
+            unvalidated: None,
             schema_digest: None,
             schema_generation: None,
             payload_digest: None,

@@ -17,6 +17,7 @@ mod import;
 mod inspect;
 mod load;
 mod man;
+mod policy;
 mod sanitise;
 mod schema;
 mod serve;
@@ -38,6 +39,7 @@ pub(crate) enum Command {
     #[command(visible_alias = "sanitize")]
     Sanitise(sanitise::Arguments),
     Classify(classify::Arguments),
+    Policy(policy::Arguments),
     Config(config::Arguments),
     Doctor(doctor::Arguments),
     Load(load::Arguments),
@@ -59,6 +61,7 @@ pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<Exit, F
         Command::Inspect(arguments) => inspect::run(&arguments, console),
         Command::Sanitise(arguments) => sanitise::run(&arguments, console),
         Command::Classify(arguments) => classify::run(&arguments, console),
+        Command::Policy(arguments) => policy::run(&arguments, console),
         Command::Config(arguments) => config::run(&arguments, console),
         Command::Doctor(arguments) => doctor::run(&arguments, console),
         Command::Load(arguments) => load::run(&arguments, console),

@@ -38,6 +38,7 @@ Examples:
   countersign wrap -- npx -y some-server
   countersign import claude-desktop
   countersign activity list --status blocked
+  countersign policy preview --mode strict --since 7d
   countersign config init
   countersign doctor
   countersign inspect --tool tool.json --mode strict result.json

@@ -21,7 +21,7 @@ use crate::strings::{is_key, strings};
 use crate::tool::ToolName;
 
 pub(crate) use key::renamed;
-pub(crate) use notice::{Notices, Place, excerpt, found, whereabouts};
+pub(crate) use notice::{Notices, Outcome, Place, excerpt, found, whereabouts};
 use twin::Said;
 
 /// What cleaning leaves to be done.

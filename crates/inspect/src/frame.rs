@@ -232,6 +232,7 @@ fn refused(why: &str) -> Box<Found> {
         offsets: Vec::new(),
         tokens_not_listed: 0,
         action: Action::Blocked,
+        blocked_in_strict: false,
     };
     let finding = Finding::new(Stage::Sanitise, "boundary_forgery", Severity::Violation);
     Box::new(Found::plain(finding.detail(why).hit(hit)))

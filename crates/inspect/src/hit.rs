@@ -84,6 +84,17 @@ pub struct Hit {
     pub tokens_not_listed: u64,
     /// What was done.
     pub action: Action,
+    /// It was only reported, and strict mode would have blocked the result because of it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub blocked_in_strict: bool,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature serde asks for"
+)]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 #[expect(

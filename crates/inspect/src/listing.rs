@@ -10,7 +10,7 @@ use bytes::Bytes;
 use countersign_sanitise::{Cleaned, Sanitiser};
 use countersign_tape::{Edits, Kind, Limits, Span, Tape};
 
-use crate::clean::{Notices, Place, renamed};
+use crate::clean::{Notices, Outcome, Place, renamed};
 use crate::found::Found;
 use crate::hit::Carrier;
 use crate::policy::decide_sanitised;
@@ -202,7 +202,7 @@ fn rewritten(
         return None;
     }
     let cleaned = sanitiser.clean(said);
-    let acted = notices.weighed(place, said, &cleaned, |action| action);
+    let acted = notices.weighed(place, said, &cleaned, Outcome::from);
     match role {
         Role::Prose => Some(settled(sanitiser, &cleaned)),
         _ if !acted => None,

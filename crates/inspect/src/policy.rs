@@ -132,10 +132,19 @@ pub fn decide(finding: &Finding, mode: Mode, overrides: &Overrides) -> Decision 
         Act::Missing => ask(overrides.missing, Decision::Allowed),
         Act::Uncompilable => ask(overrides.uncompilable, Decision::Allowed),
         Act::Classifier => ask(overrides.classifier, Decision::Flagged),
+        Act::Sanitiser if mode == Mode::Strict && is_blocked_in_strict(finding) => {
+            Decision::Blocked
+        }
         Act::Sanitiser => decide_sanitised(finding),
         Act::Envelope if finding.severity == Severity::Info => Decision::Allowed,
         Act::Envelope => Decision::Rewritten,
     }
+}
+
+/// Whether the finding was made in a milder mode and says that strict mode would not let it pass.
+fn is_blocked_in_strict(finding: &Finding) -> bool {
+    let hit = finding.hit.as_ref();
+    hit.is_some_and(|hit| hit.blocked_in_strict)
 }
 
 /// What a finding about text leads to. The sanitiser's settings decided what was done; this only names it. What is only

@@ -125,6 +125,7 @@ mod tests {
             offsets: vec![0],
             tokens_not_listed: 0,
             action,
+            blocked_in_strict: false,
         })
     }
 

@@ -18,10 +18,11 @@ impl Record {
             &mut self.session_id,
             &mut self.request_id,
         ];
-        for name in names
-            .into_iter()
-            .chain([&mut self.schema_digest, &mut self.payload_digest])
-        {
+        for name in names.into_iter().chain([
+            &mut self.unvalidated,
+            &mut self.schema_digest,
+            &mut self.payload_digest,
+        ]) {
             cut_option(name, MAX_NAME);
         }
         cut_option(&mut self.reason, MAX_REASON);

@@ -98,6 +98,7 @@ impl<'a> Glance<'a> {
             None => None,
         };
         let validated = rest.skip(",\"validated\":true");
+        rest.text(",\"unvalidated\":\"");
         rest.text(",\"schema_digest\":\"");
         rest.number(",\"schema_generation\":", false);
         rest.text(",\"payload_digest\":\"");

@@ -7,6 +7,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use countersign_inspect::Overrides;
+
 use super::{
     Backend, CapturedTool, Declared, Generation, Options, Page, StoreError, Stored, Tail,
     Verification, sqlite,
@@ -14,11 +16,12 @@ use super::{
 use crate::chain::TrustedKeys;
 use crate::export::{ExportFormat, Exporter};
 use crate::id::Ulid;
+use crate::preview::{Preview, PreviewTally};
 use crate::query::{Filter, Query};
 use crate::summary::{GroupBy, Summary};
 use crate::time::Timestamp;
 
-/// Records read at a time while exporting.
+/// Records read at a time while all of them are read.
 const EXPORT_STEP: usize = 500;
 
 /// The reading side of a store, and its catalogue. Cheap to clone. Every method blocks.
@@ -68,16 +71,43 @@ impl Reader {
         format: ExportFormat,
         out: &mut dyn Write,
     ) -> Result<u64, StoreError> {
-        let (mut place, last) = self.backend.bounds(filter)?;
         let mut exporter = Exporter::start(format, out).map_err(StoreError::Output)?;
+        self.for_each(filter, |record| {
+            exporter.write(record).map_err(StoreError::Output)
+        })?;
+        exporter.finish().map_err(StoreError::Output)
+    }
+
+    /// What strict mode would block of the matching calls, from what their records say was found. `overrides` is what the
+    /// configuration says beside the mode, by server and tool. Memory does not depend on how many calls there are.
+    pub fn preview(
+        &self,
+        filter: &Filter,
+        overrides: &dyn Fn(&str, &str) -> Overrides,
+    ) -> Result<Preview, StoreError> {
+        let mut tally = PreviewTally::new(overrides);
+        self.for_each(&PreviewTally::filter(filter), |record| {
+            tally.add(&record.record);
+            Ok(())
+        })?;
+        Ok(tally.finish(filter))
+    }
+
+    /// Every matching record there is now, oldest first.
+    fn for_each(
+        &self,
+        filter: &Filter,
+        mut visit: impl FnMut(&Stored) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let (mut place, last) = self.backend.bounds(filter)?;
         while place < last {
             let tail = self.backend.after(place, filter, EXPORT_STEP)?;
             for record in tail.records.iter().take_while(|record| record.seq <= last) {
-                exporter.write(record).map_err(StoreError::Output)?;
+                visit(record)?;
             }
             place = if tail.more { tail.next } else { last };
         }
-        exporter.finish().map_err(StoreError::Output)
+        Ok(())
     }
 
     /// Walks every chain, link and checkpoint, and names the first break.

@@ -28,6 +28,7 @@ fn tokens(severity: Severity, count: u64) -> Finding {
         offsets: vec![0],
         tokens_not_listed: 0,
         action: Action::Replaced,
+        blocked_in_strict: false,
     })
 }
 

@@ -17,6 +17,9 @@ mod summary;
 mod verify;
 mod watch;
 
+pub(super) use filter::{Pairs, query as query_string};
+pub(super) use log::{stored, unreadable};
+
 const EXAMPLES: &str = "\
 Examples:
   countersign activity list --type policy_decision
@@ -62,7 +65,7 @@ fn text(record: &Value, name: &str) -> String {
 }
 
 /// The tool as people write it.
-fn tool(record: &Value) -> String {
+pub(super) fn tool(record: &Value) -> String {
     match (record["server"].as_str(), record["tool"].as_str()) {
         (Some(server), Some(tool)) => format!("{server}:{tool}"),
         (None, Some(name)) | (Some(name), None) => name.to_owned(),

@@ -16,6 +16,7 @@ mod generators;
 mod import;
 mod inspect;
 mod load;
+mod preview;
 mod private;
 mod readme;
 mod reload;

@@ -36,6 +36,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
       inspect      Say what would happen to a tool result, and why
       sanitise     Clean a text of control tokens and hidden characters [alias: sanitize]
       classify     Measure injection classifiers
+      policy       See what a change of the policy would do
       config       Write, check and show the configuration file
       doctor       Say what is wrong with this set-up and what to type next
       load         Put a server under load, and hold what it answers to its contract
@@ -54,6 +55,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
       countersign wrap -- npx -y some-server
       countersign import claude-desktop
       countersign activity list --status blocked
+      countersign policy preview --mode strict --since 7d
       countersign config init
       countersign doctor
       countersign inspect --tool tool.json --mode strict result.json

@@ -24,7 +24,7 @@ use crate::snapshot::Server;
 use crate::upstream::State;
 
 /// What can be asked for. The `OpenAPI` document is held against this list.
-const RESOURCES: [(&str, Resource); 10] = [
+const RESOURCES: [(&str, Resource); 11] = [
     ("activity", Resource::Activities),
     ("activity/summary", Resource::Summary),
     ("activity/export", Resource::Export),
@@ -32,6 +32,7 @@ const RESOURCES: [(&str, Resource); 10] = [
     ("config", Resource::Config),
     ("config/reload", Resource::Reload),
     ("openapi.json", Resource::Description),
+    ("policy/preview", Resource::Preview),
     ("servers", Resource::Servers),
     ("status", Resource::Status),
     ("tools", Resource::Tools),
@@ -46,6 +47,7 @@ enum Resource {
     Config,
     Reload,
     Description,
+    Preview,
     Servers,
     Status,
     Tools,
@@ -99,6 +101,7 @@ pub(super) async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) ->
         Resource::Config => config::show(shared),
         Resource::Reload => config::reread(shared).await,
         Resource::Description => respond_json(StatusCode::OK, Body::from(openapi::document())),
+        Resource::Preview => activity::preview(shared, query).await,
         Resource::Servers => servers(shared),
         Resource::Status => status(shared),
         Resource::Tools => tools(shared),

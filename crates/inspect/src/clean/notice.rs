@@ -42,11 +42,40 @@ struct Entry {
 
 impl Entry {
     fn rank(&self) -> (Action, Severity) {
-        let action = self.found.finding.hit.as_ref().map(|hit| hit.action);
-        (
-            action.unwrap_or(Action::Reported),
-            self.found.finding.severity,
-        )
+        let outcome = self.found.finding.hit.as_ref().map(|hit| Outcome {
+            action: hit.action,
+            blocked_in_strict: hit.blocked_in_strict,
+        });
+        let outcome = outcome.unwrap_or(Action::Reported.into());
+        (outcome.rank(), self.found.finding.severity)
+    }
+}
+
+/// What becomes of something that was found in a text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outcome {
+    pub(crate) action: Action,
+    /// It is only reported, and strict mode would block the result because of it.
+    pub(crate) blocked_in_strict: bool,
+}
+
+impl From<Action> for Outcome {
+    fn from(action: Action) -> Self {
+        Self {
+            action,
+            blocked_in_strict: false,
+        }
+    }
+}
+
+impl Outcome {
+    /// What strict mode blocks is kept as if it were blocked, so that a record tells what strict mode would do.
+    fn rank(self) -> Action {
+        if self.blocked_in_strict {
+            Action::Blocked
+        } else {
+            self.action
+        }
     }
 }
 
@@ -54,9 +83,9 @@ impl Notices {
     /// A text that was cleaned; says whether anything was done about it.
     pub(super) fn cleaned(&mut self, place: Place, text: &str, cleaned: &Cleaned<'_>) -> bool {
         self.weighed(place, text, cleaned, |action| match action {
-            Action::Reported => Action::Reported,
-            _ if cleaned.blocked => Action::Blocked,
-            action => action,
+            Action::Reported => Action::Reported.into(),
+            _ if cleaned.blocked => Action::Blocked.into(),
+            action => action.into(),
         })
     }
 
@@ -66,7 +95,7 @@ impl Notices {
         place: Place,
         text: &str,
         cleaned: &Cleaned<'_>,
-        weigh: impl Fn(Action) -> Action,
+        weigh: impl Fn(Action) -> Outcome,
     ) -> bool {
         let mut any = false;
         for finding in &cleaned.findings {
@@ -98,6 +127,7 @@ impl Notices {
             offsets: Vec::new(),
             tokens_not_listed: 0,
             action: Action::Blocked,
+            blocked_in_strict: false,
         };
         let finding = Finding::new(Stage::Sanitise, "token.generic", Severity::Violation);
         let finding = finding.detail("the text does not settle").hit(hit);
@@ -112,7 +142,7 @@ impl Notices {
     /// A text that was only looked at.
     pub(crate) fn seen(&mut self, place: Place, text: &str, findings: &[sanitise::Finding]) {
         for finding in findings {
-            self.add(place, text, finding, Action::Reported, false);
+            self.add(place, text, finding, Action::Reported.into(), false);
         }
     }
 
@@ -137,10 +167,10 @@ impl Notices {
         place: Place,
         text: &str,
         finding: &sanitise::Finding,
-        action: Action,
+        outcome: Outcome,
         acted: bool,
     ) {
-        if !self.has_room((action, severity(finding))) {
+        if !self.has_room((outcome.rank(), severity(finding))) {
             self.left_out += 1;
             let is_token = finding.rule.starts_with("token.") && severity(finding) > Severity::Info;
             self.tokens_left_out += if is_token { finding.count } else { 0 };
@@ -148,7 +178,7 @@ impl Notices {
         }
         self.keep(Entry {
             place,
-            found: found(place, finding, action),
+            found: found(place, finding, outcome),
             acted,
             excerpt: excerpt(text, finding.offsets.first().copied().unwrap_or(0)),
         });
@@ -259,7 +289,15 @@ fn severity(finding: &sanitise::Finding) -> Severity {
 }
 
 /// The finding about one kind of hit in one text, without a pointer.
-pub(crate) fn found(place: Place, finding: &sanitise::Finding, action: Action) -> Found {
+pub(crate) fn found(
+    place: Place,
+    finding: &sanitise::Finding,
+    outcome: impl Into<Outcome>,
+) -> Found {
+    let Outcome {
+        action,
+        blocked_in_strict,
+    } = outcome.into();
     let hit = Hit {
         carrier: place.carrier,
         block: place.block,
@@ -269,6 +307,7 @@ pub(crate) fn found(place: Place, finding: &sanitise::Finding, action: Action) -
         offsets: finding.offsets.clone(),
         tokens_not_listed: 0,
         action,
+        blocked_in_strict,
     };
     let mut about = Finding::new(Stage::Sanitise, finding.rule.clone(), severity(finding));
     if let Some(decoded) = &finding.decoded {

@@ -7,7 +7,7 @@ use countersign_sanitise as sanitise;
 use countersign_sanitise::{Cleaned, Structured};
 use countersign_tape::{Edits, Envelope, Span};
 
-use super::{Place, Stage};
+use super::{Outcome, Place, Stage};
 use crate::contract::{self, Contract};
 use crate::examine::Policy;
 use crate::found::Found;
@@ -81,7 +81,7 @@ impl Stage<'_> {
             );
             self.structured_is_dirty |= self
                 .notices
-                .weighed(place, &text, &cleaned, |action| fate.apply(action));
+                .weighed(place, &text, &cleaned, |action| fate.outcome(action));
             if fate == Fate::Clean {
                 let after = cleaned.text.into_owned();
                 rewrites.push(Rewrite {
@@ -100,6 +100,8 @@ impl Stage<'_> {
 enum Fate {
     /// It leaves as it came.
     Keep,
+    /// It leaves as it came; strict mode would refuse it.
+    KeepUnlessStrict,
     /// It leaves without what was found in it.
     Clean,
     /// The result does not leave.
@@ -117,17 +119,22 @@ impl Fate {
             }
             Structured::Rewrite if !is_key => Self::Clean,
             // A key is never renamed: software looks members up by name, and two names could become one.
-            Structured::Rewrite | Structured::Report => Self::Keep,
+            Structured::Rewrite => Self::KeepUnlessStrict,
+            Structured::Report => Self::Keep,
         }
     }
 
     /// What is done about something that cleaning did `action` about.
-    fn apply(self, action: Action) -> Action {
+    fn outcome(self, action: Action) -> Outcome {
         match self {
-            _ if action == Action::Reported => Action::Reported,
-            Self::Keep => Action::Reported,
-            Self::Clean => action,
-            Self::Refuse => Action::Blocked,
+            _ if action == Action::Reported => Action::Reported.into(),
+            Self::Keep => Action::Reported.into(),
+            Self::KeepUnlessStrict => Outcome {
+                action: Action::Reported,
+                blocked_in_strict: true,
+            },
+            Self::Clean => action.into(),
+            Self::Refuse => Action::Blocked.into(),
         }
     }
 }

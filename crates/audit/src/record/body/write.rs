@@ -30,6 +30,7 @@ pub(super) fn members(record: &Record, out: &mut Vec<u8>) -> Written {
         findings,
         findings_left_out,
         validated,
+        unvalidated,
         schema_digest,
         schema_generation,
         payload_digest,
@@ -64,6 +65,7 @@ pub(super) fn members(record: &Record, out: &mut Vec<u8>) -> Written {
     let left_out = Some(findings_left_out).filter(|count| **count > 0);
     other(out, "findings_left_out", left_out)?;
     other(out, "validated", Some(validated).filter(|done| **done))?;
+    text(out, "unvalidated", unvalidated.as_deref())?;
     text(out, "schema_digest", schema_digest.as_deref())?;
     other(out, "schema_generation", schema_generation.as_ref())?;
     text(out, "payload_digest", payload_digest.as_deref())?;

@@ -4,7 +4,7 @@
 use clap::Args;
 
 /// Parameters as the REST interface takes them.
-pub(super) type Pairs = Vec<(&'static str, String)>;
+pub(in crate::commands) type Pairs = Vec<(&'static str, String)>;
 
 /// Which records; several values are separated by commas.
 #[derive(Debug, Args)]
@@ -79,7 +79,7 @@ fn given<const N: usize>(options: [(&'static str, &Option<String>); N]) -> Pairs
 }
 
 /// The parameters as a URL's query.
-pub(super) fn query(pairs: &[(&'static str, String)]) -> String {
+pub(in crate::commands) fn query(pairs: &[(&'static str, String)]) -> String {
     let pairs = pairs.iter();
     let pairs = pairs.map(|(key, value)| format!("{key}={}", encoded(value)));
     pairs.collect::<Vec<_>>().join("&")

@@ -106,10 +106,10 @@ impl Log {
 }
 
 /// The store itself, whether or not a gateway runs.
-pub(super) fn stored(config: &Config) -> Result<Reader, Failure> {
+pub(in crate::commands) fn stored(config: &Config) -> Result<Reader, Failure> {
     Reader::open(&store_options(config)).map_err(unreadable)
 }
 
-pub(super) fn unreadable(error: StoreError) -> Failure {
+pub(in crate::commands) fn unreadable(error: StoreError) -> Failure {
     Failure::usage(error).hint("check the data directory; `countersign serve` makes one; --demo names that of `serve --demo`")
 }

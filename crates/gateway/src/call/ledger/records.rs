@@ -89,6 +89,11 @@ impl Ledger {
             let about_text = inspected.findings().iter();
             let about_text = about_text.filter(|finding| finding.stage == Stage::Sanitise);
             record.findings = about_text.cloned().collect();
+            // Not a finding of the call: in most configurations nothing follows from it, and filters by stage or rule find
+            // what something followed from.
+            let mut about_schema = inspected.findings().iter();
+            let unvalidated = about_schema.find(|finding| finding.stage == Stage::Contract);
+            record.unvalidated = unvalidated.map(|finding| finding.rule.to_string());
         }
         self.judged(inspected, record);
         let digest = match record.kind() {

@@ -8,6 +8,7 @@ use countersign_audit::{GroupBy, Query, Reader, StoreError, Timestamp, Ulid, par
 use hyper::{Response, StatusCode};
 
 use super::{error, ok, pairs};
+use crate::preview::{self, PreviewQuery};
 use crate::reply::Body;
 use crate::shared::Shared;
 
@@ -43,6 +44,22 @@ pub(super) async fn summary(shared: &Shared, query: &str) -> Response<Body> {
     let now = Timestamp::now();
     match read(shared, move |reader| reader.summary(by, period, now)).await {
         Ok(summary) => ok(&summary),
+        Err(response) => response,
+    }
+}
+
+pub(super) async fn preview(shared: &Shared, query: &str) -> Response<Body> {
+    let query = match PreviewQuery::from_pairs(pairs(query), Timestamp::now()) {
+        Ok(query) => query,
+        Err(why) => return error(StatusCode::BAD_REQUEST, &why),
+    };
+    let config = shared.config();
+    match read(shared, move |reader| {
+        preview::preview(&config, reader, &query)
+    })
+    .await
+    {
+        Ok(preview) => ok(&preview),
         Err(response) => response,
     }
 }

@@ -1,0 +1,217 @@
+//! `Preview`: what strict mode would block of recorded calls, counted per tool. Nothing is judged again: a record of a call
+//! in `warn` has everything that was found, and [`countersign_inspect::decide`] says what strict mode makes of each finding.
+//!
+//! What is found follows the settings of the time of the call. What is done about it follows the overrides of today. A call
+//! in mode `off` was not checked, so nothing is known about it.
+
+mod outlook;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use countersign_inspect::Overrides;
+use outlook::Outlook;
+use serde::Serialize;
+
+use crate::id::Ulid;
+use crate::query::Filter;
+use crate::record::{Kind, Mode, Record};
+use crate::time::Timestamp;
+
+/// Rows that are kept. A server may invent tools; the totals count them all.
+const MAX_ROWS: usize = 10_000;
+/// Records that can be about a result.
+const CALLS: [Kind; 5] = [
+    Kind::ToolCall,
+    Kind::PromptGet,
+    Kind::ResourceRead,
+    Kind::Completion,
+    Kind::ListChange,
+];
+
+/// What strict mode would block.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Preview {
+    /// The mode that is looked ahead to.
+    pub mode: Mode,
+    /// From when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub since: Option<Timestamp>,
+    /// Until when.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
+    /// All rows together.
+    #[serde(flatten)]
+    pub total: PreviewCounts,
+    /// One row per tool, those with the most to block first.
+    pub rows: Vec<PreviewRow>,
+    /// Records of tools that have no row because there are too many.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: u64,
+}
+
+/// One tool; or everything of another kind that a server was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PreviewRow {
+    /// `tool_call`, or the other kind of call.
+    #[serde(rename = "type")]
+    pub kind: Kind,
+    /// The server.
+    pub server: String,
+    /// The tool, if it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// The numbers.
+    #[serde(flatten)]
+    pub counts: PreviewCounts,
+    /// The rules that would block, and in how many results.
+    pub rules: BTreeMap<String, u64>,
+}
+
+/// Numbers of calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct PreviewCounts {
+    /// Calls that reached the server, or whose arguments were refused.
+    pub calls: u64,
+    /// Those that strict mode would block.
+    pub would_be_blocked: u64,
+    /// Those of them that were blocked in the mode they were made in.
+    pub already_blocked: u64,
+    /// Those that were made in mode `off`, of which nothing is known.
+    pub unknown: u64,
+}
+
+impl PreviewCounts {
+    fn add(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.would_be_blocked += other.would_be_blocked;
+        self.already_blocked += other.already_blocked;
+        self.unknown += other.unknown;
+    }
+}
+
+/// A row, and what holds for it.
+struct Row {
+    counts: PreviewCounts,
+    rules: BTreeMap<String, u64>,
+    overrides: Overrides,
+}
+
+/// Counts records, in the order of the store.
+pub(crate) struct PreviewTally<'a> {
+    overrides: &'a dyn Fn(&str, &str) -> Overrides,
+    rows: BTreeMap<(String, Kind, Option<String>), Row>,
+    total: PreviewCounts,
+    left_out: u64,
+    /// The last call that was not of a tool: the decision about it comes next and does not say what kind of call it was.
+    last_other: Option<(Ulid, Kind)>,
+}
+
+impl<'a> PreviewTally<'a> {
+    pub(crate) fn new(overrides: &'a dyn Fn(&str, &str) -> Overrides) -> Self {
+        Self {
+            overrides,
+            rows: BTreeMap::new(),
+            total: PreviewCounts::default(),
+            left_out: 0,
+            last_other: None,
+        }
+    }
+
+    /// The records to count, of those that are asked for.
+    pub(crate) fn filter(filter: &Filter) -> Filter {
+        let types = CALLS.into_iter().chain([Kind::PolicyDecision]);
+        Filter {
+            types: types.collect(),
+            ..filter.clone()
+        }
+    }
+
+    pub(crate) fn add(&mut self, record: &Record) {
+        let Some(server) = record.server.clone() else {
+            return;
+        };
+        let kind = self.kind_of_call(record);
+        let tool = record.tool.clone().filter(|_| kind == Kind::ToolCall);
+        let key = (server, kind, tool);
+        if !self.rows.contains_key(&key) {
+            let overrides = (self.overrides)(&key.0, key.2.as_deref().unwrap_or_default());
+            let outlook = Outlook::of(record, overrides);
+            if outlook.is_nothing() {
+                return;
+            }
+            if self.rows.len() >= MAX_ROWS {
+                self.left_out += 1;
+                self.total.add(outlook.counts);
+                return;
+            }
+            let row = Row {
+                counts: PreviewCounts::default(),
+                rules: BTreeMap::new(),
+                overrides,
+            };
+            self.rows.insert(key.clone(), row);
+        }
+        let Some(row) = self.rows.get_mut(&key) else {
+            return;
+        };
+        let outlook = Outlook::of(record, row.overrides);
+        row.counts.add(outlook.counts);
+        self.total.add(outlook.counts);
+        for rule in outlook.rules {
+            *row.rules.entry(rule.to_owned()).or_default() += 1;
+        }
+    }
+
+    /// What kind of call a record is about.
+    fn kind_of_call(&mut self, record: &Record) -> Kind {
+        if record.kind() == Kind::PolicyDecision {
+            let other = self
+                .last_other
+                .filter(|(id, _)| record.parent_id == Some(*id));
+            return other.map_or(Kind::ToolCall, |(_, kind)| kind);
+        }
+        if record.kind() != Kind::ToolCall {
+            self.last_other = Some((record.id(), record.kind()));
+        }
+        record.kind()
+    }
+
+    pub(crate) fn finish(self, filter: &Filter) -> Preview {
+        let rows = self.rows.into_iter();
+        let mut rows: Vec<PreviewRow> = rows
+            .map(|((server, kind, tool), row)| PreviewRow {
+                kind,
+                server,
+                tool,
+                counts: row.counts,
+                rules: row.rules,
+            })
+            .collect();
+        rows.sort_by_key(|row| std::cmp::Reverse(row.counts.would_be_blocked));
+        Preview {
+            mode: Mode::Strict,
+            since: filter.since,
+            until: filter.until,
+            total: self.total,
+            rows,
+            left_out: self.left_out,
+        }
+    }
+}
+
+impl fmt::Debug for PreviewTally<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PreviewTally")
+            .field("rows", &self.rows.len())
+            .finish_non_exhaustive()
+    }
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature serde asks for"
+)]
+fn is_zero(value: &u64) -> bool {
+    *value == 0
+}

@@ -1,0 +1,176 @@
+//! `countersign policy preview`: what strict mode would have blocked of the calls that were recorded. Asks the running
+//! gateway, or reads the store where none runs.
+
+use clap::Args;
+use countersign_audit::Timestamp;
+use countersign_gateway::config::Config;
+use countersign_gateway::{PreviewQuery, preview};
+use serde_json::Value;
+
+use crate::commands::activity::{Pairs, query_string, stored, tool, unreadable};
+use crate::commands::whose::Whose;
+use crate::format::{Format, FormatOption};
+use crate::remote::Remote;
+use crate::report::{Failure, printable};
+use crate::table::table;
+use crate::{Console, Exit};
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign policy preview --mode strict --since 7d
+  countersign policy preview --server crm --since 24h
+  countersign policy preview -o json | jq .would_be_blocked
+
+What counts is what the records say was found, under the limits that held when each call was made.
+What strict mode does about it follows the configuration that holds now, with nothing but
+output_validation.mode replaced: missing_structured_content and uncompilable_schema are respected.
+Calls made in mode off were not checked, so nothing is known about them: set warn first.
+Arguments are not looked at: input_validation has a mode of its own.
+
+Records written before there was a preview do not say that structured content was missing, that a
+schema did not compile, or that a member name carried an attack; such calls count as not blocked.";
+
+/// List what strict mode would block, per tool, from recorded calls
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Arguments {
+    /// The mode to look ahead to; only strict blocks because of a contract
+    #[arg(long, default_value = "strict")]
+    mode: String,
+    /// Calls not before: `24h`, `7d`, or a time as in RFC 3339
+    #[arg(long, default_value = "7d")]
+    since: String,
+    /// Calls before: `1h`, or a time as in RFC 3339
+    #[arg(long)]
+    until: Option<String>,
+    /// Only this server; several are separated by commas
+    #[arg(long)]
+    server: Option<String>,
+    /// Only this tool, by its own name
+    #[arg(long)]
+    tool: Option<String>,
+    #[command(flatten)]
+    whose: Whose,
+    #[command(flatten)]
+    format: FormatOption,
+}
+
+pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    // Checked before a gateway is asked, so that a misspelt word is refused in the same words either way.
+    let pairs = arguments.pairs();
+    let query = PreviewQuery::from_pairs(
+        pairs.iter().map(|(key, value)| (key, value)),
+        Timestamp::now(),
+    )
+    .map_err(|why| Failure::usage(anyhow::anyhow!(why)))?;
+    let config = match arguments.whose.config(console) {
+        Ok(config) => config,
+        Err(exit) => return Ok(exit),
+    };
+    let preview = ask(&config, &query, &pairs)?;
+    match arguments.format.output {
+        Format::Json => console.data(format!("{preview}\n"))?,
+        Format::Text => console.data(rendered(&preview))?,
+    }
+    Ok(Exit::Ok)
+}
+
+impl Arguments {
+    fn pairs(&self) -> Pairs {
+        let mut pairs = vec![("mode", self.mode.clone()), ("since", self.since.clone())];
+        let others = [
+            ("until", &self.until),
+            ("server", &self.server),
+            ("tool", &self.tool),
+        ];
+        let others = others.into_iter();
+        pairs.extend(others.filter_map(|(key, value)| Some((key, value.clone()?))));
+        pairs
+    }
+}
+
+/// Both the query and the pairs say the same.
+fn ask(config: &Config, query: &PreviewQuery, pairs: &Pairs) -> Result<Value, Failure> {
+    if let Some(remote) = Remote::find(config)? {
+        let path = format!("/api/v1/policy/preview?{}", query_string(pairs));
+        return remote.get(&path)?.json();
+    }
+    let preview = preview(config, &stored(config)?, query).map_err(unreadable)?;
+    Ok(serde_json::to_value(preview).map_err(anyhow::Error::from)?)
+}
+
+fn rendered(preview: &Value) -> String {
+    let rows = preview["rows"].as_array().map_or(&[][..], Vec::as_slice);
+    let left_out = match preview["left_out"].as_u64() {
+        Some(records) => {
+            format!("\n{records} records are of tools without a row; name a --server.\n")
+        }
+        None => String::new(),
+    };
+    [headline(preview), blocked(rows), unknown(rows), left_out].concat()
+}
+
+fn headline(preview: &Value) -> String {
+    let since = preview["since"].as_str().unwrap_or_default();
+    if preview["calls"] == 0 {
+        return format!("No calls are recorded since {since}.\n");
+    }
+    format!(
+        "strict would block {} of {} calls recorded since {since}; {} of them were blocked anyway.\n",
+        preview["would_be_blocked"], preview["calls"], preview["already_blocked"],
+    )
+}
+
+/// The tools of which something would be blocked.
+fn blocked(rows: &[Value]) -> String {
+    let rows = rows.iter().filter(|row| row["would_be_blocked"] != 0);
+    let rows: Vec<[String; 5]> = rows.map(columns).collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let head = [
+        "tool",
+        "calls",
+        "would be blocked",
+        "blocked anyway",
+        "because of",
+    ];
+    format!("\n{}", table(head, &rows))
+}
+
+/// The tools of which some calls were not checked.
+fn unknown(rows: &[Value]) -> String {
+    let rows = rows.iter().filter(|row| row["unknown"] != 0);
+    let line = |row| printable(&format!("  {}: {} calls", place(row), row["unknown"]));
+    let lines: Vec<String> = rows.map(line).collect();
+    if lines.is_empty() {
+        return String::new();
+    }
+    format!(
+        "\nNot known, because these calls were made in mode off, which checks nothing:\n{}\n\
+         Set \"output_validation\": {{\"mode\": \"warn\"}} for them first.\n",
+        lines.join("\n")
+    )
+}
+
+fn columns(row: &Value) -> [String; 5] {
+    let rules = row["rules"].as_object().into_iter().flatten();
+    let rules: Vec<String> = rules
+        .map(|(rule, count)| format!("{rule} {count}"))
+        .collect();
+    [
+        place(row),
+        row["calls"].to_string(),
+        row["would_be_blocked"].to_string(),
+        row["already_blocked"].to_string(),
+        rules.join(", "),
+    ]
+}
+
+/// The tool, or what else the server was asked for.
+fn place(row: &Value) -> String {
+    match row["type"].as_str() {
+        Some("tool_call") | None => tool(row),
+        Some(kind) => format!("{} ({kind})", tool(row)),
+    }
+}
