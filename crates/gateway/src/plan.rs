@@ -42,7 +42,7 @@ impl Plan {
             fates: Vec::new(),
             supervisors: Vec::new(),
         };
-        for server in config.servers.iter().filter(|server| server.enabled) {
+        for server in config.servers.iter().filter(|server| server.is_startable()) {
             let was = before.settings.config.server(&server.name);
             let same = |was: &crate::config::Server| was.transport.is(&server.transport);
             let known = before.server(&server.name);

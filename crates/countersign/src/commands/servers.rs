@@ -59,6 +59,11 @@ fn rendered(servers: &[Value]) -> String {
         &rows,
     );
     for server in servers {
+        if let Some(reason) = server["reason"].as_str() {
+            let line = format!("{}: {reason}", cell(server, "name"));
+            text.push_str(&printable(&line));
+            text.push('\n');
+        }
         for odd in server["unenforceable"].as_array().into_iter().flatten() {
             let (tool, reason) = (cell(odd, "tool"), cell(odd, "reason"));
             let line = format!("{}:{tool}: unenforceable: {reason}", cell(server, "name"));

@@ -80,7 +80,11 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let only = Only::of(arguments)?;
     let adjust = move |config: &mut Config| {
         only.keep(config);
-        Ok(())
+        let unset = config
+            .servers
+            .iter()
+            .flat_map(|server| &server.unset_references);
+        unset.take(1).cloned().try_for_each(Err)
     };
     let located = arguments.config.locate(console);
     let opened = match arguments.config.follow(&located, flags, adjust, console) {

@@ -24,6 +24,7 @@ mod sanitise;
 mod schema;
 mod serve;
 mod survives;
+mod unset;
 mod usage;
 mod watch;
 mod wrap;

@@ -16,6 +16,7 @@ use countersign_inspect::{MAX_MESSAGE_DEPTH, Policy};
 
 use super::classifier::{Classifier, Panels};
 use super::environment::Environment;
+use super::problem::ConfigError;
 use super::sanitisers::Sanitisers;
 use super::secret::{ApiKey, Secret};
 
@@ -132,6 +133,17 @@ impl Config {
     /// The server of that name.
     pub fn server(&self, name: &str) -> Option<&Server> {
         self.servers.iter().find(|server| server.name == name)
+    }
+
+    /// Fails with each reference of a server to a variable that is not set. A gateway does without such servers.
+    pub fn require_variables(&self) -> Result<(), ConfigError> {
+        let servers = self.servers.iter();
+        let unset = servers.flat_map(|server| server.unset_references.iter().cloned());
+        let unset: Vec<_> = unset.collect();
+        if unset.is_empty() {
+            return Ok(());
+        }
+        Err(unset.into())
     }
 
     /// The `output_sanitisation` that holds for one tool.

@@ -48,8 +48,9 @@ pub(crate) fn page() -> String {
     page.extend(["- **Durations**: ", &duration, ".\n"]);
     page.push_str(
         "- **References**: `${env:NAME}` in `api_key`, `admin_key`, `activity.signing_key`, `storage.url`, a classifier's keys, and the values of\n  \
-         `env` and `headers` is replaced by that variable when the file is read. A variable that is not set is an error, unless its\n  \
-         server is disabled.\n\
+         `env` and `headers` is replaced by that variable when the file is read. Without a variable that a\n  \
+         server's `env` or `headers` refer to, that server is not started, and `servers list` says why; elsewhere a variable that\n  \
+         is not set is an error.\n\
          - **The env file**: `env` in the data directory, or the one that `--env-file` names, has variables for such\n  \
          references, so that secrets stand neither in the configuration nor in a shell's profile. Lines are `NAME=value` as a\n  \
          shell reads them, with nothing expanded; `NAME='two words'` needs the quotes. A variable of the process wins over\n  \

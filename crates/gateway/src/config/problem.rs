@@ -125,7 +125,9 @@ impl ConfigError {
         }
     }
 
-    pub(crate) fn in_file(self, file: &Path) -> Self {
+    /// The same mistakes, as those of a file.
+    #[must_use]
+    pub fn in_file(self, file: &Path) -> Self {
         match self {
             Self::Invalid { problems, .. } => Self::Invalid {
                 path: Some(file.to_owned()),

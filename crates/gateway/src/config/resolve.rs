@@ -37,6 +37,7 @@ pub(crate) fn document(
         problems: Vec::new(),
         warnings,
         classifiers: Vec::new(),
+        unset_references: Vec::new(),
     };
     let config = resolver.config(raw);
     if let Err(problem) = exposure(&config) {
@@ -69,6 +70,15 @@ pub(crate) struct Resolver<'r, 'a> {
     warnings: Vec<Warning>,
     /// The names of the classifiers there are.
     classifiers: Vec<String>,
+    /// References of the server at hand to variables that are not set.
+    unset_references: Vec<Problem>,
+}
+
+fn unset(variable: &str) -> Problem {
+    let message = format!("the environment variable {variable} is not set");
+    Problem::new(None, message).hint(format!(
+        "set {variable} before starting, or write {variable}=… into `env` in the data directory"
+    ))
 }
 
 impl Resolver<'_, '_> {
@@ -191,12 +201,7 @@ impl Resolver<'_, '_> {
         }
         let problem = match self.environment.resolve(text) {
             Ok(secret) => return Some(secret),
-            Err(BadReference::Missing(name)) => {
-                let message = format!("the environment variable {name} is not set");
-                Problem::new(None, message).hint(format!(
-                    "set {name} before starting, or write {name}=… into `env` in the data directory"
-                ))
-            }
+            Err(BadReference::Missing(name)) => unset(&name),
             Err(BadReference::Name(_)) => {
                 Problem::new(None, "a ${env:…} reference does not name a variable")
                     .hint("write ${env:NAME}, with letters, digits and _ in the name")
@@ -210,6 +215,28 @@ impl Resolver<'_, '_> {
         } else {
             self.warn(pointer, problem);
         }
+        None
+    }
+
+    /// The same for a server: a missing variable keeps it from being started, and is no problem of the others.
+    fn server_secret(&mut self, pointer: &str, text: &str, enabled: bool) -> Option<Secret> {
+        let resolved = self.environment.resolve(text);
+        let (true, false, Err(BadReference::Missing(name))) =
+            (enabled, text.contains("${keyring:"), resolved)
+        else {
+            return self.secret(pointer, text, enabled);
+        };
+        let problem = unset(&name);
+        let message = format!("{}, so the server is not started", problem.message);
+        self.warn(
+            pointer,
+            Problem {
+                message,
+                ..problem.clone()
+            },
+        );
+        let place = Some(self.document.at(pointer));
+        self.unset_references.push(Problem { place, ..problem });
         None
     }
 

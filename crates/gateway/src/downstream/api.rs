@@ -127,8 +127,25 @@ fn status(shared: &Shared) -> Response<Body> {
 
 fn servers(shared: &Shared) -> Response<Body> {
     let snapshot = shared.snapshot();
-    let servers: Vec<_> = snapshot.servers().iter().map(server).collect();
+    let running = snapshot.servers().iter().map(server);
+    let configured = snapshot.settings.config.servers.iter();
+    let servers: Vec<_> = running.chain(configured.filter_map(unstarted)).collect();
     ok(&json!({ "servers": servers }))
+}
+
+/// A server that is not started, for want of a variable.
+fn unstarted(server: &crate::config::Server) -> Option<serde_json::Value> {
+    let unset = server.unset_references.first().filter(|_| server.enabled)?;
+    Some(json!({
+        "name": server.name,
+        "health": "stopped",
+        "reason": unset.message,
+        "tools": 0,
+        "list": "remembered",
+        "output_schemas": 0,
+        "enforceable": 0,
+        "unenforceable": [],
+    }))
 }
 
 /// What can be said about a server: whether it is there, and how much of it is enforceable.

@@ -74,7 +74,7 @@ pub(crate) fn find<'a>(
     let (server, tool) = names::split(name).ok_or(Refusal::UnknownTool)?;
     let Some(server) = snapshot.server(server) else {
         let configured = snapshot.settings.config.server(server);
-        let disabled = configured.is_some_and(|server| !server.enabled);
+        let disabled = configured.is_some_and(|server| !server.is_startable());
         return Err(if disabled {
             Refusal::Disabled
         } else {

@@ -78,7 +78,13 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     };
     let file = path.to_string_lossy();
     let format = arguments.format.output;
-    let (errors, warnings) = match load_with(path, &environment) {
+    // A gateway does without a server whose variables are not set; who asks wants to know.
+    let loaded = load_with(path, &environment).and_then(|(config, warnings)| {
+        let complete = config.require_variables();
+        complete.map_err(|error| error.in_file(path))?;
+        Ok((config, warnings))
+    });
+    let (errors, warnings) = match loaded {
         Ok((config, mut warnings)) => {
             warnings.extend(exposure_warning(&config));
             (Vec::new(), warnings)

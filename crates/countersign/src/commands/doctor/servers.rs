@@ -17,7 +17,7 @@ use tokio::task::JoinHandle;
 
 use super::check::Check;
 use super::gateway::Here;
-use crate::report::Failure;
+use crate::report::{Failure, printable};
 
 use before::before;
 use words::{found, ill};
@@ -75,6 +75,18 @@ enum Look {
 
 /// What a running gateway knows of a server that is up; nothing if it is not.
 fn up(server: &Server, known: &Value) -> Option<Vec<Check>> {
+    if let ("stopped", Some(reason)) = (
+        known["health"].as_str().unwrap_or(""),
+        known["reason"].as_str(),
+    ) {
+        let name = &server.name;
+        let message = format!(
+            "{name}: not started by the running gateway: {}",
+            printable(reason)
+        );
+        let hint = "write the variable into `env` in the data directory, or restart the gateway where it is set";
+        return Some(vec![Check::error(NAME, message, hint)]);
+    }
     if known["health"] != "up" {
         return None;
     }

@@ -102,7 +102,9 @@ impl Setup {
         }
         drop(standing_in);
         self.missing = missing.into_inner();
-        if let (Some(_), Err(error)) = (&self.config, config::open(located, environment, flags)) {
+        let opened = config::open(located, environment, flags);
+        let complete = opened.and_then(|(config, _)| config.require_variables());
+        if let (Some(_), Err(error)) = (&self.config, complete) {
             let problems = error.problems().iter();
             self.checks
                 .extend(problems.map(|problem| unset(located, problem, variables)));

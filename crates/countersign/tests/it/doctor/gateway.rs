@@ -118,12 +118,15 @@ fn a_gateway_that_does_not_hold_what_the_file_says() {
         home.command("doctor --data-dir data").env("ONLY_HERE", "x"),
         b"",
     );
-    let (message, hint) = only_error(&ran, "gateway");
+    let (message, hint) = only_error(&ran, "server");
     assert!(
         message.contains("the environment variable ONLY_HERE is not set"),
         "{message}"
     );
-    assert!(hint.contains("set ONLY_HERE before starting"), "{hint}");
+    assert!(
+        hint.contains("restart the gateway where it is set"),
+        "{hint}"
+    );
     assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
     let mut command = home.command("serve");
     command.env("ONLY_HERE", "x");

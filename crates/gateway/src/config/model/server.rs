@@ -7,6 +7,7 @@ use std::time::Duration;
 use countersign_inspect::config::{RawInputValidation, RawOutputSanitisation, RawOutputValidation};
 
 use super::profile::Profile;
+use crate::config::problem::Problem;
 use crate::config::secret::Secret;
 
 /// One server behind the gateway.
@@ -20,6 +21,8 @@ pub struct Server {
     pub transport: Transport,
     /// Whether it is used at all.
     pub enabled: bool,
+    /// References to variables that are not set. It is not started without them.
+    pub unset_references: Vec<Problem>,
     /// How long a call to it may take, if not `call_tool_timeout`.
     pub timeout: Option<Duration>,
     /// How many requests it is sent at a time.
@@ -70,6 +73,11 @@ impl Server {
         )
     }
 
+    /// Whether it is to be started: it is used, and every variable it refers to is set.
+    pub fn is_startable(&self) -> bool {
+        self.enabled && self.unset_references.is_empty()
+    }
+
     /// A server reached like this, with the defaults.
     pub fn new(name: String, transport: Transport) -> Self {
         Self {
@@ -77,6 +85,7 @@ impl Server {
             configured_name: None,
             transport,
             enabled: true,
+            unset_references: Vec::new(),
             timeout: None,
             max_concurrent_requests: 16,
             queue_size: 64,

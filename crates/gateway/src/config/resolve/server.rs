@@ -83,9 +83,11 @@ impl Resolver<'_, '_> {
 
     fn server(&mut self, pointer: &str, name: String, raw: RawServer) -> Option<Server> {
         let enabled = self.enabled(pointer, &raw);
+        self.unset_references.clear();
         let transport = self.transport(pointer, &raw, enabled)?;
         let mut server = Server::new(name, transport);
         server.enabled = enabled;
+        server.unset_references = std::mem::take(&mut self.unset_references);
         server.timeout = raw.timeout.as_deref().and_then(duration::parse);
         if let Some(limit) = raw.max_concurrent_requests {
             server.max_concurrent_requests = limit;

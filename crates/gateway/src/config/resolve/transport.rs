@@ -111,7 +111,7 @@ impl Resolver<'_, '_> {
                         .hint("a name is not empty and has no = in it"),
                 );
             }
-            if let Some(value) = self.secret(&place, text, enabled) {
+            if let Some(value) = self.server_secret(&place, text, enabled) {
                 if value.expose().contains('\0') {
                     self.refuse(
                         &place,
@@ -165,7 +165,7 @@ impl Resolver<'_, '_> {
         let mut headers = BTreeMap::new();
         for (header, text) in raw.headers.iter().flatten() {
             let place = format!("{pointer}/headers{}", step(header));
-            if let Some(value) = self.secret(&place, text, enabled) {
+            if let Some(value) = self.server_secret(&place, text, enabled) {
                 if let Err(problem) = check_header(header, &value, &headers) {
                     self.refuse(&place, problem);
                 }

@@ -274,8 +274,6 @@ fn references_and_headers() {
   "d": {"url": "https://x", "headers": {"Host": "y", "Mcp-Session-Id": "1", "a b": "c", "X-A": "1", "x-a": "2"}},
   "e": {"url": "https://x", "headers": {"Authorization": "${env:BROKEN_TOKEN}"}}
 }}"#), @r#"
-    2:42: /mcpServers/a/env/TOKEN: the environment variable NOT_SET is not set
-    hint: set NOT_SET before starting, or write NOT_SET=… into `env` in the data directory
     2:67: /mcpServers/a/env/KEY: ${keyring:…} references are not supported
     hint: put the value into a variable and write ${env:NAME}
     2:92: /mcpServers/a/env/A=B: not the name of a variable
