@@ -1,6 +1,7 @@
 //! Amazon Bedrock Guardrails, in two ways: `ApplyGuardrail`, where a guardrail of the account decides, and
 //! `InvokeGuardrailChecks`, which needs none and gives a score. A guardrail may intervene to mask personal data; that is
-//! a flag and no injection, and masked text is never used. Decision D17.
+//! a flag and no injection, and masked text is never used. See
+//! `docs/decisions/bedrock-guardrails.md`.
 
 use hyper::header::{HeaderMap, HeaderValue};
 use serde::Deserialize;

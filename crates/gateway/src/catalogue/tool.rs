@@ -1,6 +1,7 @@
 //! A tool that can be called: its declaration, its contract, and the policy that holds for it.
 //! What clients see of it is the declaration with as few bytes changed as possible: the name where
-//! servers meet, and a schema that would make some client reject the whole list. Decision D8.
+//! servers meet, and a schema that would make some client reject the whole list. See
+//! `docs/decisions/advertised-schemas.md`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
