@@ -1,10 +1,9 @@
-//! `countersign demo-server`: the server behind `serve --demo`, over standard input and output. Hidden, because nobody
-//! but that command has a use for it.
+//! `countersign demo-server`: the server behind `serve --demo`, over standard input and output. Hidden from the help,
+//! because only that command uses it.
 
 use std::io;
 
 use clap::Args;
-use countersign_fixture::{preset, stdio};
 
 use crate::Exit;
 use crate::report::Failure;
@@ -19,7 +18,7 @@ Example:
 pub(crate) struct Arguments {}
 
 pub(crate) fn run(Arguments {}: &Arguments) -> Result<Exit, Failure> {
-    stdio::serve(preset::demo(), io::stdin().lock(), io::stdout())
+    countersign_demo::serve(io::stdin().lock(), io::stdout().lock())
         .map_err(|error| Failure::from(anyhow::Error::from(error)))?;
     Ok(Exit::Ok)
 }

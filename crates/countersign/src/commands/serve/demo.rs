@@ -2,7 +2,6 @@
 //! own front door. The first command a newcomer types already shows a blocked call.
 
 use anyhow::{Context, anyhow};
-use countersign_fixture::preset;
 use countersign_gateway::Gateway;
 use countersign_gateway::config::{Config, Problem, Server};
 use countersign_gateway::inspect::Mode;
@@ -49,9 +48,8 @@ pub(super) async fn call_tools(gateway: &Gateway) -> Result<Vec<Row>, Failure> {
     let remote = Remote::new(gateway.address(), gateway.key().value.clone());
     // On a thread of its own: the calls block, and a signal must be heard meanwhile.
     let calls = tokio::task::spawn_blocking(move || {
-        let script = preset::demo();
-        let tools = script.tools.iter().map(|tool| tool.name.as_str());
-        tools.map(|tool| row(&remote, tool)).collect()
+        let tools = countersign_demo::tools();
+        tools.iter().map(|tool| row(&remote, tool.name())).collect()
     });
     calls.await.context("the demo's calls broke off")?
 }
