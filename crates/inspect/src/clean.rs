@@ -4,6 +4,8 @@
 
 mod blocks;
 mod key;
+pub(crate) mod listing;
+pub(crate) mod note;
 mod notice;
 mod other;
 mod structured;
@@ -13,12 +15,12 @@ use bytes::Bytes;
 use countersign_sanitise::{Sanitiser, Wrap};
 use countersign_tape::{Envelope, Kind, Span, members};
 
-use crate::contract::Contract;
 use crate::examine::Policy;
-use crate::found::Found;
-use crate::hit::Carrier;
-use crate::strings::{is_key, strings};
+use crate::json::strings::{is_key, strings};
+use crate::judge::contract::Contract;
 use crate::tool::ToolName;
+use crate::verdict::found::Found;
+use crate::verdict::hit::Carrier;
 
 pub(crate) use key::renamed;
 pub(crate) use notice::{Notices, Outcome, Place, excerpt, found, whereabouts};
@@ -248,6 +250,3 @@ impl Stage<'_> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

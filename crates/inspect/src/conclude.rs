@@ -1,18 +1,18 @@
 //! The second half of inspection: the policy is applied to the findings of all stages, the worst
 //! decision wins, and the remaining edits are made. It judges nothing by itself. Stage 4f.
 
-use crate::authored;
-use crate::body::{Body, Original, Piece};
-use crate::egress::{self, Needs};
+use crate::emit::authored;
+use crate::emit::body::{Body, Original, Piece};
+use crate::emit::egress::{self, Needs};
+use crate::emit::frame::{self, Framed};
+use crate::emit::inspected::Inspected;
+use crate::emit::noise::{Noise, Silence};
 use crate::examine::Examined;
-use crate::found::Found;
-use crate::frame::{self, Framed};
-use crate::inspected::Inspected;
-use crate::message::MessageKind;
-use crate::noise::{Noise, Silence};
-use crate::policy::{Overrides, decide};
-use crate::reason::reason;
-use crate::screening::Screening;
+use crate::judge::policy::{Overrides, decide};
+use crate::judge::reason::reason;
+use crate::open::message::MessageKind;
+use crate::screen::screening::Screening;
+use crate::verdict::found::Found;
 use crate::verdict::{Decision, Finding, Severity};
 
 impl Examined {

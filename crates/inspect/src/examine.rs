@@ -8,18 +8,18 @@ use countersign_tape::{Envelope, Keep, Kind, Shelf};
 
 use crate::clean::{self, Cleaning};
 use crate::config::{InputValidation, OutputValidation};
-use crate::contract::{self, Conformance, Contract};
 use crate::digest::Digest;
-use crate::found::Found;
-use crate::guards;
-use crate::message::MessageKind;
-use crate::policy::{Overrides, decide};
-use crate::reply::{ClientEra, RawReply, Source};
+use crate::json::scratch::with_shelf;
+use crate::judge::contract::{self, Conformance, Contract};
+use crate::judge::guards;
+use crate::judge::policy::{Overrides, decide};
+use crate::open::message::MessageKind;
+use crate::open::reply::{ClientEra, RawReply, Source};
+use crate::open::shape;
+use crate::open::transport;
 use crate::sanitisation::Sanitisation;
-use crate::scratch::with_shelf;
-use crate::shape;
-use crate::texts::{self, Text};
-use crate::transport;
+use crate::screen::texts::{self, Text};
+use crate::verdict::found::Found;
 use crate::verdict::{Decision, Mode};
 
 /// How deep a message may nest where the operator says nothing. It is above the guard on `structuredContent` (64, and

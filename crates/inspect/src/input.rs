@@ -4,15 +4,15 @@
 use countersign_schema::{Fuel, Outcome, Unenforceable};
 use countersign_tape::Limits;
 
-use crate::contract::Contract;
+use crate::emit::inspected::Inspected;
 use crate::examine::Policy;
-use crate::found::{Found, Scene};
-use crate::inspected::Inspected;
-use crate::policy::{Overrides, decide};
-use crate::reason::reason;
-use crate::reply::ClientEra;
-use crate::scratch::with_tape;
+use crate::json::scratch::with_tape;
+use crate::judge::contract::Contract;
+use crate::judge::policy::{Overrides, decide};
+use crate::judge::reason::reason;
+use crate::open::reply::ClientEra;
 use crate::text::long_for_record;
+use crate::verdict::found::{Found, Scene};
 use crate::verdict::{Decision, Finding, Mode, Severity, Stage};
 
 /// What was decided about a call's arguments.

@@ -4,13 +4,13 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::contract::{Contract, Declaration};
+use crate::emit::inspected::Inspected;
+use crate::emit::noise::Noise;
 use crate::examine::{Policy, examine};
 use crate::input::{InputVerdict, examine_arguments};
-use crate::inspected::Inspected;
-use crate::noise::Noise;
-use crate::reply::RawReply;
-use crate::screening::{Screening, Skipped};
+use crate::judge::contract::{Contract, Declaration};
+use crate::open::reply::RawReply;
+use crate::screen::screening::{Screening, Skipped};
 use crate::tool::ToolName;
 
 /// Contracts and a policy for all of them.

@@ -2,13 +2,16 @@
 //! at which stage, and what was decided. No policy lives here; a finding does not know what
 //! will be done about it. Serves every stage, the audit record and the tester.
 
+pub(crate) mod found;
+pub(crate) mod hit;
+
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::choice::choice;
-use crate::hit::Hit;
+use crate::verdict::hit::Hit;
 
 /// What happens to a result. Ordered: the worst of several decisions is their maximum.
 #[derive(

@@ -5,9 +5,9 @@
 use countersign_tape::{Kind, Span, elements, members};
 
 use super::Stage;
-use crate::hit::Carrier;
-use crate::listing::PROSE;
-use crate::strings::{is_key, strings};
+use crate::clean::listing::PROSE;
+use crate::json::strings::{is_key, strings};
+use crate::verdict::hit::Carrier;
 
 impl Stage<'_> {
     /// `content`: a list of blocks. What it should not be is cleaned as well, since some client may show it.

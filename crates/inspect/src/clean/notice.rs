@@ -7,9 +7,9 @@ use countersign_sanitise as sanitise;
 use countersign_sanitise::Cleaned;
 use countersign_tape::{Limits, Span, Tape};
 
-use crate::found::{Found, MAX_FINDINGS};
-use crate::hit::{Action, Carrier, Hit};
 use crate::text::pointer_for_record;
+use crate::verdict::found::{Found, MAX_FINDINGS};
+use crate::verdict::hit::{Action, Carrier, Hit};
 use crate::verdict::{Finding, Severity, Stage};
 
 /// Characters kept on either side of a hit in an excerpt.

@@ -7,8 +7,8 @@ use countersign_tape::{Kind, Span};
 
 use super::key::renamed;
 use super::{Passage, Place, Stage};
-use crate::hit::Carrier;
-use crate::strings::{inside, is_key, strings};
+use crate::json::strings::{inside, is_key, strings};
+use crate::verdict::hit::Carrier;
 
 impl Stage<'_> {
     /// Whether a member of a block, a resource or a list entry is one that is left alone. What only has the name of

@@ -8,13 +8,13 @@ use countersign_sanitise::{Cleaned, Structured};
 use countersign_tape::{Edits, Envelope, Span};
 
 use super::{Outcome, Place, Stage};
-use crate::contract::{self, Contract};
 use crate::examine::Policy;
-use crate::found::Found;
-use crate::hit::{Action, Carrier};
-use crate::splice::splice;
-use crate::strings::{inside, is_key, strings};
+use crate::json::splice::splice;
+use crate::json::strings::{inside, is_key, strings};
+use crate::judge::contract::{self, Contract};
 use crate::verdict::Mode;
+use crate::verdict::found::Found;
+use crate::verdict::hit::{Action, Carrier};
 
 /// A string of a JSON text, its text, and its text without what was found in it.
 pub(super) struct Rewrite {

@@ -9,11 +9,11 @@ use countersign_tape::{Envelope, Limits, Span, Tape};
 
 use super::structured::{Rewrite, is_attacked, rewritten};
 use super::{Passage, Stage};
-use crate::contract::limits;
-use crate::egress::repeats;
+use crate::emit::egress::repeats;
 use crate::examine::Policy;
-use crate::hit::Carrier;
-use crate::strings::{inside, is_key, strings};
+use crate::json::strings::{inside, is_key, strings};
+use crate::judge::contract::limits;
+use crate::verdict::hit::Carrier;
 
 /// The value that texts may repeat, read once for all of them.
 pub(super) struct Twins<'a> {

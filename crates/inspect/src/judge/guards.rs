@@ -4,7 +4,7 @@
 use countersign_tape::{Envelope, Kind, elements};
 
 use crate::config::OutputValidation;
-use crate::found::Found;
+use crate::verdict::found::Found;
 
 /// The guard that `structuredContent` breaks, if any. Equal passes.
 pub(crate) fn check(envelope: &Envelope, config: &OutputValidation) -> Option<Found> {

@@ -3,7 +3,7 @@
 //! the documentation, row for row.
 
 use crate::config::{OutputValidation, Posture};
-use crate::hit::Action;
+use crate::verdict::hit::Action;
 use crate::verdict::{Decision, Finding, Mode, Severity, Stage};
 
 /// What an operator set beside the mode.

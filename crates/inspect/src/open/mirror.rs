@@ -3,7 +3,7 @@
 
 use countersign_tape::{Kind, elements, members};
 
-use crate::egress::said_in_text;
+use crate::emit::egress::said_in_text;
 use crate::examine::Examined;
 
 /// What the text blocks of a result with structured content say.

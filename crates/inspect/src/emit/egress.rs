@@ -8,10 +8,10 @@ use countersign_tape::{
 };
 
 use crate::config::{Egress, OutputValidation};
-use crate::contract::limits;
-use crate::equal::equal;
-use crate::reply::{ClientEra, Era};
-use crate::scratch::with_tape;
+use crate::json::equal::equal;
+use crate::json::scratch::with_tape;
+use crate::judge::contract::limits;
+use crate::open::reply::{ClientEra, Era};
 
 /// What has to change in a result on its way to a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,9 +2,9 @@
 //! says what was done and counts everything that it was done about. In words of ours only.
 
 use crate::clean::whereabouts;
-use crate::found::Found;
-use crate::hit::{Action, Carrier, Hit};
-use crate::policy::decide_sanitised;
+use crate::judge::policy::decide_sanitised;
+use crate::verdict::found::Found;
+use crate::verdict::hit::{Action, Carrier, Hit};
 use crate::verdict::{Decision, Finding};
 
 /// Names of families or classes that are spelt out.

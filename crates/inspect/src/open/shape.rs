@@ -6,10 +6,10 @@ use std::borrow::Cow;
 
 use countersign_tape::{Envelope, Kind, Member, Span, Tape, elements, members, unescape};
 
-use crate::base64;
-use crate::found::{Found, MAX_FINDINGS};
-use crate::reply::Era;
-use crate::transport::Opened;
+use crate::open::base64;
+use crate::open::reply::Era;
+use crate::open::transport::Opened;
+use crate::verdict::found::{Found, MAX_FINDINGS};
 use crate::verdict::{Finding, Severity, Stage};
 
 /// Reports what is malformed about a scanned result.

@@ -11,12 +11,12 @@ use countersign_sanitise::{Cleaned, Sanitiser};
 use countersign_tape::{Edits, Kind, Limits, Span, Tape};
 
 use crate::clean::{Notices, Outcome, Place, renamed};
-use crate::found::Found;
-use crate::hit::Carrier;
-use crate::policy::decide_sanitised;
-use crate::reason::reason;
+use crate::json::splice::splice;
+use crate::judge::policy::decide_sanitised;
+use crate::judge::reason::reason;
 use crate::sanitisation::Sanitisation;
-use crate::splice::splice;
+use crate::verdict::found::Found;
+use crate::verdict::hit::Carrier;
 use crate::verdict::{Decision, Finding, Severity, Stage};
 
 /// Members of a tool, and of its schemas, that are prose for a model.

@@ -4,7 +4,7 @@
 use serde::Serialize;
 
 use crate::digest::Digest;
-use crate::inspected::Inspected;
+use crate::emit::inspected::Inspected;
 use crate::verdict::{Decision, Finding, Mode};
 
 /// A verdict without the bytes it is about.

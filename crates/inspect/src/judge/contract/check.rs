@@ -6,12 +6,12 @@ use countersign_tape::{Envelope, Kind, Limits, Member, Tape};
 
 use super::{Contract, DeclaredSchema};
 use crate::config::{GuardScope, OutputValidation, Tolerance};
-use crate::found::{Found, MAX_FINDINGS, Scene};
-use crate::guards;
-use crate::reply::Era;
-use crate::scratch::with_tape;
+use crate::json::scratch::with_tape;
+use crate::judge::guards;
+use crate::open::reply::Era;
+use crate::open::transport::Opened;
 use crate::text::long_for_record;
-use crate::transport::Opened;
+use crate::verdict::found::{Found, MAX_FINDINGS, Scene};
 use crate::verdict::{Finding, Severity, Stage};
 
 /// What the stage learnt beside its findings.

@@ -8,11 +8,11 @@ use countersign_sanitise::{Attribution, Cleaned, Nonce, NonceSource, Sanitiser, 
 use countersign_tape::{Edits, Span};
 
 use crate::clean::{Cleaning, Passage, Place, found};
+use crate::emit::noise::Noise;
 use crate::examine::Examined;
-use crate::found::Found;
-use crate::hit::{Action, Carrier};
-use crate::noise::Noise;
-use crate::splice::splice;
+use crate::json::splice::splice;
+use crate::verdict::found::Found;
+use crate::verdict::hit::{Action, Carrier};
 use crate::verdict::{Finding, Severity, Stage};
 
 /// Nonces tried before a text counts as one that guesses them.
@@ -223,7 +223,7 @@ impl<'a> Framer<'a> {
 
 /// A text that cannot be put between boundaries does not leave.
 fn refused(why: &str) -> Box<Found> {
-    let hit = crate::hit::Hit {
+    let hit = crate::verdict::hit::Hit {
         carrier: Carrier::Text,
         block: None,
         class: Cow::Borrowed(""),

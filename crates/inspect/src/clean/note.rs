@@ -10,10 +10,10 @@ use countersign_tape::{Edits, Envelope, Hard, Kind, Member, Span, members, scan}
 
 use crate::clean::renamed;
 use crate::examine::{MAX_MESSAGE_DEPTH, Policy};
-use crate::message::MessageKind;
+use crate::json::splice::splice;
+use crate::json::strings::{inside, is_key, strings};
+use crate::open::message::MessageKind;
 use crate::sanitisation::Sanitisation;
-use crate::splice::splice;
-use crate::strings::{inside, is_key, strings};
 
 /// The largest note that is passed on, in bytes.
 pub const MAX_NOTE_BYTES: usize = 64 * 1024;

@@ -6,8 +6,8 @@
 use countersign_tape::{Envelope, Hard, Keep, Kept, Kind, Member, Scan, ScanError, Shelf, Span};
 
 use crate::examine::Policy;
-use crate::found::Found;
-use crate::reply::{Framing, Source};
+use crate::open::reply::{Framing, Source};
+use crate::verdict::found::Found;
 use crate::verdict::{Finding, Severity, Stage};
 
 /// Members whose repetition would let two readers see two different results.

@@ -18,7 +18,7 @@ pub use diagnostic::Diagnostic;
 
 use crate::config::{Advertise, OutputValidation};
 use crate::error::Error;
-use crate::reply::ClientEra;
+use crate::open::reply::ClientEra;
 use crate::tool::ToolName;
 
 /// A tool's declaration on its way to becoming a [`Contract`].

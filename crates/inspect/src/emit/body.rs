@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use countersign_tape::{Edited, Envelope, Segment, Span};
 
-use crate::segments::Segments;
+use crate::emit::segments::Segments;
 
 /// What leaves.
 pub(crate) enum Body {

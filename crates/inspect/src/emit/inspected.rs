@@ -6,16 +6,16 @@ use std::fmt;
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
 
-use crate::authored;
-use crate::body::{Body, Original, respond};
+use crate::clean::listing::Listing;
 use crate::clean::{self, Cleaning};
 use crate::digest::Digest;
+use crate::emit::authored;
+use crate::emit::body::{Body, Original, respond};
+use crate::emit::refusal::Refusal;
+use crate::emit::segments::Segments;
 use crate::error::Error;
 use crate::examine::JudgedBy;
-use crate::listing::Listing;
-use crate::refusal::Refusal;
-use crate::reply::ClientEra;
-use crate::segments::Segments;
+use crate::open::reply::ClientEra;
 use crate::verdict::{Decision, Finding, Mode};
 
 /// A result that was inspected, with everything decided about it. `Debug` shows the verdict and

@@ -8,9 +8,9 @@ use countersign_tape::{Envelope, Kind, Limits, Node, Span, Tape, elements, membe
 
 use crate::clean::Cleaning;
 use crate::config::OutputValidation;
-use crate::contract::limits;
-use crate::egress::is_twin;
-use crate::strings::{is_key, strings};
+use crate::emit::egress::is_twin;
+use crate::json::strings::{is_key, strings};
+use crate::judge::contract::limits;
 use crate::text::{is_plain_name, pointer_for_record};
 
 /// Pointers are made of names that the upstream chose. In a value longer than this, a string is located by its channel

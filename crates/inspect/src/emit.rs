@@ -1,0 +1,12 @@
+//! The last stage, writing the answer: convert for the client's protocol version, put texts between boundaries, and
+//! splice the edits into the bytes that arrived.
+
+pub(crate) mod authored;
+pub(crate) mod body;
+pub(crate) mod egress;
+pub(crate) mod frame;
+pub(crate) mod inspected;
+pub(crate) mod noise;
+pub(crate) mod refusal;
+pub(crate) mod report;
+pub(crate) mod segments;

@@ -1,0 +1,7 @@
+//! Stage 2, judging: size and depth limits, the schema the tool declared, and the table that turns a finding into a
+//! decision.
+
+pub(crate) mod contract;
+pub(crate) mod guards;
+pub(crate) mod policy;
+pub(crate) mod reason;
