@@ -15,15 +15,15 @@ use bytes::Bytes;
 use countersign_sanitise::{Sanitiser, Wrap};
 use countersign_tape::{Envelope, Kind, Span, members};
 
-use crate::examine::Policy;
 use crate::json::strings::{is_key, strings};
 use crate::judge::contract::Contract;
+use crate::policy::Policy;
 use crate::tool::ToolName;
 use crate::verdict::found::Found;
 use crate::verdict::hit::Carrier;
 
 pub(crate) use key::renamed;
-pub(crate) use notice::{Notices, Outcome, Place, excerpt, found, whereabouts};
+pub(crate) use notice::{Notices, Outcome, Place, excerpt, found};
 use twin::Said;
 
 /// What cleaning leaves to be done.

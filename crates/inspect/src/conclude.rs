@@ -8,7 +8,7 @@ use crate::emit::frame::{self, Framed};
 use crate::emit::inspected::Inspected;
 use crate::emit::noise::{Noise, Silence};
 use crate::examine::Examined;
-use crate::judge::policy::{Overrides, decide};
+use crate::judge::decide::{Overrides, decide};
 use crate::judge::reason::reason;
 use crate::open::message::MessageKind;
 use crate::screen::screening::Screening;
@@ -62,19 +62,19 @@ impl Examined {
         if self.cleaning.is_none() && needs.are_none() && !has_foreign_members {
             return Vec::new();
         }
-        let Framed { changes, mut found } = frame::frame(self, noise);
+        let (sanitisation, cleaning) = (&self.policy.sanitisation, self.cleaning.as_deref());
+        let Framed { changes, mut found } =
+            frame::frame(&self.bytes, sanitisation, cleaning, noise);
         let moved = egress::moves(&self.bytes, envelope, needs, config);
-        let moved = moved.map(|value| frame::moved(self, value, noise, &mut found));
+        let moved =
+            moved.map(|value| frame::moved(value, sanitisation, cleaning, noise, &mut found));
         verdict.add_all(&found, self);
         let mut edits = egress::edits(&self.bytes, envelope, needs, moved.as_deref());
         changes.apply(&self.bytes, &mut edits);
         if has_foreign_members {
             MessageKind::Response.cut_foreign_members(&self.bytes, envelope.root(), &mut edits);
         }
-        let rewritten = self
-            .cleaning
-            .as_ref()
-            .and_then(|cleaning| cleaning.structured.as_ref());
+        let rewritten = cleaning.and_then(|cleaning| cleaning.structured.as_ref());
         if let (Some(value), Some(rewritten)) = (envelope.structured_content(), rewritten)
             && !needs.drops_structured
         {

@@ -7,67 +7,19 @@ use bytes::Bytes;
 use countersign_tape::{Envelope, Keep, Kind, Shelf};
 
 use crate::clean::{self, Cleaning};
-use crate::config::{InputValidation, OutputValidation};
-use crate::digest::Digest;
 use crate::json::scratch::with_shelf;
-use crate::judge::contract::{self, Conformance, Contract};
+use crate::judge::contract::{self, Conformance, Contract, JudgedBy};
+use crate::judge::decide::{Overrides, decide};
 use crate::judge::guards;
-use crate::judge::policy::{Overrides, decide};
 use crate::open::message::MessageKind;
-use crate::open::reply::{ClientEra, RawReply, Source};
+use crate::open::mirror::Mirror;
+use crate::open::reply::{RawReply, Source};
 use crate::open::shape;
 use crate::open::transport;
-use crate::sanitisation::Sanitisation;
+use crate::policy::Policy;
 use crate::screen::texts::{self, Text};
 use crate::verdict::found::Found;
 use crate::verdict::{Decision, Mode};
-
-/// How deep a message may nest where the operator says nothing. It is above the guard on `structuredContent` (64, and
-/// two levels of envelope) and below what readers in the field take: `serde_json` stops at 127 levels, pydantic at 200,
-/// Python's own reader at about 990.
-pub const MAX_MESSAGE_DEPTH: u32 = 120;
-
-/// Everything a verdict depends on beside the bytes and the contract.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Policy {
-    /// `output_validation` as it holds for the tool.
-    pub output: OutputValidation,
-    /// `input_validation` as it holds for the tool.
-    pub input: InputValidation,
-    /// `output_sanitisation` as it holds for the tool, compiled.
-    pub sanitisation: Sanitisation,
-    /// Whether a result that conforms may carry free text; `None`: what its schema says.
-    pub free_text: Option<bool>,
-    /// Who will read the result.
-    pub client: ClientEra,
-    /// The largest message that is handled at all.
-    pub max_message_bytes: usize,
-    /// The deepest message that is handled at all.
-    pub max_message_depth: u32,
-}
-
-impl Default for Policy {
-    fn default() -> Self {
-        Self {
-            output: OutputValidation::default(),
-            input: InputValidation::default(),
-            sanitisation: Sanitisation::default(),
-            free_text: None,
-            client: ClientEra::default(),
-            max_message_bytes: 16 * 1024 * 1024,
-            max_message_depth: MAX_MESSAGE_DEPTH,
-        }
-    }
-}
-
-/// Which schema judged a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct JudgedBy {
-    /// SHA-256 of the schema as received.
-    pub digest: Digest,
-    /// The version of the tool list it is from.
-    pub generation: u64,
-}
 
 /// A result whose findings are known and whose fate is not. `Debug` never shows the bytes.
 pub struct Examined {
@@ -114,7 +66,7 @@ fn wanted(contract: &Contract, policy: &Policy) -> Keep {
         structured: contract
             .output()
             .filter(|declared| declared.schema().is_ok())
-            .map(|_| contract::limits(&policy.output)),
+            .map(|_| policy.output.value_limits()),
         content: true,
     }
 }
@@ -171,6 +123,12 @@ impl Examined {
     /// What is where, if the bytes could be framed.
     pub(crate) fn envelope(&self) -> Option<&Envelope> {
         self.is_framed.then_some(&self.envelope)
+    }
+
+    /// How the text blocks stand to the structured content; `None` if there is none.
+    pub fn mirror(&self) -> Option<Mirror> {
+        let limits = self.policy.output.value_limits();
+        Mirror::of(&self.bytes, self.envelope()?, &limits)
     }
 
     /// What the findings so far would lead to.

@@ -5,12 +5,12 @@ use countersign_schema::{Fuel, Outcome, Unenforceable};
 use countersign_tape::Limits;
 
 use crate::emit::inspected::Inspected;
-use crate::examine::Policy;
+use crate::era::ClientEra;
 use crate::json::scratch::with_tape;
 use crate::judge::contract::Contract;
-use crate::judge::policy::{Overrides, decide};
+use crate::judge::decide::{Overrides, decide};
 use crate::judge::reason::reason;
-use crate::open::reply::ClientEra;
+use crate::policy::Policy;
 use crate::text::long_for_record;
 use crate::verdict::found::{Found, Scene};
 use crate::verdict::{Decision, Finding, Mode, Severity, Stage};

@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use crate::emit::inspected::Inspected;
 use crate::emit::noise::Noise;
-use crate::examine::{Policy, examine};
+use crate::examine::examine;
 use crate::input::{InputVerdict, examine_arguments};
 use crate::judge::contract::{Contract, Declaration};
 use crate::open::reply::RawReply;
+use crate::policy::Policy;
 use crate::screen::screening::{Screening, Skipped};
 use crate::tool::ToolName;
 

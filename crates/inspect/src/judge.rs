@@ -2,6 +2,6 @@
 //! decision.
 
 pub(crate) mod contract;
+pub(crate) mod decide;
 pub(crate) mod guards;
-pub(crate) mod policy;
 pub(crate) mod reason;

@@ -12,9 +12,9 @@ use countersign_tape::{Edits, Kind, Limits, Span, Tape};
 
 use crate::clean::{Notices, Outcome, Place, renamed};
 use crate::json::splice::splice;
-use crate::judge::policy::decide_sanitised;
+use crate::judge::decide::decide_sanitised;
 use crate::judge::reason::reason;
-use crate::sanitisation::Sanitisation;
+use crate::policy::sanitisation::Sanitisation;
 use crate::verdict::found::Found;
 use crate::verdict::hit::Carrier;
 use crate::verdict::{Decision, Finding, Severity, Stage};

@@ -9,11 +9,11 @@ use countersign_sanitise::Sanitiser;
 use countersign_tape::{Edits, Envelope, Hard, Kind, Member, Span, members, scan};
 
 use crate::clean::renamed;
-use crate::examine::{MAX_MESSAGE_DEPTH, Policy};
 use crate::json::splice::splice;
 use crate::json::strings::{inside, is_key, strings};
 use crate::open::message::MessageKind;
-use crate::sanitisation::Sanitisation;
+use crate::policy::sanitisation::Sanitisation;
+use crate::policy::{MAX_MESSAGE_DEPTH, Policy};
 
 /// The largest note that is passed on, in bytes.
 pub const MAX_NOTE_BYTES: usize = 64 * 1024;

@@ -326,22 +326,6 @@ fn with_action(mut finding: Finding, action: Action) -> Found {
     Found::plain(finding)
 }
 
-/// Where a text stands, in words.
-pub(crate) fn whereabouts(carrier: Carrier) -> &'static str {
-    match carrier {
-        Carrier::Text => "a text",
-        Carrier::Resource => "a resource",
-        Carrier::ResourceLink => "a link",
-        Carrier::Structured => "structuredContent",
-        Carrier::StructuredKey => "a key of structuredContent",
-        Carrier::Other => "the rest of the result",
-        Carrier::Error => "an error",
-        Carrier::Tool => "the tool's description",
-        Carrier::Instructions => "the server's instructions",
-        Carrier::Note => "a notification",
-    }
-}
-
 /// A few letters around a place in a text, in a form that can do nothing: letters, digits and a little punctuation.
 pub(crate) fn excerpt(text: &str, at: usize) -> String {
     let at = text.floor_char_boundary(at.min(text.len()));

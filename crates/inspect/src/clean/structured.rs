@@ -8,10 +8,10 @@ use countersign_sanitise::{Cleaned, Structured};
 use countersign_tape::{Edits, Envelope, Span};
 
 use super::{Outcome, Place, Stage};
-use crate::examine::Policy;
 use crate::json::splice::splice;
 use crate::json::strings::{inside, is_key, strings};
 use crate::judge::contract::{self, Contract};
+use crate::policy::Policy;
 use crate::verdict::Mode;
 use crate::verdict::found::Found;
 use crate::verdict::hit::{Action, Carrier};

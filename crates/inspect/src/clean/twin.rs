@@ -9,10 +9,9 @@ use countersign_tape::{Envelope, Limits, Span, Tape};
 
 use super::structured::{Rewrite, is_attacked, rewritten};
 use super::{Passage, Stage};
-use crate::emit::egress::repeats;
-use crate::examine::Policy;
 use crate::json::strings::{inside, is_key, strings};
-use crate::judge::contract::limits;
+use crate::open::mirror::repeats;
+use crate::policy::Policy;
 use crate::verdict::hit::Carrier;
 
 /// The value that texts may repeat, read once for all of them.
@@ -52,7 +51,7 @@ impl<'a> Stage<'a> {
         let changes_form = self.frames() || settings.normalisation != Normalisation::Preserve;
         let spared = changes_form && settings.mirror_text == MirrorText::Keep;
         let cleaned = self.structured.is_some();
-        let (bytes, limits) = (self.bytes, limits(&policy.output));
+        let (bytes, limits) = (self.bytes, policy.output.value_limits());
         let value = envelope
             .structured_content()
             .filter(|_| spared || cleaned)

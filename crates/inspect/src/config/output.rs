@@ -1,6 +1,8 @@
 //! `output_validation`: how results are held to the `outputSchema` their tool declared. The
 //! defaults never break a working agent: warn, and every posture that could block set to allow.
 
+use countersign_tape::Limits;
+
 use super::block::{block, positive, positive_factor};
 use crate::choice::choice;
 use crate::verdict::Mode;
@@ -89,6 +91,16 @@ block! {
         advertise_output_schema: Advertise = Advertise::Always;
         /// Toward clients that negotiated 2025-11-25 or earlier.
         legacy_egress: Egress = Egress::Convert;
+    }
+}
+
+impl OutputValidation {
+    /// The limits for parsing a value that is within the guards.
+    pub(crate) fn value_limits(&self) -> Limits {
+        Limits {
+            max_bytes: usize::try_from(self.max_bytes).unwrap_or(usize::MAX),
+            max_depth: self.max_depth,
+        }
     }
 }
 

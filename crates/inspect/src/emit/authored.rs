@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use countersign_tape::quote;
 
-use crate::open::reply::ClientEra;
+use crate::era::ClientEra;
 
 /// A tool result that says what went wrong.
 pub(crate) fn error_result(text: &str, client: ClientEra) -> Bytes {

@@ -3,15 +3,11 @@
 //! into a text block, byte for byte; nothing is ever wrapped or cast. A client that negotiated
 //! nothing gets what the upstream sent. The one place where a conforming result is edited.
 
-use countersign_tape::{
-    Edits, Envelope, Kind, Limits, Member, Place, Span, Tape, elements, members, quote,
-};
+use countersign_tape::{Edits, Envelope, Kind, Member, Place, Span, elements, members, quote};
 
 use crate::config::{Egress, OutputValidation};
-use crate::json::equal::equal;
-use crate::json::scratch::with_tape;
-use crate::judge::contract::limits;
-use crate::open::reply::{ClientEra, Era};
+use crate::era::{ClientEra, Era};
+use crate::open::mirror::is_repeated_in_text;
 
 /// What has to change in a result on its way to a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,7 +103,7 @@ pub(crate) fn moves<'a>(
     let value = envelope.structured_content()?;
     let moves = needs.drops_structured
         && takes_a_block(bytes, envelope)
-        && !said_in_text(bytes, envelope, value, config);
+        && !is_repeated_in_text(bytes, envelope, value, &config.value_limits());
     // The scan has seen that the whole message is UTF-8.
     moves.then(|| std::str::from_utf8(value.bytes(bytes)).unwrap_or_default())
 }
@@ -140,48 +136,4 @@ fn append_block(
 /// A text block; as a rule it holds a JSON value's exact bytes.
 fn text_block(text: &str) -> Vec<u8> {
     [&br#"{"type":"text","text":"#[..], &quote(text), b"}"].concat()
-}
-
-/// Whether some text block already holds this value, whatever its spelling.
-pub(crate) fn said_in_text(
-    bytes: &[u8],
-    envelope: &Envelope,
-    value: Span,
-    config: &OutputValidation,
-) -> bool {
-    let limits = limits(config);
-    let Some(content) = envelope.content() else {
-        return false;
-    };
-    // The scan has seen that the whole message is UTF-8.
-    let value = std::str::from_utf8(value.bytes(bytes)).unwrap_or_default();
-    with_tape(value, &limits, |tape| {
-        elements(bytes, content).any(|block| is_twin(bytes, block, tape, &limits))
-    })
-    .unwrap_or(false)
-}
-
-/// Whether a block is a text block that parses to the given value.
-pub(crate) fn is_twin(bytes: &[u8], block: Span, value: &Tape<'_>, limits: &Limits) -> bool {
-    let member = |name: &str| {
-        members(bytes, block)
-            .find(|(key, _)| key.string(bytes).is_some_and(|key| key == name))
-            .and_then(|(_, value)| value.string(bytes))
-    };
-    if member("type").as_deref() != Some("text") {
-        return false;
-    }
-    member("text").is_some_and(|text| repeats(&text, value, limits))
-}
-
-/// Whether a text parses to the given value.
-pub(crate) fn repeats(text: &str, value: &Tape<'_>, limits: &Limits) -> bool {
-    // Prose is not worth a tape: the first character of equal values agrees, or both are numbers.
-    let first = |text: &str| text.trim_ascii_start().bytes().next();
-    let is_digit = |byte: Option<u8>| byte.is_some_and(|b| b == b'-' || b.is_ascii_digit());
-    let (said, meant) = (first(text), first(value.text()));
-    if said != meant && !(is_digit(said) && is_digit(meant)) {
-        return false;
-    }
-    Tape::parse(text.as_bytes(), limits).is_ok_and(|said| equal(&said, value))
 }

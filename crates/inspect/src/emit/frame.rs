@@ -9,8 +9,8 @@ use countersign_tape::{Edits, Span};
 
 use crate::clean::{Cleaning, Passage, Place, found};
 use crate::emit::noise::Noise;
-use crate::examine::Examined;
 use crate::json::splice::splice;
+use crate::policy::sanitisation::Sanitisation;
 use crate::verdict::found::Found;
 use crate::verdict::hit::{Action, Carrier};
 use crate::verdict::{Finding, Severity, Stage};
@@ -38,15 +38,19 @@ enum Change {
 }
 
 /// Cuts and wraps the passages of a result that is to be forwarded.
-pub(crate) fn frame(examined: &Examined, noise: &dyn Noise) -> Framed {
+pub(crate) fn frame(
+    bytes: &[u8],
+    sanitisation: &Sanitisation,
+    cleaning: Option<&Cleaning>,
+    noise: &dyn Noise,
+) -> Framed {
     let mut framed = Framed::default();
-    let sanitiser = examined.policy.sanitisation.sanitiser();
-    let Some((sanitiser, cleaning)) = sanitiser.zip(examined.cleaning.as_deref()) else {
+    let Some((sanitiser, cleaning)) = sanitisation.sanitiser().zip(cleaning) else {
         return framed;
     };
     let framer = Framer::new(sanitiser, cleaning, noise);
     for passage in &cleaning.passages {
-        let original = passage.string.string(&examined.bytes).unwrap_or_default();
+        let original = passage.string.string(bytes).unwrap_or_default();
         match framer.passage(passage, &original, &mut framed.found) {
             Ok(change) => framed.changes.0.extend(change),
             Err(refused) => {
@@ -60,15 +64,15 @@ pub(crate) fn frame(examined: &Examined, noise: &dyn Noise) -> Framed {
 
 /// A text of our making that holds what the upstream sent, cleaned, cut and wrapped.
 pub(crate) fn moved(
-    examined: &Examined,
     text: &str,
+    sanitisation: &Sanitisation,
+    cleaning: Option<&Cleaning>,
     noise: &dyn Noise,
     found: &mut Vec<Found>,
 ) -> String {
-    let Some(sanitiser) = examined.policy.sanitisation.sanitiser() else {
+    let Some(sanitiser) = sanitisation.sanitiser() else {
         return text.to_owned();
     };
-    let cleaning = examined.cleaning.as_deref();
     let rewritten = cleaning.and_then(|cleaning| cleaning.structured.as_deref());
     let rewritten = rewritten.and_then(|value| std::str::from_utf8(value).ok());
     let text = rewritten.unwrap_or(text);

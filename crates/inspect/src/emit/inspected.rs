@@ -13,9 +13,9 @@ use crate::emit::authored;
 use crate::emit::body::{Body, Original, respond};
 use crate::emit::refusal::Refusal;
 use crate::emit::segments::Segments;
+use crate::era::ClientEra;
 use crate::error::Error;
-use crate::examine::JudgedBy;
-use crate::open::reply::ClientEra;
+use crate::judge::contract::JudgedBy;
 use crate::verdict::{Decision, Finding, Mode};
 
 /// A result that was inspected, with everything decided about it. `Debug` shows the verdict and

@@ -12,13 +12,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use countersign_tape::{Kind, Limits, Span, members};
 
-pub(crate) use check::{Conformance, check, check_cleaned, limits};
+pub(crate) use check::{Conformance, check, check_cleaned};
 pub use declared::{DeclaredSchema, Side};
 pub use diagnostic::Diagnostic;
 
 use crate::config::{Advertise, OutputValidation};
+use crate::digest::Digest;
+use crate::era::ClientEra;
 use crate::error::Error;
-use crate::open::reply::ClientEra;
 use crate::tool::ToolName;
 
 /// A tool's declaration on its way to becoming a [`Contract`].
@@ -263,6 +264,15 @@ impl Contract {
     pub fn advertises_input(&self) -> bool {
         self.input.as_ref().is_some_and(DeclaredSchema::says_object)
     }
+}
+
+/// Which schema judged a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JudgedBy {
+    /// SHA-256 of the schema as received.
+    pub digest: Digest,
+    /// The version of the tool list it is from.
+    pub generation: u64,
 }
 
 /// Limits for parsing a schema's own text when looking at it beside the compiler, which has

@@ -1,10 +1,9 @@
 //! The one sentence that explains a decision, to an operator and to an agent. It is written when the decision is known, so it
 //! says what was done and counts everything that it was done about. In words of ours only.
 
-use crate::clean::whereabouts;
-use crate::judge::policy::decide_sanitised;
+use crate::judge::decide::decide_sanitised;
 use crate::verdict::found::Found;
-use crate::verdict::hit::{Action, Carrier, Hit};
+use crate::verdict::hit::{Action, Carrier, Hit, whereabouts};
 use crate::verdict::{Decision, Finding};
 
 /// Names of families or classes that are spelt out.

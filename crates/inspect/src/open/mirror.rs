@@ -1,10 +1,10 @@
 //! How a result's text blocks stand to its structured content. Not a finding: the gateway acts on
 //! it when it serves older clients, and the tester reports it.
 
-use countersign_tape::{Kind, elements, members};
+use countersign_tape::{Envelope, Kind, Limits, Span, Tape, elements, members};
 
-use crate::emit::egress::said_in_text;
-use crate::examine::Examined;
+use crate::json::equal::equal;
+use crate::json::scratch::with_tape;
 
 /// What the text blocks of a result with structured content say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,27 +17,67 @@ pub struct Mirror {
     pub repeats: bool,
 }
 
-impl Examined {
+impl Mirror {
     /// How the text blocks stand to the structured content; `None` if there is none.
-    pub fn mirror(&self) -> Option<Mirror> {
-        let envelope = self.envelope()?;
+    pub(crate) fn of(bytes: &[u8], envelope: &Envelope, limits: &Limits) -> Option<Self> {
         let value = envelope.structured_content()?;
         let is_text = |block| {
-            members(&self.bytes, block).any(|(key, value)| {
-                key.string(&self.bytes).as_deref() == Some("type")
-                    && value.string(&self.bytes).as_deref() == Some("text")
+            members(bytes, block).any(|(key, value)| {
+                key.string(bytes).as_deref() == Some("type")
+                    && value.string(bytes).as_deref() == Some("text")
             })
         };
-        let is_list =
-            |content: &countersign_tape::Span| content.kind(&self.bytes) == Some(Kind::Array);
+        let is_list = |content: &Span| content.kind(bytes) == Some(Kind::Array);
         let content = envelope.content().filter(is_list);
-        Some(Mirror {
-            of_object: value.kind(&self.bytes) == Some(Kind::Object),
-            has_text: content.is_some_and(|list| elements(&self.bytes, list).any(is_text)),
-            repeats: content.is_some()
-                && said_in_text(&self.bytes, envelope, value, &self.policy.output),
+        Some(Self {
+            of_object: value.kind(bytes) == Some(Kind::Object),
+            has_text: content.is_some_and(|list| elements(bytes, list).any(is_text)),
+            repeats: content.is_some() && is_repeated_in_text(bytes, envelope, value, limits),
         })
     }
+}
+
+/// Whether some text block already holds this value, whatever its spelling.
+pub(crate) fn is_repeated_in_text(
+    bytes: &[u8],
+    envelope: &Envelope,
+    value: Span,
+    limits: &Limits,
+) -> bool {
+    let Some(content) = envelope.content() else {
+        return false;
+    };
+    // The scan has seen that the whole message is UTF-8.
+    let value = std::str::from_utf8(value.bytes(bytes)).unwrap_or_default();
+    with_tape(value, limits, |tape| {
+        elements(bytes, content).any(|block| is_twin(bytes, block, tape, limits))
+    })
+    .unwrap_or(false)
+}
+
+/// Whether a block is a text block that parses to the given value.
+pub(crate) fn is_twin(bytes: &[u8], block: Span, value: &Tape<'_>, limits: &Limits) -> bool {
+    let member = |name: &str| {
+        members(bytes, block)
+            .find(|(key, _)| key.string(bytes).is_some_and(|key| key == name))
+            .and_then(|(_, value)| value.string(bytes))
+    };
+    if member("type").as_deref() != Some("text") {
+        return false;
+    }
+    member("text").is_some_and(|text| repeats(&text, value, limits))
+}
+
+/// Whether a text parses to the given value.
+pub(crate) fn repeats(text: &str, value: &Tape<'_>, limits: &Limits) -> bool {
+    // Prose is not worth a tape: the first character of equal values agrees, or both are numbers.
+    let first = |text: &str| text.trim_ascii_start().bytes().next();
+    let is_digit = |byte: Option<u8>| byte.is_some_and(|b| b == b'-' || b.is_ascii_digit());
+    let (said, meant) = (first(text), first(value.text()));
+    if said != meant && !(is_digit(said) && is_digit(meant)) {
+        return false;
+    }
+    Tape::parse(text.as_bytes(), limits).is_ok_and(|said| equal(&said, value))
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@ use std::borrow::Cow;
 
 use countersign_tape::{Envelope, Kind, Member, Span, Tape, elements, members, unescape};
 
+use crate::era::Era;
 use crate::open::base64;
-use crate::open::reply::Era;
 use crate::open::transport::Opened;
 use crate::verdict::found::{Found, MAX_FINDINGS};
 use crate::verdict::{Finding, Severity, Stage};

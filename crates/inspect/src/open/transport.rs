@@ -5,8 +5,8 @@
 
 use countersign_tape::{Envelope, Hard, Keep, Kept, Kind, Member, Scan, ScanError, Shelf, Span};
 
-use crate::examine::Policy;
 use crate::open::reply::{Framing, Source};
+use crate::policy::Policy;
 use crate::verdict::found::Found;
 use crate::verdict::{Finding, Severity, Stage};
 

@@ -8,9 +8,8 @@ use countersign_tape::{Envelope, Kind, Limits, Node, Span, Tape, elements, membe
 
 use crate::clean::Cleaning;
 use crate::config::OutputValidation;
-use crate::emit::egress::is_twin;
 use crate::json::strings::{is_key, strings};
-use crate::judge::contract::limits;
+use crate::open::mirror::is_twin;
 use crate::text::{is_plain_name, pointer_for_record};
 
 /// Pointers are made of names that the upstream chose. In a value longer than this, a string is located by its channel
@@ -35,7 +34,7 @@ pub(crate) fn collect<'a>(
     narrow: bool,
     cleaning: Option<&'a Cleaning>,
 ) -> Vec<Text<'a>> {
-    let limits = limits(config);
+    let limits = config.value_limits();
     let structured = envelope.structured_content().map(|value| {
         let cleaned = cleaning.and_then(|cleaning| cleaning.structured.as_deref());
         cleaned.unwrap_or_else(|| value.bytes(bytes))

@@ -89,6 +89,22 @@ pub struct Hit {
     pub blocked_in_strict: bool,
 }
 
+/// Where a text stands, in words.
+pub(crate) fn whereabouts(carrier: Carrier) -> &'static str {
+    match carrier {
+        Carrier::Text => "a text",
+        Carrier::Resource => "a resource",
+        Carrier::ResourceLink => "a link",
+        Carrier::Structured => "structuredContent",
+        Carrier::StructuredKey => "a key of structuredContent",
+        Carrier::Other => "the rest of the result",
+        Carrier::Error => "an error",
+        Carrier::Tool => "the tool's description",
+        Carrier::Instructions => "the server's instructions",
+        Carrier::Note => "a notification",
+    }
+}
+
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "the signature serde asks for"

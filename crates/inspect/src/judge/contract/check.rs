@@ -6,9 +6,9 @@ use countersign_tape::{Envelope, Kind, Limits, Member, Tape};
 
 use super::{Contract, DeclaredSchema};
 use crate::config::{GuardScope, OutputValidation, Tolerance};
+use crate::era::Era;
 use crate::json::scratch::with_tape;
 use crate::judge::guards;
-use crate::open::reply::Era;
 use crate::open::transport::Opened;
 use crate::text::long_for_record;
 use crate::verdict::found::{Found, MAX_FINDINGS, Scene};
@@ -66,7 +66,7 @@ pub(crate) fn check(
         return judge(tape, schema, &scene, config, found);
     }
     // The message was too long to be laid out as it was scanned.
-    with_tape(value, &limits(config), |tape| {
+    with_tape(value, &config.value_limits(), |tape| {
         judge(tape, schema, &scene, config, found)
     })
     .unwrap_or_else(|_| {
@@ -98,7 +98,7 @@ pub(crate) fn check_cleaned(
             violations
         })
     };
-    let within = limits(config);
+    let within = config.value_limits();
     if !judge(received, &within).is_ok_and(|violations| violations.is_empty()) {
         return;
     }
@@ -113,14 +113,6 @@ pub(crate) fn check_cleaned(
         violation.finding = violation.finding.detail(detail);
         violation
     }));
-}
-
-/// Only values within the guards come to be parsed.
-pub(crate) fn limits(config: &OutputValidation) -> Limits {
-    Limits {
-        max_bytes: usize::try_from(config.max_bytes).unwrap_or(usize::MAX),
-        max_depth: config.max_depth,
-    }
 }
 
 /// The value to judge. Until 2025-11-25 `null` is how some servers say that there is none.
