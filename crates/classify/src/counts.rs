@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Error;
-use crate::screener::Outcome;
+use crate::outcome::Outcome;
 use crate::verdict::Action;
 
 #[derive(Debug, Default)]

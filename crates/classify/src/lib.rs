@@ -63,6 +63,7 @@ mod counts;
 mod error;
 mod http;
 mod kinds;
+mod outcome;
 mod panel;
 mod screener;
 mod settings;
@@ -71,8 +72,8 @@ mod verdict;
 pub use classifier::{Answer, Classifier, Limits};
 pub use counts::Stats;
 pub use error::{Error, SetupError};
+pub use outcome::Outcome;
 pub use panel::{Answered, BUDGET, Panel};
-pub use screener::Outcome;
 pub use settings::{
     AwsAuth, Bedrock, BedrockCheck, BedrockSource, Kind, Local, Nemo, NemoRail, OnError,
     OnInjection, Options, PromptShields, Secret, Settings, ShieldsAuth, Webhook,

@@ -15,7 +15,8 @@ use crate::classifier::Classifier;
 use crate::counts::Stats;
 use crate::error::SetupError;
 use crate::kinds;
-use crate::screener::{Outcome, Screener};
+use crate::outcome::Outcome;
+use crate::screener::Screener;
 use crate::settings::{Kind, OnError, OnInjection, Options, Settings};
 use crate::verdict::{Action, Origin};
 

@@ -15,6 +15,7 @@ use crate::chunk::{self, Split};
 use crate::classifier::{Classifier, Limits};
 use crate::counts::Counts;
 use crate::error::Error;
+use crate::outcome::Outcome;
 use crate::settings::Options;
 use crate::verdict::{Chunk, Origin, Question, Verdict};
 
@@ -34,29 +35,6 @@ struct Asked {
     breaker: Breaker,
     places: Semaphore,
     timeout: Duration,
-}
-
-/// What one classifier came to about one result.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    /// The classifier.
-    pub name: String,
-    /// The worst verdict.
-    pub verdict: Verdict,
-    /// Where the text of that verdict begins.
-    pub pointer: Option<String>,
-    /// Why a part of the text, or all of it, has no verdict.
-    pub error: Option<Error>,
-    /// How many chunks have a verdict.
-    pub chunks: usize,
-    /// How many of them were remembered.
-    pub remembered: usize,
-    /// How many characters have a verdict.
-    pub screened_chars: usize,
-    /// How many there are.
-    pub total_chars: usize,
-    /// How long it took.
-    pub elapsed: Duration,
 }
 
 impl Screener {

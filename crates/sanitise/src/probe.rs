@@ -4,8 +4,7 @@
 use crate::escape::{Decoded, escape_at};
 use crate::finding::{Action, Key, Rule, Severity};
 use crate::matcher::{Matcher, What};
-use crate::view::View;
-use crate::walk::Notes;
+use crate::walk::{Notes, match_view};
 
 /// Encoded bytes looked into, per text.
 const BUDGET: usize = 64 * 1024;
@@ -77,7 +76,7 @@ fn look(text: &str, window: &Window, budget: &mut usize, matcher: &Matcher, note
 /// Counts the tokens that an escape is part of.
 fn count(decoded: &Decoded, offset: usize, matcher: &Matcher, notes: &mut Notes) -> bool {
     let text = decoded.text.as_str();
-    let view = View::of(text);
+    let view = match_view(text);
     let mut found = false;
     matcher.find(&view, |hit| {
         let What::Token(label) = hit.what else { return };

@@ -15,7 +15,7 @@ use crate::tokens::Tokens;
 use crate::triage::Triage;
 use crate::truncate;
 use crate::view::View;
-use crate::walk::{self, Notes};
+use crate::walk::{self, Notes, match_view};
 
 /// Rounds after which a text that still changes is given up.
 const ROUNDS: usize = 8;
@@ -121,7 +121,7 @@ impl Sanitiser {
     /// The text with every boundary tag replaced.
     pub(crate) fn without_boundaries<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut edits = Edits::default();
-        let view = View::of(text);
+        let view = match_view(text);
         self.matcher.find(&view, |hit| {
             if hit.what == What::Boundary {
                 let (start, end) = (view.start(hit.start), view.end(hit.end));
@@ -260,7 +260,7 @@ impl Sanitiser {
         let bare: String = text.chars().filter(stays).collect();
         let mut tokens = |text: &str| {
             let mut count = 0_u64;
-            notes.work += self.matcher.find(&View::of(text), |hit| {
+            notes.work += self.matcher.find(&match_view(text), |hit| {
                 count += u64::from(matches!(hit.what, What::Token(label) if label.acted_on));
             });
             count

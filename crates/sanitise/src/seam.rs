@@ -10,7 +10,7 @@ use crate::finding::{Action, Key, Rule, Severity, Tally};
 use crate::matcher::{Hit, What};
 use crate::sanitiser::{Cleaned, Sanitiser};
 use crate::settings::{Mode, OnToken};
-use crate::view::View;
+use crate::walk::match_view;
 
 mod stretch;
 
@@ -109,7 +109,7 @@ impl Sanitiser {
     /// What crosses a seam of the stretch, in order and without overlaps: hits that share text are one, named after the
     /// widest, and one that is acted on comes before one that is not.
     fn crossings(&self, stretch: &Stretch, text: &str) -> Vec<Crossing> {
-        let view = View::of(text);
+        let view = match_view(text);
         let mut all = Vec::new();
         self.matcher.find(&view, |hit| {
             let range = view.start(hit.start)..view.end(hit.end);

@@ -3,11 +3,6 @@
 
 use std::borrow::Cow;
 
-use crate::edit::Edits;
-use crate::settings::Invisibles;
-use crate::triage::Triage;
-use crate::walk::{self, Notes};
-
 /// A folded text that knows where each byte came from.
 #[derive(Debug)]
 pub(crate) struct View<'t> {
@@ -36,20 +31,6 @@ impl Piece {
 }
 
 impl<'t> View<'t> {
-    /// The view of a text nobody wants to change.
-    pub(crate) fn of(source: &'t str) -> Self {
-        if Triage::of(source).exotic {
-            walk::walk(
-                source,
-                Invisibles::Report,
-                &mut Edits::default(),
-                &mut Notes::default(),
-            )
-        } else {
-            Self::identity(source)
-        }
-    }
-
     /// A text that is its own view.
     pub(crate) fn identity(source: &'t str) -> Self {
         Self {

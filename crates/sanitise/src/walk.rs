@@ -6,6 +6,7 @@ use crate::edit::{Edit, Edits, To};
 use crate::finding::{Action, Key, Rule, Severity, Tally};
 use crate::payload::Payloads;
 use crate::settings::Invisibles;
+use crate::triage::Triage;
 use crate::view::{Builder, View};
 
 mod hide;
@@ -23,6 +24,20 @@ pub(crate) struct Notes {
     pub(crate) payloads: Payloads,
     /// Characters and bytes looked at. Grows with the length of the text, whatever the text is.
     pub(crate) work: u64,
+}
+
+/// The view of a text that will not be edited.
+pub(crate) fn match_view(text: &str) -> View<'_> {
+    if Triage::of(text).exotic {
+        walk(
+            text,
+            Invisibles::Report,
+            &mut Edits::default(),
+            &mut Notes::default(),
+        )
+    } else {
+        View::identity(text)
+    }
 }
 
 /// The view of `text`, with the edits that `invisibles` asks for.

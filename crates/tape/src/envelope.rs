@@ -1,7 +1,7 @@
 //! The members of a JSON-RPC message that the gateway interprets, and where they stand.
 //! The set is closed: everything else in a message passes through unread.
 
-use crate::node::Kind;
+use crate::kind::Kind;
 use crate::span::Span;
 
 /// A member of a message that is interpreted somewhere.
@@ -142,7 +142,7 @@ impl std::fmt::Display for Member {
     }
 }
 
-/// What a [`scan`](crate::scan) found: spans of the interpreted members, never their meaning.
+/// What a [`Scan`](crate::Scan) found: spans of the interpreted members, never their meaning.
 #[derive(Debug, Clone)]
 pub struct Envelope {
     pub(crate) root: Span,

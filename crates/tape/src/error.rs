@@ -10,7 +10,7 @@ pub struct ParseError {
     reason: Reason,
 }
 
-/// The same refusals, met while [scanning](crate::scan).
+/// The same refusals, met by a [`Scan`](crate::Scan).
 pub type ScanError = ParseError;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! It sees the length, the first and the last eight bytes, so equal names always agree and different
 //! names may collide: every user compares the bytes too. It has no seed and promises no resistance.
 
-use crate::node::{FINGERPRINT_SHIFT, Kind, NON_ASCII, SHORT};
+use crate::kind::{FINGERPRINT_SHIFT, Kind, NON_ASCII, SHORT};
 
 const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
 const SECOND: u64 = 0xD6E8_FEB8_6659_FD93;

@@ -3,37 +3,11 @@
 //! Sixteen bytes, because the validator walks these and not the text.
 
 use crate::fingerprint::NameTag;
+use crate::kind::{
+    COUNT_SHIFT, ESCAPED, FINGERPRINT_SHIFT, KIND_MASK, Kind, LONE_SURROGATE, NON_ASCII,
+    NOT_INTEGER, SHORT,
+};
 use crate::span::Span;
-
-/// What a node is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
-pub enum Kind {
-    /// `null`
-    Null,
-    /// `false`
-    False,
-    /// `true`
-    True,
-    /// A number, kept as text.
-    Number,
-    /// A string value.
-    String,
-    /// The name of an object member; its value is the next node.
-    Key,
-    /// An array.
-    Array,
-    /// An object.
-    Object,
-}
-
-impl Kind {
-    /// Whether a node of this kind has children.
-    #[inline]
-    pub const fn is_container(self) -> bool {
-        matches!(self, Self::Array | Self::Object)
-    }
-}
 
 /// One value (or member name) of a [`Tape`](crate::Tape).
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,15 +20,6 @@ pub struct Node {
     pub(crate) meta: u32,
 }
 
-pub(crate) const ESCAPED: u32 = 1 << 3;
-pub(crate) const NON_ASCII: u32 = 1 << 4;
-pub(crate) const NOT_INTEGER: u32 = 1 << 5;
-pub(crate) const LONE_SURROGATE: u32 = 1 << 6;
-/// A key of fewer than eight bytes, which its tag tells from any other.
-pub(crate) const SHORT: u32 = 1 << 7;
-pub(crate) const FINGERPRINT_SHIFT: u32 = 8;
-pub(crate) const COUNT_SHIFT: u32 = 3;
-pub(crate) const KIND_MASK: u32 = 0b111;
 /// Kind and flags, the number flag being the last of them that matters.
 const KIND_BITS_MASK: u32 = 0b11_1111;
 

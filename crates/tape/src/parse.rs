@@ -12,9 +12,9 @@ use crate::duplicates::{Filter, Names};
 use crate::error::{ParseError, Reason};
 use crate::fingerprint::{Mixed, ShortName, fingerprint};
 use crate::grammar::{narrow, skip_space};
-use crate::node::{COUNT_SHIFT, ESCAPED, FINGERPRINT_SHIFT, KIND_MASK, Kind, LONE_SURROGATE, Node};
+use crate::kind::{COUNT_SHIFT, ESCAPED, FINGERPRINT_SHIFT, KIND_MASK, Kind, LONE_SURROGATE};
+use crate::node::Node;
 use crate::string::unescape;
-use crate::tape::Reports;
 use crate::walk::{Container, Sink, walk};
 
 /// How many reports of one sort are kept.
@@ -22,6 +22,13 @@ pub(crate) const REPORTS: usize = 16;
 
 /// No container is open.
 const NONE: u32 = u32::MAX;
+
+/// What a text has that a careful reader wants to know.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Reports {
+    pub(crate) duplicates: Vec<u32>,
+    pub(crate) surrogates: Vec<u32>,
+}
 
 /// A tape under construction; the buffers come from a [`Scratch`](crate::Scratch).
 pub(crate) struct Builder<'a> {

@@ -3,28 +3,31 @@
 
 use std::fmt::Write as _;
 
-use crate::node::Kind;
+use crate::kind::Kind;
 use crate::tape::Tape;
 
-pub(crate) fn of(tape: &Tape<'_>, index: u32) -> String {
-    let target = if tape.node(index).kind() == Kind::Key {
-        index + 1
-    } else {
-        index
-    };
-    let mut pointer = String::new();
-    let mut at = 0;
-    while at != target {
-        let step = match tape.node(at).kind() {
-            Kind::Object => member_step(tape, at, target, &mut pointer),
-            Kind::Array => element_step(tape, at, target, &mut pointer),
-            _ => None,
+impl Tape<'_> {
+    /// The RFC 6901 pointer of a node; a key has the pointer of its value. The root's is empty.
+    pub fn pointer(&self, index: u32) -> String {
+        let target = if self.node(index).kind() == Kind::Key {
+            index + 1
+        } else {
+            index
         };
-        // The subtrees of a container cover every index up to its end, so a step is always found.
-        let Some(child) = step else { break };
-        at = child;
+        let mut pointer = String::new();
+        let mut at = 0;
+        while at != target {
+            let step = match self.node(at).kind() {
+                Kind::Object => member_step(self, at, target, &mut pointer),
+                Kind::Array => element_step(self, at, target, &mut pointer),
+                _ => None,
+            };
+            // The subtrees of a container cover every index up to its end, so a step is always found.
+            let Some(child) = step else { break };
+            at = child;
+        }
+        pointer
     }
-    pointer
 }
 
 fn member_step(tape: &Tape<'_>, at: u32, target: u32, pointer: &mut String) -> Option<u32> {

@@ -6,7 +6,7 @@ use crate::envelope::{Envelope, Member, Scope};
 use crate::error::{ParseError, Reason, ScanError};
 use crate::grammar::{Text, admit, check_size, narrow, skip_space, trim};
 use crate::keep::{Keep, Keeper, Kept, Shelf};
-use crate::node::{ESCAPED, LONE_SURROGATE};
+use crate::kind::{ESCAPED, LONE_SURROGATE};
 use crate::number::scan_number;
 use crate::skip::Skipper;
 use crate::span::Span;

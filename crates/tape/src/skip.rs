@@ -3,7 +3,7 @@
 
 use crate::error::{ParseError, Reason};
 use crate::fingerprint::ShortName;
-use crate::node::LONE_SURROGATE;
+use crate::kind::LONE_SURROGATE;
 use crate::walk::{Container, Sink, walk};
 
 /// Checks values one after the other, keeping its buffer.

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::grammar::{Text, narrow, skip_space};
-use crate::node::Kind;
+use crate::kind::Kind;
 use crate::number::scan_number;
 use crate::string::{end_of_string, unescape};
 

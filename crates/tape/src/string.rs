@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use crate::block::{BLOCK, first_unusual};
 use crate::error::{ParseError, Reason};
 use crate::grammar::Text;
-use crate::node::{ESCAPED, LONE_SURROGATE, NON_ASCII};
+use crate::kind::{ESCAPED, LONE_SURROGATE, NON_ASCII};
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;

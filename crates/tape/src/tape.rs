@@ -8,9 +8,9 @@ use crate::duplicates::Filter;
 use crate::error::ParseError;
 use crate::fingerprint::fingerprint;
 use crate::grammar::{admit, check_size};
-use crate::node::{Kind, Node};
-use crate::parse::Builder;
-use crate::pointer;
+use crate::kind::Kind;
+use crate::node::Node;
+use crate::parse::{Builder, Reports};
 use crate::string::unescape;
 
 mod iter;
@@ -67,13 +67,6 @@ pub struct Tape<'a> {
     depth: u32,
     /// Few texts have any.
     reports: Option<Box<Reports>>,
-}
-
-/// What a text has that a careful reader wants to know.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Reports {
-    pub(crate) duplicates: Vec<u32>,
-    pub(crate) surrogates: Vec<u32>,
 }
 
 impl<'a> Tape<'a> {
@@ -273,11 +266,6 @@ impl<'a> Tape<'a> {
             let matches = self.node(key).fingerprint() == digest && self.string(key) == name;
             matches.then_some(value)
         })
-    }
-
-    /// The RFC 6901 pointer of a node; a key has the pointer of its value. The root's is empty.
-    pub fn pointer(&self, index: u32) -> String {
-        pointer::of(self, index)
     }
 }
 

@@ -10,7 +10,7 @@
 use crate::error::{ParseError, Reason};
 use crate::fingerprint::ShortName;
 use crate::grammar::{Text, literal, trim};
-use crate::node::{Kind, NOT_INTEGER};
+use crate::kind::{Kind, NOT_INTEGER};
 use crate::number::scan_number;
 use crate::string::{end_of_string, short_string};
 

@@ -2,11 +2,12 @@
 
 use super::*;
 use crate::settings::Mode;
+use crate::walk::match_view;
 
 fn found(settings: &Settings, view: &str) -> Vec<(usize, usize, &'static str, bool, String)> {
     let matcher = Matcher::new(&Tokens::builtin(), settings).unwrap();
     let mut hits = Vec::new();
-    matcher.find(&View::of(view), |hit| {
+    matcher.find(&match_view(view), |hit| {
         if let What::Token(label) = hit.what {
             hits.push((
                 hit.start,
