@@ -5,8 +5,9 @@
 
 use std::io::{self, Write};
 
+use crate::query::Filter;
 use crate::record::UnknownValue;
-use crate::store::Stored;
+use crate::store::{Reader, StoreError, Stored};
 
 mod csv;
 mod sarif;
@@ -106,5 +107,20 @@ impl<'w> Exporter<'w> {
         }
         self.out.flush()?;
         Ok(self.count)
+    }
+}
+impl Reader {
+    /// Writes every matching record there is now, oldest first. Memory does not depend on how many there are. Gives their number.
+    pub fn export(
+        &self,
+        filter: &Filter,
+        format: ExportFormat,
+        out: &mut dyn Write,
+    ) -> Result<u64, StoreError> {
+        let mut exporter = Exporter::start(format, out).map_err(StoreError::Output)?;
+        self.for_each(filter, |record| {
+            exporter.write(record).map_err(StoreError::Output)
+        })?;
+        exporter.finish().map_err(StoreError::Output)
     }
 }

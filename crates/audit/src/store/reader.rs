@@ -2,7 +2,6 @@
 //!
 //! The only thing it ever writes is the catalogue; it starts no chain.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +13,6 @@ use super::{
     Verification, sqlite,
 };
 use crate::chain::TrustedKeys;
-use crate::export::{ExportFormat, Exporter};
 use crate::id::Ulid;
 use crate::preview::{Preview, PreviewTally};
 use crate::query::{Filter, Query};
@@ -64,20 +62,6 @@ impl Reader {
         self.backend.summary(by, period, now)
     }
 
-    /// Writes every matching record there is now, oldest first. Memory does not depend on how many there are. Gives their number.
-    pub fn export(
-        &self,
-        filter: &Filter,
-        format: ExportFormat,
-        out: &mut dyn Write,
-    ) -> Result<u64, StoreError> {
-        let mut exporter = Exporter::start(format, out).map_err(StoreError::Output)?;
-        self.for_each(filter, |record| {
-            exporter.write(record).map_err(StoreError::Output)
-        })?;
-        exporter.finish().map_err(StoreError::Output)
-    }
-
     /// What strict mode would block of the matching calls, from what their records say was found. `overrides` is what the
     /// configuration says beside the mode, by server and tool. Memory does not depend on how many calls there are.
     pub fn preview(
@@ -94,7 +78,7 @@ impl Reader {
     }
 
     /// Every matching record there is now, oldest first.
-    fn for_each(
+    pub(crate) fn for_each(
         &self,
         filter: &Filter,
         mut visit: impl FnMut(&Stored) -> Result<(), StoreError>,
