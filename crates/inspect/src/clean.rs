@@ -1,6 +1,6 @@
-//! Cleaning: every string of a result. A string is cleaned and its new form kept for `conclude`, unless it is known
-//! that only software reads it: `uri`s, `_meta` and annotations are looked at and left alone, and strings of
-//! `structuredContent` are cleaned where they carry an attack. Nothing is decided here. Stage 4d.
+//! Cleans every string of a result and keeps the new form for `conclude`. Strings that only software
+//! reads are reported and left alone: `uri`s, `_meta` and annotations. Strings of `structuredContent`
+//! are cleaned only where they carry an attack. Decides nothing.
 
 mod blocks;
 mod key;
@@ -26,9 +26,9 @@ pub(crate) use key::renamed;
 pub(crate) use notice::{Notices, Outcome, Place, excerpt, found};
 use twin::Said;
 
-/// What cleaning leaves to be done.
+/// The changes that cleaning asks for.
 pub(crate) struct Cleaning {
-    /// Whose texts these are.
+    /// The tool that returned the texts.
     pub(crate) tool: ToolName,
     /// Texts that leave changed, or inside a boundary.
     pub(crate) passages: Vec<Passage>,
@@ -71,7 +71,7 @@ impl Cleaning {
     }
 }
 
-/// Looks at everything a scanned message says.
+/// Cleans every text of a scanned message.
 pub(crate) fn stage(
     text: &str,
     envelope: &Envelope,
@@ -106,7 +106,7 @@ pub(crate) fn stage(
     };
     let frames = stage.frames();
     let excerpt = stage.notices.finish(text, value, prefix, found);
-    // Nearly always there is nothing to remember.
+    // Most results need no change.
     let any = frames || !stage.ready.is_empty() || excerpt.is_some();
     any.then(|| {
         Box::new(Cleaning {
@@ -119,7 +119,7 @@ pub(crate) fn stage(
     })
 }
 
-/// The stage under way.
+/// The state of cleaning one message.
 struct Stage<'a> {
     text: &'a str,
     bytes: &'a [u8],
@@ -183,7 +183,7 @@ impl Stage<'_> {
         true
     }
 
-    /// What an upstream says when it fails is text like any other.
+    /// Cleans the message and data of a JSON-RPC error.
     fn error(&mut self, error: Span) {
         if self.sanitiser.passes_json(self.raw(error)) {
             return;
@@ -204,7 +204,7 @@ impl Stage<'_> {
         self.text.get(span.range()).unwrap_or_default()
     }
 
-    /// Whether even texts without a hit are handled.
+    /// Whether texts without a hit are changed too: cut, or put between boundaries.
     fn frames(&self) -> bool {
         let settings = self.sanitiser.settings();
         settings.wrap == Wrap::Delimit || settings.max_text_chars.is_some()

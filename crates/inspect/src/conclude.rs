@@ -1,5 +1,5 @@
-//! The second half of inspection: the policy is applied to the findings of all stages, the worst
-//! decision wins, and the remaining edits are made. It judges nothing by itself. Stage 4f.
+//! The second half of inspection: applies the policy to the findings of all stages, takes the worst
+//! decision, and makes the edits.
 
 use crate::emit::authored;
 use crate::emit::body::{Body, Original, Piece};

@@ -1,4 +1,4 @@
-//! SHA-256 of bytes as they were received: a name for a schema or a value that anyone can check.
+//! SHA-256 of bytes as received, to identify a schema or a value.
 
 use std::fmt;
 

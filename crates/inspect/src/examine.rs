@@ -1,5 +1,5 @@
-//! The first half of inspection: everything up to classification, purely. It reports and never
-//! decides. Stages 4a to 4d.
+//! The first half of inspection: runs the stages `open`, `judge` and `clean` and collects their findings.
+//! It decides nothing.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ use crate::screen::texts::{self, Text};
 use crate::verdict::found::Found;
 use crate::verdict::{Decision, Mode};
 
-/// A result whose findings are known and whose fate is not. `Debug` never shows the bytes.
+/// A result with its findings, not decided yet. `Debug` never shows the bytes.
 pub struct Examined {
     pub(crate) bytes: Bytes,
     pub(crate) source: Source,
@@ -36,7 +36,7 @@ pub struct Examined {
     free_text: bool,
 }
 
-/// Looks at a reply in the light of its contract.
+/// Inspects a reply against its contract, up to the point where classifiers run.
 pub fn examine(raw: RawReply, contract: &Contract, policy: &Policy) -> Examined {
     let mut examined = Examined {
         bytes: raw.bytes,
@@ -82,7 +82,7 @@ impl fmt::Debug for Examined {
 }
 
 impl Examined {
-    /// Stages 4a to 4d.
+    /// Runs the stages.
     fn look(&mut self, contract: &Contract, shelf: &mut Shelf) {
         let (source, policy, found) = (&self.source, &self.policy, &mut self.found);
         let buffers = (wanted(contract, policy), &mut *shelf);
@@ -109,8 +109,8 @@ impl Examined {
             self.conformance =
                 contract::check(&opened, source.era, contract, &policy.output, found);
         }
-        // Not a matter of the validation mode: sanitising has its own switch. What is too much in strict mode does not
-        // leave, so its texts are not worth the work.
+        // Sanitising has its own switch, so this does not depend on the validation mode. A result that strict mode blocks
+        // for its number of blocks is not cleaned: none of its texts leave.
         let too_much = |found: &Found| found.finding.rule == "guard.max_blocks";
         if policy.output.mode == Mode::Strict && found.iter().any(too_much) {
             opened.kept.recycle(shelf);
@@ -125,7 +125,7 @@ impl Examined {
         self.is_framed.then_some(&self.envelope)
     }
 
-    /// How the text blocks stand to the structured content; `None` if there is none.
+    /// Compares the text blocks with the structured content; `None` if there is none.
     pub fn mirror(&self) -> Option<Mirror> {
         let limits = self.policy.output.value_limits();
         Mirror::of(&self.bytes, self.envelope()?, &limits)

@@ -1,5 +1,5 @@
-//! The library's front door: contracts by tool, and one call per result. Whoever has an MCP
-//! client of their own hooks this in where a message is still bytes.
+//! The library's entry point: contracts by tool, and one call per result. An application with its own MCP
+//! client calls it where a message is still bytes.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
-//! What an upstream says about itself: names, descriptions, instructions, whole tool objects. A model reads these as
-//! readily as results, and hidden text in a description is how a tool is poisoned, so they have a type of their own and
-//! are cleaned when they are captured: prose as text is, every other string and name where something in it is acted on,
-//! since hosts show models whole schemas. `_meta` and annotations are looked at and left alone.
+//! What an upstream says about itself: names, descriptions, instructions, whole tool objects. Models read
+//! these as they read results, and hidden text in a description is a common attack ("tool poisoning"). So
+//! they are cleaned when they are captured and have a type of their own. Prose is cleaned like any text;
+//! other strings and names only where they carry a hit, because hosts show models whole schemas. `_meta`
+//! and annotations are reported and left alone.
 
 use std::fmt;
 use std::ops::Range;

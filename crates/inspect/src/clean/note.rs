@@ -1,6 +1,6 @@
-//! What a server says to a client beside its replies: progress and log messages and, over a pipe, its own requests. Any
-//! of it may reach a model, so it has a type of its own: bounded in size and depth, without members that JSON-RPC does
-//! not give such a message, and cleaned. Not recorded one by one.
+//! Messages a server sends beside its replies: progress, log messages and, over stdio, its own requests. A
+//! model may read them, so they have a type of their own: limited in size and depth, cleaned, and without
+//! members that JSON-RPC does not define for such a message. They are not recorded one by one.
 
 use std::fmt;
 

@@ -1,5 +1,5 @@
-//! What was found in the texts of one result, bounded: a hostile result can repeat itself, so only the worst are kept,
-//! and how many were left out is said. Places become pointers at the end, for those that are kept.
+//! The findings about one result's texts, bounded: a hostile result can have any number of hits, so only
+//! the worst are kept and the rest is counted. Locations become pointers at the end, for kept findings only.
 
 use std::borrow::Cow;
 

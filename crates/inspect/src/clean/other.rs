@@ -1,7 +1,6 @@
-//! Every string that is not one of a result's known texts. By default such a string is cleaned, because nothing says
-//! that no model reads it. Three kinds are looked at, reported and left alone, where the protocol has them: `uri`s,
-//! because an address that was rewritten would be another address, `_meta` and `annotations`, which hosts keep from
-//! models.
+//! Strings outside the known texts of a result. They are cleaned too, because a model may read them.
+//! Three kinds are reported and left alone: `uri`s, because a rewritten address is another address, and
+//! `_meta` and `annotations`, which hosts do not show to models.
 
 use countersign_tape::{Kind, Span};
 

@@ -1,6 +1,6 @@
-//! Text blocks that only repeat the structured content, as servers send them for older clients. Where strings of the
-//! value are cleaned, the same strings of its twin are, however its JSON spells them; where only the form of texts
-//! changes, a twin may be left alone for clients that parse it.
+//! Text blocks that repeat the structured content, as servers send them for older clients. Where strings
+//! of the value are cleaned, the same strings of the text block are cleaned, whatever their JSON escapes.
+//! Where only the form of texts changes, such a block can be left alone for clients that parse it.
 
 use std::borrow::Cow;
 

@@ -109,7 +109,7 @@ macro_rules! block {
 }
 pub(super) use block;
 
-/// A limit of zero would refuse everything; whoever writes it means something else.
+/// Refuses a limit of zero, which would block every result.
 pub(super) fn positive<N: Into<u64>>(value: N) -> Result<(), &'static str> {
     if value.into() == 0 {
         return Err("must be at least 1");

@@ -1,5 +1,5 @@
-//! The bytes behind a verdict: what arrived, and what leaves. The upstream's bytes are shared
-//! and sliced, never copied or re-serialised; ours stand between the slices. Stage 6.
+//! The bytes of an answer. The upstream's bytes are shared and sliced, never copied or re-serialised; the
+//! gateway's own bytes are inserted between the slices.
 
 use bytes::Bytes;
 use countersign_tape::{Edited, Envelope, Segment, Span};

@@ -1,7 +1,7 @@
-//! What a client of the other era can read. A legacy client rejects a whole result over
-//! `structuredContent` that is not an object, or that accompanies an error, so the value moves
-//! into a text block, byte for byte; nothing is ever wrapped or cast. A client that negotiated
-//! nothing gets what the upstream sent. The one place where a conforming result is edited.
+//! Converts a result for a client of the other protocol era. A legacy client rejects a whole result if its
+//! `structuredContent` is not an object or accompanies an error, so the value moves into a text block, byte
+//! for byte; it is never wrapped or cast. A client that negotiated nothing gets what the upstream sent.
+//! This is the only edit that is made to a conforming result.
 
 use countersign_tape::{Edits, Envelope, Kind, Member, Place, Span, elements, members, quote};
 

@@ -1,5 +1,5 @@
-//! The last look at texts that leave: too long ones are cut, and where the settings say so each is put between two
-//! boundary tags that name server and tool. The nonce is an argument. Runs after classifiers. Stage 4f.
+//! The last step for texts that leave: long texts are cut and, where the settings say so, each text is put
+//! between two boundary tags that name server and tool. Runs after classifiers. The nonce is an argument.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! A result that has been through everything. It is the only thing a reply can be made of, and
-//! what was blocked cannot be read out of it.
+//! A result that passed all stages. Every reply is made from one, and the content of a blocked result
+//! cannot be read out of it.
 
 use std::fmt;
 
@@ -188,7 +188,7 @@ impl Inspected {
         std::str::from_utf8(value?).ok()
     }
 
-    /// The structured content as a type of the caller's, so that nobody narrows by hand: since
+    /// The structured content deserialised into a type of the caller's. Since protocol version
     /// 2026-07-28 it may be any JSON value. `None` if there is none or it was blocked.
     pub fn structured<T: DeserializeOwned>(&self) -> Result<Option<T>, Error> {
         let Some(text) = self.structured_text() else {

@@ -1,16 +1,16 @@
-//! What nobody can guess, as an argument: this crate has no randomness of its own. Serves stage 4f.
+//! Randomness for boundary tags, as an argument: this crate has no source of randomness of its own.
 
-/// Where boundaries get their nonces from.
+/// A source of nonces for boundary tags.
 pub trait Noise {
-    /// Sixteen fresh bytes from a cryptographic source; nothing where there are none to be had.
+    /// Sixteen fresh bytes from a cryptographic source; `None` if the source fails.
     fn fresh(&self) -> Option<[u8; 16]>;
 
-    /// The secret of this process, for nonces that are the same for the same text; nothing if there is none.
+    /// The secret of this process, for nonces that are the same for the same text; `None` if there is none.
     fn secret(&self) -> Option<[u8; 32]>;
 }
 
-/// No randomness at all. Where the settings ask for a boundary, the result is refused: one that can be guessed would be
-/// worse than none.
+/// No randomness. Where the settings ask for a boundary, the result is refused, because a boundary that can be guessed
+/// gives false safety.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silence;
 

@@ -1,6 +1,6 @@
-//! What a tool declared about itself, captured once: the schemas' bytes as received, their
-//! digests and generation, the compiled forms or the reasons there are none. A call keeps the
-//! contract it started with, whatever the tool list says later. Serves stage 4c and input.
+//! What a tool declared about itself, captured once: its schemas as received, their digests, the version
+//! of the tool list, and the compiled schemas or the reason they do not compile. A call keeps the
+//! contract it started with, even if the tool list changes while it runs.
 
 mod check;
 mod declared;
@@ -58,7 +58,7 @@ impl Declaration {
     }
 
     /// Reads one element of a tool list. Only `name`, `inputSchema` and `outputSchema` are
-    /// looked at; whether the schemas are any good is for [`capture`](Self::capture) to say.
+    /// read; [`capture`](Self::capture) checks whether the schemas can be enforced.
     pub fn read(tool: &[u8]) -> Result<Self, Error> {
         let object = countersign_tape::scan(tool, &countersign_tape::Hard::default())
             .map_err(|_| Error::declaration("not JSON"))?;
@@ -233,8 +233,8 @@ impl Contract {
         &self.diagnostics
     }
 
-    /// The same declaration compiled under another configuration. What was said once is not
-    /// said again.
+    /// The same declaration compiled with another configuration. Diagnostics that were taken before
+    /// are not given again.
     #[must_use]
     pub fn recapture(&self, config: &OutputValidation) -> Self {
         let contract = self.declaration.clone().capture(config);
@@ -244,9 +244,9 @@ impl Contract {
         contract
     }
 
-    /// Whether a client should see the declared `outputSchema`. A schema that cannot be
-    /// enforced is shown to nobody, because some clients then reject the whole list; one whose
-    /// root does not say `"type": "object"` is not shown to legacy clients for the same reason.
+    /// Whether a client should see the declared `outputSchema`. A schema that cannot be enforced is
+    /// never shown, because some clients then reject the whole list; one whose root does not say
+    /// `"type": "object"` is not shown to legacy clients for the same reason.
     pub fn advertises_output(&self, client: ClientEra, how: Advertise, violated: bool) -> bool {
         let shown = match how {
             Advertise::Always => true,

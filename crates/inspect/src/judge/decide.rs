@@ -1,6 +1,5 @@
-//! What to do about a finding: one pure function over one table. Stages report and never
-//! decide; the code that applies a decision never judges. The table is the decision table of
-//! the documentation, row for row.
+//! What to do about a finding: one pure function over one table. Stages report and do not decide; the
+//! code that applies a decision does not judge. A test at the end of this file prints the table.
 
 use crate::config::{OutputValidation, Posture};
 use crate::verdict::hit::Action;

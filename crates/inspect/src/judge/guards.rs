@@ -1,5 +1,5 @@
-//! Numbers compared with limits, before anything more expensive looks at the value. The scan measured size and depth of
-//! `structuredContent`; blocks are counted here, and only in content that is long enough to have too many. Stage 4b.
+//! Size limits, checked before the schema is. The scan has measured size and depth of
+//! `structuredContent`; blocks are counted here, and only in content long enough to have too many.
 
 use countersign_tape::{Envelope, Kind, elements};
 

@@ -1,12 +1,12 @@
-//! How a result's text blocks stand to its structured content. Not a finding: the gateway acts on
-//! it when it serves older clients, and the tester reports it.
+//! Whether a result's text blocks repeat its structured content. This is not a finding: the gateway
+//! uses it when it serves older clients, and the tester reports it.
 
 use countersign_tape::{Envelope, Kind, Limits, Span, Tape, elements, members};
 
 use crate::json::equal::equal;
 use crate::json::scratch::with_tape;
 
-/// What the text blocks of a result with structured content say.
+/// How the text blocks of a result relate to its structured content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mirror {
     /// Whether the structured content is an object.
@@ -18,7 +18,7 @@ pub struct Mirror {
 }
 
 impl Mirror {
-    /// How the text blocks stand to the structured content; `None` if there is none.
+    /// Compares the text blocks with the structured content; `None` if there is none.
     pub(crate) fn of(bytes: &[u8], envelope: &Envelope, limits: &Limits) -> Option<Self> {
         let value = envelope.structured_content()?;
         let is_text = |block| {

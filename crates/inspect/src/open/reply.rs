@@ -1,6 +1,6 @@
-//! Bytes an upstream wrote, before anyone has looked at them. They can be handed to `examine`
-//! and to nothing else: no clone, no serialisation, no view, and `Debug` prints a length. That
-//! is what makes it impossible to forward a result around the pipeline.
+//! Bytes an upstream sent, not inspected yet. They can be handed to `examine` and to nothing else: no
+//! clone, no serialisation, no view, and `Debug` prints a length. So the compiler prevents that a
+//! result is forwarded without inspection.
 
 use std::fmt;
 

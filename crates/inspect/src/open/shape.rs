@@ -1,6 +1,6 @@
-//! Is this a result MCP allows at all? Content blocks with the members their type requires,
-//! base64 that decodes, a boolean `isError`, no half characters. Unknown block types and
-//! members are not malformed. Works on spans and allocates only to report. Stage 4a.
+//! Checks that a result has the shape MCP gives it: content blocks with the members their type
+//! requires, base64 that decodes, a boolean `isError`, no lone surrogates. Unknown block types and
+//! members are allowed. Works on spans and allocates only to report.
 
 use std::borrow::Cow;
 
@@ -130,8 +130,8 @@ fn check_content(bytes: &[u8], content: Span, report: &mut Report<'_>) {
     }
 }
 
-/// The same from an element on that is not an object, which is malformed in itself: finding its
-/// end takes a second reading, but nobody sends such a thing twice.
+/// The same, from the first element on that is not an object. Such an element is malformed; finding its
+/// end takes a second reading, which is acceptable because it does not occur in ordinary results.
 fn check_rest(bytes: &[u8], content: Span, first: usize, report: &mut Report<'_>) {
     for (index, block) in elements(bytes, content).enumerate().skip(first) {
         let checked = if block.kind(bytes) == Some(Kind::Object) {

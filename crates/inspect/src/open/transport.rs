@@ -1,7 +1,6 @@
-//! Finding the result in the bytes. What cannot be held or framed is refused here in every
-//! mode, because forwarding it would mean not knowing what is forwarded: too large, too deep, not UTF-8,
-//! not JSON, the wrong id, or one of the members we interpret written twice. Row 0 of the
-//! decision table.
+//! Finds the result in the bytes. A reply that cannot be read as one message is refused here in every
+//! mode, because the gateway would not know what it forwards: too large, too deep, not UTF-8, not
+//! JSON, the wrong id, or a repeated member that the gateway interprets.
 
 use countersign_tape::{Envelope, Hard, Keep, Kept, Kind, Member, Scan, ScanError, Shelf, Span};
 

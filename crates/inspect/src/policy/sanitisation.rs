@@ -1,5 +1,5 @@
-//! `output_sanitisation` compiled, as a policy carries it: one sanitiser shared by everything that is held to the same
-//! settings, or none at all where sanitising is off. Serves stages 4d and 4f.
+//! `output_sanitisation`, compiled: one sanitiser shared by all tools with the same settings, or none where
+//! sanitising is off.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};

@@ -1,5 +1,5 @@
-//! What classifiers said about a result, or why none was asked. Classifiers run between the
-//! two halves of inspection, outside this crate; only their findings come in.
+//! The findings of classifiers about a result, or why none ran. Classifiers run outside this crate, between
+//! `examine` and `conclude`.
 
 use crate::config::Posture;
 use crate::verdict::Finding;

@@ -1,6 +1,6 @@
-//! The texts of a result that a model would read and a classifier should: text blocks, embedded
-//! text resources, the words of resource links, and the strings and odd names of the structured content. A
-//! result without an injection surface has none.
+//! The texts of a result that a classifier is given: text blocks, embedded text resources, names and
+//! descriptions of resource links, and the strings and unusual member names of the structured content. A
+//! result that cannot carry free text has none.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! What a finding about text says beyond its rule: in what kind of text, where, how often, and what was done. Enough
-//! to diagnose a false alarm without the text itself. Serves the findings of stage 4d.
+//! Details of a finding about text: the kind of text, where, how often, and what was done. Enough to
+//! diagnose a false alarm without the text itself.
 
 use std::borrow::Cow;
 

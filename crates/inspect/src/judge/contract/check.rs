@@ -1,5 +1,6 @@
-//! `structuredContent` against the captured schema: rows 2 to 9 of the decision table, tried in
-//! that order. The value is read where it lies and never changed. Stage 4c.
+//! Validates `structuredContent` against the captured schema. The first of these that applies ends the
+//! stage: no schema declared, `isError`, no value, a guard exceeded, a schema that cannot be enforced, a
+//! violation. The value is read in place and never changed.
 
 use countersign_schema::{Fuel, Outcome, Schema, Unenforceable};
 use countersign_tape::{Envelope, Kind, Limits, Member, Tape};
@@ -14,7 +15,7 @@ use crate::text::long_for_record;
 use crate::verdict::found::{Found, MAX_FINDINGS, Scene};
 use crate::verdict::{Finding, Severity, Stage};
 
-/// What the stage learnt beside its findings.
+/// The result of validation, beside its findings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Conformance {
     /// The value was judged by the schema and conforms.
@@ -23,7 +24,7 @@ pub(crate) struct Conformance {
     pub(crate) fuel_used: u64,
 }
 
-/// Reports how a scanned result stands to its contract.
+/// Reports where a scanned result breaks its contract.
 pub(crate) fn check(
     opened: &Opened<'_, '_>,
     era: Era,
@@ -46,7 +47,7 @@ pub(crate) fn check(
         found.extend(missing(bytes, envelope, era));
         return Conformance::default();
     };
-    // Before the schema, compiled or not: the server that is to be bounded chose the schema.
+    // Guards come before the schema: the schema was chosen by the server that the guards limit.
     if let Some(breach) = guards::check(envelope, config) {
         found.push(breach);
         return Conformance::default();
@@ -70,13 +71,13 @@ pub(crate) fn check(
         judge(tape, schema, &scene, config, found)
     })
     .unwrap_or_else(|_| {
-        // Scanned and within the guards, so it parses; if not, nothing vouches for it.
+        // Scanned and within the guards, so it parses. If it does not, it has not been validated.
         found.push(exhausted());
         Conformance::default()
     })
 }
 
-/// Holds a value that was cleaned to its schema again. What did not conform as it was received has its findings already.
+/// Validates a cleaned value again. A value that did not conform as received has its findings already.
 pub(crate) fn check_cleaned(
     received: &str,
     cleaned: &str,
@@ -122,7 +123,7 @@ fn present<'a>(text: &'a str, envelope: &Envelope, era: Era) -> Option<&'a str> 
     (!absent).then(|| text.get(value.range())).flatten()
 }
 
-/// A result that is not yet complete has nothing to show; any other one should.
+/// Reports missing `structuredContent`. A result that is not complete yet may lack it.
 fn missing(bytes: &[u8], envelope: &Envelope, era: Era) -> Option<Found> {
     let kind = envelope
         .get(Member::ResultType)

@@ -91,7 +91,7 @@ struct Proof<'t, 'a> {
     schema: &'t Tape<'a>,
     reading: Reading,
     local_references: bool,
-    /// By node, read as a schema. Most nodes are not schemas; nobody asks about those.
+    /// By node, read as a schema. Entries of nodes that are not schemas are never read.
     closed: Vec<bool>,
 }
 
