@@ -1,5 +1,5 @@
-//! A classifier that keeps failing is left alone for a while, so that it costs each call nothing instead of a time-out;
-//! then one question is let through, and its fate decides. An attempt that is dropped unanswered has failed.
+//! A circuit breaker: a classifier that keeps failing is paused, so that calls do not wait for its time-out. After the
+//! pause one request is let through; its outcome decides. An attempt that is dropped without an answer counts as failed.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;

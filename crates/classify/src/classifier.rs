@@ -1,5 +1,5 @@
-//! What a classifier is: something that takes a few chunks of text and has a verdict about each. It does not know time
-//! limits, caches or policies; whoever asks it does.
+//! The trait of a classifier: it takes a few chunks of text and returns a verdict for each. Time limits,
+//! caches and policies are the caller's.
 
 use std::fmt;
 use std::pin::Pin;
@@ -7,7 +7,7 @@ use std::pin::Pin;
 use crate::error::Error;
 use crate::verdict::{Question, Verdict};
 
-/// An answer under way. Dropping it takes back the question.
+/// A running request. Dropping it cancels the request.
 pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Vec<Verdict>, Error>> + Send + 'a>>;
 
 /// How much a classifier takes. Characters are counted as UTF-16 code units, which no count of characters exceeds.

@@ -1,4 +1,4 @@
-//! What monitoring wants to know about one classifier. Atomics only; counted by the code that did the work.
+//! Counters for monitoring one classifier.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,4 +1,4 @@
-//! The kinds of classifiers, one file each: how its provider is asked, and how the answer is read.
+//! The kinds of classifiers, one file each: how a provider is asked and how its answer is read.
 
 mod bedrock;
 #[cfg(feature = "local-model")]

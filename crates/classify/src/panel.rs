@@ -1,5 +1,6 @@
-//! All classifiers of a configuration. It asks those that may see a result, side by side and within one budget, and
-//! makes findings of what they say. Nothing is sent for a result that has no free text or is blocked already. Stage 4e.
+//! All configured classifiers. Asks those that may see a result, concurrently and within one time budget, and
+//! turns their verdicts into findings. Nothing is sent for a result that has no free text or is blocked
+//! already.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,12 +33,12 @@ pub struct Panel {
     already_blocked: AtomicU64,
 }
 
-/// What a panel came to about one result.
+/// The panel's findings about one result.
 #[derive(Debug)]
 pub struct Answered {
     /// For [`Examined::conclude`].
     pub screening: Screening,
-    /// What each classifier said, for logs.
+    /// Each classifier's outcome, for logs.
     pub outcomes: Vec<Outcome>,
 }
 
@@ -63,7 +64,7 @@ impl Panel {
             let classifier = built.map_err(|error| (settings.name.clone(), error))?;
             let mut options = settings.options.clone();
             if matches!(settings.kind, Kind::Local(_)) {
-                // It uses every core by itself, and waiting for one's turn is not thinking.
+                // A local model uses every core by itself; time spent waiting for a turn must not count as its time.
                 options.max_concurrent = 1;
             }
             panel.add(classifier, options);
@@ -71,12 +72,12 @@ impl Panel {
         Ok(panel)
     }
 
-    /// Adds a classifier, of a kind of one's own perhaps.
+    /// Adds a classifier, built in or implemented by the caller.
     pub fn add(&mut self, classifier: Arc<dyn Classifier>, options: Options) {
         self.screeners.push(Screener::new(classifier, options));
     }
 
-    /// Has a result screened by those of the named classifiers that there are.
+    /// Screens a result with the classifiers in `allowed`; unknown names are ignored.
     pub async fn screen(&self, allowed: &[&str], origin: &Origin, examined: &Examined) -> Answered {
         let named = |screener: &&Screener| allowed.contains(&screener.name());
         let screeners: Vec<&Screener> = self.screeners.iter().filter(named).collect();

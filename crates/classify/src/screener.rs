@@ -1,5 +1,6 @@
-//! One classifier under its operator's limits: cut, looked up, asked within its time, held back when it keeps failing.
-//! Whatever it does, hang, die or lie, it costs no more than the time it is given. It decides nothing: the panel does.
+//! One classifier with its operator's limits: splits texts into chunks, looks them up in the cache, asks the
+//! classifier within its time limit, and pauses it when it keeps failing. A classifier that hangs, dies or
+//! lies costs no more than that time. The panel decides what its verdict leads to.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -24,13 +25,13 @@ pub(crate) struct Screener {
     pub(crate) options: Options,
     pub(crate) counts: Counts,
     limits: Limits,
-    asked: Arc<Asked>,
+    connection: Arc<Connection>,
     cache: Cache,
 }
 
-/// What questions under way share.
+/// The parts that running requests share.
 #[derive(Debug)]
-struct Asked {
+struct Connection {
     classifier: Arc<dyn Classifier>,
     breaker: Breaker,
     places: Semaphore,
@@ -47,7 +48,7 @@ impl Screener {
             limits,
             cache: Cache::new(options.cache_entries, options.cache_ttl),
             counts: Counts::default(),
-            asked: Arc::new(Asked {
+            connection: Arc::new(Connection {
                 breaker: Breaker::new(options.breaker_failures, options.breaker_pause),
                 places: Semaphore::new(options.max_concurrent.max(1)),
                 timeout: options.timeout,
@@ -58,11 +59,11 @@ impl Screener {
     }
 
     pub(crate) fn name(&self) -> &str {
-        self.asked.classifier.name()
+        self.connection.classifier.name()
     }
 
     pub(crate) fn is_paused(&self) -> bool {
-        self.asked.breaker.is_open()
+        self.connection.breaker.is_open()
     }
 
     /// Has the texts screened by `deadline`.
@@ -93,7 +94,7 @@ impl Screener {
         chunks: &'c [Chunk],
         round: &mut Round,
     ) -> Vec<(&'c Chunk, Key)> {
-        let classifier = &self.asked.classifier;
+        let classifier = &self.connection.classifier;
         let origin = classifier.knows_origin().then_some(origin);
         let mut open = Vec::new();
         for chunk in chunks {
@@ -126,9 +127,9 @@ impl Screener {
                 origin: origin.clone(),
                 chunks,
             };
-            let asked = Arc::clone(&self.asked);
+            let connection = Arc::clone(&self.connection);
             questions.spawn(async move {
-                let answer = asked.ask(&question).await;
+                let answer = connection.ask(&question).await;
                 (question, keys, answer)
             });
         }
@@ -208,8 +209,8 @@ impl Screener {
     }
 }
 
-impl Asked {
-    /// Asks once. Waiting for a place is limited by whoever waits for the answer.
+impl Connection {
+    /// Sends one request. The caller limits how long it may wait for a free place.
     async fn ask(&self, question: &Question) -> Result<Vec<Verdict>, Error> {
         let _place = self.places.acquire().await.map_err(|_| Error::Internal)?;
         let attempt = self.breaker.attempt().ok_or(Error::Paused)?;

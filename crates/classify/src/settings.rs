@@ -1,5 +1,4 @@
-//! Everything one classifier is set up with. Typed and complete; where it was written down, and whether a key came from
-//! the environment, is not its business.
+//! The settings of one classifier, complete and typed. Reading files and environment variables is the caller's.
 
 mod bedrock;
 mod kind;

@@ -1,5 +1,5 @@
-//! What is asked of a classifier and what it may answer: one verdict for each chunk. Nothing a classifier writes is
-//! ever shown to an agent; a label that is not a plain word is dropped. Serves stage 4e.
+//! The question to a classifier and its answer: one verdict for each chunk. Text that a classifier writes is
+//! never shown to an agent; a label that is not a plain word is dropped.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
-//! The memory that messages may occupy at once, over the whole process. Who gathers a large message
-//! takes memory as the bytes arrive and gives it back when the last slice of the message is gone.
-//! Messages that fit into one read are not counted: concurrency bounds those.
+//! The memory that messages may occupy at once, over the whole process. The reader of a large message
+//! takes memory as bytes arrive and returns it when the last slice of the message is dropped.
+//! Messages that fit into one read are not counted: concurrency limits bound those.
 //!
-//! Part of it can be set aside for one peer: what the others hold never keeps that peer waiting as
-//! long as its messages fit into its share.
+//! A share can be reserved for one peer: memory that other peers hold never blocks that peer while its
+//! messages fit into its share.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,6 +1,7 @@
-//! A child process in a group of its own, so that what it starts ends with it; with a keeper where
-//! there can be one, because a process can leave its group. Its standard error is drained, because a full pipe blocks the child, and only the end of it is kept. Which program
-//! it is, and what else it sees of our environment, is for the caller to say.
+//! A child process in a process group of its own, so that processes it starts end with it. On Linux a
+//! keeper stands in between, because a process can leave its group. Standard error is drained, because a
+//! full pipe blocks the child; only its last part is kept. The caller chooses the program and its
+//! environment.
 
 use std::ffi::OsString;
 use std::io;
@@ -107,7 +108,7 @@ impl Child {
         if status.is_none() || !self.group_is_gone().await {
             self.signal(Signal::KILL);
         }
-        // The number may be somebody else's from now on.
+        // The system may now reuse the group id for another process.
         self.group = None;
         match status {
             None => self.process.wait().await.ok(),

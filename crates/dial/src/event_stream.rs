@@ -1,6 +1,6 @@
-//! A stream of events, of which only the data matters: each is one message. Comments and unknown
-//! fields are passed over, lines may end in any of the three ways. An event that is larger than a
-//! message may be ends the stream; its size never costs memory.
+//! Reads server-sent events. Each event's data is one message; comments and unknown fields are ignored, and
+//! lines may end in CR, LF or CRLF. An event larger than the message limit ends the stream without being
+//! buffered.
 
 use bytes::{Buf, Bytes, BytesMut};
 use http_body_util::BodyExt;

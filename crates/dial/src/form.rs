@@ -1,4 +1,4 @@
-//! What a response says it is, by its content type: one of the two forms an answer has, or something else.
+//! The form of a response body, by its content type: JSON, an event stream, or something else.
 
 use hyper::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 

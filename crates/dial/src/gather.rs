@@ -1,5 +1,5 @@
-//! A body as one piece of memory: no larger than a message may be, within a budget of memory. A
-//! body that arrives in one piece is not copied. How long it may take is the caller's to say.
+//! Reads a body into one buffer, limited in size and by a memory budget. A body that arrives in one piece
+//! is not copied. The caller sets the time limit.
 
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;

@@ -1,9 +1,9 @@
-//! The ways to a server. Connections to one origin: where it is, TCP, TLS where the address says so, HTTP/1.1 on top,
-//! and a pool of them. What comes back is read within bounds: a body or an event by its size, all of them together by
-//! a budget of memory. And child processes, which end with everything they started.
+//! Connections to MCP servers. For HTTP: a pool of HTTP/1.1 connections to one origin, over TCP or TLS. For stdio:
+//! child processes, which end together with everything they started. Input is bounded: each body and each event by
+//! its size, all of them together by a memory budget.
 //!
-//! Whom a TLS connection trusts is decided here and nowhere else: the platform's certificates, one provider, no
-//! exceptions. Nothing here follows a redirect or asks a proxy, and no request is ever carried out twice.
+//! TLS trust is decided here and nowhere else: the platform's certificates, one provider, no exceptions. Redirects are
+//! not followed, proxies are not used, and no request is ever executed twice.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -17,7 +17,7 @@
 //! let pool = Arc::new(Pool::new(origin, 16));
 //! let mut reply = pool.send(hyper::Request::default()).await?.into_body();
 //! let body = gather(&mut reply, 1 << 20, &Budget::new(1 << 24)).await?;
-//! // Whoever has read a response to its end gives the connection back.
+//! // Read to its end, so the connection can be reused.
 //! reply.done();
 //! # Ok(()) }
 //! ```

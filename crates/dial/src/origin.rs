@@ -1,4 +1,4 @@
-//! Where a connection goes: scheme, host and port of an address, and nothing of its path.
+//! The origin of an address: scheme, host and port, without the path.
 
 use hyper::Uri;
 

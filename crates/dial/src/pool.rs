@@ -82,7 +82,7 @@ impl Pool {
         self.send_after(request, || ()).await
     }
 
-    /// The same; `connected` is called whenever the request is about to be written, so that somebody can note the time.
+    /// The same; `connected` is called whenever the request is about to be written, so that the caller can note the time.
     pub async fn send_after(
         self: &Arc<Self>,
         mut request: Request<Full<Bytes>>,
@@ -160,7 +160,7 @@ impl Body for Reply {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let this = &mut *self;
-        // Asking first: the connection reads no more than somebody waits for.
+        // Poll the body first, so that the connection reads only while a caller waits for data.
         match Pin::new(&mut this.body).poll_frame(context) {
             Poll::Ready(frame) => Poll::Ready(frame),
             Poll::Pending => {

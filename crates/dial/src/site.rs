@@ -1,5 +1,5 @@
-//! One endpoint that speaks MCP over HTTP: an origin, a path, and what every request to it says. Nothing else is ever
-//! connected to. Header values are never shown, because secrets travel in them.
+//! One MCP endpoint over HTTP: its origin, its path, and the headers of every request. Requests go to this
+//! endpoint only. Header values are never shown, because they may be secrets.
 
 use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::uri::{InvalidUri, PathAndQuery};

@@ -25,11 +25,11 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto::ring};
 
 use crate::origin::Origin;
 
-/// How long a connection may take to come about, TLS included.
+/// How long connecting may take, TLS included.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// A connection. Nobody else moves its bytes: whoever uses it drives it, in its own task, which
-/// spares each call two changes of task.
+/// A connection without a task of its own: the caller that waits for a response also drives the
+/// connection, which saves two task switches per call.
 pub(crate) struct Wire {
     sender: SendRequest<Full<Bytes>>,
     /// Ends when the connection is closed.
@@ -45,7 +45,7 @@ impl Wire {
         }
     }
 
-    /// Whether the connection can carry another request, as far as anybody can tell.
+    /// Whether the connection can carry another request, as far as this side can tell.
     pub(crate) fn is_usable(&mut self) -> bool {
         let mut context = Context::from_waker(std::task::Waker::noop());
         self.drive(&mut context);

@@ -112,7 +112,7 @@ impl Local {
         let stop = Stop::default();
         let (scorer, stopped) = (Arc::clone(&self.scorer), Arc::clone(&stop.0));
         let scored = tokio::task::spawn_blocking(move || {
-            // Whoever asked may be gone; the place is free only when the work is done.
+            // The caller may have given up; the place is freed only when the work is done.
             let _place = place;
             let score = |text: &String| scorer.verdict(text, &stopped);
             texts.iter().map(score).collect()
@@ -121,7 +121,7 @@ impl Local {
     }
 }
 
-/// Says that nobody waits any longer, when it is dropped.
+/// Tells the scoring thread, when dropped, that no caller waits for it any longer.
 #[derive(Default)]
 struct Stop(Arc<AtomicBool>);
 

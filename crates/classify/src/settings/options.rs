@@ -24,8 +24,8 @@ impl OnInjection {
         }
     }
 
-    /// What becomes of a result that could not be screened, if nothing else is said: whoever blocks on a verdict does
-    /// not mean to forward without one.
+    /// The default for results that could not be screened: an operator who blocks on a verdict does not want results
+    /// forwarded without one.
     pub const fn on_error(self) -> OnError {
         match self {
             Self::Report => OnError::Flag,
