@@ -53,7 +53,7 @@ fn block(text: &str) -> String {
 }
 
 fn time(result: &Bytes) -> Duration {
-    let contract = Contract::undeclared(ToolName::on("s", "t"));
+    let contract = Contract::undeclared(ToolName::on_server("s", "t"));
     let raw = RawReply::new(black_box(result).clone(), Source::default());
     let start = cpu_time();
     let examined = examine(raw, &contract, &Policy::default());

@@ -56,7 +56,7 @@ fn row(name: &str, result: impl Fn(&str) -> String) {
         Bytes::from(format!(r#"{{"jsonrpc":"2.0","id":7,"result":{result}}}"#))
     };
     let (plain, hostile) = (message(""), message("<|im_start|>"));
-    let contract = Contract::undeclared(ToolName::on("s", "t"));
+    let contract = Contract::undeclared(ToolName::on_server("s", "t"));
     let off = Policy {
         sanitisation: Sanitisation::off(),
         ..Policy::default()

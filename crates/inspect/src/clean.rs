@@ -6,9 +6,9 @@ mod blocks;
 mod key;
 pub(crate) mod listing;
 pub(crate) mod note;
-mod notice;
 mod other;
 mod structured;
+mod text_findings;
 mod twin;
 
 use bytes::Bytes;
@@ -19,12 +19,12 @@ use crate::json::strings::{is_key, strings};
 use crate::judge::contract::Contract;
 use crate::policy::Policy;
 use crate::tool::ToolName;
-use crate::verdict::found::Found;
+use crate::verdict::explained::ExplainedFinding;
 use crate::verdict::hit::Carrier;
 
 pub(crate) use key::renamed;
-pub(crate) use notice::{Notices, Outcome, Place, excerpt, found};
-use twin::Said;
+pub(crate) use text_findings::{Outcome, TextFindings, TextLocation, excerpt, text_finding};
+use twin::PassageText;
 
 /// The changes that cleaning asks for.
 pub(crate) struct Cleaning {
@@ -35,7 +35,7 @@ pub(crate) struct Cleaning {
     /// `structuredContent` without what was found in it, if it is to be replaced.
     pub(crate) structured: Option<Bytes>,
     /// Something was found in `structuredContent` that would be changed in a text.
-    pub(crate) structured_is_dirty: bool,
+    pub(crate) structured_has_hits: bool,
     /// A few harmless letters around the worst hit.
     pub(crate) excerpt: Option<String>,
 }
@@ -49,12 +49,12 @@ pub(crate) struct Passage {
     /// Its new form; nothing if it stays as it is.
     pub(crate) text: Option<String>,
     /// May be cut and put between boundaries.
-    pub(crate) framed: bool,
+    pub(crate) can_be_wrapped: bool,
 }
 
 impl Passage {
-    pub(crate) fn place(&self) -> Place {
-        Place {
+    pub(crate) fn location(&self) -> TextLocation {
+        TextLocation {
             carrier: self.carrier,
             block: self.block,
             string: self.string,
@@ -72,75 +72,75 @@ impl Cleaning {
 }
 
 /// Cleans every text of a scanned message.
-pub(crate) fn stage(
+pub(crate) fn clean_message(
     text: &str,
     envelope: &Envelope,
     contract: &Contract,
     policy: &Policy,
-    found: &mut Vec<Found>,
+    found: &mut Vec<ExplainedFinding>,
 ) -> Option<Box<Cleaning>> {
     let sanitiser = policy.sanitisation.sanitiser()?;
-    let mut stage = Stage {
+    let mut cleaner = Cleaner {
         text,
         bytes: text.as_bytes(),
         sanitiser,
-        notices: Notices::default(),
+        text_findings: TextFindings::default(),
         passages: Vec::new(),
         structured: None,
-        structured_is_dirty: false,
+        structured_has_hits: false,
         ready: Vec::new(),
     };
     if let Some(error) = envelope.error() {
-        stage.error(error);
+        cleaner.visit_error(error);
     }
     if let Some(result) = envelope.result() {
-        stage.structured(envelope, contract, policy, found);
-        stage.result(envelope, result);
+        cleaner.visit_structured(envelope, contract, policy, found);
+        cleaner.visit_result(envelope, result);
     }
-    stage.clean_passages(envelope, policy);
-    stage.ready.sort_by_key(|passage| passage.string);
+    cleaner.clean_passages(envelope, policy);
+    cleaner.ready.sort_by_key(|passage| passage.string);
     let (value, prefix) = match (envelope.result(), envelope.error()) {
         (Some(result), _) => (result, ""),
         (None, Some(error)) => (error, "/error"),
         (None, None) => (envelope.root(), ""),
     };
-    let frames = stage.frames();
-    let excerpt = stage.notices.finish(text, value, prefix, found);
+    let changes_every_text = cleaner.changes_every_text();
+    let excerpt = cleaner.text_findings.finish(text, value, prefix, found);
     // Most results need no change.
-    let any = frames || !stage.ready.is_empty() || excerpt.is_some();
+    let any = changes_every_text || !cleaner.ready.is_empty() || excerpt.is_some();
     any.then(|| {
         Box::new(Cleaning {
             tool: contract.tool().clone(),
-            passages: stage.ready,
-            structured: stage.structured,
-            structured_is_dirty: stage.structured_is_dirty,
+            passages: cleaner.ready,
+            structured: cleaner.structured,
+            structured_has_hits: cleaner.structured_has_hits,
             excerpt,
         })
     })
 }
 
 /// The state of cleaning one message.
-struct Stage<'a> {
+struct Cleaner<'a> {
     text: &'a str,
     bytes: &'a [u8],
     sanitiser: &'a Sanitiser,
-    notices: Notices,
+    text_findings: TextFindings,
     /// Texts met so far.
     passages: Vec<Passage>,
     /// Those that leave changed, or inside a boundary.
     ready: Vec<Passage>,
     structured: Option<Bytes>,
-    structured_is_dirty: bool,
+    structured_has_hits: bool,
 }
 
-impl Stage<'_> {
-    fn result(&mut self, envelope: &Envelope, result: Span) {
+impl Cleaner<'_> {
+    fn visit_result(&mut self, envelope: &Envelope, result: Span) {
         let content = envelope.content();
         let passes = |content| self.sanitiser.passes_blocks(self.raw(content));
         if let Some(content) = content
-            && (self.frames() || self.structured.is_some() || !passes(content))
+            && (self.changes_every_text() || self.structured.is_some() || !passes(content))
         {
-            self.content(content);
+            self.visit_content(content);
         }
         if self.rest_passes(result, content, envelope.structured_content()) {
             return;
@@ -153,14 +153,16 @@ impl Stage<'_> {
             self.clean_string(Carrier::Other, None, key);
             match key.string(self.bytes).as_deref() {
                 _ if first.contains(&Some(value)) => {}
-                Some("content") => self.content(value),
-                Some("messages") => self.messages(value),
-                Some("contents") => self.resources(value),
-                Some("prompts" | "resources" | "resourceTemplates") => self.listed(value),
+                Some("content") => self.visit_content(value),
+                Some("messages") => self.visit_messages(value),
+                Some("contents") => self.visit_resources(value),
+                Some("prompts" | "resources" | "resourceTemplates") => self.visit_list(value),
                 Some("description") if value.kind(self.bytes) == Some(Kind::String) => {
-                    self.passage(Carrier::Text, None, value, false);
+                    self.add_passage(Carrier::Text, None, value, false);
                 }
-                Some("_meta") if self.is_left_alone(Some("_meta"), value) => self.look(value, None),
+                Some("_meta") if self.is_left_alone(Some("_meta"), value) => {
+                    self.report_strings(value, None);
+                }
                 _ => self.clean_value(value, None),
             }
         }
@@ -184,7 +186,7 @@ impl Stage<'_> {
     }
 
     /// Cleans the message and data of a JSON-RPC error.
-    fn error(&mut self, error: Span) {
+    fn visit_error(&mut self, error: Span) {
         if self.sanitiser.passes_json(self.raw(error)) {
             return;
         }
@@ -194,7 +196,7 @@ impl Stage<'_> {
                 if is_key(self.bytes, string) {
                     self.clean_string(Carrier::Error, None, string);
                 } else {
-                    self.passage(Carrier::Error, None, string, false);
+                    self.add_passage(Carrier::Error, None, string, false);
                 }
             }
         }
@@ -205,18 +207,24 @@ impl Stage<'_> {
     }
 
     /// Whether texts without a hit are changed too: cut, or put between boundaries.
-    fn frames(&self) -> bool {
+    fn changes_every_text(&self) -> bool {
         let settings = self.sanitiser.settings();
         settings.wrap == Wrap::Delimit || settings.max_text_chars.is_some()
     }
 
-    fn passage(&mut self, carrier: Carrier, block: Option<usize>, string: Span, framed: bool) {
+    fn add_passage(
+        &mut self,
+        carrier: Carrier,
+        block: Option<usize>,
+        string: Span,
+        can_be_wrapped: bool,
+    ) {
         self.passages.push(Passage {
             carrier,
             block,
             string,
             text: None,
-            framed,
+            can_be_wrapped,
         });
     }
 
@@ -227,24 +235,26 @@ impl Stage<'_> {
             return;
         }
         let twins = self.twins(envelope, policy);
-        let said: Vec<Said<'_>> = passages
+        let texts: Vec<PassageText<'_>> = passages
             .iter()
-            .map(|passage| self.said(passage, &twins))
+            .map(|passage| self.passage_text(passage, &twins))
             .collect();
-        let segments: Vec<&str> = said.iter().map(|said| said.text.as_ref()).collect();
+        let segments: Vec<&str> = texts.iter().map(|text| text.text.as_ref()).collect();
         let cleaned = self.sanitiser.clean_segments(&segments);
-        for ((mut passage, cleaned), said) in passages.into_iter().zip(cleaned).zip(&said) {
-            let mut acted = said.is_new;
-            if said.is_new {
-                self.note_received(&passage);
+        for ((mut passage, cleaned), received) in passages.into_iter().zip(cleaned).zip(&texts) {
+            let mut acted = received.is_new;
+            if received.is_new {
+                self.report_received_text(&passage);
             }
-            acted |= self.notices.cleaned(passage.place(), &said.text, &cleaned);
-            if !acted && twins.spare(&passage, &said.text) {
+            acted |= self
+                .text_findings
+                .add_cleaned(passage.location(), &received.text, &cleaned);
+            if !acted && twins.spare(&passage, &received.text) {
                 continue;
             }
-            let changed = said.is_new || cleaned.is_changed();
+            let changed = received.is_new || cleaned.is_changed();
             passage.text = changed.then(|| cleaned.text.into_owned());
-            if passage.text.is_some() || (passage.framed && self.frames()) {
+            if passage.text.is_some() || (passage.can_be_wrapped && self.changes_every_text()) {
                 self.ready.push(passage);
             }
         }

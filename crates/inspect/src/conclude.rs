@@ -3,8 +3,8 @@
 
 use crate::emit::authored;
 use crate::emit::body::{Body, Original, Piece};
-use crate::emit::egress::{self, Needs};
-use crate::emit::frame::{self, Framed};
+use crate::emit::boundary::{self, WrappedTexts};
+use crate::emit::egress::{self, Conversion};
 use crate::emit::inspected::Inspected;
 use crate::emit::noise::{Noise, Silence};
 use crate::examine::Examined;
@@ -12,7 +12,7 @@ use crate::judge::decide::{Overrides, decide};
 use crate::judge::reason::reason;
 use crate::open::message::MessageKind;
 use crate::screen::screening::Screening;
-use crate::verdict::found::Found;
+use crate::verdict::explained::ExplainedFinding;
 use crate::verdict::{Decision, Finding, Severity};
 
 impl Examined {
@@ -23,7 +23,7 @@ impl Examined {
 
     /// Decides, applies and wraps up, with nonces from `noise` where texts are put between boundaries.
     pub fn conclude_with(self, screening: Screening, noise: &dyn Noise) -> Inspected {
-        let mut verdict = Verdict::of(&self, screening);
+        let mut verdict = Verdict::from_findings(&self, screening);
         let mut pieces = Vec::new();
         if verdict.decision != Decision::Blocked {
             pieces = self.pieces(noise, &mut verdict);
@@ -35,7 +35,7 @@ impl Examined {
         } else {
             Body::Forwarded(pieces)
         };
-        let envelope = self.is_framed.then_some(&self.envelope);
+        let envelope = self.is_message.then_some(&self.envelope);
         Inspected {
             body,
             decision: verdict.decision,
@@ -56,27 +56,29 @@ impl Examined {
             return Vec::new();
         };
         let (upstream, client, config) = (self.source.era, self.policy.client, &self.policy.output);
-        let needs = Needs::of(&self.bytes, envelope, upstream, client, config);
+        let conversion = Conversion::plan(&self.bytes, envelope, upstream, client, config);
         let has_foreign_members = MessageKind::Response.has_foreign_members(envelope);
         // Nearly always: nothing was cleaned, and the client reads what the upstream writes.
-        if self.cleaning.is_none() && needs.are_none() && !has_foreign_members {
+        if self.cleaning.is_none() && conversion.is_none() && !has_foreign_members {
             return Vec::new();
         }
         let (sanitisation, cleaning) = (&self.policy.sanitisation, self.cleaning.as_deref());
-        let Framed { changes, mut found } =
-            frame::frame(&self.bytes, sanitisation, cleaning, noise);
-        let moved = egress::moves(&self.bytes, envelope, needs, config);
-        let moved =
-            moved.map(|value| frame::moved(value, sanitisation, cleaning, noise, &mut found));
+        let WrappedTexts { changes, mut found } =
+            boundary::wrap_texts(&self.bytes, sanitisation, cleaning, noise);
+        let moved = egress::value_to_move(&self.bytes, envelope, conversion, config);
+        let moved = moved.map(|value| {
+            boundary::wrap_moved_value(value, sanitisation, cleaning, noise, &mut found)
+        });
         verdict.add_all(&found, self);
-        let mut edits = egress::edits(&self.bytes, envelope, needs, moved.as_deref());
+        let mut edits =
+            egress::conversion_edits(&self.bytes, envelope, conversion, moved.as_deref());
         changes.apply(&self.bytes, &mut edits);
         if has_foreign_members {
             MessageKind::Response.cut_foreign_members(&self.bytes, envelope.root(), &mut edits);
         }
         let rewritten = cleaning.and_then(|cleaning| cleaning.structured.as_ref());
         if let (Some(value), Some(rewritten)) = (envelope.structured_content(), rewritten)
-            && !needs.drops_structured
+            && !conversion.drops_structured
         {
             edits.replace(value, rewritten.to_vec());
         }
@@ -84,7 +86,7 @@ impl Examined {
             return Vec::new();
         }
         if let Ok(edited) = edits.apply() {
-            return Piece::all(&self.bytes, edited);
+            return Piece::from_edited(&self.bytes, edited);
         }
         // Not expected. What cannot be changed as decided does not leave unchanged.
         verdict.refuse();
@@ -95,19 +97,19 @@ impl Examined {
 /// The worst decision, the first finding that led to it, and all findings.
 struct Verdict {
     decision: Decision,
-    led_to_it: Option<Found>,
+    deciding: Option<ExplainedFinding>,
     /// The result could not be changed as decided.
     uneditable: bool,
     findings: Vec<Finding>,
 }
 
 impl Verdict {
-    fn of(examined: &Examined, screening: Screening) -> Self {
+    fn from_findings(examined: &Examined, screening: Screening) -> Self {
         let mode = examined.policy.output.mode;
         let overrides = Overrides::from(&examined.policy.output);
         let mut verdict = Self {
             decision: Decision::Allowed,
-            led_to_it: None,
+            deciding: None,
             uneditable: false,
             findings: Vec::new(),
         };
@@ -120,14 +122,14 @@ impl Verdict {
                 classifier,
                 ..overrides
             };
-            let found = Found::plain(screened.finding);
+            let found = ExplainedFinding::plain(screened.finding);
             verdict.add(&found, decide(&found.finding, mode, &overrides));
         }
         verdict
     }
 
     /// Findings that were made while a result was put together.
-    fn add_all(&mut self, found: &[Found], examined: &Examined) {
+    fn add_all(&mut self, found: &[ExplainedFinding], examined: &Examined) {
         let mode = examined.policy.output.mode;
         let overrides = Overrides::from(&examined.policy.output);
         for found in found {
@@ -146,11 +148,11 @@ impl Verdict {
         if self.uneditable {
             return Some("blocked by policy: the result could not be edited".to_owned());
         }
-        let found = self.led_to_it.as_ref()?;
+        let found = self.deciding.as_ref()?;
         Some(reason(self.decision, found, &self.findings))
     }
 
-    fn add(&mut self, found: &Found, decision: Decision) {
+    fn add(&mut self, found: &ExplainedFinding, decision: Decision) {
         let mut finding = found.finding.clone();
         if decision == Decision::Blocked {
             // What an operator does not let pass is more than worth knowing: it counts as a rejection.
@@ -159,7 +161,7 @@ impl Verdict {
         self.findings.push(finding);
         if decision > self.decision {
             self.decision = decision;
-            self.led_to_it = Some(found.clone());
+            self.deciding = Some(found.clone());
         }
     }
 }

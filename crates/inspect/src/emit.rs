@@ -3,8 +3,8 @@
 
 pub(crate) mod authored;
 pub(crate) mod body;
+pub(crate) mod boundary;
 pub(crate) mod egress;
-pub(crate) mod frame;
 pub(crate) mod inspected;
 pub(crate) mod noise;
 pub(crate) mod refusal;

@@ -1,8 +1,8 @@
 //! The protocol eras. MCP changed what a tool result may hold with version 2026-07-28; everything before is legacy.
 
-use crate::choice::choice;
+use crate::word_enum::word_enum;
 
-choice! {
+word_enum! {
     /// The protocol era a peer negotiated.
     #[derive(Default)]
     pub enum Era {

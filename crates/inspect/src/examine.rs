@@ -8,7 +8,7 @@ use countersign_tape::{Envelope, Keep, Kind, Shelf};
 
 use crate::clean::{self, Cleaning};
 use crate::json::scratch::with_shelf;
-use crate::judge::contract::{self, Conformance, Contract, JudgedBy};
+use crate::judge::contract::{self, Conformance, Contract, SchemaVersion};
 use crate::judge::decide::{Overrides, decide};
 use crate::judge::guards;
 use crate::open::message::MessageKind;
@@ -18,7 +18,7 @@ use crate::open::shape;
 use crate::open::transport;
 use crate::policy::Policy;
 use crate::screen::texts::{self, Text};
-use crate::verdict::found::Found;
+use crate::verdict::explained::ExplainedFinding;
 use crate::verdict::{Decision, Mode};
 
 /// A result with its findings, not decided yet. `Debug` never shows the bytes.
@@ -26,12 +26,12 @@ pub struct Examined {
     pub(crate) bytes: Bytes,
     pub(crate) source: Source,
     pub(crate) envelope: Envelope,
-    /// Whether the envelope means anything: the bytes could be framed.
-    pub(crate) is_framed: bool,
+    /// Whether the bytes could be read as a message; the envelope is empty if not.
+    pub(crate) is_message: bool,
     pub(crate) policy: Policy,
-    pub(crate) found: Vec<Found>,
+    pub(crate) found: Vec<ExplainedFinding>,
     pub(crate) conformance: Conformance,
-    pub(crate) judged_by: Option<JudgedBy>,
+    pub(crate) judged_by: Option<SchemaVersion>,
     pub(crate) cleaning: Option<Box<Cleaning>>,
     free_text: bool,
 }
@@ -42,23 +42,23 @@ pub fn examine(raw: RawReply, contract: &Contract, policy: &Policy) -> Examined 
         bytes: raw.bytes,
         source: raw.source,
         envelope: Envelope::new(),
-        is_framed: false,
+        is_message: false,
         policy: policy.clone(),
         found: Vec::new(),
         conformance: Conformance::default(),
-        judged_by: contract.output().map(|schema| JudgedBy {
+        judged_by: contract.output().map(|schema| SchemaVersion {
             digest: schema.digest(),
             generation: contract.generation(),
         }),
         cleaning: None,
         free_text: policy.free_text.unwrap_or_else(|| contract.has_free_text()),
     };
-    with_shelf(|shelf| examined.look(contract, shelf));
+    with_shelf(|shelf| examined.run_stages(contract, shelf));
     examined
 }
 
 /// The parts of a result that the stages will look into.
-fn wanted(contract: &Contract, policy: &Policy) -> Keep {
+fn tapes_to_keep(contract: &Contract, policy: &Policy) -> Keep {
     if policy.output.mode == Mode::Off {
         return Keep::default();
     }
@@ -83,9 +83,9 @@ impl fmt::Debug for Examined {
 
 impl Examined {
     /// Runs the stages.
-    fn look(&mut self, contract: &Contract, shelf: &mut Shelf) {
+    fn run_stages(&mut self, contract: &Contract, shelf: &mut Shelf) {
         let (source, policy, found) = (&self.source, &self.policy, &mut self.found);
-        let buffers = (wanted(contract, policy), &mut *shelf);
+        let buffers = (tapes_to_keep(contract, policy), &mut *shelf);
         let opened = match transport::open(&self.bytes, source, policy, buffers, &mut self.envelope)
         {
             Ok(opened) => opened,
@@ -94,10 +94,10 @@ impl Examined {
                 return;
             }
         };
-        self.is_framed = true;
+        self.is_message = true;
         if MessageKind::Response.has_foreign_members(opened.envelope) {
             let is_ambiguous = MessageKind::Response.is_ambiguous(opened.envelope);
-            found.push(Found::foreign_members(is_ambiguous));
+            found.push(ExplainedFinding::foreign_members(is_ambiguous));
         }
         if policy.output.mode != Mode::Off && opened.envelope.result().is_some() {
             shape::check(&opened, source.era, found);
@@ -111,30 +111,31 @@ impl Examined {
         }
         // Sanitising has its own switch, so this does not depend on the validation mode. A result that strict mode blocks
         // for its number of blocks is not cleaned: none of its texts leave.
-        let too_much = |found: &Found| found.finding.rule == "guard.max_blocks";
+        let too_much = |found: &ExplainedFinding| found.finding.rule == "guard.max_blocks";
         if policy.output.mode == Mode::Strict && found.iter().any(too_much) {
             opened.kept.recycle(shelf);
             return;
         }
-        self.cleaning = clean::stage(opened.text, opened.envelope, contract, policy, found);
+        self.cleaning = clean::clean_message(opened.text, opened.envelope, contract, policy, found);
         opened.kept.recycle(shelf);
     }
 
     /// What is where, if the bytes could be framed.
     pub(crate) fn envelope(&self) -> Option<&Envelope> {
-        self.is_framed.then_some(&self.envelope)
+        self.is_message.then_some(&self.envelope)
     }
 
     /// Compares the text blocks with the structured content; `None` if there is none.
     pub fn mirror(&self) -> Option<Mirror> {
         let limits = self.policy.output.value_limits();
-        Mirror::of(&self.bytes, self.envelope()?, &limits)
+        Mirror::compare(&self.bytes, self.envelope()?, &limits)
     }
 
     /// What the findings so far would lead to.
     pub fn decision(&self) -> Decision {
         let overrides = Overrides::from(&self.policy.output);
-        let decide = |found: &Found| decide(&found.finding, self.policy.output.mode, &overrides);
+        let decide =
+            |found: &ExplainedFinding| decide(&found.finding, self.policy.output.mode, &overrides);
         self.found.iter().map(decide).max().unwrap_or_default()
     }
 

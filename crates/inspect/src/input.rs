@@ -12,7 +12,7 @@ use crate::judge::decide::{Overrides, decide};
 use crate::judge::reason::reason;
 use crate::policy::Policy;
 use crate::text::long_for_record;
-use crate::verdict::found::{Found, Scene};
+use crate::verdict::explained::{ExplainedFinding, ViolationContext};
 use crate::verdict::{Decision, Finding, Mode, Severity, Stage};
 
 /// What was decided about a call's arguments.
@@ -70,7 +70,12 @@ pub fn examine_arguments(
     verdict
 }
 
-fn check(arguments: &[u8], contract: &Contract, policy: &Policy, found: &mut Vec<Found>) -> u64 {
+fn check(
+    arguments: &[u8],
+    contract: &Contract,
+    policy: &Policy,
+    found: &mut Vec<ExplainedFinding>,
+) -> u64 {
     let Some(declared) = contract.input() else {
         return 0;
     };
@@ -88,7 +93,7 @@ fn check(arguments: &[u8], contract: &Contract, policy: &Policy, found: &mut Vec
     // What is not UTF-8 is not JSON either, and neither is the empty text.
     let arguments = std::str::from_utf8(arguments).unwrap_or_default();
     let judged = with_tape(arguments, &limits, |tape| {
-        let scene = Scene {
+        let context = ViolationContext {
             tool: contract.tool(),
             declares: &|name| schema.declares(name),
         };
@@ -99,7 +104,7 @@ fn check(arguments: &[u8], contract: &Contract, policy: &Policy, found: &mut Vec
                 found.extend(
                     violations
                         .iter()
-                        .map(|violation| Found::input(violation, &scene)),
+                        .map(|violation| ExplainedFinding::input(violation, &context)),
                 );
             }
             Outcome::Exhausted => found.push(remark(
@@ -117,7 +122,7 @@ fn check(arguments: &[u8], contract: &Contract, policy: &Policy, found: &mut Vec
 
 /// A schema that does not compile is the operator's business, once. One that refers to another
 /// document is not treated as permissive.
-fn external(why: &Unenforceable) -> Option<Found> {
+fn external(why: &Unenforceable) -> Option<ExplainedFinding> {
     why.is_external_ref().then(|| {
         let mut found = remark("$ref", "the declared schema has an external reference");
         found.finding.detail = Some(long_for_record(&why.to_string()));
@@ -125,8 +130,8 @@ fn external(why: &Unenforceable) -> Option<Found> {
     })
 }
 
-fn remark(keyword: &'static str, what: &str) -> Found {
+fn remark(keyword: &'static str, what: &str) -> ExplainedFinding {
     let rule = format!("input.schema.{keyword}");
     let finding = Finding::new(Stage::Input, rule, Severity::Violation).detail(what);
-    Found::explained(finding, format!("input schema validation failed: {what}"))
+    ExplainedFinding::with_sentence(finding, format!("input schema validation failed: {what}"))
 }

@@ -30,7 +30,7 @@ impl Inspector {
         }
     }
 
-    /// Learns a tool, or a new version of one, and gives back what it captured.
+    /// Adds a tool, or a new version of one, and returns its contract.
     pub fn declare(&mut self, declaration: Declaration) -> Arc<Contract> {
         let contract = Arc::new(declaration.capture(&self.policy.output));
         let kept = Arc::clone(&contract);
@@ -46,18 +46,23 @@ impl Inspector {
     }
 
     /// Inspects a result from beginning to end, without classifiers and without randomness: where
-    /// the settings put texts between boundaries, use [`result_with`](Self::result_with).
+    /// the settings put texts between boundaries, use [`result_with_noise`](Self::result_with_noise).
     pub fn result(&self, tool: &ToolName, raw: RawReply) -> Inspected {
-        self.result_under(&self.contract(tool), raw)
+        self.result_with_contract(&self.contract(tool), raw)
     }
 
-    /// The same under the contract that was in force when the call was made.
-    pub fn result_under(&self, contract: &Contract, raw: RawReply) -> Inspected {
+    /// The same with the contract that was in force when the call was made.
+    pub fn result_with_contract(&self, contract: &Contract, raw: RawReply) -> Inspected {
         examine(raw, contract, &self.policy).conclude(Screening::skipped(Skipped::NotConfigured))
     }
 
     /// The same with nonces for the boundaries around texts.
-    pub fn result_with(&self, contract: &Contract, raw: RawReply, noise: &dyn Noise) -> Inspected {
+    pub fn result_with_noise(
+        &self,
+        contract: &Contract,
+        raw: RawReply,
+        noise: &dyn Noise,
+    ) -> Inspected {
         let skipped = Screening::skipped(Skipped::NotConfigured);
         examine(raw, contract, &self.policy).conclude_with(skipped, noise)
     }

@@ -58,7 +58,6 @@
     )
 )]
 
-mod choice;
 mod clean;
 mod conclude;
 pub mod config;
@@ -77,8 +76,8 @@ mod screen;
 mod text;
 mod tool;
 mod verdict;
+mod word_enum;
 
-pub use choice::UnknownWord;
 pub use clean::listing::Listing;
 pub use clean::note::{MAX_NOTE_BYTES, Note, NotePolicy};
 pub use digest::Digest;
@@ -92,7 +91,7 @@ pub use error::Error;
 pub use examine::{Examined, examine};
 pub use input::{InputVerdict, examine_arguments};
 pub use inspector::Inspector;
-pub use judge::contract::{Contract, Declaration, DeclaredSchema, Diagnostic, JudgedBy, Side};
+pub use judge::contract::{Contract, Declaration, DeclaredSchema, Diagnostic, SchemaVersion, Side};
 pub use judge::decide::{Overrides, decide};
 pub use open::mirror::Mirror;
 pub use open::reply::{Framing, RawReply, Source};
@@ -103,3 +102,4 @@ pub use screen::texts::Text;
 pub use tool::ToolName;
 pub use verdict::hit::{Action, Carrier, Hit};
 pub use verdict::{Decision, Finding, Mode, Severity, Stage};
+pub use word_enum::UnknownWord;

@@ -2,7 +2,7 @@
 //! at which stage, and what was decided. No policy lives here; a finding does not know what
 //! will be done about it. Serves every stage, the audit record and the tester.
 
-pub(crate) mod found;
+pub(crate) mod explained;
 pub(crate) mod hit;
 
 use std::borrow::Cow;
@@ -10,8 +10,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::choice::choice;
 use crate::verdict::hit::Hit;
+use crate::word_enum::word_enum;
 
 /// What happens to a result. Ordered: the worst of several decisions is their maximum.
 #[derive(
@@ -42,7 +42,7 @@ impl Decision {
     }
 }
 
-choice! {
+word_enum! {
     /// How strictly a contract is enforced.
     #[derive(Default, PartialOrd, Ord)]
     pub enum Mode {

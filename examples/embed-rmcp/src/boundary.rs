@@ -100,7 +100,7 @@ impl State {
                 let source = Source::default().answering(id.clone());
                 let inspected = self
                     .inspector
-                    .result_under(&contract, RawReply::new(line, source));
+                    .result_with_contract(&contract, RawReply::new(line, source));
                 inspected.message(&id).into_bytes()
             }
             None => line,

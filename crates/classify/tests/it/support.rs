@@ -38,7 +38,7 @@ pub(crate) fn examined(texts: &[&str]) -> Examined {
         .collect();
     let result = serde_json::json!({ "content": blocks }).to_string();
     let policy = Policy::default();
-    let contract = Declaration::new(ToolName::on("files", "read")).capture(&policy.output);
+    let contract = Declaration::new(ToolName::on_server("files", "read")).capture(&policy.output);
     examine(RawReply::new(result, Source::default()), &contract, &policy)
 }
 

@@ -11,12 +11,12 @@ use bytes::Bytes;
 use countersign_sanitise::{Cleaned, Sanitiser};
 use countersign_tape::{Edits, Kind, Limits, Span, Tape};
 
-use crate::clean::{Notices, Outcome, Place, renamed};
+use crate::clean::{Outcome, TextFindings, TextLocation, renamed};
 use crate::json::splice::splice;
 use crate::judge::decide::decide_sanitised;
 use crate::judge::reason::reason;
 use crate::policy::sanitisation::Sanitisation;
-use crate::verdict::found::Found;
+use crate::verdict::explained::ExplainedFinding;
 use crate::verdict::hit::Carrier;
 use crate::verdict::{Decision, Finding, Severity, Stage};
 
@@ -57,7 +57,7 @@ impl Listing {
     /// assert_eq!(listing.findings()[0].rule, "invisible.tag");
     /// ```
     pub fn tool(raw: impl Into<Bytes>, sanitisation: &Sanitisation) -> Self {
-        Self::cleaned(raw.into(), sanitisation, Carrier::Tool)
+        Self::clean_captured(raw.into(), sanitisation, Carrier::Tool)
     }
 
     /// Admits a tool whose declaration is too deep to be shown, with what is shown in its place.
@@ -72,7 +72,7 @@ impl Listing {
 
     /// Admits a server's instructions, a JSON string.
     pub fn instructions(raw: impl Into<Bytes>, sanitisation: &Sanitisation) -> Self {
-        Self::cleaned(raw.into(), sanitisation, Carrier::Instructions)
+        Self::clean_captured(raw.into(), sanitisation, Carrier::Instructions)
     }
 
     /// Admits what is shown to a model as the text of a block, a JSON value about a tool: nothing in it is for software,
@@ -88,11 +88,11 @@ impl Listing {
     /// ```
     pub fn text_block(raw: impl Into<Bytes>, sanitisation: &Sanitisation) -> Self {
         let mut listing =
-            Self::captured(raw.into(), sanitisation, Carrier::Tool, Scope::Everything);
+            Self::clean_with_scope(raw.into(), sanitisation, Carrier::Tool, Scope::Everything);
         let text = String::from_utf8_lossy(&listing.bytes);
         let cleaned = sanitisation
             .sanitiser()
-            .map(|sanitiser| settled(sanitiser, &sanitiser.clean(&text)))
+            .map(|sanitiser| stable_text(sanitiser, &sanitiser.clean(&text)))
             .filter(|cleaned| *cleaned != text);
         if let Some(cleaned) = cleaned {
             listing.bytes = cleaned.into();
@@ -101,11 +101,16 @@ impl Listing {
         listing
     }
 
-    fn cleaned(raw: Bytes, sanitisation: &Sanitisation, carrier: Carrier) -> Self {
-        Self::captured(raw, sanitisation, carrier, Scope::Captured)
+    fn clean_captured(raw: Bytes, sanitisation: &Sanitisation, carrier: Carrier) -> Self {
+        Self::clean_with_scope(raw, sanitisation, carrier, Scope::Captured)
     }
 
-    fn captured(raw: Bytes, sanitisation: &Sanitisation, carrier: Carrier, scope: Scope) -> Self {
+    fn clean_with_scope(
+        raw: Bytes,
+        sanitisation: &Sanitisation,
+        carrier: Carrier,
+        scope: Scope,
+    ) -> Self {
         let Some(sanitiser) = sanitisation.sanitiser() else {
             return Self::admit(raw);
         };
@@ -122,30 +127,31 @@ impl Listing {
             // Not expected: what cannot be looked at is not shown.
             return Self::admit(&b"null"[..]);
         };
-        let mut notices = Notices::default();
+        let mut text_findings = TextFindings::default();
         let mut edits = Edits::new(&raw);
         for (node, role) in strings(&tape, carrier, scope) {
             if sanitiser.passes_string(tape.raw_string(node)) {
                 continue;
             }
-            let said = tape.string(node);
+            let before = tape.string(node);
             let at = tape.node(node);
             let string = Span::new(at.start(), at.end());
-            let place = Place {
+            let place = TextLocation {
                 carrier,
                 block: None,
                 string,
             };
-            if let Some(new) = rewritten(sanitiser, (place, role), &said, &mut notices) {
-                splice(&mut edits, string, &said, &new);
+            if let Some(new) = rewrite_string(sanitiser, (place, role), &before, &mut text_findings)
+            {
+                splice(&mut edits, string, &before, &new);
             }
         }
         let mut found = Vec::new();
-        notices.finish(text, Span::whole(&raw), "", &mut found);
-        Self::concluded(&raw, edits, &found)
+        text_findings.finish(text, Span::whole(&raw), "", &mut found);
+        Self::from_edits(&raw, edits, &found)
     }
 
-    fn concluded(raw: &Bytes, edits: Edits<'_>, found: &[Found]) -> Self {
+    fn from_edits(raw: &Bytes, edits: Edits<'_>, found: &[ExplainedFinding]) -> Self {
         // The first of the worst.
         let worst = found
             .iter()
@@ -192,32 +198,32 @@ impl Listing {
 }
 
 /// The new form of a string with something in it; nothing if it stays as it is.
-fn rewritten(
+fn rewrite_string(
     sanitiser: &Sanitiser,
-    (place, role): (Place, Role),
-    said: &str,
-    notices: &mut Notices,
+    (place, role): (TextLocation, Role),
+    before: &str,
+    text_findings: &mut TextFindings,
 ) -> Option<String> {
     if role == Role::LeftAlone {
-        notices.seen(place, said, &sanitiser.scan(said));
+        text_findings.add_reported(place, before, &sanitiser.scan(before));
         return None;
     }
-    let cleaned = sanitiser.clean(said);
-    let acted = notices.weighed(place, said, &cleaned, Outcome::from);
+    let cleaned = sanitiser.clean(before);
+    let acted = text_findings.add_with_outcome(place, before, &cleaned, Outcome::from);
     match role {
-        Role::Prose => Some(settled(sanitiser, &cleaned)),
+        Role::Prose => Some(stable_text(sanitiser, &cleaned)),
         _ if !acted => None,
         Role::Name => Some(renamed(&cleaned)),
         // Any other pattern would refuse what the tool takes; this one refuses nothing.
         Role::Pattern => Some(String::new()),
-        Role::Value | Role::LeftAlone => Some(settled(sanitiser, &cleaned)),
+        Role::Value | Role::LeftAlone => Some(stable_text(sanitiser, &cleaned)),
     }
 }
 
 /// The cleaned form of a text, or what stands in its place.
-fn settled(sanitiser: &Sanitiser, cleaned: &Cleaned<'_>) -> String {
-    let unsettled = cleaned.blocked && sanitiser.clean(&cleaned.text).is_changed();
-    if unsettled { WITHHELD } else { &cleaned.text }.to_owned()
+fn stable_text(sanitiser: &Sanitiser, cleaned: &Cleaned<'_>) -> String {
+    let unstable = cleaned.blocked && sanitiser.clean(&cleaned.text).is_changed();
+    if unstable { WITHHELD } else { &cleaned.text }.to_owned()
 }
 
 /// How much of a value is cleaned.

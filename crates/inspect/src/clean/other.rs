@@ -5,11 +5,11 @@
 use countersign_tape::{Kind, Span};
 
 use super::key::renamed;
-use super::{Passage, Place, Stage};
+use super::{Cleaner, Passage, TextLocation};
 use crate::json::strings::{inside, is_key, strings};
 use crate::verdict::hit::Carrier;
 
-impl Stage<'_> {
+impl Cleaner<'_> {
     /// Whether a member of a block, a resource or a list entry is one that is left alone. What only has the name of
     /// one, like an address that is an object, is not.
     pub(super) fn is_left_alone(&self, name: Option<&str>, value: Span) -> bool {
@@ -22,7 +22,7 @@ impl Stage<'_> {
     }
 
     /// Reports what is in the strings of a value.
-    pub(super) fn look(&mut self, value: Span, block: Option<usize>) {
+    pub(super) fn report_strings(&mut self, value: Span, block: Option<usize>) {
         if self.sanitiser.passes_json(self.raw(value)) {
             return;
         }
@@ -31,13 +31,13 @@ impl Stage<'_> {
                 continue;
             }
             let text = string.string(self.bytes).unwrap_or_default();
-            let place = Place {
+            let place = TextLocation {
                 carrier: Carrier::Other,
                 block,
                 string,
             };
             let findings = self.sanitiser.scan(&text);
-            self.notices.seen(place, &text, &findings);
+            self.text_findings.add_reported(place, &text, &findings);
         }
     }
 
@@ -59,12 +59,12 @@ impl Stage<'_> {
         }
         let text = string.string(self.bytes).unwrap_or_default();
         let cleaned = self.sanitiser.clean(&text);
-        let place = Place {
+        let place = TextLocation {
             carrier,
             block,
             string,
         };
-        if !self.notices.cleaned(place, &text, &cleaned) {
+        if !self.text_findings.add_cleaned(place, &text, &cleaned) {
             return;
         }
         let new = if is_key(self.bytes, string) {
@@ -77,7 +77,7 @@ impl Stage<'_> {
             block,
             string,
             text: Some(new),
-            framed: false,
+            can_be_wrapped: false,
         });
     }
 }

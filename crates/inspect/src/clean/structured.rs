@@ -7,13 +7,13 @@ use countersign_sanitise as sanitise;
 use countersign_sanitise::{Cleaned, Structured};
 use countersign_tape::{Edits, Envelope, Span};
 
-use super::{Outcome, Place, Stage};
+use super::{Cleaner, Outcome, TextLocation};
 use crate::json::splice::splice;
 use crate::json::strings::{inside, is_key, strings};
 use crate::judge::contract::{self, Contract};
 use crate::policy::Policy;
 use crate::verdict::Mode;
-use crate::verdict::found::Found;
+use crate::verdict::explained::ExplainedFinding;
 use crate::verdict::hit::{Action, Carrier};
 
 /// A string of a JSON text, its text, and its text without what was found in it.
@@ -23,13 +23,13 @@ pub(super) struct Rewrite {
     pub(super) after: String,
 }
 
-impl Stage<'_> {
-    pub(super) fn structured(
+impl Cleaner<'_> {
+    pub(super) fn visit_structured(
         &mut self,
         envelope: &Envelope,
         contract: &Contract,
         policy: &Policy,
-        found: &mut Vec<Found>,
+        found: &mut Vec<ExplainedFinding>,
     ) {
         let Some(value) = envelope.structured_content() else {
             return;
@@ -44,7 +44,7 @@ impl Stage<'_> {
             return;
         }
         let Some(cleaned) = rewritten(self.bytes, value, &rewrites) else {
-            self.notices.refuse_structured();
+            self.text_findings.refuse_structured();
             return;
         };
         // A failed call owes its schema nothing, before cleaning or after.
@@ -68,7 +68,7 @@ impl Stage<'_> {
             } else {
                 Carrier::Structured
             };
-            let place = Place {
+            let place = TextLocation {
                 carrier,
                 block: None,
                 string,
@@ -79,9 +79,9 @@ impl Stage<'_> {
                 mode,
                 &cleaned,
             );
-            self.structured_is_dirty |= self
-                .notices
-                .weighed(place, &text, &cleaned, |action| fate.outcome(action));
+            self.structured_has_hits |=
+                self.text_findings
+                    .add_with_outcome(place, &text, &cleaned, |action| fate.outcome(action));
             if fate == Fate::Clean {
                 let after = cleaned.text.into_owned();
                 rewrites.push(Rewrite {

@@ -8,7 +8,7 @@ use countersign_sanitise::{MirrorText, Normalisation};
 use countersign_tape::{Envelope, Limits, Span, Tape};
 
 use super::structured::{Rewrite, is_attacked, rewritten};
-use super::{Passage, Stage};
+use super::{Cleaner, Passage};
 use crate::json::strings::{inside, is_key, strings};
 use crate::open::mirror::repeats;
 use crate::policy::Policy;
@@ -26,7 +26,7 @@ pub(super) struct Twins<'a> {
 }
 
 /// What a passage says before it is cleaned as text.
-pub(super) struct Said<'a> {
+pub(super) struct PassageText<'a> {
     pub(super) text: Cow<'a, str>,
     /// It is a twin whose strings were cleaned.
     pub(super) is_new: bool,
@@ -45,10 +45,11 @@ impl Twins<'_> {
     }
 }
 
-impl<'a> Stage<'a> {
+impl<'a> Cleaner<'a> {
     pub(super) fn twins(&self, envelope: &Envelope, policy: &Policy) -> Twins<'a> {
         let settings = self.sanitiser.settings();
-        let changes_form = self.frames() || settings.normalisation != Normalisation::Preserve;
+        let changes_form =
+            self.changes_every_text() || settings.normalisation != Normalisation::Preserve;
         let spared = changes_form && settings.mirror_text == MirrorText::Keep;
         let cleaned = self.structured.is_some();
         let (bytes, limits) = (self.bytes, policy.output.value_limits());
@@ -66,17 +67,17 @@ impl<'a> Stage<'a> {
 
     /// The text of a passage; of a twin, with the strings cleaned that are cleaned in the value. As text alone it would
     /// keep what its JSON spells with escapes.
-    pub(super) fn said(&self, passage: &Passage, twins: &Twins<'_>) -> Said<'a> {
+    pub(super) fn passage_text(&self, passage: &Passage, twins: &Twins<'_>) -> PassageText<'a> {
         let text = passage.string.string(self.bytes).unwrap_or_default();
         let cleaned = (twins.cleaned && twins.has(passage, &text))
             .then(|| self.clean_twin(&text))
             .flatten();
         match cleaned {
-            Some(cleaned) => Said {
+            Some(cleaned) => PassageText {
                 text: Cow::Owned(cleaned),
                 is_new: true,
             },
-            None => Said {
+            None => PassageText {
                 text,
                 is_new: false,
             },
@@ -84,10 +85,11 @@ impl<'a> Stage<'a> {
     }
 
     /// Reports what was in a twin as it was received.
-    pub(super) fn note_received(&mut self, passage: &Passage) {
+    pub(super) fn report_received_text(&mut self, passage: &Passage) {
         let text = passage.string.string(self.bytes).unwrap_or_default();
         let cleaned = self.sanitiser.clean(&text);
-        self.notices.cleaned(passage.place(), &text, &cleaned);
+        self.text_findings
+            .add_cleaned(passage.location(), &text, &cleaned);
     }
 
     /// A twin without what is cleaned in the strings of the value; nothing if there is nothing.

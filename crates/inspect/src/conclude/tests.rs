@@ -19,7 +19,7 @@ fn strict() -> OutputValidation {
 }
 
 fn contract(schema: &str) -> Contract {
-    Declaration::new(ToolName::on("stub", "bad_output"))
+    Declaration::new(ToolName::on_server("stub", "bad_output"))
         .output_schema(schema.to_owned())
         .capture(&strict())
 }
@@ -85,7 +85,7 @@ fn what_an_agent_reads_about_other_stages() {
 
 #[test]
 fn what_an_agent_reads_about_its_own_arguments() {
-    let declaration = Declaration::new(ToolName::on("stub", "send"));
+    let declaration = Declaration::new(ToolName::on_server("stub", "send"));
     let contract = declaration.input_schema(ID.to_owned()).capture(&strict());
     let policy = Policy {
         input: crate::config::InputValidation { mode: Mode::Strict },

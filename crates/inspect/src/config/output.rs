@@ -4,10 +4,10 @@
 use countersign_tape::Limits;
 
 use super::block::{block, positive, positive_factor};
-use crate::choice::choice;
 use crate::verdict::Mode;
+use crate::word_enum::word_enum;
 
-choice! {
+word_enum! {
     /// What strict mode does about something that is not a violation.
     pub enum Posture {
         /// Forward it.
@@ -17,7 +17,7 @@ choice! {
     }
 }
 
-choice! {
+word_enum! {
     /// Whether something suspicious is a finding of its own.
     pub enum Tolerance {
         /// It is.
@@ -27,7 +27,7 @@ choice! {
     }
 }
 
-choice! {
+word_enum! {
     /// Which tools the size and depth guards apply to.
     pub enum GuardScope {
         /// Only tools that declare an `outputSchema`.
@@ -37,7 +37,7 @@ choice! {
     }
 }
 
-choice! {
+word_enum! {
     /// Which output schemas are shown to clients.
     pub enum Advertise {
         /// Every enforceable one.
@@ -49,7 +49,7 @@ choice! {
     }
 }
 
-choice! {
+word_enum! {
     /// What a client of the legacy era gets for structured content it would reject.
     pub enum Egress {
         /// The same bytes as a text block.

@@ -14,7 +14,7 @@ pub use countersign_sanitise::{
     Wrap,
 };
 
-use crate::choice::UnknownWord;
+use crate::word_enum::UnknownWord;
 
 /// Declares the raw block and everything that goes key by key.
 macro_rules! keys {

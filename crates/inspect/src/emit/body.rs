@@ -16,21 +16,21 @@ pub(crate) enum Body {
 
 /// A run of the upstream's bytes, or of ours.
 pub(crate) enum Piece {
-    Theirs(Span),
-    Ours(Bytes),
+    Received(Span),
+    Inserted(Bytes),
 }
 
 impl Piece {
     /// The pieces of an edited text.
-    pub(crate) fn all(original: &[u8], edited: Edited<'_>) -> Vec<Self> {
+    pub(crate) fn from_edited(original: &[u8], edited: Edited<'_>) -> Vec<Self> {
         let base = original.as_ptr().addr();
         let narrow = |offset| u32::try_from(offset).unwrap_or(u32::MAX);
         let piece = |segment| match segment {
             Segment::Borrowed(run) => {
                 let start = run.as_ptr().addr().saturating_sub(base);
-                Self::Theirs(Span::new(narrow(start), narrow(start + run.len())))
+                Self::Received(Span::new(narrow(start), narrow(start + run.len())))
             }
-            Segment::Owned(run) => Self::Ours(run.into()),
+            Segment::Owned(run) => Self::Inserted(run.into()),
         };
         edited.into_segments().into_iter().map(piece).collect()
     }
@@ -87,8 +87,8 @@ impl Original {
         }
         for piece in pieces {
             match piece {
-                Piece::Ours(bytes) => segments.push(bytes.clone()),
-                Piece::Theirs(span) => {
+                Piece::Inserted(bytes) => segments.push(bytes.clone()),
+                Piece::Received(span) => {
                     let start = span.start.max(window.start);
                     let end = span.end.min(window.end).max(start);
                     self.push(Span::new(start, end), id, &mut segments);

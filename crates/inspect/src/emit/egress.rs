@@ -11,15 +11,16 @@ use crate::open::mirror::is_repeated_in_text;
 
 /// What has to change in a result on its way to a client.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Needs {
+pub(crate) struct Conversion {
     /// `structuredContent` goes, for a client that would reject the whole result over it.
     pub(crate) drops_structured: bool,
     drops_type: bool,
     adds_type: bool,
 }
 
-impl Needs {
-    pub(crate) fn of(
+impl Conversion {
+    /// Compares what the upstream sent with what the client can read.
+    pub(crate) fn plan(
         bytes: &[u8],
         envelope: &Envelope,
         upstream: Era,
@@ -33,7 +34,7 @@ impl Needs {
         let has_type = envelope.get(Member::ResultType).is_some();
         match (client, config.legacy_egress) {
             (ClientEra::Legacy, Egress::Convert) => Self {
-                drops_structured: is_dropped(bytes, envelope),
+                drops_structured: drops_structured(bytes, envelope),
                 drops_type: upstream == Era::Modern && has_type,
                 adds_type: false,
             },
@@ -46,66 +47,66 @@ impl Needs {
     }
 
     /// Whether the result can go as it is.
-    pub(crate) fn are_none(self) -> bool {
+    pub(crate) fn is_none(self) -> bool {
         self == Self::default()
     }
 }
 
-/// The edits that a result needs. `moved`: what is said in a text block instead of the structured content.
-pub(crate) fn edits<'a>(
+/// The edits that a conversion takes. `moved`: the text of the block that replaces the structured content.
+pub(crate) fn conversion_edits<'a>(
     bytes: &'a [u8],
     envelope: &Envelope,
-    needs: Needs,
+    conversion: Conversion,
     moved: Option<&str>,
 ) -> Edits<'a> {
     let mut edits = Edits::new(bytes);
     let Some(result) = envelope.result() else {
         return edits;
     };
-    if needs.drops_structured {
+    if conversion.drops_structured {
         remove(bytes, result, "structuredContent", &mut edits);
         if let Some(text) = moved {
             let block = text_block(text);
             append_block(bytes, result, envelope.content(), &block, &mut edits);
         }
     }
-    if needs.drops_type {
+    if conversion.drops_type {
         remove(bytes, result, "resultType", &mut edits);
     }
-    if needs.adds_type {
+    if conversion.adds_type {
         edits.insert_member(result, Place::First, "resultType", b"\"complete\"");
     }
     edits
 }
 
 /// Whether a legacy client is not given `structuredContent`.
-fn is_dropped(bytes: &[u8], envelope: &Envelope) -> bool {
+fn drops_structured(bytes: &[u8], envelope: &Envelope) -> bool {
     let Some(value) = envelope.structured_content() else {
         return false;
     };
     envelope.is_error(bytes) == Some(true)
-        || (value.kind(bytes) != Some(Kind::Object) && takes_a_block(bytes, envelope))
+        || (value.kind(bytes) != Some(Kind::Object) && accepts_a_block(bytes, envelope))
 }
 
 /// Whether `content` is a list, or can become one.
-fn takes_a_block(bytes: &[u8], envelope: &Envelope) -> bool {
+fn accepts_a_block(bytes: &[u8], envelope: &Envelope) -> bool {
     let content = envelope.content();
     content.is_none_or(|content| content.kind(bytes) == Some(Kind::Array))
 }
 
-/// The value that becomes a text block for this client, if it does: it is dropped and no text says it yet.
-pub(crate) fn moves<'a>(
+/// The value that becomes a text block for this client: one that is dropped and that no text block repeats yet.
+pub(crate) fn value_to_move<'a>(
     bytes: &'a [u8],
     envelope: &Envelope,
-    needs: Needs,
+    conversion: Conversion,
     config: &OutputValidation,
 ) -> Option<&'a str> {
     let value = envelope.structured_content()?;
-    let moves = needs.drops_structured
-        && takes_a_block(bytes, envelope)
+    let is_moved = conversion.drops_structured
+        && accepts_a_block(bytes, envelope)
         && !is_repeated_in_text(bytes, envelope, value, &config.value_limits());
     // The scan has seen that the whole message is UTF-8.
-    moves.then(|| std::str::from_utf8(value.bytes(bytes)).unwrap_or_default())
+    is_moved.then(|| std::str::from_utf8(value.bytes(bytes)).unwrap_or_default())
 }
 
 fn remove(bytes: &[u8], object: Span, name: &str, edits: &mut Edits<'_>) {

@@ -15,7 +15,7 @@ use crate::emit::refusal::Refusal;
 use crate::emit::segments::Segments;
 use crate::era::ClientEra;
 use crate::error::Error;
-use crate::judge::contract::JudgedBy;
+use crate::judge::contract::SchemaVersion;
 use crate::verdict::{Decision, Finding, Mode};
 
 /// A result that was inspected, with everything decided about it. `Debug` shows the verdict and
@@ -27,7 +27,7 @@ pub struct Inspected {
     pub(crate) findings: Vec<Finding>,
     pub(crate) reason: Option<String>,
     pub(crate) fuel_used: u64,
-    pub(crate) judged_by: Option<JudgedBy>,
+    pub(crate) judged_by: Option<SchemaVersion>,
     pub(crate) original: Original,
     /// Why there is no result to forward, where that is the case.
     pub(crate) refusal: Option<Refusal>,
@@ -121,7 +121,7 @@ impl Inspected {
     }
 
     /// The schema in force, if the tool declares one.
-    pub fn judged_by(&self) -> Option<JudgedBy> {
+    pub fn judged_by(&self) -> Option<SchemaVersion> {
         self.judged_by
     }
 

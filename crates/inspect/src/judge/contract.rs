@@ -102,7 +102,7 @@ impl Declaration {
     /// Names the server, where there are several.
     #[must_use]
     pub fn server(mut self, server: &str) -> Self {
-        self.tool = ToolName::on(server, self.tool.tool());
+        self.tool = ToolName::on_server(server, self.tool.tool());
         self
     }
 
@@ -156,14 +156,14 @@ impl Declaration {
         let diagnostics = [&output, &input]
             .into_iter()
             .flatten()
-            .flat_map(|schema| Diagnostic::of(schema, &self.tool, self.generation))
+            .flat_map(|schema| Diagnostic::for_schema(schema, &self.tool, self.generation))
             .collect();
         Contract {
             declaration: self,
             output,
             input,
             diagnostics,
-            told: AtomicBool::new(false),
+            diagnostics_taken: AtomicBool::new(false),
         }
     }
 }
@@ -180,7 +180,7 @@ pub struct Contract {
     output: Option<DeclaredSchema>,
     input: Option<DeclaredSchema>,
     diagnostics: Vec<Diagnostic>,
-    told: AtomicBool,
+    diagnostics_taken: AtomicBool,
 }
 
 impl Contract {
@@ -227,7 +227,7 @@ impl Contract {
 
     /// The same, but only to the first caller: one diagnostic per tool and generation.
     pub fn take_diagnostics(&self) -> &[Diagnostic] {
-        if self.diagnostics.is_empty() || self.told.swap(true, Ordering::Relaxed) {
+        if self.diagnostics.is_empty() || self.diagnostics_taken.swap(true, Ordering::Relaxed) {
             return &[];
         }
         &self.diagnostics
@@ -238,9 +238,10 @@ impl Contract {
     #[must_use]
     pub fn recapture(&self, config: &OutputValidation) -> Self {
         let contract = self.declaration.clone().capture(config);
-        contract
-            .told
-            .store(self.told.load(Ordering::Relaxed), Ordering::Relaxed);
+        contract.diagnostics_taken.store(
+            self.diagnostics_taken.load(Ordering::Relaxed),
+            Ordering::Relaxed,
+        );
         contract
     }
 
@@ -266,9 +267,9 @@ impl Contract {
     }
 }
 
-/// Which schema judged a result.
+/// The schema that a result was validated against.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct JudgedBy {
+pub struct SchemaVersion {
     /// SHA-256 of the schema as received.
     pub digest: Digest,
     /// The version of the tool list it is from.

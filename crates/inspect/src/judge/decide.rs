@@ -1,5 +1,5 @@
 //! What to do about a finding: one pure function over one table. Stages report and do not decide; the
-//! code that applies a decision does not judge. A test at the end of this file prints the table.
+//! code that applies a decision does not judge. `docs/reference/decision-table.md` has the same table.
 
 use crate::config::{OutputValidation, Posture};
 use crate::verdict::hit::Action;

@@ -4,13 +4,13 @@
 use countersign_tape::{Envelope, Kind, elements};
 
 use crate::config::OutputValidation;
-use crate::verdict::found::Found;
+use crate::verdict::explained::ExplainedFinding;
 
 /// The guard that `structuredContent` breaks, if any. Equal passes.
-pub(crate) fn check(envelope: &Envelope, config: &OutputValidation) -> Option<Found> {
+pub(crate) fn check(envelope: &Envelope, config: &OutputValidation) -> Option<ExplainedFinding> {
     let bytes = u64::from(envelope.structured_content()?.len());
     if bytes > config.max_bytes {
-        return Some(Found::guard(
+        return Some(ExplainedFinding::guard(
             "max_bytes",
             "guard.max_bytes",
             bytes,
@@ -20,7 +20,12 @@ pub(crate) fn check(envelope: &Envelope, config: &OutputValidation) -> Option<Fo
     let depth = envelope.structured_content_depth();
     if depth > config.max_depth {
         let (depth, limit) = (u64::from(depth), u64::from(config.max_depth));
-        return Some(Found::guard("max_depth", "guard.max_depth", depth, limit));
+        return Some(ExplainedFinding::guard(
+            "max_depth",
+            "guard.max_depth",
+            depth,
+            limit,
+        ));
     }
     None
 }
@@ -30,7 +35,7 @@ pub(crate) fn check_blocks(
     bytes: &[u8],
     envelope: &Envelope,
     config: &OutputValidation,
-) -> Option<Found> {
+) -> Option<ExplainedFinding> {
     let content = envelope.content()?;
     // An element takes two bytes at least, its comma included.
     let may_exceed = u64::from(content.len()) / 2 >= u64::from(config.max_blocks);
@@ -39,5 +44,5 @@ pub(crate) fn check_blocks(
     }
     let blocks = u64::try_from(elements(bytes, content).count()).unwrap_or(u64::MAX);
     let limit = u64::from(config.max_blocks);
-    (blocks > limit).then(|| Found::too_many_blocks(blocks, limit))
+    (blocks > limit).then(|| ExplainedFinding::too_many_blocks(blocks, limit))
 }

@@ -2,7 +2,7 @@
 //! says what was done and counts everything that it was done about. In words of ours only.
 
 use crate::judge::decide::decide_sanitised;
-use crate::verdict::found::Found;
+use crate::verdict::explained::ExplainedFinding;
 use crate::verdict::hit::{Action, Carrier, Hit, whereabouts};
 use crate::verdict::{Decision, Finding};
 
@@ -10,7 +10,7 @@ use crate::verdict::{Decision, Finding};
 const MAX_NAMES: usize = 4;
 
 /// Why `decision` was taken: `found` is the first finding that led to it, `all` are all findings.
-pub(crate) fn reason(decision: Decision, found: &Found, all: &[Finding]) -> String {
+pub(crate) fn reason(decision: Decision, found: &ExplainedFinding, all: &[Finding]) -> String {
     let finding = &found.finding;
     match (&found.sentence, &finding.hit) {
         (Some(sentence), _) => sentence.clone(),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     fn said(decision: Decision, all: &[Finding]) -> String {
-        let first = Found::plain(all.first().expect("a finding").clone());
+        let first = ExplainedFinding::plain(all.first().expect("a finding").clone());
         reason(decision, &first, all)
     }
 

@@ -10,7 +10,7 @@ use crate::json::scratch::with_tape;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mirror {
     /// Whether the structured content is an object.
-    pub of_object: bool,
+    pub is_object: bool,
     /// Whether there is a text block at all.
     pub has_text: bool,
     /// Whether a text block holds the same value, whatever its spelling.
@@ -19,7 +19,7 @@ pub struct Mirror {
 
 impl Mirror {
     /// Compares the text blocks with the structured content; `None` if there is none.
-    pub(crate) fn of(bytes: &[u8], envelope: &Envelope, limits: &Limits) -> Option<Self> {
+    pub(crate) fn compare(bytes: &[u8], envelope: &Envelope, limits: &Limits) -> Option<Self> {
         let value = envelope.structured_content()?;
         let is_text = |block| {
             members(bytes, block).any(|(key, value)| {
@@ -30,7 +30,7 @@ impl Mirror {
         let is_list = |content: &Span| content.kind(bytes) == Some(Kind::Array);
         let content = envelope.content().filter(is_list);
         Some(Self {
-            of_object: value.kind(bytes) == Some(Kind::Object),
+            is_object: value.kind(bytes) == Some(Kind::Object),
             has_text: content.is_some_and(|list| elements(bytes, list).any(is_text)),
             repeats: content.is_some() && is_repeated_in_text(bytes, envelope, value, limits),
         })
@@ -73,11 +73,11 @@ pub(crate) fn repeats(text: &str, value: &Tape<'_>, limits: &Limits) -> bool {
     // Prose is not worth a tape: the first character of equal values agrees, or both are numbers.
     let first = |text: &str| text.trim_ascii_start().bytes().next();
     let is_digit = |byte: Option<u8>| byte.is_some_and(|b| b == b'-' || b.is_ascii_digit());
-    let (said, meant) = (first(text), first(value.text()));
-    if said != meant && !(is_digit(said) && is_digit(meant)) {
+    let (text_start, value_start) = (first(text), first(value.text()));
+    if text_start != value_start && !(is_digit(text_start) && is_digit(value_start)) {
         return false;
     }
-    Tape::parse(text.as_bytes(), limits).is_ok_and(|said| equal(&said, value))
+    Tape::parse(text.as_bytes(), limits).is_ok_and(|parsed| equal(&parsed, value))
 }
 
 #[cfg(test)]
@@ -88,7 +88,7 @@ mod tests {
         let contract = Contract::undeclared(ToolName::new("t"));
         let raw = RawReply::new(result, Source::default());
         let mirror = examine(raw, &contract, &Policy::default()).mirror()?;
-        Some([mirror.of_object, mirror.has_text, mirror.repeats])
+        Some([mirror.is_object, mirror.has_text, mirror.repeats])
     }
 
     #[test]

@@ -8,12 +8,12 @@ use countersign_tape::{Envelope, Kind, Member, Span, Tape, elements, members, un
 
 use crate::era::Era;
 use crate::open::base64;
-use crate::open::transport::Opened;
-use crate::verdict::found::{Found, MAX_FINDINGS};
+use crate::open::transport::OpenedReply;
+use crate::verdict::explained::{ExplainedFinding, MAX_FINDINGS};
 use crate::verdict::{Finding, Severity, Stage};
 
 /// Reports what is malformed about a scanned result.
-pub(crate) fn check(opened: &Opened<'_, '_>, era: Era, found: &mut Vec<Found>) {
+pub(crate) fn check(opened: &OpenedReply<'_, '_>, era: Era, found: &mut Vec<ExplainedFinding>) {
     let (bytes, envelope) = (opened.text.as_bytes(), opened.envelope);
     let mut report = Report {
         found,
@@ -59,7 +59,7 @@ pub(crate) fn check(opened: &Opened<'_, '_>, era: Era, found: &mut Vec<Found>) {
         report.add("shape.content", "/content", "one content member", "several");
     }
     if let Some(offset) = envelope.lone_surrogate() {
-        let place = place_of(bytes, envelope, offset);
+        let place = pointer_of_part(bytes, envelope, offset);
         report.add(
             "shape.surrogate",
             &place,
@@ -90,9 +90,9 @@ fn check_laid_out(bytes: &[u8], tape: &Tape<'_>, report: &mut Report<'_>) {
                 };
                 (name, tape.node(value).span())
             });
-            choose(members, BLOCK).and_then(|members| check_block(bytes, members))
+            select_members(members, BLOCK).and_then(|members| check_block(bytes, members))
         } else {
-            Err(wrong(bytes, Some(node.span()), "", "object"))
+            Err(wrong_type(bytes, Some(node.span()), "", "object"))
         };
         report.block(index, checked);
         if report.left == 0 {
@@ -117,7 +117,7 @@ fn check_content(bytes: &[u8], content: Span, report: &mut Report<'_>) {
         let Some(b'{') = bytes.get(at as usize) else {
             return check_rest(bytes, content, index, report);
         };
-        let (picked, end) = pick(bytes, Span::new(at, content.end), BLOCK);
+        let (picked, end) = select_raw_members(bytes, Span::new(at, content.end), BLOCK);
         report.block(
             index,
             picked.and_then(|members| check_block(bytes, members)),
@@ -135,10 +135,10 @@ fn check_content(bytes: &[u8], content: Span, report: &mut Report<'_>) {
 fn check_rest(bytes: &[u8], content: Span, first: usize, report: &mut Report<'_>) {
     for (index, block) in elements(bytes, content).enumerate().skip(first) {
         let checked = if block.kind(bytes) == Some(Kind::Object) {
-            let (picked, _) = pick(bytes, block, BLOCK);
+            let (picked, _) = select_raw_members(bytes, block, BLOCK);
             picked.and_then(|members| check_block(bytes, members))
         } else {
-            Err(wrong(bytes, Some(block), "", "object"))
+            Err(wrong_type(bytes, Some(block), "", "object"))
         };
         report.block(index, checked);
         if report.left == 0 {
@@ -191,10 +191,10 @@ fn check_block(bytes: &[u8], members: [Option<Span>; 7]) -> Result<(), Malformed
 fn check_resource(bytes: &[u8], resource: Option<Span>) -> Result<(), Malformed> {
     let object = resource.filter(|value| value.kind(bytes) == Some(Kind::Object));
     let Some(object) = object else {
-        return Err(wrong(bytes, resource, "/resource", "object"));
+        return Err(wrong_type(bytes, resource, "/resource", "object"));
     };
     let names = [r#""uri""#, r#""text""#, r#""blob""#];
-    let [uri, text, blob] = pick(bytes, object, names).0?;
+    let [uri, text, blob] = select_raw_members(bytes, object, names).0?;
     string(bytes, uri, "/resource/uri")?;
     match blob {
         Some(_) => base64(bytes, blob, "/resource/blob"),
@@ -205,7 +205,7 @@ fn check_resource(bytes: &[u8], resource: Option<Span>) -> Result<(), Malformed>
 /// The values of the named members, and where the object ends. Names are given with their
 /// quotes. A name that occurs twice is malformed: readers disagree about which one counts. The
 /// span may reach beyond the object's end.
-fn pick<const N: usize>(
+fn select_raw_members<const N: usize>(
     bytes: &[u8],
     object: Span,
     names: [&str; N],
@@ -215,12 +215,12 @@ fn pick<const N: usize>(
         end = value.end;
         (plain_key(key.bytes(bytes)), value)
     });
-    let picked = choose(members, names);
+    let picked = select_members(members, names);
     (picked, skip_space(bytes, end) + 1)
 }
 
 /// The values of the named members. Names have their quotes.
-fn choose<'a, const N: usize>(
+fn select_members<'a, const N: usize>(
     members: impl Iterator<Item = (Cow<'a, [u8]>, Span)>,
     names: [&str; N],
 ) -> Result<[Option<Span>; N], Malformed> {
@@ -263,7 +263,7 @@ fn skip_space(bytes: &[u8], at: u32) -> u32 {
 fn string(bytes: &[u8], value: Option<Span>, member: &'static str) -> Result<(), Malformed> {
     match value {
         Some(value) if value.kind(bytes) == Some(Kind::String) => Ok(()),
-        _ => Err(wrong(bytes, value, member, "string")),
+        _ => Err(wrong_type(bytes, value, member, "string")),
     }
 }
 
@@ -281,7 +281,7 @@ fn base64(bytes: &[u8], value: Option<Span>, member: &'static str) -> Result<(),
     })
 }
 
-fn wrong(
+fn wrong_type(
     bytes: &[u8],
     value: Option<Span>,
     member: &'static str,
@@ -296,7 +296,7 @@ fn wrong(
 }
 
 /// The pointer of the part of a result that an offset lies in.
-fn place_of(bytes: &[u8], envelope: &Envelope, offset: u32) -> String {
+fn pointer_of_part(bytes: &[u8], envelope: &Envelope, offset: u32) -> String {
     let holds = |span: &Span| (span.start..span.end).contains(&offset);
     if envelope.structured_content().as_ref().is_some_and(holds) {
         return "/structuredContent".to_owned();
@@ -325,7 +325,7 @@ pub(crate) fn kind_name(bytes: &[u8], span: Span) -> &'static str {
 
 /// Collects findings up to the stage's bound.
 struct Report<'a> {
-    found: &'a mut Vec<Found>,
+    found: &'a mut Vec<ExplainedFinding>,
     left: usize,
 }
 
@@ -350,6 +350,6 @@ impl Report<'_> {
         let finding = Finding::new(Stage::Shape, rule, Severity::Violation)
             .at(pointer)
             .expecting(expected, actual);
-        self.found.push(Found::plain(finding));
+        self.found.push(ExplainedFinding::plain(finding));
     }
 }

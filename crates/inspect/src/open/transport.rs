@@ -6,7 +6,7 @@ use countersign_tape::{Envelope, Hard, Keep, Kept, Kind, Member, Scan, ScanError
 
 use crate::open::reply::{Framing, Source};
 use crate::policy::Policy;
-use crate::verdict::found::Found;
+use crate::verdict::explained::ExplainedFinding;
 use crate::verdict::{Finding, Severity, Stage};
 
 /// Members whose repetition would let two readers see two different results.
@@ -21,7 +21,7 @@ const SINGLE: [Member; 7] = [
 ];
 
 /// A reply that can be handled.
-pub(crate) struct Opened<'a, 'e> {
+pub(crate) struct OpenedReply<'a, 'e> {
     pub(crate) text: &'a str,
     pub(crate) envelope: &'e Envelope,
     /// The parts that the later stages want as tapes.
@@ -35,17 +35,17 @@ pub(crate) fn open<'a, 'e>(
     policy: &Policy,
     (keep, shelf): (Keep, &mut Shelf),
     envelope: &'e mut Envelope,
-) -> Result<Opened<'a, 'e>, Box<Found>> {
+) -> Result<OpenedReply<'a, 'e>, Box<ExplainedFinding>> {
     let hard = Hard {
         max_bytes: policy.max_message_bytes,
         max_depth: policy.max_message_depth,
     };
-    let text = admit(bytes, policy)?;
+    let text = check_size_and_encoding(bytes, policy)?;
     let mut scan = Scan { hard, keep, shelf };
     let read = read(text, source.framing, &mut scan, envelope);
-    let kept = read.map_err(|error| refused(&error))?;
+    let kept = read.map_err(|error| scan_finding(&error))?;
     if let Some(member) = envelope.duplicates().find(|member| SINGLE.contains(member)) {
-        return Err(transport(
+        return Err(transport_finding(
             "transport.not_json",
             format!("the member {member} occurs more than once"),
         ));
@@ -53,7 +53,7 @@ pub(crate) fn open<'a, 'e>(
     if envelope.get(Member::JsonRpc).is_some() || source.framing == Framing::Message {
         check_message(bytes, source, envelope)?;
     }
-    Ok(Opened {
+    Ok(OpenedReply {
         text,
         envelope,
         kept,
@@ -61,17 +61,20 @@ pub(crate) fn open<'a, 'e>(
 }
 
 /// Checks size and encoding once, so that later stages can slice.
-fn admit<'a>(bytes: &'a [u8], policy: &Policy) -> Result<&'a str, Box<Found>> {
+fn check_size_and_encoding<'a>(
+    bytes: &'a [u8],
+    policy: &Policy,
+) -> Result<&'a str, Box<ExplainedFinding>> {
     if bytes.len() > policy.max_message_bytes {
         let limit = policy.max_message_bytes;
-        return Err(transport(
+        return Err(transport_finding(
             "transport.too_large",
             format!("{} bytes, more than {limit}", bytes.len()),
         ));
     }
     simdutf8::compat::from_utf8(bytes).map_err(|error| {
         let offset = error.valid_up_to();
-        transport("transport.not_utf8", format!("not UTF-8 at byte {offset}"))
+        transport_finding("transport.not_utf8", format!("not UTF-8 at byte {offset}"))
     })
 }
 
@@ -94,28 +97,38 @@ fn read<'a>(
     }
 }
 
-fn check_message(bytes: &[u8], source: &Source, envelope: &Envelope) -> Result<(), Box<Found>> {
+fn check_message(
+    bytes: &[u8],
+    source: &Source,
+    envelope: &Envelope,
+) -> Result<(), Box<ExplainedFinding>> {
     let framed = envelope.kind() == Kind::Object
         && envelope.result().is_some() != envelope.error().is_some();
     if !framed {
-        return Err(transport(
+        return Err(transport_finding(
             "transport.not_json",
             "not a response with either a result or an error",
         ));
     }
     let is_object = |value: Span| value.kind(bytes) == Some(Kind::Object);
     if !envelope.error().is_none_or(is_object) {
-        return Err(transport(
+        return Err(transport_finding(
             "transport.not_json",
             "the error is not an object",
         ));
     }
     let is_version = |value: Span| value.string(bytes).is_some_and(|text| text == "2.0");
     if !envelope.get(Member::JsonRpc).is_none_or(is_version) {
-        return Err(transport("transport.not_json", "jsonrpc is not \"2.0\""));
+        return Err(transport_finding(
+            "transport.not_json",
+            "jsonrpc is not \"2.0\"",
+        ));
     }
     let Some(id) = envelope.id() else {
-        return Err(transport("transport.bad_id", "the response has no id"));
+        return Err(transport_finding(
+            "transport.bad_id",
+            "the response has no id",
+        ));
     };
     let expected = source.id.as_deref();
     let matches = match expected {
@@ -125,13 +138,13 @@ fn check_message(bytes: &[u8], source: &Source, envelope: &Envelope) -> Result<(
     if matches {
         return Ok(());
     }
-    Err(transport(
+    Err(transport_finding(
         "transport.bad_id",
         "the response does not carry the id of the request",
     ))
 }
 
-fn refused(error: &ScanError) -> Box<Found> {
+fn scan_finding(error: &ScanError) -> Box<ExplainedFinding> {
     let rule = if error.is_too_large() {
         "transport.too_large"
     } else if error.is_too_deep() {
@@ -139,10 +152,10 @@ fn refused(error: &ScanError) -> Box<Found> {
     } else {
         "transport.not_json"
     };
-    transport(rule, error.to_string())
+    transport_finding(rule, error.to_string())
 }
 
-fn transport(rule: &'static str, detail: impl Into<String>) -> Box<Found> {
+fn transport_finding(rule: &'static str, detail: impl Into<String>) -> Box<ExplainedFinding> {
     let finding = Finding::new(Stage::Transport, rule, Severity::Violation).detail(detail);
-    Box::new(Found::plain(finding))
+    Box::new(ExplainedFinding::plain(finding))
 }

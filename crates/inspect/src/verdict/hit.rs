@@ -5,9 +5,9 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::choice::choice;
+use crate::word_enum::word_enum;
 
-choice! {
+word_enum! {
     /// The kind of text something was found in.
     #[derive(PartialOrd, Ord)]
     pub enum Carrier {
@@ -34,7 +34,7 @@ choice! {
     }
 }
 
-choice! {
+word_enum! {
     /// What was done about a hit.
     #[derive(PartialOrd, Ord)]
     pub enum Action {

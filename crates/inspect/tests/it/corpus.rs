@@ -131,7 +131,7 @@ fn policy(case: &Case, mode: Mode) -> Policy {
 
 fn contract(case: &Case, config: &OutputValidation) -> Contract {
     let Some(tool) = &case.tool else {
-        return Contract::undeclared(ToolName::on("stub", "plain"));
+        return Contract::undeclared(ToolName::on_server("stub", "plain"));
     };
     let declaration = Declaration::read(tool.get().as_bytes()).expect("a tool");
     declaration.server("stub").capture(config)

@@ -73,7 +73,7 @@ fn policy(mode: Mode) -> Policy {
 }
 
 fn inspect(schema: &str, result: &str, policy: &Policy) -> Inspected {
-    let declaration = Declaration::new(ToolName::on("stub", "tool"));
+    let declaration = Declaration::new(ToolName::on_server("stub", "tool"));
     let contract = declaration
         .output_schema(schema.to_owned())
         .capture(&policy.output);

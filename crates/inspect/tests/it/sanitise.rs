@@ -94,7 +94,7 @@ fn strict(block: &str) -> Policy {
 }
 
 fn examined(message: &str, policy: &Policy) -> Examined {
-    let contract = Contract::undeclared(ToolName::on("web", "fetch"));
+    let contract = Contract::undeclared(ToolName::on_server("web", "fetch"));
     let raw = RawReply::new(message.to_owned(), Source::default());
     examine(raw, &contract, policy)
 }
@@ -446,7 +446,7 @@ fn one_boundary_pair() -> Result<(), Failed> {
     for content in &contents {
         for name in names {
             let result = json!({"content":[{"type":"text","text":content},{"type":"resource","resource":{"uri":"file:///a","text":content}}]});
-            let contract = Contract::undeclared(ToolName::on(name, name));
+            let contract = Contract::undeclared(ToolName::on_server(name, name));
             let raw = RawReply::new(result.to_string(), Source::default());
             let skipped = Screening::skipped(Skipped::NotConfigured);
             let inspected = examine(raw, &contract, &policy).conclude_with(skipped, &counter());
@@ -554,7 +554,8 @@ fn revalidated() -> Result<(), Failed> {
     let check = |mode: Mode, schema: &str, value: &str| {
         let mut policy = policy("{}");
         policy.output.mode = mode;
-        let declaration = Declaration::new(ToolName::on("s", "t")).output_schema(schema.to_owned());
+        let declaration =
+            Declaration::new(ToolName::on_server("s", "t")).output_schema(schema.to_owned());
         let contract = declaration.capture(&policy.output);
         let raw = RawReply::new(
             format!(r#"{{"content":[],"structuredContent":{value}}}"#),

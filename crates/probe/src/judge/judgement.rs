@@ -116,7 +116,7 @@ impl Judgement {
         if !self.answer.is_final || mirror.repeats {
             return;
         }
-        let site = if mirror.of_object || mirror.has_text {
+        let site = if mirror.is_object || mirror.has_text {
             Site::Differs
         } else {
             Site::Unmirrored

@@ -10,9 +10,9 @@ use crate::config::{GuardScope, OutputValidation, Tolerance};
 use crate::era::Era;
 use crate::json::scratch::with_tape;
 use crate::judge::guards;
-use crate::open::transport::Opened;
+use crate::open::transport::OpenedReply;
 use crate::text::long_for_record;
-use crate::verdict::found::{Found, MAX_FINDINGS, Scene};
+use crate::verdict::explained::{ExplainedFinding, MAX_FINDINGS, ViolationContext};
 use crate::verdict::{Finding, Severity, Stage};
 
 /// The result of validation, beside its findings.
@@ -26,13 +26,13 @@ pub(crate) struct Conformance {
 
 /// Reports where a scanned result breaks its contract.
 pub(crate) fn check(
-    opened: &Opened<'_, '_>,
+    opened: &OpenedReply<'_, '_>,
     era: Era,
     contract: &Contract,
     config: &OutputValidation,
-    found: &mut Vec<Found>,
+    found: &mut Vec<ExplainedFinding>,
 ) -> Conformance {
-    let Opened { text, envelope, .. } = opened;
+    let OpenedReply { text, envelope, .. } = opened;
     let bytes = text.as_bytes();
     let Some(declared) = contract.output() else {
         if config.guards == GuardScope::Always && envelope.is_error(bytes) != Some(true) {
@@ -43,8 +43,8 @@ pub(crate) fn check(
     if envelope.is_error(bytes) == Some(true) {
         return Conformance::default();
     }
-    let Some(value) = present(text, envelope, era) else {
-        found.extend(missing(bytes, envelope, era));
+    let Some(value) = value_to_validate(text, envelope, era) else {
+        found.extend(missing_finding(bytes, envelope, era));
         return Conformance::default();
     };
     // Guards come before the schema: the schema was chosen by the server that the guards limit.
@@ -59,16 +59,16 @@ pub(crate) fn check(
             return Conformance::default();
         }
     };
-    let scene = Scene {
+    let context = ViolationContext {
         tool: contract.tool(),
         declares: &|name| schema.declares(name),
     };
     if let Some(tape) = &opened.kept.structured {
-        return judge(tape, schema, &scene, config, found);
+        return validate(tape, schema, &context, config, found);
     }
     // The message was too long to be laid out as it was scanned.
     with_tape(value, &config.value_limits(), |tape| {
-        judge(tape, schema, &scene, config, found)
+        validate(tape, schema, &context, config, found)
     })
     .unwrap_or_else(|_| {
         // Scanned and within the guards, so it parses. If it does not, it has not been validated.
@@ -83,24 +83,24 @@ pub(crate) fn check_cleaned(
     cleaned: &str,
     contract: &Contract,
     config: &OutputValidation,
-    found: &mut Vec<Found>,
+    found: &mut Vec<ExplainedFinding>,
 ) {
     let Some(Ok(schema)) = contract.output().map(DeclaredSchema::schema) else {
         return;
     };
-    let scene = Scene {
+    let context = ViolationContext {
         tool: contract.tool(),
         declares: &|name| schema.declares(name),
     };
-    let judge = |value, limits: &Limits| {
+    let violations_of = |value, limits: &Limits| {
         with_tape(value, limits, |tape| {
             let mut violations = Vec::new();
-            judge(tape, schema, &scene, config, &mut violations);
+            validate(tape, schema, &context, config, &mut violations);
             violations
         })
     };
     let within = config.value_limits();
-    if !judge(received, &within).is_ok_and(|violations| violations.is_empty()) {
+    if !violations_of(received, &within).is_ok_and(|violations| violations.is_empty()) {
         return;
     }
     // Placeholders may make a value longer than the guard allows, which is no fault of the server's.
@@ -108,7 +108,7 @@ pub(crate) fn check_cleaned(
         max_bytes: usize::MAX,
         ..within
     };
-    let violations = judge(cleaned, &any_length).unwrap_or_else(|_| vec![exhausted()]);
+    let violations = violations_of(cleaned, &any_length).unwrap_or_else(|_| vec![exhausted()]);
     found.extend(violations.into_iter().map(|mut violation| {
         let detail = "the value conformed until control tokens were taken out of it";
         violation.finding = violation.finding.detail(detail);
@@ -117,14 +117,14 @@ pub(crate) fn check_cleaned(
 }
 
 /// The value to judge. Until 2025-11-25 `null` is how some servers say that there is none.
-fn present<'a>(text: &'a str, envelope: &Envelope, era: Era) -> Option<&'a str> {
+fn value_to_validate<'a>(text: &'a str, envelope: &Envelope, era: Era) -> Option<&'a str> {
     let value = envelope.structured_content()?;
     let absent = era == Era::Legacy && value.kind(text.as_bytes()) == Some(Kind::Null);
     (!absent).then(|| text.get(value.range())).flatten()
 }
 
 /// Reports missing `structuredContent`. A result that is not complete yet may lack it.
-fn missing(bytes: &[u8], envelope: &Envelope, era: Era) -> Option<Found> {
+fn missing_finding(bytes: &[u8], envelope: &Envelope, era: Era) -> Option<ExplainedFinding> {
     let kind = envelope
         .get(Member::ResultType)
         .and_then(|kind| kind.string(bytes));
@@ -134,38 +134,44 @@ fn missing(bytes: &[u8], envelope: &Envelope, era: Era) -> Option<Found> {
     let finding = Finding::new(Stage::Contract, "contract.missing", Severity::Info)
         .at("/structuredContent")
         .expecting("structuredContent", "nothing");
-    Some(Found::contract(finding, "structuredContent missing"))
+    Some(ExplainedFinding::contract(
+        finding,
+        "structuredContent missing",
+    ))
 }
 
-fn not_enforceable(why: &Unenforceable, config: &OutputValidation) -> Found {
+fn not_enforceable(why: &Unenforceable, config: &OutputValidation) -> ExplainedFinding {
     let detail = long_for_record(&why.to_string());
     if why.is_external_ref() && config.external_ref == Tolerance::Reject {
         let rule = "contract.external_ref";
         let finding = Finding::new(Stage::Contract, rule, Severity::Violation).detail(detail);
-        return Found::contract(finding, "the declared schema has an external reference");
+        return ExplainedFinding::contract(
+            finding,
+            "the declared schema has an external reference",
+        );
     }
     let finding =
         Finding::new(Stage::Contract, "contract.uncompilable", Severity::Info).detail(detail);
-    Found::contract(finding, "the declared schema cannot be enforced")
+    ExplainedFinding::contract(finding, "the declared schema cannot be enforced")
 }
 
-fn exhausted() -> Found {
+fn exhausted() -> ExplainedFinding {
     let finding = Finding::new(Stage::Contract, "contract.exhausted", Severity::Violation)
         .detail("judging the value would cost more than it may");
-    Found::contract(finding, "validating the value costs more than it may")
+    ExplainedFinding::contract(finding, "validating the value costs more than it may")
 }
 
-fn judge(
+fn validate(
     tape: &Tape<'_>,
     schema: &Schema,
-    scene: &Scene<'_>,
+    context: &ViolationContext<'_>,
     config: &OutputValidation,
-    found: &mut Vec<Found>,
+    found: &mut Vec<ExplainedFinding>,
 ) -> Conformance {
     let before = found.len();
     if config.duplicate_keys == Tolerance::Reject {
         let keys = tape.duplicate_keys().iter().take(MAX_FINDINGS);
-        found.extend(keys.map(|key| Found::duplicate_key(&tape.pointer(*key))));
+        found.extend(keys.map(|key| ExplainedFinding::duplicate_key(&tape.pointer(*key))));
     }
     let mut fuel = Fuel::for_instance(tape, config.fuel_factor);
     match schema.validate(tape, &mut fuel) {
@@ -174,7 +180,7 @@ fn judge(
             found.extend(
                 violations
                     .iter()
-                    .map(|violation| Found::output(violation, scene)),
+                    .map(|violation| ExplainedFinding::output(violation, context)),
             );
         }
         Outcome::Exhausted => found.push(exhausted()),

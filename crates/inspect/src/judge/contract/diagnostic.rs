@@ -23,7 +23,11 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    pub(super) fn of(schema: &DeclaredSchema, tool: &ToolName, generation: u64) -> Vec<Self> {
+    pub(super) fn for_schema(
+        schema: &DeclaredSchema,
+        tool: &ToolName,
+        generation: u64,
+    ) -> Vec<Self> {
         let remark = |rule, detail: String| Self {
             tool: tool.to_string(),
             generation,

@@ -1,7 +1,6 @@
-//! A finding together with the one sentence that may be shown to an agent. The sentences are
-//! made here and in `reason`, and nowhere else: keywords, type names, numbers and plain declared names, never a
-//! value and never a name the schema does not declare, because error text is an injection
-//! channel too.
+//! A finding together with the sentence about it that an agent may read. These sentences are written here and in
+//! `reason` only. They hold keywords, type names, numbers and plain names that the schema declares; never a value,
+//! and never an undeclared name, because error text is a way to inject instructions too.
 
 use std::fmt::Write as _;
 
@@ -11,22 +10,22 @@ use crate::text::{for_agent, for_record, is_plain_name, pointer_for_record};
 use crate::tool::ToolName;
 use crate::verdict::{Finding, Severity, Stage};
 
-/// How many findings one stage reports. What a hostile result could repeat has a bound.
+/// How many findings one stage reports: a hostile result could repeat a violation without end.
 pub(crate) const MAX_FINDINGS: usize = 16;
 
 const OUTPUT: &str = "output schema validation failed";
 const INPUT: &str = "input schema validation failed";
 
-/// A finding and what an agent may be told about it, whatever is decided.
+/// A finding and the sentence about it that an agent may read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct ExplainedFinding {
     pub(crate) finding: Finding,
-    /// Nothing where what is said depends on the decision; see `reason`.
+    /// `None` if the sentence depends on the decision; `reason` writes it then.
     pub(crate) sentence: Option<String>,
 }
 
-impl Found {
-    /// A finding that has no sentence of its own: what is said about it depends on what is decided.
+impl ExplainedFinding {
+    /// A finding without a sentence: `reason` writes one when the decision is known.
     pub(crate) fn plain(finding: Finding) -> Self {
         Self {
             finding,
@@ -35,7 +34,7 @@ impl Found {
     }
 
     /// A finding with its sentence.
-    pub(crate) fn explained(finding: Finding, sentence: String) -> Self {
+    pub(crate) fn with_sentence(finding: Finding, sentence: String) -> Self {
         Self {
             finding,
             sentence: Some(sentence),
@@ -54,12 +53,12 @@ impl Found {
             .expecting("jsonrpc, id, and result or error", actual)
             .detail("cut before the reply was passed on");
         let sentence = format!("{actual} were cut from the top level of the reply");
-        Self::explained(finding, sentence)
+        Self::with_sentence(finding, sentence)
     }
 
     /// A finding of the contract stage that is about the schema, not about a place in a value.
     pub(crate) fn contract(finding: Finding, what: &str) -> Self {
-        Self::explained(finding, format!("{OUTPUT}: {what}"))
+        Self::with_sentence(finding, format!("{OUTPUT}: {what}"))
     }
 
     /// A breached guard.
@@ -68,7 +67,7 @@ impl Found {
             .at("/structuredContent")
             .expecting(format!("at most {limit}"), actual.to_string());
         let sentence = format!("{OUTPUT}: structured output exceeds {guard} ({actual} > {limit})");
-        Self::explained(finding, sentence)
+        Self::with_sentence(finding, sentence)
     }
 
     /// More content blocks than allowed.
@@ -77,7 +76,7 @@ impl Found {
             .at("/content")
             .expecting(format!("at most {limit}"), blocks.to_string());
         let sentence = format!("{OUTPUT}: content exceeds max_blocks ({blocks} > {limit})");
-        Self::explained(finding, sentence)
+        Self::with_sentence(finding, sentence)
     }
 
     /// A key that occurs twice in `structuredContent`.
@@ -93,18 +92,18 @@ impl Found {
     }
 
     /// A schema's verdict on a result.
-    pub(crate) fn output(violation: &Violation, scene: &Scene<'_>) -> Self {
-        Self::violation(violation, scene, Stage::Contract, "", OUTPUT)
+    pub(crate) fn output(violation: &Violation, context: &ViolationContext<'_>) -> Self {
+        Self::violation(violation, context, Stage::Contract, "", OUTPUT)
     }
 
     /// A schema's verdict on arguments.
-    pub(crate) fn input(violation: &Violation, scene: &Scene<'_>) -> Self {
-        Self::violation(violation, scene, Stage::Input, "input.", INPUT)
+    pub(crate) fn input(violation: &Violation, context: &ViolationContext<'_>) -> Self {
+        Self::violation(violation, context, Stage::Input, "input.", INPUT)
     }
 
     fn violation(
         violation: &Violation,
-        scene: &Scene<'_>,
+        context: &ViolationContext<'_>,
         stage: Stage,
         prefix: &str,
         failed: &str,
@@ -115,23 +114,23 @@ impl Found {
             .at(record_pointer(violation.path()))
             .by(pointer_for_record(violation.schema_pointer()))
             .expecting(for_record(violation.expected()), violation.actual());
-        let at = scene.pointer(violation.path());
+        let at = context.pointer(violation.path());
         let actual = violation.actual();
-        let tool = scene.tool.shown();
+        let tool = context.tool.shown();
         let expected = for_agent(violation.expected());
         let sentence =
             format!("{failed}: {keyword} at {at}: expected {expected}, got {actual} (tool {tool})");
-        Self::explained(finding, sentence)
+        Self::with_sentence(finding, sentence)
     }
 }
 
 /// What a sentence about a schema violation needs to know beside the violation.
-pub(crate) struct Scene<'a> {
+pub(crate) struct ViolationContext<'a> {
     pub(crate) tool: &'a ToolName,
     pub(crate) declares: &'a dyn Fn(&str) -> bool,
 }
 
-impl Scene<'_> {
+impl ViolationContext<'_> {
     /// A pointer for an agent: indexes and plain declared names; any other name is its ordinal.
     fn pointer(&self, path: &[Segment]) -> String {
         if path.is_empty() {

@@ -95,7 +95,7 @@ fn distance(left: &str, right: &str) -> usize {
 
 /// Declares an enum whose variants are spelt as given, with `as_str`, `ALL`, `Display`,
 /// `FromStr` and serde in both directions, every one strict.
-macro_rules! choice {
+macro_rules! word_enum {
     (
         $(#[$meta:meta])*
         pub enum $name:ident {
@@ -127,12 +127,12 @@ macro_rules! choice {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::choice::UnknownWord;
+            type Err = $crate::word_enum::UnknownWord;
 
             fn from_str(word: &str) -> Result<Self, Self::Err> {
                 match word {
                     $($word => Ok(Self::$variant),)+
-                    _ => Err($crate::choice::UnknownWord::value(word, Self::ALL)),
+                    _ => Err($crate::word_enum::UnknownWord::value(word, Self::ALL)),
                 }
             }
         }
@@ -151,7 +151,7 @@ macro_rules! choice {
         }
     };
 }
-pub(crate) use choice;
+pub(crate) use word_enum;
 
 #[cfg(test)]
 mod tests {

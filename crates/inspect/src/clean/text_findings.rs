@@ -8,7 +8,7 @@ use countersign_sanitise::Cleaned;
 use countersign_tape::{Limits, Span, Tape};
 
 use crate::text::pointer_for_record;
-use crate::verdict::found::{Found, MAX_FINDINGS};
+use crate::verdict::explained::{ExplainedFinding, MAX_FINDINGS};
 use crate::verdict::hit::{Action, Carrier, Hit};
 use crate::verdict::{Finding, Severity, Stage};
 
@@ -17,7 +17,7 @@ const AROUND: usize = 80;
 
 /// Where a text stands.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct TextLocation {
     pub(crate) carrier: Carrier,
     pub(crate) block: Option<usize>,
     pub(crate) string: Span,
@@ -25,7 +25,7 @@ pub(crate) struct Place {
 
 /// Hits of one result.
 #[derive(Default)]
-pub(crate) struct Notices {
+pub(crate) struct TextFindings {
     entries: Vec<Entry>,
     left_out: u64,
     /// Control tokens that the findings left out stand for.
@@ -33,8 +33,8 @@ pub(crate) struct Notices {
 }
 
 struct Entry {
-    place: Place,
-    found: Found,
+    place: TextLocation,
+    found: ExplainedFinding,
     /// Cleaning changes it, whatever is done about it here.
     acted: bool,
     excerpt: String,
@@ -79,10 +79,15 @@ impl Outcome {
     }
 }
 
-impl Notices {
+impl TextFindings {
     /// A text that was cleaned; says whether anything was done about it.
-    pub(super) fn cleaned(&mut self, place: Place, text: &str, cleaned: &Cleaned<'_>) -> bool {
-        self.weighed(place, text, cleaned, |action| match action {
+    pub(super) fn add_cleaned(
+        &mut self,
+        place: TextLocation,
+        text: &str,
+        cleaned: &Cleaned<'_>,
+    ) -> bool {
+        self.add_with_outcome(place, text, cleaned, |action| match action {
             Action::Reported => Action::Reported.into(),
             _ if cleaned.blocked => Action::Blocked.into(),
             action => action.into(),
@@ -90,9 +95,9 @@ impl Notices {
     }
 
     /// A text that was cleaned, with what becomes of each thing that was done; says whether anything was.
-    pub(crate) fn weighed(
+    pub(crate) fn add_with_outcome(
         &mut self,
-        place: Place,
+        place: TextLocation,
         text: &str,
         cleaned: &Cleaned<'_>,
         weigh: impl Fn(Action) -> Outcome,
@@ -110,14 +115,14 @@ impl Notices {
             );
         }
         if cleaned.blocked && !any {
-            self.unsettled(place);
+            self.add_unstable(place);
             return true;
         }
         any
     }
 
     /// A text that changes however often it is cleaned.
-    fn unsettled(&mut self, place: Place) {
+    fn add_unstable(&mut self, place: TextLocation) {
         let hit = Hit {
             carrier: place.carrier,
             block: place.block,
@@ -133,14 +138,19 @@ impl Notices {
         let finding = finding.detail("the text does not settle").hit(hit);
         self.keep(Entry {
             place,
-            found: Found::plain(finding),
+            found: ExplainedFinding::plain(finding),
             acted: true,
             excerpt: String::new(),
         });
     }
 
     /// A text that was only looked at.
-    pub(crate) fn seen(&mut self, place: Place, text: &str, findings: &[sanitise::Finding]) {
+    pub(crate) fn add_reported(
+        &mut self,
+        place: TextLocation,
+        text: &str,
+        findings: &[sanitise::Finding],
+    ) {
         for finding in findings {
             self.add(place, text, finding, Action::Reported.into(), false);
         }
@@ -164,7 +174,7 @@ impl Notices {
 
     fn add(
         &mut self,
-        place: Place,
+        place: TextLocation,
         text: &str,
         finding: &sanitise::Finding,
         outcome: Outcome,
@@ -178,7 +188,7 @@ impl Notices {
         }
         self.keep(Entry {
             place,
-            found: found(place, finding, outcome),
+            found: text_finding(place, finding, outcome),
             acted,
             excerpt: excerpt(text, finding.offsets.first().copied().unwrap_or(0)),
         });
@@ -210,7 +220,7 @@ impl Notices {
         text: &str,
         value: Span,
         prefix: &'static str,
-        found: &mut Vec<Found>,
+        found: &mut Vec<ExplainedFinding>,
     ) -> Option<String> {
         if self.entries.is_empty() {
             return None;
@@ -289,11 +299,11 @@ fn severity(finding: &sanitise::Finding) -> Severity {
 }
 
 /// The finding about one kind of hit in one text, without a pointer.
-pub(crate) fn found(
-    place: Place,
+pub(crate) fn text_finding(
+    place: TextLocation,
     finding: &sanitise::Finding,
     outcome: impl Into<Outcome>,
-) -> Found {
+) -> ExplainedFinding {
     let Outcome {
         action,
         blocked_in_strict,
@@ -319,11 +329,11 @@ pub(crate) fn found(
     with_action(about.hit(hit), action)
 }
 
-fn with_action(mut finding: Finding, action: Action) -> Found {
+fn with_action(mut finding: Finding, action: Action) -> ExplainedFinding {
     if let Some(hit) = &mut finding.hit {
         hit.action = action;
     }
-    Found::plain(finding)
+    ExplainedFinding::plain(finding)
 }
 
 /// A few letters around a place in a text, in a form that can do nothing: letters, digits and a little punctuation.

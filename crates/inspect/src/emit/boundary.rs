@@ -7,22 +7,22 @@ use countersign_sanitise as sanitise;
 use countersign_sanitise::{Attribution, Cleaned, Nonce, NonceSource, Sanitiser, Wrap};
 use countersign_tape::{Edits, Span};
 
-use crate::clean::{Cleaning, Passage, Place, found};
+use crate::clean::{Cleaning, Passage, TextLocation, text_finding};
 use crate::emit::noise::Noise;
 use crate::json::splice::splice;
 use crate::policy::sanitisation::Sanitisation;
-use crate::verdict::found::Found;
+use crate::verdict::explained::ExplainedFinding;
 use crate::verdict::hit::{Action, Carrier};
 use crate::verdict::{Finding, Severity, Stage};
 
 /// Nonces tried before a text counts as one that guesses them.
 const ATTEMPTS: u8 = 8;
 
-/// What framing comes to.
+/// The changes that cut and wrap texts, and the findings about them.
 #[derive(Default)]
-pub(crate) struct Framed {
+pub(crate) struct WrappedTexts {
     pub(crate) changes: Changes,
-    pub(crate) found: Vec<Found>,
+    pub(crate) found: Vec<ExplainedFinding>,
 }
 
 /// Changes to the strings of a message.
@@ -38,37 +38,37 @@ enum Change {
 }
 
 /// Cuts and wraps the passages of a result that is to be forwarded.
-pub(crate) fn frame(
+pub(crate) fn wrap_texts(
     bytes: &[u8],
     sanitisation: &Sanitisation,
     cleaning: Option<&Cleaning>,
     noise: &dyn Noise,
-) -> Framed {
-    let mut framed = Framed::default();
+) -> WrappedTexts {
+    let mut wrapped = WrappedTexts::default();
     let Some((sanitiser, cleaning)) = sanitisation.sanitiser().zip(cleaning) else {
-        return framed;
+        return wrapped;
     };
-    let framer = Framer::new(sanitiser, cleaning, noise);
+    let writer = BoundaryWriter::new(sanitiser, cleaning, noise);
     for passage in &cleaning.passages {
         let original = passage.string.string(bytes).unwrap_or_default();
-        match framer.passage(passage, &original, &mut framed.found) {
-            Ok(change) => framed.changes.0.extend(change),
+        match writer.passage(passage, &original, &mut wrapped.found) {
+            Ok(change) => wrapped.changes.0.extend(change),
             Err(refused) => {
-                framed.found.push(*refused);
-                return framed;
+                wrapped.found.push(*refused);
+                return wrapped;
             }
         }
     }
-    framed
+    wrapped
 }
 
 /// A text of our making that holds what the upstream sent, cleaned, cut and wrapped.
-pub(crate) fn moved(
+pub(crate) fn wrap_moved_value(
     text: &str,
     sanitisation: &Sanitisation,
     cleaning: Option<&Cleaning>,
     noise: &dyn Noise,
-    found: &mut Vec<Found>,
+    found: &mut Vec<ExplainedFinding>,
 ) -> String {
     let Some(sanitiser) = sanitisation.sanitiser() else {
         return text.to_owned();
@@ -79,10 +79,10 @@ pub(crate) fn moved(
     let cleaned = sanitiser.clean(text);
     // As text it may hold more than its strings do: keys, and tokens that begin in one string and end in another. What
     // is only layout between the strings stays.
-    let is_dirty = cleaning.is_some_and(|cleaning| cleaning.structured_is_dirty);
-    let has_token = acted_on(&cleaned).any(|hit| hit.rule.starts_with("token."));
+    let is_dirty = cleaning.is_some_and(|cleaning| cleaning.structured_has_hits);
+    let has_token = acted_findings(&cleaned).any(|hit| hit.rule.starts_with("token."));
     if has_token || cleaned.blocked {
-        found.extend(in_moved(&cleaned));
+        found.extend(moved_value_findings(&cleaned));
     }
     let cleaned = if has_token || is_dirty {
         cleaned.text
@@ -92,8 +92,8 @@ pub(crate) fn moved(
     let Some(cleaning) = cleaning else {
         return cleaned.into_owned();
     };
-    let framer = Framer::new(sanitiser, cleaning, noise);
-    framer
+    let writer = BoundaryWriter::new(sanitiser, cleaning, noise);
+    writer
         .wrapped(&cleaned)
         .unwrap_or_else(|refused| {
             found.push(*refused);
@@ -103,31 +103,33 @@ pub(crate) fn moved(
 }
 
 /// What was done about a value on its way into a text block, beside what was done about its strings.
-fn in_moved(cleaned: &Cleaned<'_>) -> Vec<Found> {
-    let place = Place {
+fn moved_value_findings(cleaned: &Cleaned<'_>) -> Vec<ExplainedFinding> {
+    let place = TextLocation {
         carrier: Carrier::Structured,
         block: None,
         string: Span::new(0, 0),
     };
-    let mut all: Vec<Found> = acted_on(cleaned)
+    let mut all: Vec<ExplainedFinding> = acted_findings(cleaned)
         .map(|hit| {
             let action = if cleaned.blocked {
                 Action::Blocked
             } else {
                 hit.action.into()
             };
-            let mut found = found(place, hit, action);
+            let mut found = text_finding(place, hit, action);
             found.finding = found.finding.at("/structuredContent");
             found
         })
         .collect();
     if cleaned.blocked && all.is_empty() {
-        all.push(*refused("the value cannot be said in a text block"));
+        all.push(*boundary_failure(
+            "the value cannot be said in a text block",
+        ));
     }
     all
 }
 
-fn acted_on<'a>(cleaned: &'a Cleaned<'_>) -> impl Iterator<Item = &'a sanitise::Finding> {
+fn acted_findings<'a>(cleaned: &'a Cleaned<'_>) -> impl Iterator<Item = &'a sanitise::Finding> {
     let acted = |finding: &&sanitise::Finding| finding.action != sanitise::Action::Reported;
     cleaned.findings.iter().filter(acted)
 }
@@ -151,13 +153,13 @@ impl Changes {
     }
 }
 
-struct Framer<'a> {
+struct BoundaryWriter<'a> {
     sanitiser: &'a Sanitiser,
     from: Attribution<'a>,
     noise: &'a dyn Noise,
 }
 
-impl<'a> Framer<'a> {
+impl<'a> BoundaryWriter<'a> {
     fn new(sanitiser: &'a Sanitiser, cleaning: &'a Cleaning, noise: &'a dyn Noise) -> Self {
         Self {
             sanitiser,
@@ -173,15 +175,15 @@ impl<'a> Framer<'a> {
         &self,
         passage: &Passage,
         original: &str,
-        findings: &mut Vec<Found>,
-    ) -> Result<Option<Change>, Box<Found>> {
+        findings: &mut Vec<ExplainedFinding>,
+    ) -> Result<Option<Change>, Box<ExplainedFinding>> {
         let text = passage.text.as_deref().unwrap_or(original);
         let changed = |text: &str| Change::Text(passage.string, text.to_owned());
-        if !passage.framed {
+        if !passage.can_be_wrapped {
             return Ok(Some(changed(text)));
         }
         let (short, cut) = self.sanitiser.truncate(text);
-        findings.extend(cut.map(|cut| found(passage.place(), &cut, Action::Truncated)));
+        findings.extend(cut.map(|cut| text_finding(passage.location(), &cut, Action::Truncated)));
         let Some(wrapped) = self.wrapped(&short)? else {
             return Ok((short != original).then(|| changed(&short)));
         };
@@ -199,19 +201,23 @@ impl<'a> Framer<'a> {
     }
 
     /// The text between boundaries; nothing if the settings want none.
-    fn wrapped(&self, text: &str) -> Result<Option<String>, Box<Found>> {
+    fn wrapped(&self, text: &str) -> Result<Option<String>, Box<ExplainedFinding>> {
         if self.sanitiser.settings().wrap != Wrap::Delimit {
             return Ok(None);
         }
         for attempt in 0..ATTEMPTS {
             let Some(nonce) = self.nonce(text, attempt) else {
-                return Err(refused("there is no randomness to make a boundary of"));
+                return Err(boundary_failure(
+                    "there is no randomness to make a boundary of",
+                ));
             };
             if let Ok(wrapped) = self.sanitiser.wrap(text, &self.from, nonce) {
                 return Ok(Some(wrapped));
             }
         }
-        Err(refused("the text holds every nonce that was tried"))
+        Err(boundary_failure(
+            "the text holds every nonce that was tried",
+        ))
     }
 
     fn nonce(&self, text: &str, attempt: u8) -> Option<Nonce> {
@@ -226,7 +232,7 @@ impl<'a> Framer<'a> {
 }
 
 /// A text that cannot be put between boundaries does not leave.
-fn refused(why: &str) -> Box<Found> {
+fn boundary_failure(why: &str) -> Box<ExplainedFinding> {
     let hit = crate::verdict::hit::Hit {
         carrier: Carrier::Text,
         block: None,
@@ -239,5 +245,5 @@ fn refused(why: &str) -> Box<Found> {
         blocked_in_strict: false,
     };
     let finding = Finding::new(Stage::Sanitise, "boundary_forgery", Severity::Violation);
-    Box::new(Found::plain(finding.detail(why).hit(hit)))
+    Box::new(ExplainedFinding::plain(finding.detail(why).hit(hit)))
 }
