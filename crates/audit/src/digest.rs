@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use countersign_inspect::{decode_hex, encode_hex};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest as _, Sha256};
 
@@ -46,7 +47,7 @@ impl From<[u8; 32]> for Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex(&self.0))
+        f.write_str(&encode_hex(&self.0))
     }
 }
 
@@ -58,42 +59,17 @@ impl fmt::Debug for Digest {
 
 impl Serialize for Digest {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&hex(&self.0))
+        serializer.serialize_str(&encode_hex(&self.0))
     }
 }
 
 impl<'de> Deserialize<'de> for Digest {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        unhex(&text)
+        decode_hex(&text)
             .map(Self)
             .ok_or_else(|| de::Error::custom("expected 64 hexadecimal digits"))
     }
-}
-
-const HEX: &[u8; 16] = b"0123456789abcdef";
-
-/// Lower-case hexadecimal.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    let digit = |value: u8| char::from(HEX[usize::from(value & 15)]);
-    bytes
-        .iter()
-        .flat_map(|b| [digit(b >> 4), digit(*b)])
-        .collect()
-}
-
-/// Exactly `N` bytes of hexadecimal, either case.
-pub(crate) fn unhex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let digits = text.as_bytes();
-    if digits.len() != N * 2 {
-        return None;
-    }
-    let mut out = [0; N];
-    for (slot, pair) in out.iter_mut().zip(digits.chunks_exact(2)) {
-        let value = |at: usize| pair.get(at).and_then(|b| char::from(*b).to_digit(16));
-        *slot = u8::try_from(value(0)? * 16 + value(1)?).ok()?;
-    }
-    Some(out)
 }
 
 #[cfg(test)]
@@ -107,9 +83,9 @@ mod tests {
             digest.to_string(),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
         );
-        assert_eq!(unhex(&digest.to_string()), Some(*digest.as_bytes()));
-        assert_eq!(unhex::<32>("ba78"), None);
-        assert_eq!(unhex::<1>("zz"), None);
+        assert_eq!(decode_hex(&digest.to_string()), Some(*digest.as_bytes()));
+        assert_eq!(decode_hex::<32>("ba78"), None);
+        assert_eq!(decode_hex::<1>("zz"), None);
         assert_eq!(
             Digest::chained(&Digest::NONE, b"x"),
             Digest::of(&[&[0; 32][..], b"x"].concat())

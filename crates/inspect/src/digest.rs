@@ -5,6 +5,8 @@ use std::fmt;
 use serde::{Serialize, Serializer};
 use sha2::{Digest as _, Sha256};
 
+use crate::hex::encode_hex;
+
 /// A SHA-256 digest; displays as lower-case hexadecimal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Digest([u8; 32]);
@@ -23,7 +25,7 @@ impl Digest {
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        f.write_str(&encode_hex(&self.0))
     }
 }
 

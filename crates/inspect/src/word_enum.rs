@@ -4,6 +4,8 @@
 
 use std::fmt;
 
+use crate::nearest::nearest_word;
+
 /// A word that is not in the set it was meant for. Displays the allowed words and the nearest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownWord {
@@ -40,13 +42,7 @@ impl UnknownWord {
 
     /// The accepted word closest to what was written, if any is close.
     pub fn nearest(&self) -> Option<&'static str> {
-        let word = self.word.to_lowercase();
-        self.allowed
-            .iter()
-            .map(|candidate| (distance(&word, candidate), *candidate))
-            .min()
-            .filter(|(distance, candidate)| *distance <= (candidate.len() / 3).max(1))
-            .map(|(_, candidate)| candidate)
+        nearest_word(&self.word, self.allowed.iter().copied())
     }
 }
 
@@ -65,33 +61,6 @@ impl fmt::Display for UnknownWord {
 }
 
 impl std::error::Error for UnknownWord {}
-
-/// Optimal string alignment distance: insertions, deletions, substitutions and swaps of
-/// neighbours. Both words are short (64 characters at most).
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut before = Vec::new();
-    let mut above: Vec<usize> = (0..=right.len()).collect();
-    let mut previous = None;
-    for (row, a) in left.chars().enumerate() {
-        let mut line = Vec::with_capacity(above.len());
-        line.push(row + 1);
-        for (column, &b) in right.iter().enumerate() {
-            let at = |cells: &[usize], index: usize| cells.get(index).copied().unwrap_or(0);
-            let mut best = (at(&above, column) + usize::from(a != b))
-                .min(at(&above, column + 1) + 1)
-                .min(at(&line, column) + 1);
-            let left_of_b = column.checked_sub(1).and_then(|i| right.get(i)).copied();
-            if left_of_b == Some(a) && previous == Some(b) {
-                best = best.min(at(&before, column - 1) + 1);
-            }
-            line.push(best);
-        }
-        previous = Some(a);
-        before = std::mem::replace(&mut above, line);
-    }
-    above.last().copied().unwrap_or(0)
-}
 
 /// Declares an enum whose variants are spelt as given, with `as_str`, `ALL`, `Display`,
 /// `FromStr` and serde in both directions, every one strict.
@@ -156,22 +125,6 @@ pub(crate) use word_enum;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn distance_counts_edits_and_swaps() {
-        for (left, right, expected) in [
-            ("", "", 0),
-            ("", "warn", 4),
-            ("warn", "warn", 0),
-            ("wran", "warn", 1),
-            ("wrn", "warn", 1),
-            ("strickt", "strict", 1),
-            ("block", "allow", 4),
-        ] {
-            assert_eq!(distance(left, right), expected, "{left} / {right}");
-            assert_eq!(distance(right, left), expected, "{right} / {left}");
-        }
-    }
 
     #[test]
     fn the_nearest_word_is_named_only_when_it_is_near() {

@@ -26,7 +26,6 @@ use crate::policy::Validation;
 
 pub use chance::Chance;
 pub use feeder::{Feeder, FeederError, Order, Row};
-pub(crate) use hint::nearest;
 pub use scenario::{Call, Expect, Scenario};
 pub use schedule::{Executor, Load, Processes, Shape, Stage};
 pub use subject::Subject;

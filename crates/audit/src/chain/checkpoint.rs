@@ -7,10 +7,10 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
+use countersign_inspect::{decode_hex, encode_hex};
 use serde::{Deserialize, Serialize};
 
 use crate::chain::key::{Signer, TrustedKeys};
-use crate::digest::{hex, unhex};
 use crate::id::Ulid;
 use crate::private::private_file;
 use crate::record::Head;
@@ -52,7 +52,7 @@ impl Checkpoint {
     pub(crate) fn sign(signer: &Signer, kind: CheckpointKind, head: Head, lost: u64) -> Self {
         let at = Timestamp::now();
         let key = signer.public().to_string();
-        let signature = hex(&signer.sign(&message(kind, &head, at, lost)));
+        let signature = encode_hex(&signer.sign(&message(kind, &head, at, lost)));
         Self {
             kind,
             head,
@@ -66,7 +66,7 @@ impl Checkpoint {
     /// Signed by a trusted key, and unchanged since?
     pub fn is_genuine(&self, trusted: &TrustedKeys) -> bool {
         let message = message(self.kind, &self.head, self.at, self.lost);
-        match (trusted.find(&self.key), unhex::<64>(&self.signature)) {
+        match (trusted.find(&self.key), decode_hex::<64>(&self.signature)) {
             (Some(key), Some(signature)) => key.verifies(&message, &signature),
             _ => false,
         }

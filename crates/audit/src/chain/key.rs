@@ -8,10 +8,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use countersign_inspect::{decode_hex, encode_hex};
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
 use thiserror::Error;
 
-use crate::digest::{hex, unhex};
 use crate::private::private_file;
 
 pub(crate) const KEY_FILE: &str = "signing_key";
@@ -60,7 +60,7 @@ impl std::fmt::Debug for Signer {
 impl Signer {
     /// The key written as 64 hexadecimal digits.
     pub fn from_text(text: &str) -> Result<Self, KeyError> {
-        let seed = unhex::<32>(text.trim()).ok_or(KeyError::Malformed)?;
+        let seed = decode_hex::<32>(text.trim()).ok_or(KeyError::Malformed)?;
         Ok(Self {
             key: SigningKey::from_bytes(&seed),
         })
@@ -81,7 +81,7 @@ impl Signer {
     fn create(path: &Path) -> Result<Self, KeyError> {
         let mut seed = [0_u8; 32];
         getrandom::fill(&mut seed).map_err(KeyError::Randomness)?;
-        write_private(path, &hex(&seed)).map_err(|source| KeyError::File {
+        write_private(path, &encode_hex(&seed)).map_err(|source| KeyError::File {
             path: path.to_owned(),
             source,
         })?;
@@ -107,7 +107,7 @@ pub struct PublicKey(VerifyingKey);
 impl PublicKey {
     /// The key written as 64 hexadecimal digits.
     pub fn from_text(text: &str) -> Result<Self, KeyError> {
-        let bytes = unhex::<32>(text.trim()).ok_or(KeyError::Malformed)?;
+        let bytes = decode_hex::<32>(text.trim()).ok_or(KeyError::Malformed)?;
         VerifyingKey::from_bytes(&bytes)
             .map(Self)
             .map_err(|_| KeyError::Malformed)
@@ -122,7 +122,7 @@ impl PublicKey {
 
 impl std::fmt::Display for PublicKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&hex(self.0.as_bytes()))
+        f.write_str(&encode_hex(self.0.as_bytes()))
     }
 }
 

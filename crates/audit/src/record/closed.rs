@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use countersign_inspect::nearest_word;
 use thiserror::Error;
 
 /// A word that is not in its closed set. The message lists the allowed ones.
@@ -30,17 +31,9 @@ impl UnknownValue {
         self.set
     }
 
-    /// The accepted word that was probably meant: one or two letters away.
+    /// The accepted word that was probably meant.
     pub fn nearest(&self) -> Option<&'static str> {
-        let given = self.given.to_lowercase();
-        let distances = self
-            .allowed
-            .iter()
-            .map(|word| (distance(&given, word), *word));
-        distances
-            .min()
-            .filter(|(far, word)| *far <= 2 && *far * 2 < word.len())
-            .map(|(_, word)| word)
+        nearest_word(&self.given, self.allowed.iter().copied())
     }
 
     fn hint(&self) -> String {
@@ -53,25 +46,6 @@ impl UnknownValue {
     pub fn allowed(&self) -> &[&'static str] {
         &self.allowed
     }
-}
-
-/// Letters to insert, remove or change to get from one word to the other. Both are short.
-fn distance(from: &str, to: &str) -> usize {
-    let to: Vec<char> = to.chars().collect();
-    let mut above: Vec<usize> = (0..=to.len()).collect();
-    for (row, a) in from.chars().enumerate() {
-        let mut corner = row;
-        let mut left = row + 1;
-        for (cell, b) in above.iter_mut().skip(1).zip(&to) {
-            let best = (corner + usize::from(a != *b)).min(*cell + 1).min(left + 1);
-            (corner, left) = (*cell, best);
-            *cell = best;
-        }
-        if let Some(first) = above.first_mut() {
-            *first = row + 1;
-        }
-    }
-    above.last().copied().unwrap_or_default()
 }
 
 macro_rules! closed_set {

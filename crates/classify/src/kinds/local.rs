@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use countersign_inspect::encode_hex;
 use rten::{Model, NodeId};
 use rten_tensor::NdTensor;
 use rten_tensor::prelude::*;
@@ -88,8 +89,7 @@ impl Local {
         let weights = read(&file).map_err(refused)?;
         let digest = Sha256::digest(&weights);
         let scorer = Scorer::load(path, weights, settings).map_err(refused)?;
-        let version: Vec<String> = digest.iter().map(|byte| format!("{byte:02x}")).collect();
-        let version = version.concat();
+        let version = encode_hex(&digest);
         Ok(Self {
             name: name.to_owned(),
             identity: format!(

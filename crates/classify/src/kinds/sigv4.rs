@@ -4,6 +4,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use countersign_inspect::encode_hex;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
@@ -34,14 +35,14 @@ impl Signer {
         for (name, value) in headers {
             canonical.extend([name, ":", value.trim(), "\n"]);
         }
-        canonical.extend(["\n", &names, "\n", &hex(&Sha256::digest(body))]);
+        canonical.extend(["\n", &names, "\n", &encode_hex(&Sha256::digest(body))]);
         let Self {
             region, service, ..
         } = self;
         let scope = format!("{}/{region}/{service}/aws4_request", stamp.date());
-        let digest = hex(&Sha256::digest(canonical.as_bytes()));
+        let digest = encode_hex(&Sha256::digest(canonical.as_bytes()));
         let text = format!("AWS4-HMAC-SHA256\n{}\n{scope}\n{digest}", stamp.as_str());
-        let signature = hex(&mac(&self.key(stamp), text.as_bytes()));
+        let signature = encode_hex(&mac(&self.key(stamp), text.as_bytes()));
         format!(
             "AWS4-HMAC-SHA256 Credential={}/{scope}, SignedHeaders={names}, Signature={signature}",
             self.access_key_id
@@ -109,7 +110,7 @@ pub(crate) fn encoded(part: &str) -> String {
             text.push(char::from(byte));
         } else {
             text.push('%');
-            text.extend(digits(byte).map(|digit| digit.to_ascii_uppercase()));
+            text.push_str(&encode_hex(&[byte]).to_ascii_uppercase());
         }
     }
     text
@@ -126,14 +127,6 @@ fn mac(key: &[u8], text: &[u8]) -> [u8; 32] {
         <Hmac<Sha256> as KeyInit>::new_from_slice(key).expect("a key of any length will do");
     mac.update(text);
     mac.finalize().into_bytes().into()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().flat_map(|byte| digits(*byte)).collect()
-}
-
-fn digits(byte: u8) -> [char; 2] {
-    [byte >> 4, byte & 15].map(|half| char::from_digit(half.into(), 16).unwrap_or('0'))
 }
 
 #[cfg(test)]
@@ -164,7 +157,7 @@ mod tests {
     /// The example of key derivation in the documentation of AWS.
     #[test]
     fn the_published_key_is_derived() {
-        let key = hex(&signer("iam").key(&stamp()));
+        let key = encode_hex(&signer("iam").key(&stamp()));
         assert_eq!(
             key,
             "c4afb1cc5771d871763a393e44b703571b55cc28424d1a5e86da6ed3c154a4b9"

@@ -4,9 +4,9 @@
 use std::fmt;
 use std::time::Duration;
 
+use countersign_inspect::nearest_word;
 use thiserror::Error;
 
-use super::hint::nearest;
 use super::units::{duration, shown};
 
 /// Something that must hold.
@@ -156,12 +156,12 @@ fn metric(name: &str) -> Result<Metric, Wrong> {
     if let Some(rest) = name.strip_prefix("contract.") {
         return known(&CONTRACT, rest)
             .map(Metric::Contract)
-            .ok_or(("no such metric", nearest(rest, CONTRACT)));
+            .ok_or(("no such metric", nearest_word(rest, CONTRACT)));
     }
     let Some(rest) = name.strip_prefix("tools/call") else {
         return known(&RUN, name)
             .map(Metric::Run)
-            .ok_or(("no such metric", nearest(name, RUN)));
+            .ok_or(("no such metric", nearest_word(name, RUN)));
     };
     let (tool, rest) = tagged(rest).ok_or(("expected tools/call{tool=NAME}.METRIC", None))?;
     if let Some(name) = known(&CALLS, rest) {
@@ -174,7 +174,7 @@ fn metric(name: &str) -> Result<Metric, Wrong> {
         "first_event" => Timing::FirstEvent,
         _ => {
             let all = CALLS.into_iter().chain(TIMINGS);
-            return Err(("no such metric", nearest(word, all)));
+            return Err(("no such metric", nearest_word(word, all)));
         }
     };
     let statistic =

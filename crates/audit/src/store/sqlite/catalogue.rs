@@ -3,10 +3,11 @@
 //! A new digest is a new generation. The last 16 generations of a tool are kept, and of each server no more bytes than its share:
 //! a server that lists other tools every time must not fill the disk.
 
+use countersign_inspect::decode_hex;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::transaction::{Transaction, immediate};
-use crate::digest::{Digest, unhex};
+use crate::digest::Digest;
 use crate::store::StoreError;
 use crate::store::catalogue::{CapturedTool, Declared, Generation};
 use crate::time::Timestamp;
@@ -131,7 +132,7 @@ pub(super) fn first_changed(connection: &Connection) -> rusqlite::Result<Option<
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let digest: String = row.get(2)?;
-        let digest = unhex::<32>(&digest).map(Digest::from);
+        let digest = decode_hex::<32>(&digest).map(Digest::from);
         let raw = row.get_ref(3)?.as_bytes().unwrap_or_default();
         if digest.is_some_and(|digest| digest != Digest::of(raw)) {
             let (server, tool): (String, String) = (row.get(0)?, row.get(1)?);

@@ -2,11 +2,12 @@
 
 use std::sync::atomic::Ordering;
 
+use countersign_inspect::nearest_word;
+
 use super::Engine;
 use crate::judge::Violation;
 use crate::load::LoadError;
 use crate::load::validator::now_ms;
-use crate::plan::nearest;
 use crate::policy::SchemaPolicy;
 
 impl Engine {
@@ -77,7 +78,7 @@ impl Engine {
 
 /// A tool of the plan that the server does not list, with the name that was probably meant.
 fn unlisted(name: &str, listed: &[&str]) -> String {
-    let meant = nearest(name, listed.iter().copied());
+    let meant = nearest_word(name, listed.iter().copied());
     let meant = meant.map_or_else(String::new, |meant| format!("; did you mean {meant:?}?"));
     format!("the server lists no tool {name:?}{meant}")
 }
