@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
-use countersign_gateway::config::{ApiKey, Config};
+use countersign_config::{ApiKey, Config};
 use countersign_gateway::{KeyError, stored_admin_key, stored_api_key};
 use serde_json::Value;
 

@@ -16,9 +16,9 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use countersign_audit::Durability;
+use countersign_config::{ApiKey, Config, Environment, Server};
 use countersign_fixture::{Script, Tool, executable};
 use countersign_gateway::Gateway;
-use countersign_gateway::config::{ApiKey, Config, Environment, Server};
 use countersign_inspect::Mode;
 use rustix::time::{ClockId, clock_gettime};
 

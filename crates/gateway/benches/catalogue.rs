@@ -9,9 +9,9 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
 use countersign_audit::Durability;
+use countersign_config::{ApiKey, Config, Environment, Server};
 use countersign_fixture::{Script, Tool, executable};
 use countersign_gateway::Gateway;
-use countersign_gateway::config::{ApiKey, Config, Environment, Server};
 
 const KEY: &str = "bench";
 const ROUNDS: usize = 500;

@@ -18,6 +18,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use countersign_audit::{Store, StoreError};
+use countersign_config::Config;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
@@ -27,7 +28,6 @@ pub(crate) use entry::Entry;
 pub(crate) use survey::survey;
 pub(crate) use tool::{Naming, Tool};
 
-use crate::config::Config;
 use crate::events;
 use crate::pause;
 use crate::router::Index;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use countersign_config::{Config, Server};
 use countersign_dial::Budget;
 use countersign_inspect::Era;
 use thiserror::Error;
@@ -12,7 +13,6 @@ use tokio::time::timeout;
 
 use crate::ability::Ability;
 use crate::catalogue::survey;
-use crate::config::{Config, Server};
 use crate::upstream::eras::Known;
 use crate::upstream::request::{LEGACY, MODERN};
 use crate::upstream::stdio::End;

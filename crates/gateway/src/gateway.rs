@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_audit::{Options, Retention, Store, StoreError};
+use countersign_config::{ActivityConfig, Config, Opened};
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 
-use crate::config::{ActivityConfig, Config, Opened};
 use crate::downstream;
 use crate::drain::Phase;
 use crate::key::{Key, KeyError, Keys};

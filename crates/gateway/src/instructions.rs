@@ -2,10 +2,10 @@
 //! what the one server behind the endpoint says about itself. The first is ours, the second was cleaned when captured.
 
 use bytes::Bytes;
+use countersign_config::Config;
 use countersign_inspect::Listing;
 use countersign_tape::{Span, quote};
 
-use crate::config::Config;
 use crate::route::Endpoint;
 
 /// The instructions of an endpoint; `own`: a server's, as a JSON string.
@@ -44,8 +44,9 @@ fn host_instruction(config: &Config, server: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use countersign_config::{self as config, Environment};
+
     use super::*;
-    use crate::config::{self, Environment};
 
     fn composed(
         sanitisation: &str,

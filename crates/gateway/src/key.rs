@@ -7,9 +7,9 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use countersign_config::{ApiKey, Config};
 use thiserror::Error;
 
-use crate::config::{ApiKey, Config};
 use crate::noise::token;
 
 const API_KEY: KeyFile = KeyFile {
@@ -157,8 +157,9 @@ fn read(path: &Path) -> io::Result<String> {
 mod tests {
     use std::os::unix::fs::PermissionsExt;
 
+    use countersign_config::Environment;
+
     use super::*;
-    use crate::config::Environment;
 
     #[test]
     fn a_key_is_made_once_and_only_its_owner_reads_it() {

@@ -1,24 +1,27 @@
 //! The MCP gateway: an agent's call goes in, a server answers, and what comes back has been
 //! inspected and recorded before anyone reads it.
 //!
-//! The life of a call is one page: `call.rs`. [`Gateway::start`] takes a [`config::Config`] and
-//! serves until it is stopped; [`Wrapped`] is the same for one client over the standard streams.
+//! The life of a call is one page: `call.rs`. [`Gateway::start`] takes a
+//! [`Config`](countersign_config::Config) and serves until it is stopped; [`Wrapped`] is the same for one client over
+//! the standard streams.
 //!
-//! ```
-//! use countersign_gateway::config::{self, Environment};
+//! ```no_run
+//! use countersign_config::{Environment, parse};
+//! use countersign_gateway::Gateway;
 //!
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 //! let file = r#"{"mcpServers": {"files": {"command": "npx", "args": ["-y", "some-server"]}}}"#;
-//! let (config, warnings) = config::parse(file, &Environment::empty())?;
-//! assert_eq!(config.servers[0].name, "files");
+//! let (config, warnings) = parse(file, &Environment::process())?;
 //! assert!(warnings.is_empty());
-//! # Ok::<(), config::ConfigError>(())
+//! let gateway = Gateway::start(config).await?;
+//! # Ok(())
+//! # }
 //! ```
 
 mod ability;
 mod call;
 mod catalogue;
 mod checkup;
-pub mod config;
 mod downstream;
 mod drain;
 mod events;

@@ -4,7 +4,7 @@
 use countersign_audit::{Filter, Preview, Reader, StoreError, Timestamp};
 use countersign_inspect::{Mode, Overrides};
 
-use crate::config::Config;
+use countersign_config::Config;
 
 /// How far back, where nothing is said.
 const PERIOD: &str = "7d";

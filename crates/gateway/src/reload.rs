@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use countersign_audit as audit;
+use countersign_config::{self as config, ConfigError, Opened, Source};
 use countersign_inspect::Digest;
 use tokio::sync::Mutex as Turn;
 use tokio::time::sleep;
@@ -18,7 +19,6 @@ use tokio::time::sleep;
 pub(crate) use said::{Applied, Said, Status};
 pub(crate) use watch::watch;
 
-use crate::config::{self, ConfigError, Opened, Source};
 use crate::drain::Phase;
 use crate::gateway::{self, StartError};
 use crate::key::Keys;

@@ -2,13 +2,13 @@
 //! is told about it. What they are and how they are asked is the classifiers' own crate. Stage 4e.
 
 use countersign_classify::{OnError, Origin, Outcome};
+use countersign_config::Config;
 use countersign_inspect::config::Posture;
 use countersign_inspect::{Examined, Finding, Screened, Screening, Severity, Stage};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::catalogue::Tool;
-use crate::config::Config;
 use crate::events::{Classified, Events};
 use crate::noise::hex;
 use crate::route::Route;

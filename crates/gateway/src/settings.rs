@@ -5,8 +5,8 @@
 use std::sync::Arc;
 
 use countersign_audit::{PayloadPolicy, Redactor};
+use countersign_config::Config;
 
-use crate::config::Config;
 use crate::downstream::Guard;
 use crate::key::Keys;
 

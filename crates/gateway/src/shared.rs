@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use countersign_audit::Store;
+use countersign_config::{Config, Opened};
 use countersign_dial::Budget;
 use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
 
 use crate::catalogue::{Followed, Found};
-use crate::config::{Config, Opened};
 use crate::downstream::{Feed, Sessions};
 use crate::drain::Drain;
 use crate::events::Events;

@@ -4,12 +4,12 @@
 
 use std::sync::Arc;
 
+use countersign_config::{Opened, Transport};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::config::{Opened, Transport};
 use crate::downstream::{Door, write};
 use crate::gateway::{CANCEL, StartError, check, open_store, wind_down};
 use crate::plan::Plan;
@@ -51,7 +51,7 @@ impl Wrapped {
         let Ok([Supervisor::Stdio(mut supervisor)]) = <[_; 1]>::try_from(supervisors) else {
             return Err(unsupported());
         };
-        let given = |server: &crate::config::Server| matches!(&server.transport, Transport::Stdio { env, .. } if !env.is_empty());
+        let given = |server: &countersign_config::Server| matches!(&server.transport, Transport::Stdio { env, .. } if !env.is_empty());
         supervisor.program.shares = Shares {
             environment: !config.server(&supervisor.server).is_some_and(given),
             stderr: true,

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
-use countersign_gateway::config::{
-    self, Config, ConfigError, Environment, Located, Opened, Origin, Overrides, Problem, Source,
-    Warning,
+use countersign_config::{
+    self as config, Config, ConfigError, Environment, Located, Opened, Origin, Overrides, Problem,
+    Source, Warning,
 };
 
 use crate::report::{self, Failure, printable};

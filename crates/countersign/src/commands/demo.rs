@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use countersign_gateway::config::{Environment, Located, Origin, Overrides};
+use countersign_config::{Environment, Located, Origin, Overrides};
 
 /// The configuration of the demo: no file, and a data directory of its own unless a flag names another.
 pub(super) fn configuration(flags: &mut Overrides) -> Located {

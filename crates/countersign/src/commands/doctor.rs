@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use clap::Args;
-use countersign_gateway::config::Overrides;
+use countersign_config::Overrides;
 
 use super::config::ConfigOption;
 use crate::format::FormatOption;

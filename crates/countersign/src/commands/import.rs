@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
 use clap::Args;
-use countersign_gateway::config::Environment;
+use countersign_config::Environment;
 
 use crate::format::{Format, FormatOption};
 use crate::report::{self, Failure, printable};

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
+use countersign_config::Overrides;
 use countersign_gateway::ProcessNoise;
-use countersign_gateway::config::Overrides;
 use countersign_inspect::{
     Contract, Decision, Declaration, Era, Finding, Inspected, Mode, Policy, RawReply,
     Report as Verdict, Screening, Skipped, Source as Origin, ToolName, examine,

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use countersign_gateway::config::{self, Config, Opened, Overrides, exposure_warning};
+use countersign_config::{self as config, Config, Opened, Overrides, exposure_warning};
 use countersign_gateway::{Gateway, StartError};
 use tokio::signal::unix::{SignalKind, signal};
 

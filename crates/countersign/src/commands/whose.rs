@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use countersign_gateway::config::{Config, Overrides};
+use countersign_config::{Config, Overrides};
 use serde_json::Value;
 
 use super::config::ConfigOption;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
-use countersign_gateway::config::{
+use countersign_config::{
     Config, Opened, Overrides, SERVER_NAMES, Server, Transport, is_server_name, server_name,
 };
 use countersign_gateway::{End, Wrapped};

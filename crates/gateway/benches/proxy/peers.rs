@@ -7,8 +7,8 @@ use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use countersign_audit::Durability;
+use countersign_config::{ApiKey, Config, Environment, Server};
 use countersign_gateway::Gateway;
-use countersign_gateway::config::{ApiKey, Config, Environment, Server};
 use countersign_inspect::Mode;
 use http_body_util::{BodyExt, Full, Limited};
 use hyper::body::Incoming;

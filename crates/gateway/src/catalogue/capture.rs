@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use countersign_audit::{Declared, Generation, Record};
+use countersign_config::Config;
 use countersign_inspect::Digest;
 
 use super::change::{self, Change, changes};
 use super::remarks::Remarks;
 use super::{Entry, Tool, Tools};
-use crate::config::Config;
 use crate::events;
 use crate::shared::Shared;
 use crate::upstream::http::Mirrored;

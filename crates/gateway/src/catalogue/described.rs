@@ -3,9 +3,9 @@
 
 use bytes::Bytes;
 use countersign_audit::{Record, Source};
+use countersign_config::Config;
 use countersign_inspect::{Decision, Listing};
 
-use crate::config::Config;
 use crate::settings::Settings;
 use crate::shared::Shared;
 

@@ -1,9 +1,10 @@
 //! A server's tools counted, without remembering them: how many there are, and how much of what they declare can be
 //! enforced. For whoever looks a server over; calls never come by here.
 
+use countersign_config::Config;
+
 use super::{Entry, Tool, fetch};
 use crate::checkup::Tally;
-use crate::config::Config;
 use crate::upstream::Connection;
 
 /// Asks a server for its list and counts what is in it.

@@ -134,7 +134,7 @@ fn servers(shared: &Shared) -> Response<Body> {
 }
 
 /// A server that is not started, for want of a variable.
-fn unstarted(server: &crate::config::Server) -> Option<serde_json::Value> {
+fn unstarted(server: &countersign_config::Server) -> Option<serde_json::Value> {
     let unset = server.unset_references.first().filter(|_| server.enabled)?;
     Some(json!({
         "name": server.name,

@@ -8,7 +8,7 @@ use hyper::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
 use hyper::{HeaderMap, Method};
 use sha2::{Digest as _, Sha256};
 
-use crate::config::Config;
+use countersign_config::Config;
 
 const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
@@ -167,7 +167,7 @@ mod tests {
     }
 
     fn guard() -> Guard {
-        let mut config = Config::embedded(&crate::config::Environment::empty());
+        let mut config = Config::embedded(&countersign_config::Environment::empty());
         config.trusted_hosts = vec![
             "gateway.example".to_owned(),
             "other.example:8443".to_owned(),

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use countersign_audit::OnStoreError;
+use countersign_config::RoutingMode;
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::server::conn::http1;
@@ -22,7 +23,6 @@ use tokio::net::{TcpListener, TcpStream};
 use super::intake;
 use super::listen::Listener;
 use super::{api, mcp};
-use crate::config::RoutingMode;
 use crate::drain::Phase;
 use crate::events;
 use crate::metrics;

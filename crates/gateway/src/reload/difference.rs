@@ -9,7 +9,7 @@ use serde_json::Value;
 
 pub(crate) use change::{Change, changes};
 
-use crate::config::{Config, Secret};
+use countersign_config::{Config, Secret};
 
 const SERVERS: &str = "mcpServers";
 
@@ -85,8 +85,9 @@ fn server<'a>(shown: &'a Value, name: &str) -> Option<&'a Value> {
 
 #[cfg(test)]
 mod tests {
+    use countersign_config::{Environment, parse};
+
     use super::*;
-    use crate::config::{Environment, parse};
 
     fn read(text: &str) -> Config {
         let read = parse(text, &Environment::empty());

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use countersign_audit::{Kind, Outcome, Record, Source as By};
+use countersign_config::{ConfigError, Problem, Source};
 use serde::Serialize;
 
 use super::Refused;
 use super::difference::Change;
-use crate::config::{ConfigError, Problem, Source};
 use crate::events;
 use crate::shared::Shared;
 
@@ -124,6 +124,7 @@ fn wrong(error: &ConfigError) -> Vec<Said> {
             let file = path.as_deref();
             problems.iter().map(|it| Said::of(it, file)).collect()
         }
+        other => vec![Said::plain(other.to_string(), UNREADABLE)],
     }
 }
 

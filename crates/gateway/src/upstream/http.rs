@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use countersign_config::Protocol;
 use countersign_dial::{Budget, Site};
 use countersign_inspect::{Era, Listing, Refusal};
 use thiserror::Error;
@@ -34,7 +35,6 @@ use super::hello::{HandshakeError, Hello};
 use super::tries::{Tries, rest};
 use super::{Connection as Any, NoteSink, State, Unanswered};
 use crate::ability::Abilities;
-use crate::config::Protocol;
 use crate::events::{self, Events};
 
 /// How long a server may take to be greeted.

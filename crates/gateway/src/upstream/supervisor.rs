@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use countersign_config::{Config, Server, Transport};
 use countersign_dial::{Budget, Site, SiteError};
 use tokio::sync::{oneshot, watch};
 
@@ -9,7 +10,6 @@ use super::eras::Known;
 use super::http;
 use super::stdio::{self, End, Program, Shares};
 use super::{Limits, State, Upstream};
-use crate::config::{Config, Server, Transport};
 use crate::events::Events;
 use crate::shared::Shared;
 

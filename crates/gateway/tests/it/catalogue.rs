@@ -1,11 +1,11 @@
 //! The catalogue over time: restarts, servers that do not list, tools that come and go.
 
 use countersign_audit::{Evidence, Kind, OnStoreError, Options, Outcome, Record, Store};
+use countersign_config::Server;
 use countersign_fixture::client::Exchange;
 use countersign_fixture::script::Cursor;
 use countersign_fixture::{Answer, Body, Script, Step, Tool, preset as presets};
 use countersign_gateway::Gateway;
-use countersign_gateway::config::Server;
 use countersign_inspect::config::Advertise;
 use serde_json::Value;
 

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use countersign_config::{Classifier, Config, Server};
 use countersign_fixture::{Script, Tool};
 use countersign_gateway::classify::{Kind, OnError, OnInjection, Options, Settings, Webhook};
-use countersign_gateway::config::{Classifier, Config, Server};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

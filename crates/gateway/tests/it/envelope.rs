@@ -1,10 +1,10 @@
 //! What stands around a result, and strings that are no known texts: a server can put a request for the client, a control token
 //! or a tower of brackets into any of them. None of it reaches a client, in any mode and over any transport.
 
+use countersign_config::Server;
 use countersign_fixture::client::request;
 use countersign_fixture::http::Format;
 use countersign_fixture::{Answer, Body, Envelope, Eras, Script, Step, Tool};
-use countersign_gateway::config::Server;
 use countersign_inspect::Mode;
 use serde_json::value::RawValue;
 

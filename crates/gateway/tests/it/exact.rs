@@ -1,10 +1,10 @@
 //! Exact bytes, whichever way a client takes to a server: its own endpoint, all servers' tools, and
 //! the router. Nothing but the id differs from what the server wrote.
 
+use countersign_config::Server;
 use countersign_fixture::client::{HttpClient, call_params, modern_params, request};
 use countersign_fixture::http::Format;
 use countersign_fixture::{Era, Eras, Script, preset, span};
-use countersign_gateway::config::Server;
 use countersign_inspect::config::SanitiseMode;
 use serde_json::{Value, json};
 

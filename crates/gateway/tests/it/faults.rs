@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use countersign_config::Server;
 use countersign_fixture::client::Response;
 use countersign_fixture::{Entry, Eras, LogListener, Script, preset as presets};
-use countersign_gateway::config::Server;
 
 use crate::support::{
     Rig, WAIT, error_code, fixture, preset, refusal, result, scripted, strict, text,

@@ -1,10 +1,10 @@
 //! Exact bytes: what a server says is what the client gets, with nothing but the id changed and members that JSON-RPC
 //! does not know cut from the top level.
 
+use countersign_config::Server;
 use countersign_fixture::client::{HttpClient, Response, call_params, modern_params, request};
 use countersign_fixture::http::Format;
 use countersign_fixture::{Era, Eras, Script, preset, span};
-use countersign_gateway::config::Server;
 
 use crate::support::{FOREIGN, Rig, over_http, result, scripted, text, unsanitised};
 

@@ -3,10 +3,10 @@
 
 use std::time::Duration;
 
+use countersign_config::Server;
 use countersign_fixture::client::Response;
 use countersign_fixture::http::{self, Format};
 use countersign_fixture::{Eras, preset};
-use countersign_gateway::config::Server;
 
 use crate::support::{Rig, error_code, over_http, refusal, result};
 

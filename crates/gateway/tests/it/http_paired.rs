@@ -10,8 +10,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
+use countersign_config::{Protocol, Server, Transport};
 use countersign_fixture::span;
-use countersign_gateway::config::{Protocol, Server, Transport};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body, Frame, Incoming};
 use hyper::header::CONTENT_TYPE;

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use countersign_config::{Protocol, Secret, Server, Transport};
 use countersign_fixture::http::{self, Format};
 use countersign_fixture::{Entry, Eras, Log, Script, preset, span};
-use countersign_gateway::config::{Protocol, Secret, Server, Transport};
 
 use crate::support::{
     Rig, WAIT, logged_http, over_http, preset as stdio_preset, received, refusal, result, text,

@@ -139,7 +139,7 @@ async fn the_default_endpoint_offers_router_tools() {
     ];
     assert_eq!(names(&rig, "/mcp").await, expected);
     let direct = Rig::with(vec![preset("x", "demo")], |config| {
-        config.routing_mode = countersign_gateway::config::RoutingMode::Direct;
+        config.routing_mode = countersign_config::RoutingMode::Direct;
     });
     assert!(
         names(&direct.await, "/mcp")

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use countersign_config::{Located, Origin, Overrides, Source};
 use countersign_fixture::client::request;
 use countersign_fixture::{Answer, Body, LogListener, Script, Step, Tool, executable};
 use countersign_gateway::Gateway;
-use countersign_gateway::config::{Located, Origin, Overrides, Source};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
 use tempfile::TempDir;

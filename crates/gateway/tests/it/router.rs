@@ -1,8 +1,8 @@
 //! The router tools: finding, describing and calling the tools of all servers.
 
+use countersign_config::Server;
 use countersign_fixture::client::{Response, call_params};
 use countersign_fixture::{Script, Tool};
-use countersign_gateway::config::Server;
 use serde_json::{Value, json};
 
 use crate::support::{Rig, preset, refusal, result, scripted};

@@ -2,8 +2,8 @@
 //! operator says so, and on the record in a form that can do nothing.
 
 use countersign_audit::Payloads;
+use countersign_config::Server;
 use countersign_fixture::{Answer, Body, Script, Step, Tool};
-use countersign_gateway::config::Server;
 use countersign_inspect::config::Posture;
 use serde_json::Value;
 use serde_json::value::RawValue;

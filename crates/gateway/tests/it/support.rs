@@ -3,11 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
+use countersign_config::{ApiKey, Config, Environment, Server};
 use countersign_fixture::client::{HttpClient, Response};
 use countersign_fixture::http::{self, Format};
 use countersign_fixture::{Entry, Log, Script, executable, span};
 use countersign_gateway::Gateway;
-use countersign_gateway::config::{ApiKey, Config, Environment, Server};
 use countersign_inspect::Mode;
 use countersign_inspect::config::SanitiseMode;
 use serde_json::Value;

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 use std::path::Path;
 
-use countersign_gateway::config::{ApiKey, Config, Environment, Server};
+use countersign_config::{ApiKey, Config, Environment, Server};
 use countersign_gateway::inspect::Mode;
 use tokio::runtime::{Builder, Runtime};
 

@@ -5,8 +5,8 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use countersign_config::Server;
 use countersign_gateway::Gateway;
-use countersign_gateway::config::Server;
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 

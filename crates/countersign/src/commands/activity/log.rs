@@ -8,7 +8,7 @@ use anyhow::Context;
 use countersign_audit::{
     ExportFormat, Filter, GroupBy, Query, Reader, StoreError, Timestamp, Ulid,
 };
-use countersign_gateway::config::Config;
+use countersign_config::Config;
 use countersign_gateway::store_options;
 use serde_json::Value;
 

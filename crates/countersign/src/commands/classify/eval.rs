@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use clap::Args;
+use countersign_config::Overrides;
 use countersign_gateway::classify::{Kind, Local, Options, Outcome, Panel, Settings};
-use countersign_gateway::config::Overrides;
 
 use super::sets::{self, Set};
 use super::tally::Tally;

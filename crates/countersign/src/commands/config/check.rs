@@ -5,9 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use countersign_gateway::config::{
-    ConfigError, Environment, Problem, exposure_warning, load_with, locate,
-};
+use countersign_config::{ConfigError, Environment, Problem, exposure_warning, load_with, locate};
 use serde::Serialize;
 
 use super::{refuse, warn};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use clap::Args;
-use countersign_gateway::config::{Environment, locate, template};
+use countersign_config::{Environment, locate, template};
 
 use crate::files;
 use crate::report::{Failure, printable};

@@ -17,7 +17,7 @@ Examples:
 pub(super) struct Arguments {}
 
 pub(super) fn run(_: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let schema = countersign_gateway::config::schema();
+    let schema = countersign_config::schema();
     let text = serde_json::to_string_pretty(&schema).context("cannot write the schema as JSON")?;
     console.data(text + "\n")?;
     Ok(Exit::Ok)

@@ -1,7 +1,7 @@
 //! `countersign config show`: what holds once file, environment and defaults are put together, as JSON without secrets.
 
 use clap::Args;
-use countersign_gateway::config::{Config, Overrides, Profile};
+use countersign_config::{Config, Overrides, Profile};
 
 use super::ConfigOption;
 use crate::report::Failure;

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use countersign_gateway::config::Config;
+use countersign_config::Config;
 
 use super::check::Check;
 use crate::files;

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::time::Duration;
 
-use countersign_gateway::config::Config;
+use countersign_config::Config;
 use countersign_gateway::stored_api_key;
 use serde_json::Value;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use countersign_gateway::config::{Config, Protocol, Server, Transport};
+use countersign_config::{Config, Protocol, Server, Transport};
 use countersign_gateway::inspect::Era;
 use countersign_gateway::{Checkup, Sick, Tally, Trouble};
 use serde_json::Value;

@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use countersign_gateway::config::{
-    self, Config, ConfigError, EnvFile, Environment, Located, Origin, Overrides, Problem, Transport,
+use countersign_config::{
+    self as config, Config, ConfigError, EnvFile, Environment, Located, Origin, Overrides, Problem,
+    Transport,
 };
 
 use super::check::Check;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use countersign_audit::{Query, Reader, StoreError, Stored, Timestamp, TrustedKeys};
-use countersign_gateway::config::Config;
+use countersign_config::Config;
 use countersign_gateway::store_options;
 
 use super::check::Check;

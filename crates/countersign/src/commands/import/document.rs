@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use countersign_gateway::config;
+use countersign_config as config;
 use countersign_tape::{Kind, Limits, Span, Tape};
 use serde_json::Value;
 

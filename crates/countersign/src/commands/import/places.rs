@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use countersign_gateway::config::Environment;
+use countersign_config::Environment;
 
 /// A client whose files are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -111,7 +111,7 @@ fn settings(environment: &Environment<'_>) -> Vec<PathBuf> {
 mod tests {
     use std::path::Path;
 
-    use countersign_gateway::config::Environment;
+    use countersign_config::Environment;
 
     use super::Client;
 

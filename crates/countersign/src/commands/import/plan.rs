@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use countersign_gateway::config::{is_server_name, server_name};
+use countersign_config::{is_server_name, server_name};
 use serde::Serialize;
 
 use super::arguments::masked;

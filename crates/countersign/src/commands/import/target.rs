@@ -6,8 +6,8 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
-use countersign_gateway::config::{
-    self, ConfigError, EnvFile, Environment, Origin, Overrides, assignment,
+use countersign_config::{
+    self as config, ConfigError, EnvFile, Environment, Origin, Overrides, assignment,
 };
 use serde_json::Value;
 

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use countersign_gateway::config::Environment;
+use countersign_config::Environment;
 use serde_json::Value;
 
 use super::arguments::masked;

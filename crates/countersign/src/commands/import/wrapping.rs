@@ -6,7 +6,7 @@ mod edit;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use countersign_gateway::config::{is_server_name, server_name};
+use countersign_config::{is_server_name, server_name};
 use serde::Serialize;
 
 pub(super) use edit::inside;

@@ -3,7 +3,7 @@
 
 use clap::Args;
 use countersign_audit::Timestamp;
-use countersign_gateway::config::Config;
+use countersign_config::Config;
 use countersign_gateway::{PreviewQuery, preview};
 use serde_json::Value;
 

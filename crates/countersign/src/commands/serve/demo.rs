@@ -2,8 +2,8 @@
 //! own front door. The first command a newcomer types already shows a blocked call.
 
 use anyhow::{Context, anyhow};
+use countersign_config::{Config, Problem, Server};
 use countersign_gateway::Gateway;
-use countersign_gateway::config::{Config, Problem, Server};
 use countersign_gateway::inspect::Mode;
 use serde_json::Value;
 

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use countersign_config::Config;
 use serde_json::Value;
 
 use super::{SERVERS, changed_secrets, changed_servers, is_reached_otherwise, server, shown};
-use crate::config::Config;
 
 /// A value is told up to this length.
 const MAX_VALUE: usize = 300;

@@ -9,7 +9,7 @@ use std::process::Stdio;
 use countersign_dial::{inheritable, keeper};
 use tokio::process::Command;
 
-use crate::config::Secret;
+use countersign_config::Secret;
 
 /// What a child inherits of our environment: what every program needs.
 const INHERITED: [&str; 11] = [

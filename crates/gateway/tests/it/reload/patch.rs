@@ -3,8 +3,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 
+use countersign_config::{ApiKey, Located, Origin, Overrides, Source};
 use countersign_gateway::Gateway;
-use countersign_gateway::config::{ApiKey, Located, Origin, Overrides, Source};
 use serde_json::json;
 
 use super::{Following, child};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use countersign_gateway::config::{Server, Transport};
+use countersign_config::{Server, Transport};
 
 use super::NAME;
 use crate::commands::doctor::check::Check;

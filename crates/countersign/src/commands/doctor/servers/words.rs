@@ -1,6 +1,6 @@
 //! What is said about a server that was looked at, and what might help one that is ill.
 
-use countersign_gateway::config::{Protocol, Server, Transport};
+use countersign_config::{Protocol, Server, Transport};
 use countersign_gateway::{PROTOCOL_VERSIONS, Sick, Tally, Trouble};
 
 use super::NAME;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use countersign_gateway::config::Environment;
+use countersign_config::Environment;
 use serde_json::{Value, json};
 
 use super::super::definition::Read;

@@ -1,0 +1,189 @@
+//! The configuration of a Countersign gateway: `mcp_config.json` in, a typed [`Config`] out, or every mistake in it with
+//! its line, its column and what to write instead.
+//!
+//! A file is read in four steps, each a module: `document` (JSON with positions), `check` (against the table in
+//! `keys`), `raw` (serde), `resolve` (typed and cross-checked). This crate binds no port and starts no process.
+//!
+//! ```
+//! use countersign_config::{ConfigError, Environment, parse};
+//!
+//! let file = r#"{"mcpServers": {"files": {"command": "npx", "args": ["-y", "some-server"]}}}"#;
+//! let (config, warnings) = parse(file, &Environment::empty())?;
+//! assert_eq!(config.servers[0].name, "files");
+//! assert!(warnings.is_empty());
+//!
+//! let mistake = parse(r#"{"listne": ":8080"}"#, &Environment::empty()).unwrap_err();
+//! let problem = &mistake.problems()[0];
+//! assert_eq!(problem.to_string(), "1:2: /listne: unknown key \"listne\"");
+//! # Ok::<(), ConfigError>(())
+//! ```
+
+mod api_change;
+mod check;
+mod classifier;
+mod document;
+mod duration;
+mod environment;
+mod foreign;
+mod keys;
+mod locate;
+mod merge;
+mod model;
+mod name;
+mod nearest;
+mod overrides;
+#[cfg(test)]
+mod page;
+mod problem;
+mod raw;
+mod resolve;
+mod running;
+mod sanitisers;
+mod schema;
+mod secret;
+mod show;
+mod source;
+mod template;
+#[cfg(test)]
+mod tests;
+mod variables;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::net::SocketAddr;
+use std::path::Path;
+
+pub use api_change::check_api_change;
+pub use classifier::{Classifier, SetupFailure};
+pub use environment::Environment;
+pub use locate::{Located, Origin, locate};
+pub use merge::{merged, patch};
+pub use model::{
+    ActivityConfig, Config, Profile, Protocol, RoutingMode, Server, ToolConfig, ToolNames,
+    Transport,
+};
+pub use name::{ALLOWED as SERVER_NAMES, fixed as server_name, is_allowed as is_server_name};
+pub use overrides::Overrides;
+pub use problem::{ConfigError, Place, Problem, Warning};
+pub use schema::schema;
+pub use secret::{ApiKey, Secret};
+pub use source::{Adjust, Opened, Source};
+pub use template::template;
+pub use variables::{EnvFile, assignment};
+
+/// Far more than any list of servers; a device or a runaway pipe must not fill memory.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Reads the file at `path`, with this process's environment, whose settings win over the file's.
+pub fn load(path: &Path) -> Result<(Config, Vec<Warning>), ConfigError> {
+    load_with(path, &Environment::process())
+}
+
+/// [`load`] with the environment given.
+pub fn load_with(
+    path: &Path,
+    environment: &Environment<'_>,
+) -> Result<(Config, Vec<Warning>), ConfigError> {
+    let located = Located {
+        path: Some(path.to_owned()),
+        source: Origin::Flag,
+    };
+    open(&located, environment, &Overrides::default())
+}
+
+/// The configuration a text says. Settings from the environment are not applied, references to it are.
+pub fn parse(
+    text: &str,
+    environment: &Environment<'_>,
+) -> Result<(Config, Vec<Warning>), ConfigError> {
+    let document = document::Document::parse(text)?;
+    let warnings = check::document(&document)?;
+    resolve::document(&document, environment, warnings)
+}
+
+/// What holds: the file that [`locate`] finds, or the defaults where there is none; then the
+/// environment; then `flags`. References are to variables of `environment` and of the [`EnvFile`].
+pub fn open(
+    located: &Located,
+    environment: &Environment<'_>,
+    flags: &Overrides,
+) -> Result<(Config, Vec<Warning>), ConfigError> {
+    let text = located.file().map(read).transpose()?;
+    settle(text.as_deref().zip(located.file()), environment, flags)
+}
+
+/// What holds when the file at a path says this, or when there is none.
+fn settle(
+    file: Option<(&str, &Path)>,
+    environment: &Environment<'_>,
+    flags: &Overrides,
+) -> Result<(Config, Vec<Warning>), ConfigError> {
+    let variables = EnvFile::locate(file.map(|(text, _)| text), environment, flags).read()?;
+    let (mut config, mut warnings) = match file {
+        Some((text, path)) => {
+            let (config, mut warnings) = parse(text, &environment.beside(&variables.values))
+                .map_err(|error| error.in_file(path))?;
+            warnings.extend(exposed_secret(path, &config));
+            (config, warnings)
+        }
+        None => (Config::embedded(environment), Vec::new()),
+    };
+    warnings.extend(variables.exposed());
+    Overrides::from_environment(environment)?.apply(&mut config)?;
+    flags.apply(&mut config)?;
+    Ok((config, warnings))
+}
+
+/// An address and port to listen on, as `listen` in the file and `COUNTERSIGN_LISTEN` are read.
+pub fn parse_listen(text: &str) -> Result<SocketAddr, Problem> {
+    resolve::listen(text)
+}
+
+/// The warning that a gateway with this configuration can be reached from other machines, if it can.
+pub fn exposure_warning(config: &Config) -> Option<Warning> {
+    resolve::exposure_warning(config)
+}
+
+/// A key that stands in the file itself is only as secret as the file.
+#[cfg(unix)]
+fn exposed_secret(path: &Path, config: &Config) -> Option<Warning> {
+    use std::os::unix::fs::PermissionsExt;
+    let keys = [
+        config.api_key.as_ref(),
+        config.admin_key.as_ref(),
+        config.activity.signing_key.as_ref(),
+    ];
+    let classifiers = config.classifiers.iter().flat_map(Classifier::secrets);
+    let mut keys = keys.into_iter().flatten().chain(classifiers);
+    let literal = keys.any(Secret::is_literal);
+    let mode = path.metadata().ok()?.permissions().mode();
+    (literal && mode & 0o077 != 0).then(|| {
+        Problem::new(None, "the file holds a key and others may read it").hint(format!(
+            "run: chmod 600 {}; or write ${{env:NAME}} instead of the key",
+            path.display()
+        ))
+    })
+}
+
+#[cfg(not(unix))]
+fn exposed_secret(_path: &Path, _config: &Config) -> Option<Warning> {
+    None
+}
+
+/// The text of a configuration file, which may be only so large.
+pub fn read(path: &Path) -> Result<String, ConfigError> {
+    let failed = |source| ConfigError::Read {
+        path: path.to_owned(),
+        source,
+    };
+    let mut text = String::new();
+    let file = File::open(path).map_err(failed)?;
+    file.take(MAX_BYTES + 1)
+        .read_to_string(&mut text)
+        .map_err(failed)?;
+    if text.len() as u64 > MAX_BYTES {
+        let why = format!("larger than {} MiB", MAX_BYTES >> 20);
+        return Err(failed(io::Error::new(io::ErrorKind::FileTooLarge, why)));
+    }
+    Ok(text)
+}

@@ -1,0 +1,168 @@
+//! What is wrong with a configuration: where, what, and the next step. One error carries every
+//! problem that one reading found.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// How many problems, and how many warnings, one reading reports at most. More would not be read,
+/// and finding places costs time.
+pub(crate) const MAX_REPORTED: usize = 50;
+
+/// A place in the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// RFC 6901 pointer; empty for the whole file.
+    pub pointer: String,
+    /// Line and column in characters, from 1, where the text is known.
+    pub at: Option<(usize, usize)>,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// Where; `None` when it is not about the file.
+    pub place: Option<Place>,
+    /// What.
+    pub message: String,
+    /// The next step.
+    pub hint: Option<String>,
+}
+
+/// Something that does not stop a start and should not go unread.
+pub type Warning = Problem;
+
+impl Problem {
+    pub(crate) fn new(place: Option<Place>, message: impl Into<String>) -> Self {
+        Self {
+            place,
+            message: message.into(),
+            hint: None,
+        }
+    }
+
+    /// The message with its file in front, as editors and terminals link it: `file:12:5: …`.
+    pub fn in_file(&self, file: impl fmt::Display) -> String {
+        match self.place.as_ref().and_then(|place| place.at) {
+            Some(_) => format!("{file}:{self}"),
+            None => format!("{file}: {self}"),
+        }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// `12:5: /listen: what is wrong`, without the hint.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(place) = &self.place {
+            if let Some((line, column)) = place.at {
+                write!(f, "{line}:{column}: ")?;
+            }
+            if !place.pointer.is_empty() {
+                // A key may be any text; a message stays one line.
+                let shown = place.pointer.chars().filter(|c| !c.is_control());
+                write!(f, "{}: ", shown.collect::<String>())?;
+            }
+        }
+        f.write_str(&self.message)
+    }
+}
+
+/// A configuration that cannot be used.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// The file could not be read.
+    #[error("cannot read the configuration file {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// It says something that is wrong.
+    #[error("{}", summary(path.as_deref(), problems))]
+    Invalid {
+        /// The file, if there is one.
+        path: Option<PathBuf>,
+        /// Everything that is wrong, in the order of the file; at least one.
+        problems: Vec<Problem>,
+    },
+}
+
+impl ConfigError {
+    /// Everything that is wrong with what was read.
+    pub fn problems(&self) -> &[Problem] {
+        match self {
+            Self::Read { .. } => &[],
+            Self::Invalid { problems, .. } => problems,
+        }
+    }
+
+    /// The same, without the lines of a text that nobody has.
+    pub fn without_lines(self) -> Self {
+        match self {
+            Self::Invalid { problems, .. } => {
+                let places = problems.into_iter().map(|mut problem| {
+                    if let Some(place) = &mut problem.place {
+                        place.at = None;
+                    }
+                    problem
+                });
+                Self::Invalid {
+                    path: None,
+                    problems: places.collect(),
+                }
+            }
+            other => other,
+        }
+    }
+
+    /// The same mistakes, as those of a file.
+    #[must_use]
+    pub fn in_file(self, file: &Path) -> Self {
+        match self {
+            Self::Invalid { problems, .. } => Self::Invalid {
+                path: Some(file.to_owned()),
+                problems,
+            },
+            other => other,
+        }
+    }
+}
+
+impl From<Vec<Problem>> for ConfigError {
+    fn from(problems: Vec<Problem>) -> Self {
+        Self::Invalid {
+            path: None,
+            problems,
+        }
+    }
+}
+
+impl From<Problem> for ConfigError {
+    fn from(problem: Problem) -> Self {
+        vec![problem].into()
+    }
+}
+
+fn summary(path: Option<&Path>, problems: &[Problem]) -> String {
+    let Some((first, more)) = problems.split_first() else {
+        return "the configuration cannot be used".to_owned();
+    };
+    let first = match path {
+        Some(path) => first.in_file(path.display()),
+        None => first.to_string(),
+    };
+    match more.len() {
+        0 => first,
+        more => format!("{first} (and {more} more)"),
+    }
+}

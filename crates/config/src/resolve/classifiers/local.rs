@@ -1,0 +1,33 @@
+//! A model in this process: the folder its files are in. Builds without the feature refuse it.
+
+use countersign_classify::{HAS_LOCAL_MODEL, Kind, Local};
+
+use super::{Reading, Resolver};
+use crate::problem::Problem;
+
+impl Resolver<'_, '_> {
+    pub(super) fn local(&mut self, reading: &Reading) -> Option<Kind> {
+        if !HAS_LOCAL_MODEL {
+            let problem = Problem::new(None, "this build has no local model")
+                .hint("build with `--features local-model`");
+            self.refuse(&reading.at("kind"), problem);
+            return None;
+        }
+        let Some(text) = reading.word("path") else {
+            self.missing(reading, "path", "the folder with the model's files");
+            return None;
+        };
+        let path = self.path(&reading.at("path"), text)?;
+        let has = |name: &str| path.join(name).is_file();
+        if !has("tokenizer.json") || !(has("model_quantized.onnx") || has("model.onnx")) {
+            let problem = Problem::new(None, "no model in this folder")
+                .hint("it needs model_quantized.onnx or model.onnx, and tokenizer.json");
+            self.refuse(&reading.at("path"), problem);
+        }
+        Some(Kind::Local(Local {
+            path,
+            threshold: self.threshold(reading),
+            temperature: reading.raw.temperature,
+        }))
+    }
+}

@@ -1,0 +1,110 @@
+//! What several kinds have: an address, headers, keys, a threshold. A key must not travel in the clear.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use countersign_classify::Secret as Key;
+
+use super::{Reading, Resolver};
+use crate::document::step;
+use crate::problem::Problem;
+use crate::resolve::transport::{check_header, check_url};
+
+impl Resolver<'_, '_> {
+    pub(super) fn threshold(&mut self, reading: &Reading) -> Option<f32> {
+        let threshold = reading.raw.threshold?;
+        if threshold > 1.0 {
+            let problem = Problem::new(None, "no score is greater than 1")
+                .hint("write a number up to 1, like 0.5");
+            self.refuse(&reading.at("threshold"), problem);
+        }
+        Some(threshold)
+    }
+
+    /// An address. A key must not travel in the clear; text should not.
+    pub(super) fn endpoint(&mut self, reading: &Reading, keyed: bool) -> Option<String> {
+        let Some(url) = reading.word("endpoint") else {
+            self.missing(reading, "endpoint", "its address");
+            return None;
+        };
+        let place = reading.at("endpoint");
+        if let Err(problem) = check_url(url) {
+            self.refuse(&place, problem);
+            return None;
+        }
+        if url.contains('?') {
+            let problem = Problem::new(None, "an address with a query")
+                .hint("leave it out; what is secret goes into \"api_key\" or \"headers\"");
+            self.refuse(&place, problem);
+        }
+        if url.starts_with("http://") && !is_here(url) {
+            let problem = Problem::new(None, "what tools return would be sent in the clear");
+            if keyed {
+                self.refuse(&place, problem.hint("write an https:// address"));
+            } else {
+                self.warn(
+                    &place,
+                    problem.hint("use https:// unless the network is your own"),
+                );
+            }
+        }
+        Some(url.to_owned())
+    }
+
+    pub(super) fn headers(&mut self, reading: &mut Reading) -> BTreeMap<String, Key> {
+        let mut headers = BTreeMap::new();
+        let mut seen = BTreeMap::new();
+        for (header, text) in reading.raw.headers.clone().unwrap_or_default() {
+            let place = format!("{}/headers{}", reading.pointer, step(&header));
+            if let Some(value) = self.secret(&place, &text, true) {
+                if let Err(problem) = check_header(&header, &value, &seen) {
+                    self.refuse(&place, problem);
+                }
+                headers.insert(header.clone(), Key::new(value.expose()));
+                reading
+                    .secrets
+                    .insert(format!("headers/{header}"), value.clone());
+                seen.insert(header, value);
+            }
+        }
+        headers
+    }
+
+    /// A key, if it is given; it is kept for `config show`.
+    pub(super) fn key(&mut self, reading: &mut Reading, key: &'static str) -> Option<Key> {
+        let text = reading.word(key)?.to_owned();
+        let value = self.secret(&reading.at(key), &text, true)?;
+        if value.expose().is_empty() || !value.expose().bytes().all(|byte| byte.is_ascii_graphic())
+        {
+            let problem = Problem::new(None, "not a key that can be sent")
+                .hint("a line break at the end of a variable is a common reason");
+            self.refuse(&reading.at(key), problem);
+        }
+        let exposed = Key::new(value.expose());
+        reading.secrets.insert(key.to_owned(), value);
+        Some(exposed)
+    }
+
+    pub(super) fn missing(&mut self, reading: &Reading, key: &str, value: &str) {
+        let kind = reading.raw.kind.as_deref().unwrap_or_default();
+        let message = format!("a classifier of kind \"{kind}\" needs \"{key}\"");
+        self.refuse(
+            &reading.pointer,
+            Problem::new(None, message).hint(format!("give {value}")),
+        );
+    }
+}
+
+/// Whether an address is on this machine.
+fn is_here(url: &str) -> bool {
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    let authority = rest.split(['/', '?']).next().unwrap_or_default();
+    let host = match authority.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    host == "localhost"
+        || host
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}

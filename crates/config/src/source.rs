@@ -1,0 +1,229 @@
+//! Where a configuration came from, so that it can be read again while the gateway runs, and written: the file, and
+//! what holds over it. A file is replaced in one step or not at all, with the rights it had.
+
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use countersign_inspect::Digest;
+
+use super::locate::{Located, Origin};
+use super::problem::{ConfigError, Problem, Warning};
+use super::{Config, EnvFile, Environment, Overrides, read, settle};
+
+/// What is done to every configuration that was read, before it holds.
+pub type Adjust = dyn Fn(&mut Config) -> Result<(), Problem> + Send + Sync;
+
+/// Where a configuration is from.
+#[derive(Clone)]
+pub struct Source {
+    /// Nothing if not even a place for it is known.
+    path: Option<PathBuf>,
+    /// Whether the defaults hold where there is no file.
+    optional: bool,
+    flags: Overrides,
+    adjust: Option<Arc<Adjust>>,
+}
+
+/// A configuration as it was read, and what it takes to read it again.
+#[derive(Clone, Debug)]
+pub struct Opened {
+    /// What holds.
+    pub config: Config,
+    /// What should not go unread.
+    pub warnings: Vec<Warning>,
+    /// What it was read from; nothing if it cannot be read again.
+    pub source: Option<Source>,
+    /// What the file said; nothing if there is none.
+    pub text: Option<String>,
+    /// Which env file there was beside it.
+    pub variables: Option<Digest>,
+}
+
+/// A configuration that is not from a file: it cannot be read again.
+impl From<Config> for Opened {
+    fn from(config: Config) -> Self {
+        Self {
+            config,
+            warnings: Vec::new(),
+            source: None,
+            text: None,
+            variables: None,
+        }
+    }
+}
+
+impl Source {
+    /// The file that was found, under these flags. Where none was found, the defaults hold until there is one.
+    pub fn of(located: &Located, flags: Overrides) -> Self {
+        Self {
+            path: located.path.clone(),
+            optional: located.source == Origin::Nowhere,
+            flags,
+            adjust: None,
+        }
+    }
+
+    /// The same, with something done to every configuration that is read.
+    #[must_use]
+    pub fn adjusted(
+        mut self,
+        adjust: impl Fn(&mut Config) -> Result<(), Problem> + Send + Sync + 'static,
+    ) -> Self {
+        self.adjust = Some(Arc::new(adjust));
+        self
+    }
+
+    /// Reads the configuration for the first time.
+    pub fn open(self) -> Result<Opened, ConfigError> {
+        let text = self.read()?;
+        let variables = self.variables(text.as_deref());
+        let (config, warnings) = self.resolve(text.as_deref())?;
+        Ok(Opened {
+            config,
+            warnings,
+            source: self.path.is_some().then_some(self),
+            text,
+            variables,
+        })
+    }
+
+    /// The file; where none is known, its usual name.
+    pub fn path(&self) -> &Path {
+        self.path.as_deref().unwrap_or(Path::new("mcp_config.json"))
+    }
+
+    /// What the file says now; nothing if there is none and there need not be one. Blocks.
+    pub fn read(&self) -> Result<Option<String>, ConfigError> {
+        let Some(path) = &self.path else {
+            return Ok(None);
+        };
+        match read(path) {
+            Err(ConfigError::Read { source, .. })
+                if self.optional && source.kind() == io::ErrorKind::NotFound =>
+            {
+                Ok(None)
+            }
+            text => text.map(Some),
+        }
+    }
+
+    /// Which env file there is now, when the file says this. Blocks.
+    pub fn variables(&self, text: Option<&str>) -> Option<Digest> {
+        EnvFile::locate(text, &Environment::process(), &self.flags).digest()
+    }
+
+    /// The configuration that holds when the file says this. Blocks: it asks for the file's rights.
+    pub fn resolve(&self, text: Option<&str>) -> Result<(Config, Vec<Warning>), ConfigError> {
+        let environment = Environment::process();
+        let file = text.map(|text| (text, self.path()));
+        let (mut config, warnings) = settle(file, &environment, &self.flags)?;
+        if let Some(adjust) = &self.adjust {
+            adjust(&mut config)?;
+        }
+        Ok((config, warnings))
+    }
+
+    /// Replaces the file. Whoever reads it sees the old text or the new one. Blocks.
+    pub fn write(&self, text: &str) -> io::Result<()> {
+        // A link stays one.
+        let file = fs::canonicalize(self.path()).unwrap_or_else(|_| self.path().to_owned());
+        let folder = file
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new("."));
+        fs::create_dir_all(folder)?;
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        let draft = folder.join(format!(".{name}.{}.new", std::process::id()));
+        // Left behind by somebody who did not get this far.
+        drop(fs::remove_file(&draft));
+        let written = write_like(&draft, text, &file).and_then(|()| fs::rename(&draft, &file));
+        if written.is_err() {
+            drop(fs::remove_file(&draft));
+        }
+        written?;
+        // It is written; if the folder cannot be told to last, a power cut may bring back the old text, whole.
+        drop(File::open(folder).and_then(|folder| folder.sync_all()));
+        Ok(())
+    }
+}
+
+/// Writes a new file with the owner and the rights of another one, or for its owner alone.
+fn write_like(draft: &Path, text: &str, like: &Path) -> io::Result<()> {
+    let mut new = OpenOptions::new();
+    let mut new = new.write(true).create_new(true).mode(0o600).open(draft)?;
+    new.write_all(text.as_bytes())?;
+    if let Ok(old) = fs::metadata(like) {
+        let own = new.metadata()?;
+        if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
+            fchown(&new, Some(old.uid()), Some(old.gid()))?;
+        }
+        new.set_permissions(old.permissions())?;
+    }
+    new.sync_all()
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source")
+            .field("path", &self.path)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    fn source(path: PathBuf, origin: Origin) -> Source {
+        let located = Located {
+            path: Some(path),
+            source: origin,
+        };
+        Source::of(&located, Overrides::default())
+    }
+
+    #[test]
+    fn a_file_is_replaced_with_its_rights_and_its_link() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("real.json");
+        let link = folder.path().join("link.json");
+        fs::write(&file, "{}").expect("written");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("set");
+        symlink(&file, &link).expect("a link");
+        source(link.clone(), Origin::Flag)
+            .write("{ }")
+            .expect("written");
+        assert_eq!(fs::read_to_string(&file).expect("a file"), "{ }");
+        assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
+        assert_eq!(fs::metadata(&file).expect("a file").mode() & 0o777, 0o640);
+        let new = folder.path().join("deep/new.json");
+        source(new.clone(), Origin::Nowhere)
+            .write("{}")
+            .expect("written");
+        assert_eq!(fs::metadata(&new).expect("a file").mode() & 0o777, 0o600);
+        let left = fs::read_dir(folder.path()).expect("a folder").count();
+        assert_eq!(left, 3);
+    }
+
+    #[test]
+    fn a_missing_file_is_the_defaults_only_where_nobody_named_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("none.json");
+        let optional = source(path.clone(), Origin::Nowhere);
+        assert_eq!(optional.read().expect("no file"), None);
+        assert!(source(path, Origin::Flag).read().is_err());
+        let opened = optional.adjusted(|config| {
+            config
+                .servers
+                .push(super::super::Server::stdio("a", "x", []));
+            Ok(())
+        });
+        assert_eq!(opened.open().expect("defaults").config.servers.len(), 1);
+    }
+}

@@ -1,0 +1,482 @@
+//! Pairs of what a file says and what then holds.
+
+use std::time::Duration;
+
+use countersign_inspect::Mode;
+use countersign_inspect::config::{OutputValidation, Posture};
+use insta::assert_snapshot;
+
+use super::{accepted, environment, warnings};
+use crate::{Config, Protocol, RoutingMode, Secret, Transport, template};
+
+/// Most keys, and each kind of server.
+pub(super) const EXAMPLE: &str = r#"{
+  "listen": "127.0.0.1:9090", "data_dir": "~/state", "trusted_hosts": ["Tools.example.com:443"],
+  "api_key": "0123456789abcdef", "routing_mode": "direct", "call_tool_timeout": "90s",
+  "max_message_bytes": 1048576, "max_inflight_bytes": 8388608,
+  "activity": {"retention_days": 7, "payloads": "redacted", "durability": "sync", "on_store_error": "refuse"},
+  "output_validation": {"max_depth": 32},
+  "mcpServers": [
+    {"name": "files", "command": "npx", "args": ["-y", "server-files", "--token", "hunter2"],
+     "env": {"TOKEN": "${env:CRM_TOKEN}", "LEVEL": "debug"}, "working_dir": "~/work"},
+    {"name": "crm", "url": "https://crm.example/mcp?key=hunter2", "protocol": "sse",
+     "headers": {"Authorization": "Bearer ${env:CRM_TOKEN}"},
+     "timeout": "30s", "max_concurrent_requests": 2, "queue_size": 0, "enabled": false,
+     "output_validation": {"mode": "strict"}, "input_validation": {"mode": "off"},
+     "tools": {"search": {"output_validation": {"missing_structured_content": "block"}}}}
+  ]
+}"#;
+
+#[test]
+#[expect(
+    clippy::too_many_lines,
+    reason = "a whole configuration, as it is shown"
+)]
+fn a_whole_file_is_resolved() {
+    let shown = accepted(EXAMPLE).show();
+    assert_snapshot!(shown, @r#"
+    {
+      "listen": "127.0.0.1:9090",
+      "api_key": "[redacted]",
+      "admin_key": null,
+      "allow_api_commands": false,
+      "require_mcp_auth": true,
+      "trusted_hosts": [
+        "tools.example.com:443"
+      ],
+      "data_dir": "/home/ada/state",
+      "routing_mode": "direct",
+      "tool_names": "prefixed",
+      "call_tool_timeout": "90s",
+      "max_message_bytes": 1048576,
+      "max_message_depth": 120,
+      "max_inflight_bytes": 8388608,
+      "profile": "standard",
+      "storage": {
+        "url": "sqlite:"
+      },
+      "activity": {
+        "retention_days": 7,
+        "retention_floor_days": 1,
+        "max_records": 1000000,
+        "max_size_mb": 8192,
+        "payloads": "redacted",
+        "payload_max_bytes": 65536,
+        "durability": "sync",
+        "on_store_error": "refuse",
+        "signing_key": null
+      },
+      "output_validation": {
+        "mode": "warn",
+        "max_bytes": 5242880,
+        "max_depth": 32,
+        "max_blocks": 10000,
+        "missing_structured_content": "allow",
+        "uncompilable_schema": "allow",
+        "external_ref": "reject",
+        "duplicate_keys": "reject",
+        "guards": "declared",
+        "assert_formats": false,
+        "fuel_factor": 1.0,
+        "advertise_output_schema": "always",
+        "legacy_egress": "convert"
+      },
+      "input_validation": {
+        "mode": "warn"
+      },
+      "output_sanitisation": {
+        "mode": "clean",
+        "normalisation": "preserve",
+        "invisibles": "locale-safe",
+        "on_token": "replace",
+        "wrap": "none",
+        "structured": "rewrite",
+        "mirror_text": "keep",
+        "nonce": "random",
+        "max_text_chars": 0,
+        "families": [],
+        "extra_tokens": [],
+        "host_instruction": false
+      },
+      "classifiers": [],
+      "classifier_budget": "1500ms",
+      "mcpServers": [
+        {
+          "name": "files",
+          "command": "npx",
+          "args": [
+            "-y",
+            "server-files",
+            "--token",
+            "[redacted]"
+          ],
+          "env": {
+            "LEVEL": "[redacted]",
+            "TOKEN": "[redacted, from ${env:CRM_TOKEN}]"
+          },
+          "working_dir": "/home/ada/work",
+          "protocol": "stdio",
+          "enabled": true,
+          "timeout": "90s",
+          "max_concurrent_requests": 16,
+          "queue_size": 64,
+          "output_validation": {
+            "mode": "warn",
+            "max_bytes": 5242880,
+            "max_depth": 32,
+            "max_blocks": 10000,
+            "missing_structured_content": "allow",
+            "uncompilable_schema": "allow",
+            "external_ref": "reject",
+            "duplicate_keys": "reject",
+            "guards": "declared",
+            "assert_formats": false,
+            "fuel_factor": 1.0,
+            "advertise_output_schema": "always",
+            "legacy_egress": "convert"
+          },
+          "input_validation": {
+            "mode": "warn"
+          },
+          "output_sanitisation": {
+            "mode": "clean",
+            "normalisation": "preserve",
+            "invisibles": "locale-safe",
+            "on_token": "replace",
+            "wrap": "none",
+            "structured": "rewrite",
+            "mirror_text": "keep",
+            "nonce": "random",
+            "max_text_chars": 0,
+            "families": [],
+            "extra_tokens": [],
+            "host_instruction": false
+          },
+          "classify": [],
+          "tools": {}
+        },
+        {
+          "name": "crm",
+          "url": "https://crm.example/mcp?[redacted]",
+          "headers": {
+            "Authorization": "[redacted, from ${env:CRM_TOKEN}]"
+          },
+          "protocol": "sse",
+          "enabled": false,
+          "timeout": "30s",
+          "max_concurrent_requests": 2,
+          "queue_size": 0,
+          "output_validation": {
+            "mode": "strict",
+            "max_bytes": 5242880,
+            "max_depth": 32,
+            "max_blocks": 10000,
+            "missing_structured_content": "allow",
+            "uncompilable_schema": "allow",
+            "external_ref": "reject",
+            "duplicate_keys": "reject",
+            "guards": "declared",
+            "assert_formats": false,
+            "fuel_factor": 1.0,
+            "advertise_output_schema": "always",
+            "legacy_egress": "convert"
+          },
+          "input_validation": {
+            "mode": "off"
+          },
+          "output_sanitisation": {
+            "mode": "clean",
+            "normalisation": "preserve",
+            "invisibles": "locale-safe",
+            "on_token": "replace",
+            "wrap": "none",
+            "structured": "rewrite",
+            "mirror_text": "keep",
+            "nonce": "random",
+            "max_text_chars": 0,
+            "families": [],
+            "extra_tokens": [],
+            "host_instruction": false
+          },
+          "classify": [],
+          "tools": {
+            "search": {
+              "output_validation": {
+                "mode": "strict",
+                "max_bytes": 5242880,
+                "max_depth": 32,
+                "max_blocks": 10000,
+                "missing_structured_content": "block",
+                "uncompilable_schema": "allow",
+                "external_ref": "reject",
+                "duplicate_keys": "reject",
+                "guards": "declared",
+                "assert_formats": false,
+                "fuel_factor": 1.0,
+                "advertise_output_schema": "always",
+                "legacy_egress": "convert"
+              },
+              "input_validation": {
+                "mode": "off"
+              },
+              "output_sanitisation": {
+                "mode": "clean",
+                "normalisation": "preserve",
+                "invisibles": "locale-safe",
+                "on_token": "replace",
+                "wrap": "none",
+                "structured": "rewrite",
+                "mirror_text": "keep",
+                "nonce": "random",
+                "max_text_chars": 0,
+                "families": [],
+                "extra_tokens": [],
+                "host_instruction": false
+              },
+              "classify": []
+            }
+          }
+        }
+      ]
+    }
+    "#);
+}
+
+#[test]
+fn no_secret_is_shown() {
+    let config = accepted(EXAMPLE);
+    for text in [config.show(), format!("{config:?}")] {
+        for secret in ["0123456789abcdef", "s3cr3t", "debug", "hunter2"] {
+            assert!(!text.contains(secret), "{secret} in {text}");
+        }
+    }
+    assert_eq!(
+        config.api_key.as_ref().map(Secret::expose),
+        Some("0123456789abcdef")
+    );
+}
+
+#[test]
+fn references_are_replaced() {
+    let config = accepted(EXAMPLE);
+    let Transport::Http {
+        headers, protocol, ..
+    } = &config.servers[1].transport
+    else {
+        panic!("not over HTTP");
+    };
+    assert_eq!(headers["Authorization"].expose(), "Bearer s3cr3t-crm-token");
+    assert_eq!(*protocol, Protocol::Sse);
+    let Transport::Stdio { env, .. } = &config.servers[0].transport else {
+        panic!("not a child");
+    };
+    assert_eq!(env["TOKEN"].expose(), "s3cr3t-crm-token");
+}
+
+#[test]
+fn an_empty_file_is_the_defaults() {
+    let empty = accepted("{}");
+    assert_eq!(empty.show(), Config::embedded(&environment()).show());
+    assert_eq!(empty.listen.to_string(), "127.0.0.1:8080");
+    assert_eq!(empty.data_dir.to_str(), Some("/home/ada/.countersign"));
+    assert_eq!(empty.routing_mode, RoutingMode::RetrieveTools);
+    assert_eq!(empty.call_tool_timeout, Duration::from_mins(2));
+    assert!(empty.require_mcp_auth && empty.servers.is_empty());
+}
+
+#[test]
+fn the_template_says_the_defaults() {
+    assert_eq!(accepted(&template()).show(), accepted("{}").show());
+    assert_snapshot!(template(), @r#"
+    {
+      "listen": "127.0.0.1:8080",
+      "api_key": null,
+      "admin_key": null,
+      "allow_api_commands": false,
+      "require_mcp_auth": true,
+      "trusted_hosts": [],
+      "data_dir": "~/.countersign",
+      "routing_mode": "retrieve_tools",
+      "tool_names": "prefixed",
+      "call_tool_timeout": "2m",
+      "max_message_bytes": 16777216,
+      "max_message_depth": 120,
+      "max_inflight_bytes": 268435456,
+      "profile": "standard",
+      "storage": {
+        "url": "sqlite:"
+      },
+      "activity": {
+        "retention_days": 90,
+        "retention_floor_days": 1,
+        "max_records": 1000000,
+        "max_size_mb": 8192,
+        "payloads": "none",
+        "payload_max_bytes": 65536,
+        "durability": "commit",
+        "on_store_error": "auto",
+        "signing_key": null
+      },
+      "output_validation": {
+        "mode": "warn",
+        "max_bytes": 5242880,
+        "max_depth": 64,
+        "max_blocks": 10000,
+        "missing_structured_content": "allow",
+        "uncompilable_schema": "allow",
+        "external_ref": "reject",
+        "duplicate_keys": "reject",
+        "guards": "declared",
+        "assert_formats": false,
+        "fuel_factor": 1.0,
+        "advertise_output_schema": "always",
+        "legacy_egress": "convert"
+      },
+      "input_validation": {
+        "mode": "warn"
+      },
+      "output_sanitisation": {
+        "mode": "clean",
+        "nonce": "random",
+        "families": [],
+        "extra_tokens": []
+      },
+      "classifiers": [],
+      "classifier_budget": "1500ms",
+      "schema_refs": {},
+      "mcpServers": []
+    }
+    "#);
+}
+
+#[test]
+fn the_innermost_block_wins_key_by_key() {
+    let config = accepted(EXAMPLE);
+    let global = config.policy("files", "read").output;
+    assert_eq!(
+        global,
+        OutputValidation {
+            max_depth: 32,
+            ..OutputValidation::default()
+        }
+    );
+    let server = config.policy("crm", "other");
+    assert_eq!(
+        (server.output.mode, server.output.max_depth),
+        (Mode::Strict, 32)
+    );
+    assert_eq!(server.input.mode, Mode::Off);
+    assert_eq!(server.output.missing_structured_content, Posture::Allow);
+    let tool = config.policy("crm", "search");
+    assert_eq!(tool.output.missing_structured_content, Posture::Block);
+    assert_eq!(tool.output.mode, Mode::Strict);
+    assert_eq!(tool.max_message_bytes, 1_048_576);
+    assert_eq!(config.policy("nobody", "x").output, global);
+}
+
+#[test]
+fn sanitising_has_three_levels_and_its_mode_chooses_the_rest() {
+    let config = accepted(
+        r#"{"output_sanitisation": {"mode": "full", "structured": "report"}, "mcpServers": {
+            "a": {"command": "x", "output_sanitisation": {"mode": "clean"}, "tools": {"t": {"output_sanitisation": {"families": ["mistral"]}}}},
+            "b": {"command": "x"}}}"#,
+    );
+    let shown = |server: &str, tool: &str| {
+        let settings = config.sanitisation(server, tool).settings;
+        let words = [
+            settings.mode.as_str(),
+            settings.wrap.as_str(),
+            settings.structured.as_str(),
+        ];
+        format!("{} {:?}", words.join(" "), settings.families)
+    };
+    assert_eq!(shown("b", "t"), "full delimit report []");
+    assert_eq!(shown("a", "x"), "clean none report []");
+    assert_eq!(shown("a", "t"), r#"clean none report ["mistral"]"#);
+    // Tools with the same settings share one sanitiser, and it is the one they ask for.
+    assert_eq!(
+        config.policy("a", "x").sanitisation.config(),
+        Some(&config.sanitisation("a", "y"))
+    );
+    let off = accepted(r#"{"output_sanitisation": {"mode": "off"}}"#);
+    assert!(!off.policy("a", "x").sanitisation.is_on());
+}
+
+#[test]
+fn the_quickstart_file_is_accepted() {
+    let config = accepted(
+        r#"{"output_validation": {"mode": "warn", "max_bytes": 5242880, "max_depth": 64, "missing_structured_content": "allow"}}"#,
+    );
+    assert_eq!(config.policy("a", "b").output, OutputValidation::default());
+}
+
+#[test]
+fn servers_by_name_as_desktop_clients_write_them() {
+    let config = accepted(
+        r#"{"mcpServers": {
+            "files": {"type": "stdio", "command": "npx", "args": ["-y", "server-files"], "cwd": "/srv"},
+            "web": {"type": "http", "url": "http://127.0.0.1:3000/mcp", "disabled": true}
+        }}"#,
+    );
+    let names: Vec<_> = config
+        .servers
+        .iter()
+        .map(|s| (s.name.as_str(), s.enabled))
+        .collect();
+    assert_eq!(names, [("files", true), ("web", false)]);
+    let Transport::Stdio { working_dir, .. } = &config.servers[0].transport else {
+        panic!("not a child");
+    };
+    assert_eq!(
+        working_dir.as_deref().and_then(|dir| dir.to_str()),
+        Some("/srv")
+    );
+}
+
+#[test]
+fn a_byte_order_mark_means_nothing() {
+    assert_eq!(accepted("\u{feff}{}").show(), accepted("{}").show());
+}
+
+#[test]
+fn what_is_not_implemented_is_said() {
+    assert_snapshot!(warnings(r#"{
+  "docker_isolation": {"enabled": true},
+  "top_k": 5,
+  "output_sanitisation": {"mode": "full"},
+  "schema_refs": {"enabled": true},
+  "api_key": "short",
+  "mcpServers": {
+    "held": {"command": "x", "quarantined": true},
+    "free": {"command": "x", "quarantined": false, "env": {}, "headers": {"a": "b"}},
+    "line": {"command": "npx -y server", "enabled_tools": ["a"]},
+    "web": {"url": "https://example.com", "args": ["a"], "env": {"A": "b"},
+      "tools": {"t": {"output_sanitisation": {"mode": "full"}}}},
+    "off": {"command": "x", "env": {"A": "${env:NOT_SET}"}, "enabled": false}
+  }
+}"#), @r#"
+    not implemented in this version and ignored: top_k
+    2:3: /docker_isolation: "docker_isolation" is not implemented in this version and is ignored: servers run without a container
+    5:18: /schema_refs: "schema_refs" is not implemented in this version and is ignored
+    6:14: /api_key: the key has fewer than 16 characters
+    hint: remove it to have a good one generated, or use `openssl rand -hex 32`
+    8:13: /mcpServers/held: quarantined, so it is not used
+    hint: remove "quarantined" once you trust this server
+    9:74: /mcpServers/free/headers: "headers" means nothing for this kind of server and is ignored
+    10:25: /mcpServers/line/command: a program with spaces in its name and no "args"
+    hint: this is not a shell line; put the arguments into "args"
+    10:42: /mcpServers/line/enabled_tools: "enabled_tools" is not implemented in this version and is ignored: tools it does not list are visible
+    11:51: /mcpServers/web/args: "args" means nothing for this kind of server and is ignored
+    11:65: /mcpServers/web/env: "env" means nothing for this kind of server and is ignored
+    13:42: /mcpServers/off/env/A: the environment variable NOT_SET is not set
+    hint: set NOT_SET before starting, or write NOT_SET=… into `env` in the data directory
+    "#);
+}
+
+#[test]
+fn a_quarantined_server_is_not_used() {
+    let text =
+        r#"{"mcpServers": {"held": {"command": "x", "enabled": true, "quarantined": true}}}"#;
+    let (config, _) = super::read(text).expect("it is accepted");
+    assert!(!config.servers[0].enabled);
+}
