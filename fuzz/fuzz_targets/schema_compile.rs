@@ -33,9 +33,11 @@ fuzz_target!(|data: &[u8]| {
     } else {
         Limits::lifted()
     };
-    let dialect = match options & 6 {
+    let dialect = match options & 22 {
         2 => Dialect::Draft7,
         4 => Dialect::Draft201909,
+        16 => Dialect::Draft4,
+        18 => Dialect::Draft6,
         _ => Dialect::Draft202012,
     };
     let compiler = Compiler::new()

@@ -6,10 +6,14 @@
 use crate::keyword::Keyword;
 use crate::uri;
 
-/// A published JSON Schema dialect.
+/// A published JSON Schema dialect. The older is the smaller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Dialect {
+    /// Draft-04, which Swagger-era tooling still declares.
+    Draft4,
+    /// Draft-06.
+    Draft6,
     /// Draft-07, which most servers built on older SDKs declare.
     Draft7,
     /// 2019-09.
@@ -29,6 +33,8 @@ impl Dialect {
             "json-schema.org/draft/2020-12/schema" => Some(Self::Draft202012),
             "json-schema.org/draft/2019-09/schema" => Some(Self::Draft201909),
             "json-schema.org/draft-07/schema" => Some(Self::Draft7),
+            "json-schema.org/draft-06/schema" => Some(Self::Draft6),
+            "json-schema.org/draft-04/schema" => Some(Self::Draft4),
             _ => None,
         }
     }
@@ -36,9 +42,36 @@ impl Dialect {
     /// The dialect's usual short name.
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Draft4 => "draft-04",
+            Self::Draft6 => "draft-06",
             Self::Draft7 => "draft-07",
             Self::Draft201909 => "2019-09",
             Self::Draft202012 => "2020-12",
+        }
+    }
+
+    /// Whether `$ref` hides every keyword beside it: true up to draft-07.
+    pub fn reference_masks_siblings(self) -> bool {
+        self <= Self::Draft7
+    }
+
+    /// The keyword that gives a schema its URI.
+    pub fn id_keyword(self) -> &'static str {
+        match self {
+            Self::Draft4 => "id",
+            _ => "$id",
+        }
+    }
+
+    /// Whether the dialect defines a format of this name. A dialect may be used with formats of later ones; the drafts
+    /// before 7 are held to their own, since a schema written for them may use another name as it likes.
+    pub fn defines_format(self, name: &str) -> bool {
+        const DRAFT_4: [&str; 6] = ["date-time", "email", "hostname", "ipv4", "ipv6", "uri"];
+        const DRAFT_6: [&str; 3] = ["json-pointer", "uri-reference", "uri-template"];
+        match self {
+            Self::Draft4 => DRAFT_4.contains(&name),
+            Self::Draft6 => DRAFT_4.contains(&name) || DRAFT_6.contains(&name),
+            _ => true,
         }
     }
 }
@@ -130,23 +163,25 @@ impl Rules {
     /// Whether a keyword means anything under these rules.
     pub(crate) fn knows(self, keyword: Keyword) -> bool {
         use Keyword as K;
-        let draft7 = self.dialect == Dialect::Draft7;
-        let modern = self.dialect == Dialect::Draft202012;
+        let since = |dialect| self.dialect >= dialect;
+        let later = since(Dialect::Draft201909);
+        let modern = since(Dialect::Draft202012);
         match keyword {
             K::FalseSchema => false,
-            K::Schema | K::Id | K::Ref | K::Definitions => true,
-            K::Anchor | K::Vocabulary | K::Defs | K::ContentSchema => !draft7,
+            K::Schema | K::Ref | K::Definitions => true,
+            K::Id => since(Dialect::Draft6),
+            K::Anchor | K::Vocabulary | K::Defs | K::ContentSchema => later,
             K::DynamicAnchor | K::DynamicRef => modern,
             K::RecursiveAnchor | K::RecursiveRef => self.dialect == Dialect::Draft201909,
             K::UnevaluatedItems | K::UnevaluatedProperties => {
-                !draft7 && self.has(Vocabulary::Unevaluated)
+                later && self.has(Vocabulary::Unevaluated)
             }
             K::MaxContains | K::MinContains | K::DependentRequired => {
-                !draft7 && self.has(Vocabulary::Validation)
+                later && self.has(Vocabulary::Validation)
             }
+            K::Const => since(Dialect::Draft6) && self.has(Vocabulary::Validation),
             K::Type
             | K::Enum
-            | K::Const
             | K::MultipleOf
             | K::Maximum
             | K::ExclusiveMaximum
@@ -162,23 +197,22 @@ impl Rules {
             | K::MinProperties
             | K::Required => self.has(Vocabulary::Validation),
             K::Format => self.has(Vocabulary::FormatAssertion),
-            K::DependentSchemas => !draft7 && self.has(Vocabulary::Applicator),
+            K::DependentSchemas => later && self.has(Vocabulary::Applicator),
             K::PrefixItems => modern && self.has(Vocabulary::Applicator),
             K::AdditionalItems => !modern && self.has(Vocabulary::Applicator),
+            K::Contains | K::PropertyNames => {
+                since(Dialect::Draft6) && self.has(Vocabulary::Applicator)
+            }
+            K::If | K::Then | K::Else => since(Dialect::Draft7) && self.has(Vocabulary::Applicator),
             K::Dependencies
             | K::Items
-            | K::Contains
             | K::Properties
             | K::PatternProperties
             | K::AdditionalProperties
-            | K::PropertyNames
             | K::AllOf
             | K::AnyOf
             | K::OneOf
-            | K::Not
-            | K::If
-            | K::Then
-            | K::Else => self.has(Vocabulary::Applicator),
+            | K::Not => self.has(Vocabulary::Applicator),
         }
     }
 

@@ -38,4 +38,6 @@ const BUNDLED: &[(&str, &str)] = bundle! {
     "draft/2019-09/meta/format" => "draft2019-09/format.json",
     "draft/2019-09/meta/content" => "draft2019-09/content.json",
     "draft-07/schema" => "draft-07.json",
+    "draft-06/schema" => "draft-06.json",
+    "draft-04/schema" => "draft-04.json",
 };

@@ -95,6 +95,8 @@ impl Flags {
     pub(crate) const SHALLOW_EVERYWHERE: Flags = Flags(16);
     /// A frame may need bits: for many names, or for what is evaluated.
     pub(crate) const BITS: Flags = Flags(32);
+    /// Draft-04: an `integer` is a number written without fraction and exponent, so `1.0` is none.
+    pub(crate) const INTEGER_LITERALS: Flags = Flags(64);
 
     #[inline]
     pub(crate) fn has(self, flag: Flags) -> bool {

@@ -150,6 +150,9 @@ impl<'a> Index<'a> {
     /// Numbers the subschema at a place and all it holds. The number of the first is returned.
     pub(super) fn walk(&mut self, place: Place, resource: u32) -> Result<NodeId, Unenforceable> {
         let first = position(self.subschemas.len());
+        if self.at(place).is_none() {
+            self.refuse_boolean(place, resource)?;
+        }
         let mut work = vec![(place.node, resource)];
         while let Some((node, resource)) = work.pop() {
             self.visit(Place { node, ..place }, resource, &mut work)?;

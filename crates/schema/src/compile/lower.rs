@@ -124,8 +124,8 @@ impl<'l, 'a> Lowering<'l, 'a> {
                 *part = value;
             }
         }
-        // In draft-07 a reference hides everything beside it.
-        if self.rules.dialect == Dialect::Draft7
+        // Up to draft-07 a reference hides everything beside it.
+        if self.rules.dialect.reference_masks_siblings()
             && let Some(reference) = self.part(Keyword::Ref)
         {
             self.parts = [NONE; Keyword::COUNT];
@@ -135,6 +135,9 @@ impl<'l, 'a> Lowering<'l, 'a> {
 
     fn fill(&mut self, node: &mut Node) -> Result<(), Unenforceable> {
         node.types = self.types()?;
+        if self.rules.dialect == Dialect::Draft4 {
+            node.flags.set(Flags::INTEGER_LITERALS);
+        }
         node.values = self.values()?;
         node.number = self.number_plan()?;
         node.string = self.string_plan()?;

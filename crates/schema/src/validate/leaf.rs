@@ -173,6 +173,9 @@ impl Machine<'_, '_> {
         if value.is_integer_literal() {
             return Ok(true);
         }
+        if node.flags.has(Flags::INTEGER_LITERALS) {
+            return Ok(false);
+        }
         let text = self.tape.raw(instance);
         self.fuel.spend_bytes(text.len())?;
         Ok(Number::parse(text).is_ok_and(|number| number.is_integer()))

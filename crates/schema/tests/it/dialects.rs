@@ -91,7 +91,7 @@ fn unknown_dialects_and_vocabularies_are_refused() {
         Unenforceable::UnknownDialect { .. }
     ));
     assert!(matches!(
-        refusal(r#"{"$schema":"http://json-schema.org/draft-04/schema#"}"#),
+        refusal(r#"{"$schema":"http://json-schema.org/draft-03/schema#"}"#),
         Unenforceable::UnknownDialect { .. }
     ));
     let error = Compiler::new()

@@ -6,6 +6,7 @@ mod allocations;
 mod attacks;
 mod dialects;
 mod differential;
+mod early_drafts;
 mod explanations;
 mod fuel;
 mod keywords;

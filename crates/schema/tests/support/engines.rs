@@ -94,8 +94,11 @@ pub(crate) fn documented(
         if large() {
             return Some("boon compares numbers beyond 2^53 as doubles");
         }
-        if dialect.contains("draft-07") && holds(schema, &is_masked) {
-            return Some("boon applies siblings of $ref in draft-07");
+        if dialect.contains("draft-0") && holds(schema, &is_masked) {
+            return Some("boon applies siblings of $ref up to draft-07");
+        }
+        if dialect.contains("draft-04") && has("type") && holds(instance, &is_integral_double) {
+            return Some("boon takes 1.0 for an integer in draft-04");
         }
     } else if ours == boon {
         if dialect.contains("2019-09") && has("contains") && has("unevaluatedItems") {
@@ -114,6 +117,11 @@ pub(crate) fn documented(
 fn is_large(value: &Value) -> bool {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     value.as_f64().is_some_and(|number| number.abs() >= EXACT)
+}
+
+/// A number written with a fraction or an exponent that is an integer nevertheless.
+fn is_integral_double(value: &Value) -> bool {
+    value.is_f64() && value.as_f64().is_some_and(|number| number.fract() == 0.0)
 }
 
 /// A reference with keywords beside it.

@@ -1,7 +1,7 @@
 //! One declared schema: its text, its digest, and the compiled form or the reason there is none.
 
 use bytes::Bytes;
-use countersign_schema::{Compiler, Dialect, Schema, Unenforceable};
+use countersign_schema::{Compiler, Schema, Unenforceable};
 use countersign_tape::{Kind, Tape};
 
 use super::free_text::{Reading, admits_free_text};
@@ -63,7 +63,7 @@ impl DeclaredSchema {
             && let Ok(tape) = Tape::parse(&bytes, &schema_text_limits())
         {
             let reading = Reading {
-                reference_masks_siblings: schema.dialect() == Dialect::Draft7,
+                dialect: schema.dialect(),
                 assert_formats: config.assert_formats,
             };
             declared.free_text = admits_free_text(&tape, reading);

@@ -7,6 +7,7 @@
 //! greatest fixed point over the schema's nodes: compiled schemas have no cycle that does not
 //! descend, so assuming closedness around a cycle is sound.
 
+use countersign_schema::Dialect;
 use countersign_tape::{Kind, Tape};
 
 /// Passes over the nodes before the answer is "doubt". A pass settles everything that refers
@@ -44,22 +45,22 @@ const APPLICATORS: [&str; 12] = [
 /// How the schema is to be read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
-    /// Draft-07: a reference hides everything beside it.
-    pub(crate) reference_masks_siblings: bool,
+    /// Keywords that this dialect does not know prove nothing.
+    pub(crate) dialect: Dialect,
     /// `format` is asserted.
     pub(crate) assert_formats: bool,
 }
 
 /// Whether a value that conforms to the schema may carry free text. The schema must compile.
 pub(crate) fn admits_free_text(schema: &Tape<'_>, reading: Reading) -> bool {
-    if !schema.duplicate_keys().is_empty() {
+    if !schema.duplicate_keys().is_empty() || has_inner_dialect(schema) {
         return true;
     }
     let nodes = schema.len();
     let mut proof = Proof {
         schema,
         reading,
-        local_references: !has_inner_id(schema),
+        local_references: !has_inner_id(schema, reading.dialect.id_keyword()),
         closed: vec![true; nodes as usize],
     };
     for _ in 0..MAX_PASSES {
@@ -78,12 +79,23 @@ pub(crate) fn admits_free_text(schema: &Tape<'_>, reading: Reading) -> bool {
 }
 
 /// A `$id` below the root starts another resource, in which `#/…` means something else.
-fn has_inner_id(schema: &Tape<'_>) -> bool {
-    let root_id = schema.get(0, "$id");
+fn has_inner_id(schema: &Tape<'_>, keyword: &str) -> bool {
+    has_inner_string(schema, keyword)
+}
+
+/// A `$schema` below the root starts another dialect, in which keywords mean something else.
+fn has_inner_dialect(schema: &Tape<'_>) -> bool {
+    has_inner_string(schema, "$schema")
+}
+
+/// Whether a member of this name has a string, other than the root's. A property may have the name too, and a schema.
+fn has_inner_string(schema: &Tape<'_>, name: &str) -> bool {
+    let at_root = schema.get(0, name);
     (0..schema.len()).any(|node| {
         schema.node(node).kind() == Kind::Key
-            && schema.string(node) == "$id"
-            && Some(node + 1) != root_id
+            && schema.string(node) == name
+            && Some(node + 1) != at_root
+            && schema.node(node + 1).kind() == Kind::String
     })
 }
 
@@ -118,12 +130,13 @@ impl Proof<'_, '_> {
     fn object_holds(&self, node: u32) -> bool {
         let get = |name| self.schema.get(node, name);
         let reference = get("$ref").is_some_and(|target| self.reference_holds(target));
-        if reference || (self.reading.reference_masks_siblings && get("$ref").is_some()) {
+        let is_masked = self.reading.dialect.reference_masks_siblings() && get("$ref").is_some();
+        if reference || is_masked {
             return reference;
         }
         // Each of these alone limits the value; one that is closed is enough.
         get("enum").is_some()
-            || get("const").is_some()
+            || (self.reading.dialect >= Dialect::Draft6 && get("const").is_some())
             || get("allOf").is_some_and(|list| self.schema.children(list).any(|s| self.closed(s)))
             || get("anyOf").is_some_and(|list| self.schema.children(list).all(|s| self.closed(s)))
             || get("oneOf").is_some_and(|list| self.schema.children(list).all(|s| self.closed(s)))
@@ -182,7 +195,10 @@ impl Proof<'_, '_> {
     }
 
     fn string_holds(&self, node: u32) -> bool {
-        let narrow = |format| NARROW_FORMATS.contains(&self.schema.string(format).as_ref());
+        let narrow = |format| {
+            let name = self.schema.string(format);
+            NARROW_FORMATS.contains(&name.as_ref()) && self.reading.dialect.defines_format(&name)
+        };
         self.reading.assert_formats && self.schema.get(node, "format").is_some_and(narrow)
     }
 
@@ -190,7 +206,7 @@ impl Proof<'_, '_> {
     /// good as undeclared.
     fn members_hold(&self, node: u32) -> bool {
         let sealed = self.is_false(node, "additionalProperties")
-            || (self.is_false(node, "unevaluatedProperties") && self.stands_alone(node));
+            || self.is_unevaluated_sealed(node, "unevaluatedProperties");
         let declared = |properties| {
             let mut members = self.schema.members(properties);
             members.all(|(_, schema)| self.closed(schema))
@@ -215,7 +231,7 @@ impl Proof<'_, '_> {
         };
         let rest_holds = match rest {
             Some(rest) => self.closed(rest),
-            None => self.is_false(node, "unevaluatedItems") && self.stands_alone(node),
+            None => self.is_unevaluated_sealed(node, "unevaluatedItems"),
         };
         rest_holds && get("prefixItems").is_none_or(tuple) && old_tuple.is_none_or(tuple)
     }
@@ -223,6 +239,13 @@ impl Proof<'_, '_> {
     fn is_false(&self, node: u32, name: &str) -> bool {
         let value = self.schema.get(node, name);
         value.is_some_and(|value| self.schema.node(value).kind() == Kind::False)
+    }
+
+    /// `unevaluated…: false`, in a dialect that knows it, on a schema with nothing else that evaluates.
+    fn is_unevaluated_sealed(&self, node: u32, keyword: &str) -> bool {
+        self.reading.dialect >= Dialect::Draft201909
+            && self.is_false(node, keyword)
+            && self.stands_alone(node)
     }
 
     fn stands_alone(&self, node: u32) -> bool {

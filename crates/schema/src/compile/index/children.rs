@@ -18,7 +18,8 @@ impl Index<'_> {
     ) -> Result<(), Unenforceable> {
         let rules = self.rules(resource);
         let tape = self.tape(place);
-        let masked = rules.dialect == Dialect::Draft7 && tape.get(place.node, "$ref").is_some();
+        let masked =
+            rules.dialect.reference_masks_siblings() && tape.get(place.node, "$ref").is_some();
         let start = work.len();
         for (key, value) in tape.members(place.node) {
             let Some(keyword) = Keyword::parse(&tape.string(key)) else {
@@ -27,6 +28,7 @@ impl Index<'_> {
             if !rules.knows(keyword) || (masked && keyword != Keyword::Definitions) {
                 continue;
             }
+            let first = work.len();
             match rules.holds(keyword) {
                 None => {}
                 Some(Holds::Schema) => work.push((value, resource)),
@@ -49,10 +51,33 @@ impl Index<'_> {
                     work.extend(schemas.map(|(_, child)| (child, resource)));
                 }
             }
+            let may_be_boolean = matches!(
+                keyword,
+                Keyword::AdditionalItems | Keyword::AdditionalProperties
+            );
+            for (node, _) in work.iter().skip(first).filter(|_| !may_be_boolean) {
+                self.refuse_boolean(
+                    Place {
+                        node: *node,
+                        ..place
+                    },
+                    resource,
+                )?;
+            }
         }
         // Taken from the end, so turn the batch round: numbers then follow the document.
         if let Some(batch) = work.get_mut(start..) {
             batch.reverse();
+        }
+        Ok(())
+    }
+
+    /// Draft-04 knows no boolean schemas; `additionalItems` and `additionalProperties` take a boolean of their own.
+    pub(super) fn refuse_boolean(&self, place: Place, resource: u32) -> Result<(), Unenforceable> {
+        let kind = self.tape(place).node(place.node).kind();
+        let is_boolean = matches!(kind, Kind::True | Kind::False);
+        if is_boolean && self.rules(resource).dialect == Dialect::Draft4 {
+            return Err(self.invalid(place, "draft-04 has no boolean schemas"));
         }
         Ok(())
     }

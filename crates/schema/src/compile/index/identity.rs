@@ -1,4 +1,5 @@
-//! What a schema object is called: `$id`, `$schema` and the anchors, and the resource they make it part of.
+//! What a schema object is called: `$id` (`id` in draft-04), `$schema` and the anchors, and the resource they make it
+//! part of.
 
 use countersign_tape::Kind;
 
@@ -30,8 +31,9 @@ impl Index<'_> {
         id: NodeId,
     ) -> Result<u32, Unenforceable> {
         let outer_rules = self.rules(outer);
-        let own_id = self.string_at(place, "$id")?;
-        let masked = outer_rules.dialect == Dialect::Draft7
+        let dialect = self.own_dialect(place).unwrap_or(outer_rules.dialect);
+        let own_id = self.string_at(place, dialect.id_keyword())?;
+        let masked = outer_rules.dialect.reference_masks_siblings()
             && self.tape(place).get(place.node, "$ref").is_some();
         let is_root = place.node == 0;
         let names_resource =
@@ -57,6 +59,14 @@ impl Index<'_> {
         Ok(resource)
     }
 
+    /// The dialect that the object's own `$schema` names, which decides what its URI is called.
+    fn own_dialect(&self, place: Place) -> Option<Dialect> {
+        let tape = self.tape(place);
+        let value = tape.get(place.node, "$schema")?;
+        let is_string = tape.node(value).kind() == Kind::String;
+        is_string.then(|| Dialect::from_uri(&tape.string(value)))?
+    }
+
     /// Gives a resource the URI its `$id` spells.
     fn name_resource(
         &mut self,
@@ -67,7 +77,7 @@ impl Index<'_> {
     ) -> Result<(), Unenforceable> {
         let (reference, fragment) = uri::split_fragment(text);
         if fragment.is_some_and(|fragment| !fragment.is_empty())
-            && self.rules(resource).dialect != Dialect::Draft7
+            && self.rules(resource).dialect > Dialect::Draft7
         {
             return Err(self.invalid(place, "$id must not have a fragment"));
         }
@@ -104,7 +114,7 @@ impl Index<'_> {
         own_id: Option<&str>,
     ) -> Result<(), Unenforceable> {
         let dialect = self.rules(resource).dialect;
-        if dialect == Dialect::Draft7 {
+        if dialect <= Dialect::Draft7 {
             if let Some((_, Some(name))) = own_id.map(uri::split_fragment)
                 && !name.is_empty()
             {

@@ -4,6 +4,7 @@ use countersign_tape::Kind;
 
 use super::Lowering;
 use crate::compile::index::position;
+use crate::dialect::Dialect;
 use crate::format::Format;
 use crate::keyword::Keyword;
 use crate::number::{Decimal, Divisor};
@@ -12,17 +13,14 @@ use crate::unenforceable::Unenforceable;
 
 impl Lowering<'_, '_> {
     pub(super) fn number_plan(&mut self) -> Result<u32, Unenforceable> {
-        let mut plan = NumberPlan::default();
-        for keyword in [
-            Keyword::Minimum,
-            Keyword::ExclusiveMinimum,
-            Keyword::Maximum,
-            Keyword::ExclusiveMaximum,
-        ] {
-            if let Some(value) = self.part(keyword) {
-                plan.bounds.push(self.bound(keyword, value)?);
-            }
-        }
+        let mut plan = NumberPlan {
+            bounds: if self.rules.dialect == Dialect::Draft4 {
+                self.draft_4_bounds()?
+            } else {
+                self.bounds()?
+            },
+            ..NumberPlan::default()
+        };
         if let Some(value) = self.part(Keyword::MultipleOf) {
             self.expect(value, Kind::Number, "must be a number")?;
             let divisor = Divisor::new(self.tape().raw(value)).map_err(|_| {
@@ -39,6 +37,41 @@ impl Lowering<'_, '_> {
         }
         self.program.numbers.push(plan);
         Ok(position(self.program.numbers.len() - 1))
+    }
+
+    fn bounds(&self) -> Result<Vec<Bound>, Unenforceable> {
+        let keywords = [
+            Keyword::Minimum,
+            Keyword::ExclusiveMinimum,
+            Keyword::Maximum,
+            Keyword::ExclusiveMaximum,
+        ];
+        let declared = keywords.map(|keyword| Some((keyword, self.part(keyword)?)));
+        let bounds = declared.into_iter().flatten();
+        bounds
+            .map(|(keyword, value)| self.bound(keyword, value))
+            .collect()
+    }
+
+    /// In draft-04 `exclusiveMinimum` and `exclusiveMaximum` are booleans that change the meaning of the bound beside
+    /// them, which must be there.
+    fn draft_4_bounds(&self) -> Result<Vec<Bound>, Unenforceable> {
+        let mut bounds = Vec::new();
+        for (inclusive, exclusive) in [
+            (Keyword::Minimum, Keyword::ExclusiveMinimum),
+            (Keyword::Maximum, Keyword::ExclusiveMaximum),
+        ] {
+            let is_exclusive = self.boolean(exclusive)?;
+            let keyword = if is_exclusive { exclusive } else { inclusive };
+            match (self.part(inclusive), self.part(exclusive)) {
+                (Some(value), _) => bounds.push(self.bound(keyword, value)?),
+                (None, Some(flag)) => {
+                    return Err(self.invalid(flag, "draft-04 requires the bound beside it"));
+                }
+                (None, None) => {}
+            }
+        }
+        Ok(bounds)
     }
 
     fn bound(&self, keyword: Keyword, value: u32) -> Result<Bound, Unenforceable> {
@@ -83,6 +116,8 @@ impl Lowering<'_, '_> {
             return Ok(None);
         };
         self.expect(value, Kind::String, "format must be a string")?;
-        Ok(Format::from_name(&self.tape().string(value)))
+        let name = self.tape().string(value);
+        let is_defined = self.rules.dialect.defines_format(&name);
+        Ok(Format::from_name(&name).filter(|_| is_defined))
     }
 }

@@ -67,14 +67,8 @@ impl Generator<'_, '_> {
                 let bound = any_number(self.entropy);
                 self.put(schema, "maximum", bound);
             }
-            4 => {
-                let bound = any_number(self.entropy);
-                self.put(schema, "exclusiveMinimum", bound);
-            }
-            5 => {
-                let bound = any_number(self.entropy);
-                self.put(schema, "exclusiveMaximum", bound);
-            }
+            4 => self.exclusive(schema, "minimum", "exclusiveMinimum"),
+            5 => self.exclusive(schema, "maximum", "exclusiveMaximum"),
             6 => {
                 let divisor = self.entropy.pick(&[
                     json!(1),
@@ -93,6 +87,23 @@ impl Generator<'_, '_> {
                 let pattern = self.entropy.pick(&PATTERNS);
                 self.put(schema, "pattern", json!(pattern));
             }
+        }
+    }
+
+    /// An exclusive bound; in draft-04 a flag beside an inclusive one.
+    fn exclusive(
+        &mut self,
+        schema: &mut Map<String, Value>,
+        inclusive: &'static str,
+        exclusive: &'static str,
+    ) {
+        let bound = any_number(self.entropy);
+        if self.dialect == Dialect::Draft4 {
+            let flag = self.entropy.chance(80);
+            self.put(schema, inclusive, bound);
+            self.put(schema, exclusive, json!(flag));
+        } else {
+            self.put(schema, exclusive, bound);
         }
     }
 
@@ -127,7 +138,7 @@ impl Generator<'_, '_> {
                 self.put(schema, "required", value);
             }
             4 => {
-                let value = self.schema(place.inside());
+                let value = self.additional(place.inside());
                 self.put(schema, "additionalProperties", value);
             }
             5 => {
@@ -147,7 +158,7 @@ impl Generator<'_, '_> {
             8 => self.put(schema, "maxProperties", json!(small)),
             9 => {
                 let value = self.by_name(Self::names);
-                let keyword = if self.dialect == Dialect::Draft7 {
+                let keyword = if self.dialect <= Dialect::Draft7 {
                     "dependencies"
                 } else {
                     "dependentRequired"
@@ -156,7 +167,7 @@ impl Generator<'_, '_> {
             }
             _ => {
                 let value = self.by_name(|this| this.schema(place.in_place()));
-                let keyword = if self.dialect == Dialect::Draft7 {
+                let keyword = if self.dialect <= Dialect::Draft7 {
                     "dependencies"
                 } else {
                     "dependentSchemas"
@@ -180,7 +191,7 @@ impl Generator<'_, '_> {
                 } else {
                     self.put(schema, "items", value);
                     if self.entropy.chance(50) {
-                        let value = self.schema(place.inside());
+                        let value = self.additional(place.inside());
                         self.put(schema, "additionalItems", value);
                     }
                 }
@@ -188,7 +199,7 @@ impl Generator<'_, '_> {
             4 => {
                 let value = self.schema(place.inside());
                 self.put(schema, "contains", value);
-                if self.dialect != Dialect::Draft7 {
+                if self.dialect > Dialect::Draft7 {
                     if self.entropy.chance(40) {
                         self.put(schema, "minContains", json!(small));
                     }
@@ -238,7 +249,7 @@ impl Generator<'_, '_> {
     }
 
     pub(super) fn unevaluated(&mut self, schema: &mut Map<String, Value>, place: Place) {
-        if self.dialect == Dialect::Draft7 || self.unevaluated_left == 0 {
+        if self.dialect <= Dialect::Draft7 || self.unevaluated_left == 0 {
             return;
         }
         self.unevaluated_left -= 1;

@@ -30,8 +30,10 @@ const UNEVALUATED: usize = 3;
 const ROOT: &str = "https://example.com/root";
 
 /// The dialects under comparison.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Dialect {
+    Draft4,
+    Draft6,
     Draft7,
     Draft201909,
     Draft202012,
@@ -78,13 +80,23 @@ struct Generator<'g, 'e> {
     unevaluated_left: usize,
 }
 
-/// A schema document.
+/// A schema document of draft-07 or later.
 pub(crate) fn schema(entropy: &mut Entropy<'_>, coverage: &mut Coverage) -> Value {
     let dialect = match entropy.below(10) {
         0 => Dialect::Draft7,
         1 => Dialect::Draft201909,
         _ => Dialect::Draft202012,
     };
+    document(dialect, entropy, coverage)
+}
+
+/// A schema document of draft-04 or draft-06. Keywords of later drafts are among it, which must assert nothing.
+pub(crate) fn early_schema(entropy: &mut Entropy<'_>, coverage: &mut Coverage) -> Value {
+    let dialect = entropy.pick(&[Dialect::Draft4, Dialect::Draft6]);
+    document(dialect, entropy, coverage)
+}
+
+fn document(dialect: Dialect, entropy: &mut Entropy<'_>, coverage: &mut Coverage) -> Value {
     let resources = dialect == Dialect::Draft202012 && entropy.chance(25);
     let definitions = entropy.below(4) + usize::from(resources);
     let mut generator = Generator {
@@ -129,10 +141,15 @@ impl Generator<'_, '_> {
             definitions.insert(format!("d{number}"), definition);
         }
         match self.dialect {
-            Dialect::Draft7 => {
+            Dialect::Draft4 | Dialect::Draft6 | Dialect::Draft7 => {
+                let number = match self.dialect {
+                    Dialect::Draft4 => 4,
+                    Dialect::Draft6 => 6,
+                    _ => 7,
+                };
                 document.insert(
                     "$schema".to_owned(),
-                    json!("http://json-schema.org/draft-07/schema#"),
+                    json!(format!("http://json-schema.org/draft-0{number}/schema#")),
                 );
                 // A root that is a reference would mask its own definitions for a strict reader.
                 if let Some(reference) = document.remove("$ref") {
@@ -178,7 +195,7 @@ impl Generator<'_, '_> {
     }
 
     fn container(&self) -> &'static str {
-        if self.dialect == Dialect::Draft7 {
+        if self.dialect <= Dialect::Draft7 {
             "definitions"
         } else {
             "$defs"
@@ -197,7 +214,7 @@ impl Generator<'_, '_> {
     /// A subschema.
     fn schema(&mut self, place: Place) -> Value {
         if place.depth > 0 && self.entropy.chance(6) {
-            return Value::Bool(self.entropy.chance(70));
+            return self.boolean();
         }
         let mut schema = Map::new();
         self.budget = self.budget.saturating_sub(1);
@@ -215,6 +232,24 @@ impl Generator<'_, '_> {
             }
         }
         Value::Object(schema)
+    }
+
+    /// A schema that takes everything, or nothing.
+    fn boolean(&mut self) -> Value {
+        let value = self.entropy.chance(70);
+        match (self.dialect, value) {
+            (Dialect::Draft4, true) => json!({}),
+            (Dialect::Draft4, false) => json!({"not": {}}),
+            _ => Value::Bool(value),
+        }
+    }
+
+    /// What `additionalItems` or `additionalProperties` has, where draft-04 takes booleans too.
+    fn additional(&mut self, place: Place) -> Value {
+        if self.dialect == Dialect::Draft4 && self.entropy.chance(40) {
+            return Value::Bool(self.entropy.chance(30));
+        }
+        self.schema(place)
     }
 
     fn schemas(&mut self, place: Place) -> Value {

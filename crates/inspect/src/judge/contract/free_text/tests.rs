@@ -2,7 +2,7 @@ use super::*;
 use countersign_tape::Limits;
 
 const PLAIN: Reading = Reading {
-    reference_masks_siblings: false,
+    dialect: Dialect::Draft202012,
     assert_formats: false,
 };
 
@@ -90,12 +90,57 @@ fn an_asserted_narrow_format_limits_a_string() {
 fn in_draft_07_a_reference_hides_its_siblings() {
     let schema =
         r##"{"$ref":"#/definitions/s","enum":["a"],"definitions":{"s":{"type":"string"}}}"##;
-    let draft_07 = Reading {
-        reference_masks_siblings: true,
+    assert!(!free(schema, PLAIN));
+    for dialect in [Dialect::Draft4, Dialect::Draft6, Dialect::Draft7] {
+        assert!(free(schema, Reading { dialect, ..PLAIN }), "{dialect:?}");
+    }
+}
+
+#[test]
+fn a_keyword_that_the_dialect_does_not_know_proves_nothing() {
+    use Dialect::{Draft4, Draft6, Draft7, Draft201909};
+    for (schema, before, since) in [
+        (r#"{"const":"a"}"#, Draft4, Draft6),
+        (
+            r#"{"type":"object","unevaluatedProperties":false}"#,
+            Draft7,
+            Draft201909,
+        ),
+        (
+            r#"{"type":"array","unevaluatedItems":false}"#,
+            Draft7,
+            Draft201909,
+        ),
+    ] {
+        let read = |dialect| free(schema, Reading { dialect, ..PLAIN });
+        assert!(read(before), "{schema}");
+        assert!(!read(since), "{schema}");
+    }
+    let asserted = |dialect| Reading {
+        dialect,
+        assert_formats: true,
+    };
+    let date = r#"{"type":"string","format":"date"}"#;
+    assert!(free(date, asserted(Draft6)));
+    assert!(!free(date, asserted(Draft7)));
+}
+
+#[test]
+fn an_inner_id_or_dialect_is_doubt() {
+    let named =
+        r##"{"$ref":"#/definitions/n","definitions":{"n":{"type":"integer"},"m":{"id":"x"}}}"##;
+    let draft_4 = Reading {
+        dialect: Dialect::Draft4,
         ..PLAIN
     };
-    assert!(!free(schema, PLAIN));
-    assert!(free(schema, draft_07));
+    assert!(free(named, draft_4));
+    assert!(!free(named, PLAIN));
+    let property =
+        r#"{"type":"object","properties":{"id":{"type":"integer"}},"additionalProperties":false}"#;
+    assert!(!free(property, draft_4));
+    let other =
+        r#"{"anyOf":[{"$schema":"http://json-schema.org/draft-04/schema#","id":"x","const":"a"}]}"#;
+    assert!(free(other, PLAIN));
 }
 
 #[test]
