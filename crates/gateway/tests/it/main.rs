@@ -15,6 +15,7 @@ mod fidelity;
 mod http_faults;
 mod http_paired;
 mod http_upstream;
+mod input_schemas;
 mod interface;
 #[cfg(target_os = "linux")]
 #[path = "../support/boundary.rs"]

@@ -260,8 +260,8 @@ impl Contract {
         shown && self.output.as_ref().is_some_and(acceptable)
     }
 
-    /// Whether clients may see the declared `inputSchema`; if not, advertise
-    /// `{"type":"object"}` in its place.
+    /// Whether clients may see the declared `inputSchema`: any object schema, compiled or not, since a model makes its
+    /// arguments from it. If not, advertise `{"type":"object"}` in its place.
     pub fn advertises_input(&self) -> bool {
         self.input.as_ref().is_some_and(DeclaredSchema::says_object)
     }

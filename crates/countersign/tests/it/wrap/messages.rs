@@ -1,7 +1,7 @@
 //! What goes in and comes out: every byte of a result, every form of a request.
 
 use countersign_fixture::client::{call_params, modern_params, notification, request};
-use countersign_fixture::{Era, Eras, preset, span};
+use countersign_fixture::{Era, Eras, Script, Tool, preset, span};
 
 use super::{finish, fixture, preset_of, text, wrapped};
 use crate::support::Folder;
@@ -33,6 +33,31 @@ async fn every_byte_survives() {
         assert_eq!(client.take_notes(), Vec::<Vec<u8>>::new());
         finish(client).await;
     }
+}
+
+#[tokio::test]
+async fn a_tool_keeps_its_parameters_though_its_input_schema_does_not_compile() {
+    let tools = [
+        r#"{"name":"look_around","inputSchema":{"type":"object", "properties":{"a":{"pattern":"(?=a)"}}}}"#,
+        r#"{"name":"external","inputSchema":{"type":"object","properties":{"a":{"$ref":"https://example.com/a"}}}}"#,
+        r#"{"name":"draft_03","inputSchema":{"$schema":"http://json-schema.org/draft-03/schema#","type":"object","properties":{"a":{}}}}"#,
+    ];
+    let script = tools.iter().fold(Script::new("s"), |script, tool| {
+        script.tool(Tool::new(*tool).result(r#"{"content":[]}"#))
+    });
+    let json = text(&script.to_json());
+    let folder = Folder::with(&[("s.json", &json)]);
+    let fixture = fixture();
+    let server = [fixture.as_str(), "stdio", "--script", "s.json"];
+    let mut client = wrapped(&folder, "", &server);
+    client.handshake("2025-11-25").await.expect("an answer");
+    let legacy = text(&client.request("tools/list", "{}").await.expect("a list"));
+    let modern = text(&client.modern("tools/list", "{}").await.expect("a list"));
+    for tool in tools {
+        assert!(legacy.contains(tool), "{legacy}");
+        assert!(modern.contains(tool), "{modern}");
+    }
+    finish(client).await;
 }
 
 #[tokio::test]

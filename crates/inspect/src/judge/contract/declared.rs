@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use countersign_schema::{Compiler, Schema, Unenforceable};
-use countersign_tape::{Kind, Tape};
+use countersign_tape::{Hard, Kind, Span, Tape, elements, members, scan};
 
 use super::free_text::{Reading, admits_free_text};
 use super::schema_text_limits;
@@ -55,7 +55,7 @@ impl DeclaredSchema {
             digest,
             compiled,
             free_text: true,
-            says_object: false,
+            says_object: says_object(&bytes),
             wraps_result: false,
         };
         // Only text the compiler accepted is worth a second look, and its limits bound it.
@@ -67,7 +67,6 @@ impl DeclaredSchema {
                 assert_formats: config.assert_formats,
             };
             declared.free_text = admits_free_text(&tape, reading);
-            declared.says_object = says_object(&tape);
             declared.wraps_result = tape.get(0, "x-fastmcp-wrap-result").is_some();
         }
         declared.bytes = bytes;
@@ -99,7 +98,8 @@ impl DeclaredSchema {
         self.free_text
     }
 
-    /// Whether the root literally says `"type": "object"`.
+    /// Whether the text is an object schema, compiled or not: its root says `"type": "object"`, and `properties` and
+    /// `required` have the JSON types that clients insist on.
     pub(super) fn says_object(&self) -> bool {
         self.says_object
     }
@@ -130,7 +130,40 @@ fn compile(
     compiler.compile(bytes)
 }
 
-fn says_object(tape: &Tape<'_>) -> bool {
-    tape.get(0, "type")
-        .is_some_and(|name| tape.node(name).kind() == Kind::String && tape.string(name) == "object")
+/// Looks at the text alone, so that a schema the compiler refused has an answer too. A member that is written twice
+/// must be right both times, since readers differ in which one they take.
+fn says_object(schema: &[u8]) -> bool {
+    let Ok(found) = scan(schema, &Hard::default()) else {
+        return false;
+    };
+    if found.kind() != Kind::Object {
+        return false;
+    }
+    let mut is_typed = false;
+    for (key, value) in members(schema, found.root()) {
+        let is_right = match key.string(schema).as_deref() {
+            Some("type") => {
+                is_typed = true;
+                value.string(schema).as_deref() == Some("object")
+            }
+            Some("properties") => is_map_of_schemas(schema, value),
+            Some("required") => is_list_of_names(schema, value),
+            _ => true,
+        };
+        if !is_right {
+            return false;
+        }
+    }
+    is_typed
+}
+
+fn is_map_of_schemas(text: &[u8], value: Span) -> bool {
+    let is_schema = |kind| matches!(kind, Some(Kind::Object | Kind::True | Kind::False));
+    value.kind(text) == Some(Kind::Object)
+        && members(text, value).all(|(_, schema)| is_schema(schema.kind(text)))
+}
+
+fn is_list_of_names(text: &[u8], value: Span) -> bool {
+    value.kind(text) == Some(Kind::Array)
+        && elements(text, value).all(|name| name.kind(text) == Some(Kind::String))
 }

@@ -136,7 +136,46 @@ fn schemas_are_advertised_to_those_who_can_read_them() {
             "{schema}"
         );
     }
-    assert!(captured(r#"{"name":"t","inputSchema":{"type":"object"}}"#).advertises_input());
-    assert!(!captured(r#"{"name":"t","inputSchema":{}}"#).advertises_input());
+}
+
+#[test]
+fn an_input_schema_is_advertised_whether_it_compiles_or_not() {
+    let advertises = |schema: &str| {
+        captured(&format!(r#"{{"name":"t","inputSchema":{schema}}}"#)).advertises_input()
+    };
+    for schema in [
+        r#"{"type":"object"}"#,
+        r#"{"\u0074ype":"obj\u0065ct"}"#,
+        r#"{"type":"object","properties":{"a":{"type":"string","pattern":"(?=a)"}},"required":["a"]}"#,
+        r#"{"$schema":"http://json-schema.org/draft-03/schema#","type":"object","properties":{"a":{"type":"any","required":true}}}"#,
+        r#"{"type":"object","properties":{"a":{"$ref":"https://x.example/y"},"b":true}}"#,
+        r#"{"type":"object","additionalProperties":5,"a":1,"a":2}"#,
+    ] {
+        assert!(advertises(schema), "{schema}");
+    }
+    for schema in [
+        "{}",
+        "[]",
+        "true",
+        "\"object\"",
+        r#"{"type":["object"]}"#,
+        r#"{"type":"array","pattern":"("}"#,
+        // Clients differ in which of the two they read.
+        r#"{"type":"object","type":"array"}"#,
+        r#"{"type":"array","type":"object"}"#,
+        // The TypeScript SDK refuses the whole list for one of these.
+        r#"{"type":"object","properties":[]}"#,
+        r#"{"type":"object","properties":{"a":"string"}}"#,
+        r#"{"type":"object","required":true}"#,
+        r#"{"type":"object","required":[1]}"#,
+    ] {
+        assert!(!advertises(schema), "{schema}");
+    }
     assert!(!captured(r#"{"name":"t"}"#).advertises_input());
+    assert!(!captured(r#"{"name":"t","inputSchema":null}"#).advertises_input());
+    let deep = format!(
+        r#"{{"type":"object","properties":{{"a":{}}}}}"#,
+        r#"{"not":"#.repeat(500) + "{}" + &"}".repeat(500)
+    );
+    assert!(advertises(&deep), "deeper than the compiler takes");
 }
