@@ -1,14 +1,30 @@
-//! Reads server-sent events. Each event's data is one message; comments and unknown fields are ignored, and
-//! lines may end in CR, LF or CRLF. An event larger than the message limit ends the stream without being
-//! buffered.
+//! Reads server-sent events. Each event's data is one message; an event without data is none. The stream also says
+//! where it can be resumed (`id`) and how long to wait before that (`retry`). Comments and unknown fields are ignored, and
+//! lines may end in CR, LF or CRLF. An event larger than the message limit ends the stream without being buffered.
+
+use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
 use http_body_util::BodyExt;
 use hyper::body::Body;
+use hyper::header::HeaderValue;
 use memchr::memchr2;
 
 use crate::budget::{Budget, Held};
 use crate::gather::ReadError;
+
+/// An id that is longer is not kept: it is sent back to the server in a header.
+const MAX_ID_BYTES: usize = 1024;
+
+/// Where a stream that has ended can be resumed, and when.
+#[derive(Clone, Debug, Default)]
+pub struct ResumePoint {
+    /// The id of the last whole event that had one, as the value of a `Last-Event-ID` header. Nothing if the server
+    /// took it back with an empty id, or sent one that is too long or that no header can carry.
+    pub last_event_id: Option<HeaderValue>,
+    /// How long the server wants its client to wait before it connects again.
+    pub retry: Option<Duration>,
+}
 
 /// Reads the messages of an event stream.
 #[derive(Debug)]
@@ -19,6 +35,9 @@ pub struct EventStream<B> {
     searched: usize,
     /// The data lines of the event under way.
     data: Data,
+    /// The `id` of the event under way, if it has one.
+    id: Option<Option<HeaderValue>>,
+    resume_point: ResumePoint,
     /// The last line ended with a carriage return, so a line feed now is part of that end.
     after_return: bool,
     begun: bool,
@@ -80,6 +99,8 @@ impl<B: Body<Data = Bytes> + Unpin> EventStream<B> {
             buffer: BytesMut::new(),
             searched: 0,
             data: Data::None,
+            id: None,
+            resume_point: ResumePoint::default(),
             after_return: false,
             begun: false,
             limit,
@@ -92,18 +113,28 @@ impl<B: Body<Data = Bytes> + Unpin> EventStream<B> {
     pub async fn next(&mut self) -> Result<Option<Bytes>, ReadError> {
         loop {
             while let Some(line) = self.line() {
-                if line.is_empty() {
-                    if let Some(data) = self.data.take() {
-                        return Ok(Some(std::mem::take(&mut self.held).attach(data)));
-                    }
-                } else if let Some(data) = data_of(&line) {
-                    self.data.add(data);
+                if !line.is_empty() {
+                    self.read_field(&line);
+                } else if let Some(message) = self.end_event() {
+                    return Ok(Some(message));
                 }
             }
             if !self.more().await? {
                 return Ok(None);
             }
         }
+    }
+
+    /// The same stream, as one that goes on where another ended.
+    #[must_use]
+    pub fn resumed_from(mut self, point: ResumePoint) -> Self {
+        self.resume_point = point;
+        self
+    }
+
+    /// Where the stream can be resumed, as far as it has been read.
+    pub fn resume_point(&self) -> &ResumePoint {
+        &self.resume_point
     }
 
     /// The body, of which the messages wanted have been read.
@@ -137,6 +168,26 @@ impl<B: Body<Data = Bytes> + Unpin> EventStream<B> {
         Ok(true)
     }
 
+    fn read_field(&mut self, line: &Bytes) {
+        if let Some(data) = field(line, "data") {
+            self.data.add(data);
+        } else if let Some(id) = field(line, "id") {
+            self.id = Some(header_value(&id));
+        } else if let Some(millis) = field(line, "retry") {
+            let retry = &mut self.resume_point.retry;
+            *retry = duration(&millis).or(*retry);
+        }
+    }
+
+    /// Ends the event under way; its message, if it has one.
+    fn end_event(&mut self) -> Option<Bytes> {
+        if let Some(id) = self.id.take() {
+            self.resume_point.last_event_id = id;
+        }
+        let data = self.data.take().filter(|data| !data.is_empty())?;
+        Some(std::mem::take(&mut self.held).attach(data))
+    }
+
     /// The next line in the buffer, without its end.
     fn line(&mut self) -> Option<Bytes> {
         if self.after_return {
@@ -163,14 +214,29 @@ impl<B: Body<Data = Bytes> + Unpin> EventStream<B> {
     }
 }
 
-/// What a line adds to the data of its event.
-fn data_of(line: &Bytes) -> Option<Bytes> {
-    match line.strip_prefix(b"data")? {
+/// The value of a line that is a field of this name.
+fn field(line: &Bytes, name: &str) -> Option<Bytes> {
+    match line.strip_prefix(name.as_bytes())? {
         [] => Some(Bytes::new()),
-        [b':', b' ', ..] => Some(line.slice(6..)),
-        [b':', ..] => Some(line.slice(5..)),
+        [b':', b' ', ..] => Some(line.slice(name.len() + 2..)),
+        [b':', ..] => Some(line.slice(name.len() + 1..)),
         _ => None,
     }
+}
+
+/// An id that can be sent back to the server. Copied, because a slice would keep the whole buffer.
+fn header_value(id: &[u8]) -> Option<HeaderValue> {
+    let sendable = !id.is_empty() && id.len() <= MAX_ID_BYTES;
+    sendable.then(|| HeaderValue::from_bytes(id).ok())?
+}
+
+/// A number of milliseconds. Anything but digits is none; too many digits are the longest time there is.
+fn duration(millis: &[u8]) -> Option<Duration> {
+    if millis.is_empty() || !millis.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let millis = std::str::from_utf8(millis).ok()?.parse();
+    Some(Duration::from_millis(millis.unwrap_or(u64::MAX)))
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ mod wire;
 
 pub use budget::{Budget, Held, Starved};
 pub use child::{Child, Pipes, Tail, inheritable};
-pub use event_stream::EventStream;
+pub use event_stream::{EventStream, ResumePoint};
 pub use form::Form;
 pub use gather::{ReadError, gather};
 pub use origin::Origin;

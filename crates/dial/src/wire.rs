@@ -15,7 +15,9 @@ use hyper::client::conn::TrySendError;
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use rustix::net::sockopt::set_socket_keepalive;
+use rustix::net::sockopt::{
+    set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl,
+};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -27,6 +29,13 @@ use crate::origin::Origin;
 
 /// How long connecting may take, TLS included.
 const CONNECT: Duration = Duration::from_secs(5);
+
+/// After this much silence the kernel asks whether the peer is still there (TCP keep-alive),
+const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(30);
+/// repeats the question at this interval,
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(10);
+/// and closes the connection after this many questions without an answer.
+const KEEP_ALIVE_TRIES: u32 = 3;
 
 /// A connection without a task of its own: the caller that waits for a response also drives the
 /// connection, which saves two task switches per call.
@@ -85,8 +94,7 @@ pub(crate) async fn dial(origin: &Origin) -> io::Result<Wire> {
 async fn connect(origin: &Origin, trust: impl FnOnce() -> Arc<ClientConfig>) -> io::Result<Wire> {
     let stream = TcpStream::connect((origin.host.as_str(), origin.port)).await?;
     stream.set_nodelay(true)?;
-    // A stream that waits for news may be silent for hours; a peer that is gone must not be.
-    set_socket_keepalive(&stream, true)?;
+    keep_alive(&stream)?;
     if origin.tls {
         let name = ServerName::try_from(origin.host.clone()).map_err(io::Error::other)?;
         let connector = TlsConnector::from(trust());
@@ -94,6 +102,16 @@ async fn connect(origin: &Origin, trust: impl FnOnce() -> Arc<ClientConfig>) -> 
     } else {
         speak(stream).await
     }
+}
+
+/// A server may think about a call, and a stream may have no news, for hours. Only the system can tell such a silence
+/// from a peer that is gone, and its own setting is to ask after two hours.
+fn keep_alive(stream: &TcpStream) -> io::Result<()> {
+    set_socket_keepalive(stream, true)?;
+    set_tcp_keepidle(stream, KEEP_ALIVE_AFTER)?;
+    set_tcp_keepintvl(stream, KEEP_ALIVE_EVERY)?;
+    set_tcp_keepcnt(stream, KEEP_ALIVE_TRIES)?;
+    Ok(())
 }
 
 async fn speak<S>(stream: S) -> io::Result<Wire>

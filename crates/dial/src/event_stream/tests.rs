@@ -49,6 +49,72 @@ async fn messages_come_out_however_they_are_cut_and_ended() {
 }
 
 #[tokio::test]
+async fn a_stream_says_where_and_when_it_can_be_resumed() {
+    let long = "x".repeat(MAX_ID_BYTES + 1);
+    let long = format!("id: 1\n\nid: {long}\n\n");
+    let exact = "x".repeat(MAX_ID_BYTES);
+    let (fits, exact) = (format!("id: {exact}\n\n"), exact.as_str());
+    let second = Duration::from_secs(1);
+    for (stream, id, retry) in [
+        ("data: x\n\n", None, None),
+        ("id: a b\nretry: 1000\ndata:\n\n", Some("a b"), Some(second)),
+        ("id:1\n\n: c\n\ndata: x\n\n", Some("1"), None),
+        ("id: 1\n\nid: unfinished\n", Some("1"), None),
+        ("id: 1\n\nid\n\n", None, None),
+        (&fits, Some(exact), None),
+        (&long, None, None),
+        ("id: 1\n\nid: a\u{0}b\n\n", None, None),
+        ("id: 1\n\nid: a\u{b}b\n\n", None, None),
+        ("idx: 1\nretryx: 1\n\n", None, None),
+        (
+            "retry: 1000\nretry: -5\nretry:\nretry: 1e3\n\n",
+            None,
+            Some(second),
+        ),
+        ("retry: 0\n\n", None, Some(Duration::ZERO)),
+        (
+            "retry: 99999999999999999999999\n\n",
+            None,
+            Some(Duration::from_millis(u64::MAX)),
+        ),
+    ] {
+        for chunk in [1, 7, stream.len()] {
+            let mut events =
+                EventStream::new(chunks(stream.as_bytes(), chunk), 5000, Budget::new(1 << 20));
+            while let Ok(Some(message)) = events.next().await {
+                assert_eq!(message, "x", "an event without data is no message");
+            }
+            let point = events.resume_point();
+            let found = point.last_event_id.as_ref().map(HeaderValue::as_bytes);
+            assert_eq!(found, id.map(str::as_bytes), "{stream}");
+            assert_eq!(point.retry, retry, "{stream}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_resumed_stream_goes_on_from_its_point() {
+    let before = ResumePoint {
+        last_event_id: Some(HeaderValue::from_static("1")),
+        retry: Some(Duration::ZERO),
+    };
+    for (stream, id) in [
+        ("data: x\n\n", Some("1")),
+        ("id: 2\n\n", Some("2")),
+        ("id\n\n", None),
+    ] {
+        let body = chunks(stream.as_bytes(), 3);
+        let mut events =
+            EventStream::new(body, 1000, Budget::new(1 << 20)).resumed_from(before.clone());
+        while let Ok(Some(_)) = events.next().await {}
+        let point = events.resume_point();
+        let found = point.last_event_id.as_ref().map(HeaderValue::as_bytes);
+        assert_eq!(found, id.map(str::as_bytes), "{stream}");
+        assert_eq!(point.retry, Some(Duration::ZERO));
+    }
+}
+
+#[tokio::test]
 async fn an_event_without_end_is_refused() {
     let line = format!("data: {}", "x".repeat(10_000));
     for endless in [line, "data: x\n".repeat(10_000), "x".repeat(10_000)] {

@@ -1,3 +1,4 @@
+use rustix::net::sockopt::{socket_keepalive, tcp_keepcnt, tcp_keepidle, tcp_keepintvl};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
@@ -80,4 +81,17 @@ async fn nobody_else_is() {
         let error = refused.expect_err(why);
         assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{why}: {error}");
     }
+}
+
+#[tokio::test]
+async fn a_peer_that_is_gone_is_noticed_within_a_minute() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let stream = TcpStream::connect(address).await.expect("a connection");
+    keep_alive(&stream).expect("options");
+    assert_eq!(socket_keepalive(&stream), Ok(true));
+    let after = tcp_keepidle(&stream).expect("a time");
+    let every = tcp_keepintvl(&stream).expect("a time");
+    let tries = tcp_keepcnt(&stream).expect("a number");
+    assert_eq!(after + every * tries, Duration::from_mins(1));
 }
