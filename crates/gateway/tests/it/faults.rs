@@ -12,7 +12,7 @@ use crate::support::{
 
 const OK: &str = r#"{"resultType":"complete","content":[{"type":"text","text":"ok"}]}"#;
 
-const LATE: &str = "the tool's server did not answer within 1000 ms";
+const LATE: &str = "the tool's server did not answer within 1000 ms; the call may have run, so check before you repeat it";
 
 /// The faults preset under the name `x`, giving up on calls soon.
 fn impatient() -> Server {
@@ -70,7 +70,7 @@ async fn a_child_that_dies_is_replaced_and_its_calls_are_answered() {
         let lost = refusal(&call(&rig, tool).await);
         assert_eq!(
             lost,
-            "the tool's server went away before it answered; try again"
+            "the tool's server went away before it answered; the call may have run, so check before you repeat it"
         );
         goes_on(&rig).await;
     }

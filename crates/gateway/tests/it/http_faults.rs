@@ -12,8 +12,8 @@ use crate::support::{Rig, error_code, over_http, refusal, result};
 
 const FORMATS: [Format; 2] = [Format::Json, Format::Sse];
 
-const LATE: &str = "the tool's server did not answer within 1000 ms";
-const LOST: &str = "the tool's server went away before it answered; try again";
+const LATE: &str = "the tool's server did not answer within 1000 ms; the call may have run, so check before you repeat it";
+const LOST: &str = "the tool's server went away before it answered; the call may have run, so check before you repeat it";
 const MALFORMED: &str = "the tool's server sent an answer that is not valid MCP";
 const LARGE: &str = "the tool's answer is larger than 16777216 bytes";
 const FULL: &str = "too many calls are waiting for this tool's server; try again later";

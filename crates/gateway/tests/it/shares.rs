@@ -37,7 +37,10 @@ async fn a_server_that_holds_memory_does_not_starve_another() {
     let refused = calls.join_next().await.expect("a call");
     let refused = refused.expect("no panic").expect("an answer");
     let refused = refusal(&refused);
-    assert_eq!(refused, "the gateway is busy; try again later");
+    assert_eq!(
+        refused,
+        "the gateway had no memory left for the tool's answer; the call may have run, so check before you repeat it"
+    );
 
     let answer = rig.client("/mcp/s/honest").call("say", "{}").await;
     let answer = result(&answer.expect("an answer"));

@@ -154,7 +154,7 @@ fn what_was_blocked_cannot_be_read() {
 fn an_answer_of_our_own_is_one_error_text() {
     let refusal = crate::Refusal::TimedOut { after_ms: 1500 };
     let legacy = Inspected::authored(refusal, ClientEra::Legacy);
-    insta::assert_snapshot!(String::from_utf8_lossy(&legacy.message(&Bytes::from_static(b"7")).into_bytes()), @r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"the tool's server did not answer within 1500 ms"}],"isError":true}}"#);
+    insta::assert_snapshot!(String::from_utf8_lossy(&legacy.message(&Bytes::from_static(b"7")).into_bytes()), @r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"the tool's server did not answer within 1500 ms; the call may have run, so check before you repeat it"}],"isError":true}}"#);
     let modern = Inspected::authored(refusal, ClientEra::Modern);
-    insta::assert_snapshot!(String::from_utf8_lossy(&modern.emitted().into_bytes()), @r#"{"resultType":"complete","content":[{"type":"text","text":"the tool's server did not answer within 1500 ms"}],"isError":true}"#);
+    insta::assert_snapshot!(String::from_utf8_lossy(&modern.emitted().into_bytes()), @r#"{"resultType":"complete","content":[{"type":"text","text":"the tool's server did not answer within 1500 ms; the call may have run, so check before you repeat it"}],"isError":true}"#);
 }

@@ -29,7 +29,7 @@ pub enum Refusal {
     },
     /// Too many calls are waiting for this upstream.
     QueueFull,
-    /// The gateway has no memory to spare for another result; try again.
+    /// The gateway had no memory to spare for the upstream's answer.
     Busy,
     /// The upstream is switched off.
     Disabled,
@@ -52,7 +52,7 @@ pub enum Refusal {
     Expired,
     /// The upstream asked the client for something this client cannot give.
     Unsupported,
-    /// A bug on our side; the call was not forwarded.
+    /// A bug on our side.
     Internal,
 }
 
@@ -149,26 +149,25 @@ impl Refusal {
         }
     }
 
-    /// Whether the same call may work a moment later.
+    /// Whether the same call may be made again: the upstream certainly did not carry it out, and may do so a moment
+    /// later.
     pub const fn is_retryable(self) -> bool {
-        matches!(
-            self,
-            Self::TimedOut { .. }
-                | Self::Lost
-                | Self::Unreachable
-                | Self::QueueFull
-                | Self::Busy
-                | Self::Unrecorded
-                | Self::ShuttingDown
-        )
+        matches!(self, Self::Unreachable | Self::QueueFull)
     }
 }
+
+/// What is said of a call that the upstream may have carried out although there is no result: an agent that repeats it
+/// may do the same thing twice. "Try again" is said only of a call that certainly was not carried out.
+const MAY_HAVE_RUN: &str = "the call may have run, so check before you repeat it";
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
             Self::TimedOut { after_ms } => {
-                return write!(f, "the tool's server did not answer within {after_ms} ms");
+                return write!(
+                    f,
+                    "the tool's server did not answer within {after_ms} ms; {MAY_HAVE_RUN}"
+                );
             }
             Self::TooLarge { limit } => {
                 return write!(f, "the tool's answer is larger than {limit} bytes");
@@ -176,19 +175,34 @@ impl fmt::Display for Refusal {
             Self::WrongRouter { instead } => {
                 return write!(f, "this tool must be called with {}", instead.as_str());
             }
-            Self::Lost => "the tool's server went away before it answered; try again",
+            Self::Lost => {
+                return write!(
+                    f,
+                    "the tool's server went away before it answered; {MAY_HAVE_RUN}"
+                );
+            }
             Self::Unreachable => "the tool's server cannot be reached",
             Self::Malformed => "the tool's server sent an answer that is not valid MCP",
             Self::QueueFull => "too many calls are waiting for this tool's server; try again later",
-            Self::Busy => "the gateway is busy; try again later",
+            Self::Busy => {
+                return write!(
+                    f,
+                    "the gateway had no memory left for the tool's answer; {MAY_HAVE_RUN}"
+                );
+            }
             Self::Disabled => "this tool's server is disabled",
             Self::UnknownTool => "there is no such tool",
             Self::BadArguments => "the arguments of this call cannot be used",
             Self::Cancelled => "the call was cancelled",
             Self::Unrecorded => {
-                "the result was withheld because it could not be recorded; try again later"
+                return write!(
+                    f,
+                    "the result was withheld because it could not be recorded; {MAY_HAVE_RUN}"
+                );
             }
-            Self::ShuttingDown => "the gateway is shutting down; try again later",
+            Self::ShuttingDown => {
+                return write!(f, "the gateway is shutting down; {MAY_HAVE_RUN}");
+            }
             Self::Expired => "this call has expired; start it again",
             Self::Unsupported => {
                 "the tool's server asked for something this client does not support"
@@ -215,13 +229,13 @@ mod tests {
             })
             .collect();
         insta::assert_snapshot!(lines.join("\n"), @r#"
-        timed_out      retry the tool's server did not answer within 0 ms
-        lost           retry the tool's server went away before it answered; try again
+        timed_out      -     the tool's server did not answer within 0 ms; the call may have run, so check before you repeat it
+        lost           -     the tool's server went away before it answered; the call may have run, so check before you repeat it
         unreachable    retry the tool's server cannot be reached
         malformed      -     the tool's server sent an answer that is not valid MCP
         too_large      -     the tool's answer is larger than 0 bytes
         queue_full     retry too many calls are waiting for this tool's server; try again later
-        busy           retry the gateway is busy; try again later
+        busy           -     the gateway had no memory left for the tool's answer; the call may have run, so check before you repeat it
         disabled       -     this tool's server is disabled
         unknown_tool   -     there is no such tool
         wrong_router   -     this tool must be called with call_tool_read
@@ -229,12 +243,26 @@ mod tests {
         wrong_router   -     this tool must be called with call_tool_destructive
         bad_arguments  -     the arguments of this call cannot be used
         cancelled      -     the call was cancelled
-        unrecorded     retry the result was withheld because it could not be recorded; try again later
-        shutting_down  retry the gateway is shutting down; try again later
+        unrecorded     -     the result was withheld because it could not be recorded; the call may have run, so check before you repeat it
+        shutting_down  -     the gateway is shutting down; the call may have run, so check before you repeat it
         expired        -     this call has expired; start it again
         unsupported    -     the tool's server asked for something this client does not support
         internal       -     the call failed inside the gateway
         "#);
+    }
+
+    #[test]
+    fn only_what_certainly_did_not_run_may_be_tried_again() {
+        for refusal in Refusal::ALL {
+            let text = refusal.to_string();
+            if text.contains("try again") {
+                assert!(refusal.is_retryable(), "{text}");
+            }
+            assert!(
+                !(refusal.is_retryable() && text.contains(MAY_HAVE_RUN)),
+                "{text}"
+            );
+        }
     }
 
     /// How many kinds there are. A new variant does not compile here, as a reminder to add it to `ALL`.
@@ -268,7 +296,7 @@ mod tests {
             let found = Refusal::from_text(&refusal.to_string());
             assert_eq!(found, Some(refusal));
         }
-        let found = Refusal::from_text("the tool's server did not answer within 60000 ms");
+        let found = Refusal::from_text(&Refusal::TimedOut { after_ms: 60_000 }.to_string());
         assert_eq!(found.map(Refusal::kind), Some("timed_out"));
         assert_eq!(
             Refusal::from_text("the call was cancelled by the user"),
