@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use countersign_config::Server;
-use countersign_fixture::client::Response;
+use countersign_fixture::client::{HttpClient, Response, call_params, request};
 use countersign_fixture::http::{self, Format};
-use countersign_fixture::{Eras, preset};
+use countersign_fixture::{Eras, Script, preset};
 
-use crate::support::{Rig, error_code, over_http, refusal, result};
+use crate::support::{KEY, Rig, error_code, over_http, refusal, result, text};
 
 const FORMATS: [Format; 2] = [Format::Json, Format::Sse];
 
@@ -63,6 +63,57 @@ async fn silence_ends_with_the_time_out() {
         }
         goes_on(&rig).await;
     }
+}
+
+const MINUTE: Duration = Duration::from_mins(1);
+
+/// What a client is told `silence` after its server said one thing in a stream of events; the server answers after
+/// `delay`, and its time-out is a quarter of an hour.
+async fn told_after(silence: Duration, delay: Duration) -> String {
+    let log = r#"{"log":{"level":"info","text":"hi"}}"#;
+    let delay = delay.as_millis();
+    let steps = format!(r#"[{log},{{"delay_ms":{delay}}},{{"answer":{{}}}}]"#);
+    let tool = format!(
+        r#"{{"tool":{{"name":"slow","inputSchema":{{"type":"object"}}}},"steps":{steps}}}"#
+    );
+    let script = format!(r#"{{"name":"s","eras":"legacy","tools":[{tool}]}}"#);
+    let script = Script::from_json(script.as_bytes()).expect("a script");
+    let (mut server, _fixture) = over_http("x", script, Format::Sse).await;
+    server.timeout = Some(15 * MINUTE);
+    let rig = Rig::over(vec![server]).await;
+    let url = format!("http://{}/mcp/s/x", rig.gateway.address());
+    let client = HttpClient::new(&url, 60 * MINUTE).expect("a URL");
+    let client = client.with_header("X-API-Key", KEY);
+    let client = client.handshake("2025-11-25").await.expect("a session");
+    let call = request("1", "tools/call", &call_params("slow", "{}"));
+    let mut stream = client.open("POST", &call).await.expect("a stream");
+    let log = stream.event().await.expect("a stream").expect("an event");
+    assert!(text(&log.data).contains("notifications/message"));
+    // From here on the server waits for its delay, and the gateway for the next event.
+    tokio::time::pause();
+    tokio::time::advance(silence).await;
+    tokio::time::resume();
+    loop {
+        let event = stream.event().await.expect("a stream").expect("an event");
+        if !event.comment {
+            return text(&event.data);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_call_outlives_the_silence_of_its_stream() {
+    let answer = told_after(11 * MINUTE, 10 * MINUTE).await;
+    assert!(answer.contains(r#""result":{"content":[]}"#), "{answer}");
+}
+
+#[tokio::test]
+async fn a_stream_that_stays_silent_ends_with_the_time_out_that_was_configured() {
+    let answer = told_after(15 * MINUTE, 20 * MINUTE).await;
+    assert!(
+        answer.contains("did not answer within 900000 ms"),
+        "{answer}"
+    );
 }
 
 #[tokio::test]

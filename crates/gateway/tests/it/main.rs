@@ -14,6 +14,7 @@ mod faults;
 mod fidelity;
 mod http_faults;
 mod http_paired;
+mod http_resumed;
 mod http_upstream;
 mod input_schemas;
 mod interface;

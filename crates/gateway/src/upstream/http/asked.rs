@@ -104,13 +104,13 @@ impl Asked {
             let answer = paired.exchange(session, self.id, message, &self.notes);
             answer.await
         } else {
-            let mut headers = session.headers.clone();
-            headers.extend(self.subject.clone());
-            let answer = self.link.exchange(headers, self.id, message, &self.notes);
+            let subject = self.subject.clone();
+            let link = &self.link;
+            let answer = link.exchange(session, subject, self.id, message, &self.notes);
             answer.await.map(|answer| answer.message)
         };
         // Whatever it is, it is known; an answer that was not waited for is not.
-        cancel.is_open = matches!(answer, Err(Failure::TooLarge | Failure::Silent));
+        cancel.is_open = matches!(answer, Err(Failure::TooLarge));
         answer
     }
 

@@ -1,14 +1,9 @@
 //! Why a request to a server over HTTP has no answer, and what that means for whoever called.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use countersign_dial::ReadError;
 use countersign_inspect::Refusal;
 use hyper::StatusCode;
-
-/// How long a stream may be silent while an answer is due.
-pub(super) const IDLE: Duration = Duration::from_mins(1);
 
 /// Why a request has no answer.
 #[derive(Clone, Debug)]
@@ -22,7 +17,6 @@ pub(super) enum Failure {
     Malformed,
     TooLarge,
     Busy,
-    Silent,
 }
 
 impl Failure {
@@ -36,13 +30,10 @@ impl Failure {
             Self::TooLarge => Refusal::TooLarge {
                 limit: limit as u64,
             },
-            Self::Silent => Refusal::TimedOut {
-                after_ms: u64::try_from(IDLE.as_millis()).unwrap_or(u64::MAX),
-            },
             Self::Status(status, _) => match status.as_u16() {
-                404 | 408 => Refusal::Lost,
+                // A proxy before the server says 502 or 504 for a request that the server may have carried out.
+                404 | 408 | 502 | 504 => Refusal::Lost,
                 429 | 503 => Refusal::QueueFull,
-                502 | 504 => Refusal::Unreachable,
                 _ => Refusal::Malformed,
             },
         }
@@ -56,5 +47,36 @@ impl From<ReadError> for Failure {
             ReadError::Broken => Self::Lost,
             ReadError::Busy => Self::Busy,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_request_that_was_not_carried_out_may_be_made_again() {
+        for (status, is_retryable) in [
+            (404, false),
+            (408, false),
+            (429, true),
+            (500, false),
+            (502, false),
+            (503, true),
+            (504, false),
+        ] {
+            let status = StatusCode::from_u16(status).expect("a status");
+            let refusal = Failure::Status(status, Bytes::new()).refusal(1);
+            assert_eq!(refusal.is_retryable(), is_retryable, "{status}");
+        }
+        for failure in [
+            Failure::Lost,
+            Failure::Malformed,
+            Failure::TooLarge,
+            Failure::Busy,
+        ] {
+            assert!(!failure.refusal(1).is_retryable(), "{failure:?}");
+        }
+        assert!(Failure::NotSent.refusal(1).is_retryable());
     }
 }

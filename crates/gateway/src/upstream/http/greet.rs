@@ -9,6 +9,7 @@ use bytes::Bytes;
 use countersign_inspect::Era;
 use countersign_tape::{Hard, Kind, scan};
 use hyper::StatusCode;
+use hyper::header::HeaderMap;
 use tokio::time::timeout;
 
 use super::failure::Failure;
@@ -92,13 +93,14 @@ async fn ask(
     method: &str,
     params: &str,
 ) -> Result<Answer, Failure> {
-    let mut headers = session.headers.clone();
+    let mut subject = HeaderMap::new();
     if session.era == Era::Modern {
-        Subject::method(method).write(&mut headers);
+        Subject::method(method).write(&mut subject);
     }
     let id = link.id();
     let message = request::message(id, method, params.as_bytes());
-    link.exchange(headers, id, message.into(), &NoteSink::closed())
+    let notes = NoteSink::closed();
+    link.exchange(session, subject, id, message.into(), &notes)
         .await
 }
 
@@ -113,8 +115,6 @@ fn error(failure: &Failure) -> HandshakeError {
     match failure {
         Failure::NotSent | Failure::Lost => HandshakeError::Lost,
         Failure::Status(status, _) => HandshakeError::Status(status.as_u16()),
-        Failure::Malformed | Failure::TooLarge | Failure::Busy | Failure::Silent => {
-            HandshakeError::Refused
-        }
+        Failure::Malformed | Failure::TooLarge | Failure::Busy => HandshakeError::Refused,
     }
 }

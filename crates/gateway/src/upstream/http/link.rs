@@ -3,6 +3,7 @@
 //! one place its answer can come from. What an answer says is nobody's business here.
 
 mod hear;
+mod stream;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -15,16 +16,16 @@ use http_body_util::Full;
 use hyper::header::{HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use tokio::sync::{Notify, Semaphore};
-use tokio::time::timeout;
 
-use super::failure::{Failure, IDLE};
+use super::failure::Failure;
 use super::response::{own, trimmed};
 use super::session::{SESSION, Session};
 use crate::events;
 use crate::upstream::NoteSink;
 use crate::upstream::head::{self, Head};
 
-use hear::Heard;
+use stream::Awaited;
+pub(super) use stream::reconnect_pause;
 
 /// More idle connections to a server than this are closed.
 const MOST_IDLE: usize = 64;
@@ -93,18 +94,30 @@ impl Link {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Sends the request of this id and waits for its answer.
+    /// Sends the request of this id and waits for its answer, for as long as the caller does. `subject` are the headers
+    /// that name what it is about.
     pub(super) async fn exchange(
         self: &Arc<Self>,
-        headers: HeaderMap,
+        session: &Session,
+        subject: HeaderMap,
         id: u64,
         body: Bytes,
         notes: &NoteSink,
     ) -> Result<Answer, Failure> {
+        let mut headers = session.headers.clone();
+        headers.extend(subject);
         let response = self.send(Method::POST, headers, body).await?;
         let (head, mut body) = response.into_parts();
         let message = match (head.status, Form::of(&head.headers)) {
-            (StatusCode::OK, Form::Events) => self.stream(body, id, notes).await?,
+            (StatusCode::OK, Form::Events) => {
+                let awaited = Awaited {
+                    session,
+                    opened: head.headers.get(SESSION),
+                    id,
+                    notes,
+                };
+                self.stream(body, &awaited).await?
+            }
             (StatusCode::OK, Form::Json) => {
                 let whole = gather(&mut body, self.max_message_bytes, &self.budget).await?;
                 body.done();
@@ -134,10 +147,13 @@ impl Link {
     ) -> Result<EventStream<Reply>, Failure> {
         let (head, body) = self.send(method, headers, body).await?.into_parts();
         if head.status == StatusCode::OK && Form::of(&head.headers) == Form::Events {
-            let limit = self.max_message_bytes;
-            return Ok(EventStream::new(body, limit, self.budget.clone()));
+            return Ok(self.events_of(body));
         }
         Err(Failure::Status(head.status, Bytes::new()))
+    }
+
+    fn events_of(&self, body: Reply) -> EventStream<Reply> {
+        EventStream::new(body, self.max_message_bytes, self.budget.clone())
     }
 
     /// Ends the session, if the server named one.
@@ -173,32 +189,6 @@ impl Link {
                 SendError::Broken(_) => Failure::Lost,
             }
         })
-    }
-
-    /// The answer in a stream of events, passing on what else the stream says.
-    async fn stream(
-        self: &Arc<Self>,
-        body: Reply,
-        id: u64,
-        notes: &NoteSink,
-    ) -> Result<Bytes, Failure> {
-        let mut events = EventStream::new(body, self.max_message_bytes, self.budget.clone());
-        let mut strays = false;
-        loop {
-            let next = timeout(IDLE, events.next()).await;
-            match next.map_err(|_| Failure::Silent)?? {
-                Some(message) => match self.hear(&message, Some(id), notes) {
-                    Heard::Answer(answer) => {
-                        events.into_body().done_after_rest();
-                        return Ok(answer);
-                    }
-                    Heard::Stray => strays = true,
-                    Heard::Nothing => {}
-                },
-                None if strays => return Err(Failure::Malformed),
-                None => return Err(Failure::Lost),
-            }
-        }
     }
 
     /// A response that says no: an answer all the same if it holds one for this id.

@@ -1,8 +1,10 @@
 //! What a server says unasked: a legacy one on a stream that is opened with GET, a modern one as
 //! the answer to a subscription. Of interest is only that its tools have changed. A server without
-//! such a stream is left in peace; a stream that ends is opened again.
+//! such a stream is left in peace; a stream that ends is opened again, after the time that the
+//! server asked for.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use countersign_inspect::Era;
@@ -12,26 +14,28 @@ use tokio::time::{Instant, sleep};
 
 use super::failure::Failure;
 use super::headers::Subject;
-use super::link::Link;
+use super::link::{Link, reconnect_pause};
 use crate::pause;
 use crate::upstream::{NoteSink, request};
 
 /// A stream that lasted this long was a good one.
-const SETTLED: std::time::Duration = std::time::Duration::from_secs(10);
+const SETTLED: Duration = Duration::from_secs(10);
 
 /// Listens for as long as there is something to listen to.
 pub(super) async fn listen(link: &Arc<Link>) {
     let mut failures = 0;
     loop {
         let started = Instant::now();
-        match follow(link).await {
+        let retry = match follow(link).await {
             Err(Failure::Status(status, _)) if status.as_u16() != 404 => return,
             Err(Failure::Malformed) => return,
-            _ => {}
-        }
+            Err(_) => None,
+            Ok(retry) => retry,
+        };
         let lasted = started.elapsed() > SETTLED;
         failures = if lasted { 1 } else { failures + 1 };
-        sleep(pause::growing(failures)).await;
+        let asked = retry.map(reconnect_pause).unwrap_or_default();
+        sleep(pause::growing(failures).max(asked)).await;
         if lasted {
             // What was said meanwhile was not heard.
             link.list_changed.notify_one();
@@ -39,8 +43,8 @@ pub(super) async fn listen(link: &Arc<Link>) {
     }
 }
 
-/// One stream, from its opening to its end.
-async fn follow(link: &Arc<Link>) -> Result<(), Failure> {
+/// One stream, from its opening to its end; how long the server wants us to wait before the next.
+async fn follow(link: &Arc<Link>) -> Result<Option<Duration>, Failure> {
     let session = link.session.load_full();
     let mut headers = session.headers.clone();
     let (method, body) = match session.era {
@@ -63,5 +67,5 @@ async fn follow(link: &Arc<Link>) -> Result<(), Failure> {
     while let Some(message) = events.next().await? {
         link.hear(&message, None, &NoteSink::closed());
     }
-    Ok(())
+    Ok(events.resume_point().retry)
 }

@@ -1,6 +1,7 @@
 //! Taking the messages of a server: which is the answer that is waited for, and what becomes of the others.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::time::timeout;
@@ -8,9 +9,11 @@ use tokio::time::timeout;
 use super::Link;
 use crate::events;
 use crate::upstream::head::{self, Head};
-use crate::upstream::http::failure::IDLE;
 use crate::upstream::http::response::{progress_id, trimmed};
 use crate::upstream::{NoteSink, request};
+
+/// How long the answer to a request of the server's may take to be delivered.
+const DELIVERY: Duration = Duration::from_mins(1);
 
 /// What a message of the server's was.
 #[derive(Debug)]
@@ -84,7 +87,7 @@ impl Link {
         let link = Arc::clone(self);
         tokio::spawn(async move {
             let headers = link.session.load().headers.clone();
-            let told = timeout(IDLE, link.tell(headers, answer)).await;
+            let told = timeout(DELIVERY, link.tell(headers, answer)).await;
             drop((told, turn));
         });
     }
