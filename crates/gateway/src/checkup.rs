@@ -77,6 +77,9 @@ pub enum Trouble {
     /// What it answered is not the protocol, or an error.
     #[error("it answered with an error or with something that is not MCP")]
     NotMcp,
+    /// It speaks the modern era, and refused our request with this error of that era.
+    #[error("it refused a request of protocol version {MODERN} with the error {0}")]
+    ModernError(&'static str),
     /// It cannot be connected to, or goes away.
     #[error("it cannot be reached")]
     Unreachable,

@@ -1,18 +1,23 @@
 //! What a server says about itself when it is greeted, in either era. It only reads; who greets,
 //! and over what, is the transports' business.
 
+mod versions;
+
 use bytes::Bytes;
 use countersign_inspect::{Era, Listing};
-use countersign_tape::{Envelope, Hard, Kind, Span, elements, scan};
+use countersign_tape::{Envelope, Hard, Kind, Span, scan};
 use thiserror::Error;
 
 use super::request::{LEGACY, MODERN};
 use crate::ability::Abilities;
 use crate::checkup::Trouble;
 use crate::json::{member, path};
+use versions::{Versions, excerpt};
 
-/// So much of a version that is none is kept.
-const LONGEST_VERSION: usize = 64;
+/// The errors of the modern era, which no legacy server sends: headers and body differ, the client lacks a capability.
+const MODERN_ERRORS: [&str; 2] = ["-32020", "-32021"];
+/// The modern error of a server that does not speak the version of the request. Its `data` names those that it speaks.
+const UNSUPPORTED_VERSION: &str = "-32022";
 
 /// What a server said about itself.
 #[derive(Debug)]
@@ -25,6 +30,16 @@ pub(super) struct Hello {
     pub(super) abilities: Abilities,
 }
 
+/// What the answer to `server/discover` says about the server.
+#[derive(Debug)]
+pub(super) enum Discovery {
+    /// It speaks the modern version that we speak.
+    Modern(Hello),
+    /// It is to be greeted with `initialize`, in this version: the newest that it names and we speak, or the newest that
+    /// we speak if it does not know `server/discover` at all.
+    Legacy(&'static str),
+}
+
 /// Why there was no handshake.
 #[derive(Debug, Error)]
 pub(super) enum HandshakeError {
@@ -32,6 +47,8 @@ pub(super) enum HandshakeError {
     Lost,
     #[error("the server answered with an error or with something that is not MCP")]
     Refused,
+    #[error("the server refused a request of version {MODERN} with the error {0}")]
+    ModernError(&'static str),
     #[error("the server answered with the HTTP status {0}")]
     Status(u16),
     #[error("the server speaks protocol version {0:?}, which is not supported")]
@@ -44,6 +61,7 @@ impl HandshakeError {
         match self {
             Self::Lost => Trouble::Unreachable,
             Self::Refused => Trouble::NotMcp,
+            Self::ModernError(code) => Trouble::ModernError(code),
             Self::Status(status) => Trouble::Status(*status),
             Self::Version(version) => Trouble::Version(version.clone()),
         }
@@ -51,26 +69,52 @@ impl HandshakeError {
 }
 
 /// The `params` of an `initialize` request; `capabilities` is an object.
-pub(super) fn initialize_params(capabilities: &[u8]) -> String {
+pub(super) fn initialize_params(version: &str, capabilities: &[u8]) -> String {
     let capabilities = String::from_utf8_lossy(capabilities);
     format!(
-        r#"{{"protocolVersion":"{}","capabilities":{capabilities},"clientInfo":{{"name":"countersign","version":"{}"}}}}"#,
-        LEGACY[0],
+        r#"{{"protocolVersion":"{version}","capabilities":{capabilities},"clientInfo":{{"name":"countersign","version":"{}"}}}}"#,
         env!("CARGO_PKG_VERSION")
     )
 }
 
-impl Hello {
-    /// Reads the answer to `server/discover`; nothing if it is not that of a server we can talk to
-    /// in the modern way.
-    pub(super) fn discovered(bytes: &Bytes) -> Option<Self> {
-        let result = result(bytes)?;
-        let versions = member(bytes, result, "supportedVersions")?;
-        elements(bytes, versions)
-            .any(|version| version.string(bytes).is_some_and(|text| text == MODERN))
-            .then(|| Self::read(bytes, result, Era::Modern, MODERN.to_owned()))
+impl Discovery {
+    /// Reads the answer to `server/discover`. An error that only modern servers send is never taken for the answer of
+    /// a legacy server.
+    pub(super) fn read(bytes: &Bytes) -> Result<Self, HandshakeError> {
+        if let Some(result) = result(bytes) {
+            let Some(versions) = member(bytes, result, "supportedVersions") else {
+                return Ok(Self::Legacy(LEGACY[0]));
+            };
+            let versions = Versions::read(bytes, versions);
+            if versions.contains(MODERN) {
+                let hello = Hello::read(bytes, result, Era::Modern, MODERN.to_owned());
+                return Ok(Self::Modern(hello));
+            }
+            return versions.shared();
+        }
+        Self::read_error(bytes)
     }
 
+    /// Reads an error that answers `server/discover`, whichever id it carries.
+    pub(super) fn read_error(bytes: &Bytes) -> Result<Self, HandshakeError> {
+        let Some(code) = error_code(bytes) else {
+            return Ok(Self::Legacy(LEGACY[0]));
+        };
+        if code == UNSUPPORTED_VERSION {
+            let envelope = scan(bytes, &Hard::default()).ok();
+            let error = envelope.and_then(|envelope| envelope.error());
+            let supported = error.and_then(|error| path(bytes, error, &["data", "supported"]));
+            let versions = supported.map(|supported| Versions::read(bytes, supported));
+            return versions.unwrap_or_default().shared();
+        }
+        match MODERN_ERRORS.into_iter().find(|known| code == *known) {
+            Some(code) => Err(HandshakeError::ModernError(code)),
+            None => Ok(Self::Legacy(LEGACY[0])),
+        }
+    }
+}
+
+impl Hello {
     /// Reads the answer to `initialize`.
     pub(super) fn initialized(bytes: &Bytes) -> Result<Self, HandshakeError> {
         let result = result(bytes).ok_or(HandshakeError::Refused)?;
@@ -101,14 +145,6 @@ impl Hello {
     }
 }
 
-/// The beginning of what a server says, for a log: it may say very much.
-fn excerpt(text: &str) -> String {
-    match text.get(..text.floor_char_boundary(LONGEST_VERSION)) {
-        Some(start) if start.len() < text.len() => format!("{start}\u{2026}"),
-        _ => text.to_owned(),
-    }
-}
-
 /// The result object of an answer that has one.
 fn result(bytes: &[u8]) -> Option<Span> {
     let envelope: Envelope = scan(bytes, &Hard::default()).ok()?;
@@ -116,20 +152,12 @@ fn result(bytes: &[u8]) -> Option<Span> {
     (result.kind(bytes) == Some(Kind::Object)).then_some(result)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_version_that_is_none_is_not_logged_whole() {
-        let version = "\u{e9}".repeat(150_000);
-        let answer =
-            format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":"{version}"}}}}"#);
-        let refused = Hello::initialized(&Bytes::from(answer)).expect_err("not a version");
-        let said = refused.to_string();
-        assert!(
-            said.contains("\u{e9}\u{2026}\"") && said.len() < 200,
-            "{said}"
-        );
-    }
+/// The code of the JSON-RPC error in a message, as it is written.
+pub(super) fn error_code(message: &Bytes) -> Option<Bytes> {
+    let envelope = scan(message, &Hard::default()).ok()?;
+    let code = member(message, envelope.error()?, "code")?;
+    (code.kind(message) == Some(Kind::Number)).then(|| message.slice_ref(code.bytes(message)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -35,3 +35,4 @@ mod shares;
 mod stop;
 mod streams;
 mod support;
+mod versions;

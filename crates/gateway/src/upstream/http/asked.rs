@@ -10,12 +10,14 @@ use hyper::StatusCode;
 use hyper::header::HeaderMap;
 
 use super::failure::Failure;
-use super::greet::{code, initialize};
+use super::greet::initialize;
 use super::headers::Subject;
 use super::link::Link;
 use super::paired::Paired;
 use super::session::Session;
-use crate::upstream::{NoteSink, request};
+use crate::upstream::NoteSink;
+use crate::upstream::hello::error_code;
+use crate::upstream::request::{self, LEGACY};
 
 /// How servers refuse a session they do not know, if not with 404.
 const NOT_INITIALISED: &[u8] = b"-32000";
@@ -69,7 +71,7 @@ impl Asked {
         if let Ok(answer) = &first
             && self.session.era == Era::Modern
             && answer.len() < MISMATCH_BYTES
-            && code(answer).is_some_and(|code| code == HEADER_MISMATCH)
+            && error_code(answer).is_some_and(|code| code == HEADER_MISMATCH)
         {
             // What is known of the tool is old: the next call will know better.
             self.link.list_changed.notify_one();
@@ -121,7 +123,9 @@ impl Asked {
         self.session.is_named
             && match *status {
                 StatusCode::NOT_FOUND => true,
-                StatusCode::BAD_REQUEST => code(body).is_some_and(|code| code == NOT_INITIALISED),
+                StatusCode::BAD_REQUEST => {
+                    error_code(body).is_some_and(|code| code == NOT_INITIALISED)
+                }
                 _ => false,
             }
     }
@@ -133,7 +137,7 @@ impl Asked {
         if !Arc::ptr_eq(&now, &self.session) {
             return Ok(now);
         }
-        if initialize(&self.link).await.is_err() {
+        if initialize(&self.link, LEGACY[0]).await.is_err() {
             self.link.lost.notify_one();
             return Err(Failure::Lost);
         }

@@ -5,9 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use countersign_inspect::Era;
-use countersign_tape::{Hard, Kind, scan};
 use hyper::StatusCode;
 use hyper::header::HeaderMap;
 use tokio::time::timeout;
@@ -16,67 +14,70 @@ use super::failure::Failure;
 use super::headers::Subject;
 use super::link::{Answer, Link};
 use super::session::Session;
-use crate::json::member;
 use crate::upstream::NoteSink;
-use crate::upstream::hello::{HandshakeError, Hello, initialize_params};
-use crate::upstream::request::{self, MODERN};
+use crate::upstream::hello::{Discovery, HandshakeError, Hello, initialize_params};
+use crate::upstream::request::{self, LEGACY, MODERN};
 
 /// A legacy server may keep silent about a method it does not know.
 const PROBE: Duration = Duration::from_secs(5);
-/// How a modern server says that a request is not to its liking.
-const MODERN_ERRORS: [&[u8]; 2] = [b"-32020", b"-32021"];
 
 /// Greets the server and leaves the link with a session. `known` is what it spoke the last time.
 pub(super) async fn greet(link: &Arc<Link>, known: Option<Era>) -> Result<Hello, HandshakeError> {
     if known == Some(Era::Legacy) {
-        return match initialize(link).await {
+        return match initialize(link, LEGACY[0]).await {
             // It may have learnt something since.
             Err(HandshakeError::Refused | HandshakeError::Status(_)) => {
-                discover(link).await?.ok_or(HandshakeError::Refused)
+                match discover(link).await? {
+                    Discovery::Modern(hello) => Ok(hello),
+                    Discovery::Legacy(_) => Err(HandshakeError::Refused),
+                }
             }
             greeted => greeted,
         };
     }
     match discover(link).await? {
-        Some(hello) => Ok(hello),
-        None => initialize(link).await,
+        Discovery::Modern(hello) => Ok(hello),
+        Discovery::Legacy(version) => initialize(link, version).await,
     }
 }
 
-/// The modern way; nothing if the server does not know it.
-async fn discover(link: &Arc<Link>) -> Result<Option<Hello>, HandshakeError> {
+/// The modern way.
+async fn discover(link: &Arc<Link>) -> Result<Discovery, HandshakeError> {
     let session = Session::new(&link.site, Era::Modern, MODERN, None);
     let params = request::own_params(Era::Modern, "");
     let asked = timeout(PROBE, ask(link, &session, "server/discover", &params)).await;
     match asked {
         Ok(Ok(answer)) => {
-            let hello = Hello::discovered(&answer.message);
-            if hello.is_some() {
+            let discovery = Discovery::read(&answer.message);
+            if matches!(discovery, Ok(Discovery::Modern(_))) {
                 link.session.store(Arc::new(session));
             }
-            Ok(hello)
+            discovery
         }
         Ok(Err(Failure::Status(status, body))) if status.is_client_error() => {
             if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
                 return Err(HandshakeError::Status(status.as_u16()));
             }
-            if code(&body).is_some_and(|code| MODERN_ERRORS.contains(&&code[..])) {
-                return Err(HandshakeError::Status(status.as_u16()));
-            }
-            Ok(None)
+            // A server that has not read the id of the request answers with none.
+            Discovery::read_error(&body)
         }
         // Somebody who answers nothing may still answer what it knows.
-        Err(_) | Ok(Err(Failure::Malformed | Failure::Lost)) => Ok(None),
+        Err(_) | Ok(Err(Failure::Malformed | Failure::Lost)) => Ok(Discovery::Legacy(LEGACY[0])),
         Ok(Err(failure)) => Err(error(&failure)),
     }
 }
 
-/// The legacy way: a handshake, and a session if the server wants one.
-pub(super) async fn initialize(link: &Arc<Link>) -> Result<Hello, HandshakeError> {
+/// The legacy way, asking for this version: a handshake, and a session if the server wants one.
+pub(super) async fn initialize(link: &Arc<Link>, version: &str) -> Result<Hello, HandshakeError> {
     let none = Session::none(&link.site);
-    let answer = ask(link, &none, "initialize", &initialize_params(b"{}"))
-        .await
-        .map_err(|failure| error(&failure))?;
+    let answer = ask(
+        link,
+        &none,
+        "initialize",
+        &initialize_params(version, b"{}"),
+    )
+    .await
+    .map_err(|failure| error(&failure))?;
     let hello = Hello::initialized(&answer.message)?;
     let session = Session::new(&link.site, Era::Legacy, &hello.version, answer.session);
     let headers = session.headers.clone();
@@ -102,13 +103,6 @@ async fn ask(
     let notes = NoteSink::closed();
     link.exchange(session, subject, id, message.into(), &notes)
         .await
-}
-
-/// The code of the JSON-RPC error in a body, as it is written.
-pub(super) fn code(body: &Bytes) -> Option<Bytes> {
-    let envelope = scan(body, &Hard::default()).ok()?;
-    let code = member(body, envelope.error()?, "code")?;
-    (code.kind(body) == Some(Kind::Number)).then(|| body.slice_ref(code.bytes(body)))
 }
 
 fn error(failure: &Failure) -> HandshakeError {

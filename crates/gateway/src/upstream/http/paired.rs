@@ -21,7 +21,7 @@ use crate::upstream::NoteSink;
 use crate::upstream::head::{self, Head};
 use crate::upstream::hello::{HandshakeError, Hello, initialize_params};
 use crate::upstream::pending::Pending;
-use crate::upstream::request;
+use crate::upstream::request::{self, LEGACY};
 
 /// How long the stream may take to say where to post.
 const ENDPOINT: Duration = Duration::from_secs(10);
@@ -64,7 +64,7 @@ impl Paired {
     /// Greets the server over the stream.
     pub(super) async fn greet(&self) -> Result<Hello, HandshakeError> {
         let id = self.link.id();
-        let params = initialize_params(b"{}");
+        let params = initialize_params(LEGACY[0], b"{}");
         let message = request::message(id, "initialize", params.as_bytes());
         let none = Session::none(&self.link.site);
         let notes = NoteSink::closed();

@@ -11,8 +11,8 @@ use tokio::time::timeout;
 
 use super::wire::Wire;
 use crate::upstream::NoteSink;
-use crate::upstream::hello::{HandshakeError, Hello, initialize_params};
-use crate::upstream::request;
+use crate::upstream::hello::{Discovery, HandshakeError, Hello, initialize_params};
+use crate::upstream::request::{self, LEGACY};
 
 /// A legacy server may keep silent about a method it does not know; a modern one may still be
 /// starting, so it is greeted both ways from then on, and its answer decides.
@@ -25,48 +25,58 @@ pub(super) async fn greet(
     declared: &[u8],
 ) -> Result<Hello, HandshakeError> {
     if known == Some(Era::Legacy) {
-        return initialize(wire, declared).await;
+        return initialize(wire, LEGACY[0], declared).await;
     }
     let mut discovering = pin!(discover(wire));
     match timeout(PROBE, &mut discovering).await {
-        Ok(Ok(hello)) => Ok(hello),
-        Ok(Err(HandshakeError::Lost)) => Err(HandshakeError::Lost),
-        Ok(Err(_)) => initialize(wire, declared).await,
-        Err(_) => either(discovering, pin!(initialize(wire, declared))).await,
+        Ok(Ok(Discovery::Modern(hello))) => Ok(hello),
+        Ok(Ok(Discovery::Legacy(version))) => initialize(wire, version, declared).await,
+        Ok(Err(error)) => Err(error),
+        Err(_) => either(discovering, pin!(initialize(wire, LEGACY[0], declared))).await,
     }
 }
 
 /// The first greeting that the server takes; the second refusal if it takes none.
 async fn either(
-    mut modern: Pin<&mut impl Future<Output = Result<Hello, HandshakeError>>>,
+    mut modern: Pin<&mut impl Future<Output = Result<Discovery, HandshakeError>>>,
     mut legacy: Pin<&mut impl Future<Output = Result<Hello, HandshakeError>>>,
 ) -> Result<Hello, HandshakeError> {
     tokio::select! {
         // In the order they were sent, if both are there.
         biased;
-        hello = &mut modern => match hello {
-            Err(HandshakeError::Refused) => legacy.await,
-            settled => settled,
+        discovery = &mut modern => match discovery? {
+            Discovery::Modern(hello) => Ok(hello),
+            Discovery::Legacy(_) => legacy.await,
         },
         hello = &mut legacy => match hello {
             // It is up, and was asked the other thing first.
-            Err(HandshakeError::Refused) => {
-                timeout(PROBE, modern).await.unwrap_or(Err(HandshakeError::Refused))
-            }
+            Err(HandshakeError::Refused) => match timeout(PROBE, modern).await {
+                Ok(Ok(Discovery::Modern(hello))) => Ok(hello),
+                Ok(Err(error)) => Err(error),
+                _ => Err(HandshakeError::Refused),
+            },
             settled => settled,
         },
     }
 }
 
-/// The modern way; refused if the server does not know it.
-async fn discover(wire: &Arc<Wire>) -> Result<Hello, HandshakeError> {
+/// The modern way.
+async fn discover(wire: &Arc<Wire>) -> Result<Discovery, HandshakeError> {
     let params = request::own_params(Era::Modern, "");
-    let answer = ask(wire, "server/discover", params).await?;
-    Hello::discovered(&answer).ok_or(HandshakeError::Refused)
+    match ask(wire, "server/discover", params).await {
+        Ok(answer) => Discovery::read(&answer),
+        Err(HandshakeError::Refused) => Ok(Discovery::Legacy(LEGACY[0])),
+        Err(error) => Err(error),
+    }
 }
 
-async fn initialize(wire: &Arc<Wire>, declared: &[u8]) -> Result<Hello, HandshakeError> {
-    let bytes = ask(wire, "initialize", initialize_params(declared)).await?;
+/// The legacy way, asking for this version.
+async fn initialize(
+    wire: &Arc<Wire>,
+    version: &str,
+    declared: &[u8],
+) -> Result<Hello, HandshakeError> {
+    let bytes = ask(wire, "initialize", initialize_params(version, declared)).await?;
     let hello = Hello::initialized(&bytes)?;
     wire.tell(&request::notification("notifications/initialized"));
     Ok(hello)

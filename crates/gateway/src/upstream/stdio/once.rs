@@ -56,8 +56,14 @@ impl Supervisor {
 }
 
 impl Life {
+    /// Whether the child may take another greeting than the one it had. One that names the versions it speaks has said
+    /// everything.
     fn died_of_the_greeting(&self) -> bool {
-        let greeted = matches!(&self.failed, None | Some(StartError::Handshake(_)));
+        use HandshakeError::{Lost, Refused};
+        let greeted = matches!(
+            &self.failed,
+            None | Some(StartError::Handshake(Lost | Refused))
+        );
         greeted && !self.served
     }
 

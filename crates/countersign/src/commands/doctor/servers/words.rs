@@ -85,6 +85,11 @@ pub(super) fn ill(server: &Server, sick: &Sick, other: Option<Protocol>) -> Chec
         Trouble::Status(401 | 403) => {
             format!("give {name} \"headers\": {{\"Authorization\": \"Bearer ${{env:NAME}}\"}}")
         }
+        Trouble::ModernError(_) => {
+            format!(
+                "it needs something of its client that the gateway lacks; tell the author of {name}"
+            )
+        }
         Trouble::Silent => by_hand("it may need longer, see --timeout"),
         Trouble::List(_) => format!("it can be greeted and not used; tell the author of {name}"),
         Trouble::Address(_) => format!("correct the \"url\" of {name}"),
