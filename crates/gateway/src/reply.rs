@@ -251,6 +251,12 @@ pub(crate) fn accepted() -> Reply {
     }
 }
 
+/// What a request comes to that its client has cancelled: no answer. Of the responses without a message, clients take this
+/// one without complaint, whatever they accept.
+pub(crate) fn unanswered() -> Reply {
+    accepted()
+}
+
 fn with_instructions(mut object: String, instructions: Option<&Listing>) -> Vec<u8> {
     let text = instructions.map(|text| String::from_utf8_lossy(text.bytes()));
     if let Some(text) = text {

@@ -1,6 +1,7 @@
 //! A call whose server speaks before it answers. As long as it does not, the reply is plain JSON;
 //! with its first word the response becomes a stream of events: each note as it comes, and the
-//! reply last. A client that goes away cancels the call, because what holds the call goes with it.
+//! reply last, unless the client has cancelled the call. A client that goes away cancels the call
+//! too, because what holds the call goes with it.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -71,7 +72,7 @@ pub(super) async fn reply(
     Reply::events(body)
 }
 
-/// Sends every note and then the reply; nothing if the reader has gone.
+/// Sends every note and then the reply, if there is one; nothing if the reader has gone.
 async fn relay(
     mut call: UnderWay,
     mut heard: Heard,
@@ -95,10 +96,14 @@ async fn relay(
             }
         }
     };
+    let reply = reply.body.into_bytes();
+    if reply.is_empty() {
+        // The client has cancelled the call: the stream ends without an answer.
+        return Some(());
+    }
     while let Some(note) = heard.waiting() {
         events.send(event(note.bytes())).await.ok()?;
     }
-    let reply = reply.body.into_bytes();
     events.send(event(&reply)).await.ok()
 }
 

@@ -3,7 +3,7 @@
 //! the key is checked on every request. They live here only; another gateway answers 404.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -49,6 +49,22 @@ pub(crate) struct Session {
 struct Kept {
     number: u64,
     _keep: oneshot::Sender<()>,
+    /// Set once the client has cancelled the request.
+    cancelled: Cancelled,
+}
+
+/// Whether the client has cancelled a request with a message, so that it waits for no answer.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Cancelled(Arc<AtomicBool>);
+
+impl Cancelled {
+    pub(crate) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    fn set(&self) {
+        self.0.store(true, Ordering::Release);
+    }
 }
 
 impl Sessions {
@@ -137,15 +153,18 @@ impl Session {
             return None;
         }
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let cancelled = Cancelled::default();
         let kept = Kept {
             number,
             _keep: keep,
+            cancelled: cancelled.clone(),
         };
         under_way.insert(id.clone(), kept);
         Some(UnderWay {
             session: Arc::clone(self),
             id,
             number,
+            cancelled,
         })
     }
 
@@ -185,9 +204,12 @@ impl Session {
         drop(lock(&self.listening).take());
     }
 
-    /// Cancels the request of this id token.
+    /// Cancels the request of this id token, as its client asks.
     pub(crate) fn cancel(&self, id: &[u8]) {
-        drop(lock(&self.under_way).remove(id));
+        if let Some(kept) = lock(&self.under_way).remove(id) {
+            // Before `kept` is dropped, which ends the call.
+            kept.cancelled.set();
+        }
     }
 }
 
@@ -197,6 +219,14 @@ pub(crate) struct UnderWay {
     session: Arc<Session>,
     id: Bytes,
     number: u64,
+    cancelled: Cancelled,
+}
+
+impl UnderWay {
+    /// Tells, from now on, whether the client has cancelled the request.
+    pub(crate) fn cancelled(&self) -> Cancelled {
+        self.cancelled.clone()
+    }
 }
 
 impl Drop for UnderWay {
@@ -230,8 +260,9 @@ mod tests {
         let (again, _) = oneshot::channel();
         assert!(session.begin(id.clone(), again).is_none());
         session.cancel(b"\"b\"");
+        assert!(!under_way.cancelled().is_set());
         session.cancel(&id);
-        assert!(gone.await.is_err());
+        assert!(gone.await.is_err() && under_way.cancelled().is_set());
         let (keep, mut gone) = oneshot::channel();
         let _again = session.begin(id, keep).expect("the id is free again");
         drop(under_way);
@@ -258,9 +289,11 @@ mod tests {
         let token = sessions.open(None).expect("randomness");
         let session = sessions.find(&token).expect("open");
         let (keep, gone) = oneshot::channel();
-        let _under_way = session.begin(Bytes::from_static(b"1"), keep);
+        let under_way = session.begin(Bytes::from_static(b"1"), keep);
         assert!(sessions.end(&token) && !sessions.end(&token));
         assert!(gone.await.is_err());
+        // Its client did not say that it waits for no answer.
+        assert!(!under_way.expect("the only one").cancelled().is_set());
         assert!(sessions.find(&token).is_none());
     }
 

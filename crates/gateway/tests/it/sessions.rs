@@ -64,38 +64,68 @@ async fn initialize_says_who_we_are_and_what_we_can() {
 }
 
 #[tokio::test]
-async fn a_call_can_be_cancelled_within_its_session() {
+async fn a_call_that_is_cancelled_in_its_session_has_no_answer_and_a_record() {
     let mut log = countersign_fixture::LogListener::bind()
         .await
         .expect("a port");
-    let server = fixture(
-        "x",
-        &[
-            "--preset",
-            "faults",
-            "--log",
-            &log.target().expect("an address"),
-        ],
-    );
+    let target = log.target().expect("an address");
+    let server = fixture("x", &["--preset", "faults", "--log", &target]);
     let rig = Rig::over(vec![server]).await;
-    let client = rig
-        .client("/mcp/s/x")
-        .handshake("2025-06-18")
+    for (number, accept) in ["application/json, text/event-stream", "application/json"]
+        .into_iter()
+        .enumerate()
+    {
+        let client = rig.client("/mcp/s/x").handshake("2025-06-18").await;
+        let client = client.expect("a session").with_header("Accept", accept);
+        let call = request("\"c\"", "tools/call", &call_params("never", "{}"));
+        let cancel = async {
+            let said = |what: &'static str| {
+                move |entry: &countersign_fixture::Entry| {
+                    String::from_utf8_lossy(entry.body()).contains(what)
+                }
+            };
+            log.find(WAIT, said("\"never\"")).await.expect("the log");
+            let twice = client.post(&call).await.expect("an answer");
+            assert_eq!((twice.status, error_code(&twice)), (400, -32600));
+            let note = notification("notifications/cancelled", r#"{"requestId":"c"}"#);
+            let accepted = client.post(&note).await.expect("an answer");
+            assert_eq!((accepted.status, accepted.body.len()), (202, 0));
+            // The server is told too.
+            let told = log.find(WAIT, said("notifications/cancelled")).await;
+            assert!(told.expect("the log").is_some());
+        };
+        let (answer, ()) = tokio::join!(client.post(&call), cancel);
+        let answer = answer.expect("the request ends");
+        assert_eq!((answer.status, answer.body.len()), (202, 0), "{accept}");
+        let records = rig.activities("type=tool_call&tool=never").await;
+        assert_eq!(records.len(), number + 1);
+        assert_eq!(records[0]["reason"], "the call was cancelled");
+        // The session goes on, and the id may be used again.
+        let again = request("\"c\"", "tools/call", &call_params("ok", "{}"));
+        let again = client.post(&again).await.expect("an answer");
+        assert!(result(&again).contains(r#""text":"ok""#));
+    }
+}
+
+#[tokio::test]
+async fn the_end_of_a_session_answers_what_is_under_way() {
+    let mut log = countersign_fixture::LogListener::bind()
         .await
-        .expect("a session");
-    let call = request("\"c\"", "tools/call", &call_params("never", "{}"));
-    let cancel = async {
+        .expect("a port");
+    let target = log.target().expect("an address");
+    let server = fixture("x", &["--preset", "faults", "--log", &target]);
+    let rig = Rig::over(vec![server]).await;
+    let client = rig.client("/mcp/s/x").handshake("2025-06-18").await;
+    let client = client.expect("a session");
+    let end = async {
         let sent = |entry: &countersign_fixture::Entry| {
             String::from_utf8_lossy(entry.body()).contains("\"never\"")
         };
         log.find(WAIT, sent).await.expect("the log");
-        let twice = client.post(&call).await.expect("an answer");
-        assert_eq!((twice.status, error_code(&twice)), (400, -32600));
-        let note = notification("notifications/cancelled", r#"{"requestId":"c"}"#);
-        let accepted = client.post(&note).await.expect("an answer");
-        assert_eq!((accepted.status, accepted.body.len()), (202, 0));
+        let ended = client.send("DELETE", b"").await.expect("an answer");
+        assert_eq!(ended.status, 200);
     };
-    let (answer, ()) = tokio::join!(client.post(&call), cancel);
+    let (answer, ()) = tokio::join!(client.call("never", "{}"), end);
     assert_eq!(
         refusal(&answer.expect("an answer")),
         "the call was cancelled"

@@ -12,10 +12,11 @@ use super::{Request, Served};
 use crate::call::{self, Call};
 use crate::downstream::level::Level;
 use crate::downstream::relay::{self, Heard};
+use crate::downstream::session::UnderWay;
 use crate::downstream::via::Via;
 use crate::json::member;
 use crate::method::Method;
-use crate::reply::Problem;
+use crate::reply::{self, Problem};
 use crate::route::Endpoint;
 use crate::upstream::{NoteSink, notes};
 
@@ -55,6 +56,7 @@ impl Request<'_> {
                 None => return Err((self.id, Problem::Invalid("the id is in use"))),
             },
         };
+        let cancelled = under_way.as_ref().ok().map(UnderWay::cancelled);
         let (notes, heard) = self.hearing(meta.as_ref());
         let call = Call {
             id: self.id,
@@ -67,6 +69,14 @@ impl Request<'_> {
             notes,
         };
         let call = call::make(Arc::clone(self.shared), call, gone);
+        let call = async move {
+            let reply = call.await;
+            match cancelled {
+                // A client that has cancelled its request is not to be sent an answer to it.
+                Some(cancelled) if cancelled.is_set() => reply::unanswered(),
+                _ => reply,
+            }
+        };
         Ok(match heard {
             None => call.await.into(),
             Some(heard) => relay::reply(Box::pin(call), heard, under_way, self.via.framing())
