@@ -77,6 +77,9 @@ pub enum Trouble {
     /// What it answered is not the protocol, or an error.
     #[error("it answered with an error or with something that is not MCP")]
     NotMcp,
+    /// It does not speak this era, which the configuration fixes for it.
+    #[error("it does not speak the {0} era, which its \"era\" asks for")]
+    OtherEra(Era),
     /// It speaks the modern era, and refused our request with this error of that era.
     #[error("it refused a request of protocol version {MODERN} with the error {0}")]
     ModernError(&'static str),

@@ -5,6 +5,7 @@
 mod connection;
 pub(crate) mod eras;
 mod gate;
+mod greeting;
 mod head;
 mod hello;
 pub(crate) mod http;

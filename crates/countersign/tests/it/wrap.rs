@@ -2,6 +2,7 @@
 //! the fixture's, and what stands between them is the binary.
 
 mod asked;
+mod eras;
 mod life;
 mod messages;
 mod notes;

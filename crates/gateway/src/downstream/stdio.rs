@@ -19,6 +19,7 @@ mod several;
 
 use asked::Asked;
 
+use super::client::Client;
 use super::listen::Listener;
 use super::mcp;
 use super::message::{Message, Sort};
@@ -131,14 +132,18 @@ impl Door {
         let Ok(place) = Arc::clone(&self.places).acquire_owned().await else {
             return;
         };
+        // A request that is refused as it stands, of a version that is not spoken here for example, does not tell how
+        // the client will go on, and needs no server.
+        let via = Via::Pipe(&self.pipe);
+        let is_refused = Client::of(&message, method, via, &self.shared.sessions).is_err();
+        let waits = method != "ping" && !is_refused;
         // Before whatever was sent after it.
         if method == "initialize" {
             self.pipe.introduce(&message);
-            self.peer.introduce(message.param("capabilities").as_ref());
-        } else if method != "ping" {
-            self.peer.introduce(None);
+            self.peer.initialize(message.param("capabilities").as_ref());
+        } else if waits {
+            self.peer.begin();
         }
-        let waits = method != "ping";
         let taken = {
             let mut under_way = self.under_way();
             let taken = under_way.contains_key(&id);

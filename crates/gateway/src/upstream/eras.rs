@@ -111,6 +111,11 @@ impl Eras {
         })
     }
 
+    /// Forgets what the server spoke, because it does not hold any more.
+    pub(crate) fn forget(&self) {
+        self.known.all().remove(&self.key);
+    }
+
     /// Remembers what the server speaks.
     pub(crate) fn remember(&self, era: Era) {
         if self.known() == Some(era) {

@@ -47,6 +47,8 @@ pub(super) enum HandshakeError {
     Lost,
     #[error("the server answered with an error or with something that is not MCP")]
     Refused,
+    #[error("the server does not speak the {0} era, which its `era` in the configuration asks for")]
+    OtherEra(Era),
     #[error("the server refused a request of version {MODERN} with the error {0}")]
     ModernError(&'static str),
     #[error("the server answered with the HTTP status {0}")]
@@ -61,6 +63,7 @@ impl HandshakeError {
         match self {
             Self::Lost => Trouble::Unreachable,
             Self::Refused => Trouble::NotMcp,
+            Self::OtherEra(era) => Trouble::OtherEra(*era),
             Self::ModernError(code) => Trouble::ModernError(code),
             Self::Status(status) => Trouble::Status(*status),
             Self::Version(version) => Trouble::Version(version.clone()),

@@ -31,6 +31,7 @@ use link::Link;
 use paired::Paired;
 
 use super::eras::Eras;
+use super::greeting::Greeting;
 use super::hello::{HandshakeError, Hello};
 use super::tries::{Tries, rest};
 use super::{Connection as Any, NoteSink, State, Unanswered};
@@ -103,6 +104,8 @@ pub(crate) struct Supervisor {
     pub(crate) events: Arc<Events>,
     pub(crate) state: watch::Sender<State>,
     pub(crate) eras: Eras,
+    /// The era that the configuration fixes, if it does.
+    pub(crate) era: Option<Era>,
 }
 
 /// Why a server cannot be called.
@@ -147,11 +150,14 @@ impl Supervisor {
         if self.protocol == Protocol::Sse {
             return self.live_paired(link).await;
         }
-        let hello = match in_time(greet::greet(link, self.eras.known())).await {
+        let greeting = Greeting::choose(self.era, false, self.eras.known());
+        let hello = match in_time(greet::greet(link, greeting)).await {
             Ok(hello) => hello,
             Err(error) => return Some(error),
         };
-        self.eras.remember(hello.era);
+        if self.era.is_none() {
+            self.eras.remember(hello.era);
+        }
         let tells_changes = hello.tells_changes;
         self.offer(link, hello, None);
         let listening = async {

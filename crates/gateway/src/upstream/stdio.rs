@@ -27,11 +27,13 @@ use handshake::greet;
 use lines::Lines;
 pub use once::End;
 use outbox::Outbox;
+use peer::Introduction;
 pub(crate) use peer::{Peer, Said};
 pub(crate) use program::{Program, Shares};
 use wire::{Slot, Wire};
 
 use super::eras::Eras;
+use super::greeting::Greeting;
 use super::hello::{HandshakeError, Hello};
 use super::request;
 use super::tries::{Tries, rest};
@@ -105,6 +107,8 @@ pub(crate) struct Supervisor {
     pub(crate) events: Arc<Events>,
     pub(crate) state: watch::Sender<State>,
     pub(crate) eras: Eras,
+    /// The era that the configuration fixes, if it does.
+    pub(crate) era: Option<Era>,
     /// The one client of the server, if it has only one.
     pub(crate) peer: Option<Arc<Peer>>,
 }
@@ -124,10 +128,10 @@ impl Supervisor {
     /// Keeps the child alive until told to stop, then ends it.
     pub(crate) async fn run(self, mut stop: watch::Receiver<bool>) {
         let mut tries = Tries::default();
-        let mut era = self.eras.known();
+        let mut next = None;
         while !*stop.borrow() {
             let started = Instant::now();
-            let outcome = self.live(&mut era, &mut stop).await;
+            let outcome = self.live(&mut next, &mut stop).await;
             if *stop.borrow() {
                 break;
             }
@@ -141,15 +145,16 @@ impl Supervisor {
         self.state.send_replace(State::Stopped);
     }
 
-    /// One life of the child, from its start to its end.
-    async fn live(&self, era: &mut Option<Era>, stop: &mut watch::Receiver<bool>) -> Life {
+    /// One life of the child, from its start to its end. `next` is the era to greet it in first, if an earlier life has
+    /// taught which.
+    async fn live(&self, next: &mut Option<Era>, stop: &mut watch::Receiver<bool>) -> Life {
         let (mut child, pipes) = match Child::start(self.program.command()) {
             Ok(started) => started,
             Err(error) => return Life::failed(StartError::Spawn(error)),
         };
         let (wire, reader) = self.connect(pipes);
         let failed = tokio::select! {
-            failed = self.serve(&wire, era) => Some(failed),
+            failed = self.serve(&wire, next) => Some(failed),
             _ = child.ended() => None,
             _ = reader => None,
             _ = stop.wait_for(|stop| *stop) => None,
@@ -189,26 +194,30 @@ impl Supervisor {
     }
 
     /// Greets the server and offers the connection; comes back only if there was no greeting.
-    async fn serve(&self, wire: &Arc<Wire>, era: &mut Option<Era>) -> StartError {
-        let declared = match &self.peer {
+    async fn serve(&self, wire: &Arc<Wire>, next: &mut Option<Era>) -> StartError {
+        let client = match &self.peer {
             Some(peer) => peer.introduced().await,
-            None => Bytes::from_static(b"{}"),
+            None => Introduction::default(),
         };
-        let hello = match timeout(START, greet(wire, *era, &declared)).await {
+        let greeting = match (*next, self.era) {
+            (Some(era), None) => Greeting::First(era),
+            _ => Greeting::choose(self.era, client.is_legacy, self.eras.known()),
+        };
+        // Some servers die of a request they do not know.
+        *next = Some(greeting.next());
+        let hello = match timeout(START, greet(wire, greeting, &client.capabilities)).await {
             Ok(Ok(hello)) => hello,
             Ok(Err(error)) => {
-                // Some legacy servers die of a request they do not know.
-                *era = match error {
-                    HandshakeError::Lost => Some(Era::Legacy),
-                    // What was known of it does not hold any more.
-                    _ => None,
-                };
+                if !matches!(error, HandshakeError::Lost) {
+                    *next = None;
+                    self.eras.forget();
+                }
                 return StartError::Handshake(error);
             }
             Err(_) => return StartError::TimedOut,
         };
-        *era = Some(hello.era);
-        self.eras.remember(hello.era);
+        *next = Some(hello.era);
+        self.remember(hello.era, &client);
         events::ServerStarted {
             server: &self.server,
             version: &hello.version,
@@ -225,6 +234,14 @@ impl Supervisor {
         self.state
             .send_replace(State::Ready(Arc::new(Any::Stdio(connection))));
         std::future::pending().await
+    }
+
+    /// Remembers what the server speaks, unless that was not its own choice: one that was greeted with `initialize` for
+    /// the sake of its client may speak the modern era to others.
+    fn remember(&self, era: Era, client: &Introduction) {
+        if self.era.is_none() && (era == Era::Modern || !client.is_legacy) {
+            self.eras.remember(era);
+        }
     }
 
     fn report(&self, life: &Life, wait: Duration) {

@@ -67,6 +67,7 @@ impl Supervisor {
                 budget,
                 events,
                 state,
+                era: None,
                 peer: None,
             }),
             Transport::Http {
@@ -85,6 +86,7 @@ impl Supervisor {
                 budget,
                 events,
                 state,
+                era: None,
             }),
         })
     }

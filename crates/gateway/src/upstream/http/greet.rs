@@ -15,16 +15,17 @@ use super::headers::Subject;
 use super::link::{Answer, Link};
 use super::session::Session;
 use crate::upstream::NoteSink;
+use crate::upstream::greeting::Greeting;
 use crate::upstream::hello::{Discovery, HandshakeError, Hello, initialize_params};
 use crate::upstream::request::{self, LEGACY, MODERN};
 
 /// A legacy server may keep silent about a method it does not know.
 const PROBE: Duration = Duration::from_secs(5);
 
-/// Greets the server and leaves the link with a session. `known` is what it spoke the last time.
-pub(super) async fn greet(link: &Arc<Link>, known: Option<Era>) -> Result<Hello, HandshakeError> {
-    if known == Some(Era::Legacy) {
-        return match initialize(link, LEGACY[0]).await {
+/// Greets the server and leaves the link with a session.
+pub(super) async fn greet(link: &Arc<Link>, greeting: Greeting) -> Result<Hello, HandshakeError> {
+    match greeting {
+        Greeting::First(Era::Legacy) => match initialize(link, LEGACY[0]).await {
             // It may have learnt something since.
             Err(HandshakeError::Refused | HandshakeError::Status(_)) => {
                 match discover(link).await? {
@@ -32,12 +33,20 @@ pub(super) async fn greet(link: &Arc<Link>, known: Option<Era>) -> Result<Hello,
                     Discovery::Legacy(_) => Err(HandshakeError::Refused),
                 }
             }
-            greeted => greeted,
-        };
-    }
-    match discover(link).await? {
-        Discovery::Modern(hello) => Ok(hello),
-        Discovery::Legacy(version) => initialize(link, version).await,
+            settled => settled,
+        },
+        Greeting::First(Era::Modern) => match discover(link).await? {
+            Discovery::Modern(hello) => Ok(hello),
+            Discovery::Legacy(version) => initialize(link, version).await,
+        },
+        Greeting::Only(Era::Modern) => match discover(link).await? {
+            Discovery::Modern(hello) => Ok(hello),
+            Discovery::Legacy(_) => Err(HandshakeError::OtherEra(Era::Modern)),
+        },
+        Greeting::Only(Era::Legacy) => match initialize(link, LEGACY[0]).await {
+            Err(HandshakeError::Refused) => Err(HandshakeError::OtherEra(Era::Legacy)),
+            settled => settled,
+        },
     }
 }
 

@@ -12,8 +12,8 @@ use tokio::sync::watch;
 use super::{HandshakeError, Life, StartError, State, Supervisor};
 use crate::checkup::Trouble;
 
-/// So often is it greeted: as it was known, the modern way, the legacy way.
-const GREETINGS: u32 = 3;
+/// So often is it greeted: beginning in one era, and then in the other.
+const GREETINGS: u32 = 2;
 
 /// How a child ended that nobody told to.
 #[derive(Debug)]
@@ -33,20 +33,17 @@ pub struct End {
 impl Supervisor {
     /// Keeps the child alive until it ends or is told to stop; then there is nothing to tell.
     pub(crate) async fn run_once(self, mut stop: watch::Receiver<bool>) -> Option<End> {
-        let mut era = self.eras.known();
+        let is_known_legacy = self.eras.known() == Some(Era::Legacy);
+        let mut next = None;
         let mut greetings = 1;
         let end = loop {
-            let known = era;
-            let life = self.live(&mut era, &mut stop).await;
+            let life = self.live(&mut next, &mut stop).await;
             if *stop.borrow() {
                 break None;
             }
-            if greetings == GREETINGS || !life.died_of_the_greeting() || known == Some(Era::Legacy)
-            {
+            let settled = self.era.is_some() || is_known_legacy || greetings == GREETINGS;
+            if settled || !life.died_of_the_greeting() {
                 break Some(End::from(life));
-            }
-            if era == known {
-                era = Some(Era::Legacy);
             }
             greetings += 1;
         };
@@ -56,15 +53,9 @@ impl Supervisor {
 }
 
 impl Life {
-    /// Whether the child may take another greeting than the one it had. One that names the versions it speaks has said
-    /// everything.
+    /// Whether the child may survive the other greeting. One that has refused both has said everything.
     fn died_of_the_greeting(&self) -> bool {
-        use HandshakeError::{Lost, Refused};
-        let greeted = matches!(
-            &self.failed,
-            None | Some(StartError::Handshake(Lost | Refused))
-        );
-        greeted && !self.served
+        !self.served && self.left()
     }
 
     /// Whether the child went by itself.

@@ -18,10 +18,29 @@ const WAITING: usize = 64;
 /// A client that may be asked.
 #[derive(Debug)]
 pub(crate) struct Peer {
-    /// What it can be asked for, once it has said its first word.
-    declared: watch::Sender<Option<Bytes>>,
+    /// What it said about itself, once it has sent its first request.
+    introduction: watch::Sender<Option<Introduction>>,
     said: mpsc::Sender<Said>,
     wire: Mutex<Weak<Wire>>,
+}
+
+/// What a client says about itself with its first request.
+#[derive(Clone, Debug)]
+pub(crate) struct Introduction {
+    /// Whether it began with `initialize`.
+    pub(super) is_legacy: bool,
+    /// What it can be asked for, as the server should know it.
+    pub(super) capabilities: Bytes,
+}
+
+impl Default for Introduction {
+    /// A client of which nothing is known, which cannot be asked for anything.
+    fn default() -> Self {
+        Self {
+            is_legacy: false,
+            capabilities: Bytes::from_static(b"{}"),
+        }
+    }
 }
 
 /// Something the server says to the client.
@@ -37,32 +56,44 @@ impl Peer {
     pub(crate) fn new() -> (Arc<Self>, mpsc::Receiver<Said>) {
         let (said, messages) = mpsc::channel(WAITING);
         let peer = Self {
-            declared: watch::Sender::new(None),
+            introduction: watch::Sender::new(None),
             said,
             wire: Mutex::default(),
         };
         (Arc::new(peer), messages)
     }
 
-    /// The client's first word: the `capabilities` it declares, if it does. Only the first one counts.
-    pub(crate) fn introduce(&self, capabilities: Option<&Bytes>) {
-        self.declared.send_if_modified(|declared| {
-            let first = declared.is_none();
-            if first {
-                let whole = |given: &Bytes| request::relayed(given, Span::whole(given));
-                let relayed = capabilities.map_or_else(|| b"{}".to_vec(), whole);
-                *declared = Some(relayed.into());
-            }
-            first
+    /// The client begins with `initialize`, and declares these `capabilities`. Only its first request counts.
+    pub(crate) fn initialize(&self, capabilities: Option<&Bytes>) {
+        let whole = |given: &Bytes| request::relayed(given, Span::whole(given));
+        let relayed = capabilities.map_or_else(|| b"{}".to_vec(), whole);
+        self.introduce(Introduction {
+            is_legacy: true,
+            capabilities: relayed.into(),
         });
     }
 
-    /// What the client can be asked for, as the server should know it: not before the client has said so.
-    pub(super) async fn introduced(&self) -> Bytes {
-        let mut declared = self.declared.subscribe();
-        let declared = declared.wait_for(Option::is_some).await;
-        let declared = declared.ok().and_then(|declared| declared.clone());
-        declared.unwrap_or_else(|| Bytes::from_static(b"{}"))
+    /// The client begins with another request than `initialize`. Only its first request counts.
+    pub(crate) fn begin(&self) {
+        self.introduce(Introduction::default());
+    }
+
+    fn introduce(&self, introduction: Introduction) {
+        self.introduction.send_if_modified(|known| {
+            let is_first = known.is_none();
+            if is_first {
+                *known = Some(introduction);
+            }
+            is_first
+        });
+    }
+
+    /// What the client says about itself. Waits for its first request.
+    pub(super) async fn introduced(&self) -> Introduction {
+        let mut introduction = self.introduction.subscribe();
+        let introduction = introduction.wait_for(Option::is_some).await;
+        let introduction = introduction.ok().and_then(|known| known.clone());
+        introduction.unwrap_or_default()
     }
 
     /// From now on this is the server.
@@ -79,8 +110,9 @@ impl Peer {
             "notifications/cancelled" => "",
             _ => return false,
         };
-        let declared = self.declared.borrow();
-        let can = declared.as_ref().is_some_and(|declared| {
+        let introduction = self.introduction.borrow();
+        let can = introduction.as_ref().is_some_and(|client| {
+            let declared = &client.capabilities;
             needed.is_empty() || member(declared, Span::whole(declared), needed).is_some()
         });
         let said = || Said {

@@ -85,6 +85,7 @@ pub(super) fn ill(server: &Server, sick: &Sick, other: Option<Protocol>) -> Chec
         Trouble::Status(401 | 403) => {
             format!("give {name} \"headers\": {{\"Authorization\": \"Bearer ${{env:NAME}}\"}}")
         }
+        Trouble::OtherEra(_) => format!("remove \"era\" from {name}"),
         Trouble::ModernError(_) => {
             format!(
                 "it needs something of its client that the gateway lacks; tell the author of {name}"
