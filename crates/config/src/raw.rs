@@ -71,6 +71,7 @@ pub(crate) struct RawServer {
     pub(crate) protocol: Option<String>,
     #[serde(rename = "type")]
     pub(crate) kind: Option<String>,
+    pub(crate) era: Option<String>,
     pub(crate) enabled: Option<bool>,
     pub(crate) disabled: Option<bool>,
     pub(crate) quarantined: Option<bool>,

@@ -208,4 +208,15 @@ mod tests {
             r#"{"url": "http://x.example/", "headers": {"A": "c"}}"#
         )));
     }
+
+    #[test]
+    fn a_server_of_another_era_is_connected_to_anew() {
+        let server = |text: &str| {
+            let file = format!(r#"{{"mcpServers": {{"a": {text}}}}}"#);
+            config(&file).servers.remove(0)
+        };
+        let auto = server(r#"{"command": "x"}"#);
+        assert!(auto.is_reached_like(&server(r#"{"command": "x", "era": "auto"}"#)));
+        assert!(!auto.is_reached_like(&server(r#"{"command": "x", "era": "legacy"}"#)));
+    }
 }

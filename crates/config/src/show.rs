@@ -9,6 +9,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use countersign_audit::{Durability, OnStoreError, Payloads, Redactor};
+use countersign_inspect::Era;
 use countersign_inspect::config::{InputValidation, OutputSanitisation, OutputValidation};
 use serde::Serialize;
 
@@ -117,6 +118,7 @@ struct ShownServer<'a> {
     configured_name: Option<&'a str>,
     #[serde(flatten)]
     transport: ShownTransport<'a>,
+    era: &'static str,
     enabled: bool,
     timeout: String,
     max_concurrent_requests: usize,
@@ -231,6 +233,7 @@ fn shown_server<'a>(config: &'a Config, server: &'a Server) -> ShownServer<'a> {
         name,
         configured_name: server.configured_name.as_deref(),
         transport: shown_transport(&server.transport, &config.redactor()),
+        era: server.era.map_or("auto", Era::as_str),
         enabled: server.enabled,
         timeout: duration::show(server.timeout.unwrap_or(config.call_tool_timeout)),
         max_concurrent_requests: server.max_concurrent_requests,

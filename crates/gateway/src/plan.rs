@@ -44,7 +44,7 @@ impl Plan {
         };
         for server in config.servers.iter().filter(|server| server.is_startable()) {
             let was = before.settings.config.server(&server.name);
-            let same = |was: &countersign_config::Server| was.transport.is(&server.transport);
+            let same = |was: &countersign_config::Server| was.is_reached_like(server);
             let known = before.server(&server.name);
             if let Some(known) = known.filter(|_| was.is_some_and(same)) {
                 let name = Arc::clone(known.upstream.name());

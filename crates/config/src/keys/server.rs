@@ -8,6 +8,9 @@ use crate::model::Profile;
 
 pub(crate) const PROTOCOLS: &[&str] = &["auto", "stdio", "streamable-http", "http", "sse"];
 
+/// `auto`, or an era by its word.
+pub(crate) const ERAS: &[&str] = &["auto", "legacy", "modern"];
+
 pub(crate) static SERVER: Block = Block {
     name: "server",
     help: "One server: a `command` to start and speak to over stdio, or a `url`.",
@@ -70,6 +73,12 @@ const SERVER_KEYS: &[Key] = &[
         Form::Choice(PROTOCOLS),
         "",
         "The same, as desktop clients write it.",
+    ),
+    key(
+        "era",
+        Form::Choice(ERAS),
+        r#""auto""#,
+        "The era of MCP that is spoken with it: `legacy` is `initialize`, up to 2025-11-25; `modern` is 2026-07-28. `auto` finds out, and behind `countersign wrap` begins in the client's own. See [eras](../concepts/eras.md).",
     ),
     key(
         "enabled",

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use countersign_inspect::Era;
 use countersign_inspect::config::{RawInputValidation, RawOutputSanitisation, RawOutputValidation};
 
 use super::profile::Profile;
@@ -19,6 +20,8 @@ pub struct Server {
     pub configured_name: Option<String>,
     /// How it is reached.
     pub transport: Transport,
+    /// The era that is spoken with it; `None`: the gateway finds out.
+    pub era: Option<Era>,
     /// Whether it is used at all.
     pub enabled: bool,
     /// References to variables that are not set. It is not started without them.
@@ -78,12 +81,18 @@ impl Server {
         self.enabled && self.unset_references.is_empty()
     }
 
+    /// Whether it is connected to in the same way as another, so that a connection to the one serves the other.
+    pub(crate) fn is_reached_like(&self, other: &Self) -> bool {
+        self.era == other.era && self.transport.is(&other.transport)
+    }
+
     /// A server reached like this, with the defaults.
     pub fn new(name: String, transport: Transport) -> Self {
         Self {
             name,
             configured_name: None,
             transport,
+            era: None,
             enabled: true,
             unset_references: Vec::new(),
             timeout: None,

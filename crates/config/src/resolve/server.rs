@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
+use countersign_inspect::Era;
+
 use super::Resolver;
 use crate::document::{brief, step};
 use crate::duration;
-use crate::model::{Profile, Server, ToolConfig};
+use crate::model::{Profile, Protocol, Server, ToolConfig, Transport};
 use crate::name;
 use crate::problem::Problem;
 use crate::raw::{RawServer, RawServers, RawTool};
@@ -86,6 +88,9 @@ impl Resolver<'_, '_> {
         self.unset_references.clear();
         let transport = self.transport(pointer, &raw, enabled)?;
         let mut server = Server::new(name, transport);
+        // `auto` is the word of no era.
+        server.era = raw.era.as_deref().and_then(|word| word.parse().ok());
+        self.check_era(pointer, &server);
         server.enabled = enabled;
         server.unset_references = std::mem::take(&mut self.unset_references);
         server.timeout = raw.timeout.as_deref().and_then(duration::parse);
@@ -110,6 +115,21 @@ impl Resolver<'_, '_> {
             })
             .collect();
         Some(server)
+    }
+
+    fn check_era(&mut self, pointer: &str, server: &Server) {
+        let is_sse = matches!(
+            server.transport,
+            Transport::Http {
+                protocol: Protocol::Sse,
+                ..
+            }
+        );
+        if is_sse && server.era == Some(Era::Modern) {
+            let message = "the protocol sse has no modern era";
+            let problem = Problem::new(None, message).hint("remove \"era\"");
+            self.refuse(&format!("{pointer}/era"), problem);
+        }
     }
 
     fn tool(&mut self, pointer: &str, raw: RawTool) -> ToolConfig {

@@ -19,7 +19,7 @@ pub(super) const EXAMPLE: &str = r#"{
   "mcpServers": [
     {"name": "files", "command": "npx", "args": ["-y", "server-files", "--token", "hunter2"],
      "env": {"TOKEN": "${env:CRM_TOKEN}", "LEVEL": "debug"}, "working_dir": "~/work"},
-    {"name": "crm", "url": "https://crm.example/mcp?key=hunter2", "protocol": "sse",
+    {"name": "crm", "url": "https://crm.example/mcp?key=hunter2", "protocol": "sse", "era": "legacy",
      "headers": {"Authorization": "Bearer ${env:CRM_TOKEN}"},
      "timeout": "30s", "max_concurrent_requests": 2, "queue_size": 0, "enabled": false,
      "output_validation": {"mode": "strict"}, "input_validation": {"mode": "off"},
@@ -116,6 +116,7 @@ fn a_whole_file_is_resolved() {
           },
           "working_dir": "/home/ada/work",
           "protocol": "stdio",
+          "era": "auto",
           "enabled": true,
           "timeout": "90s",
           "max_concurrent_requests": 16,
@@ -162,6 +163,7 @@ fn a_whole_file_is_resolved() {
             "Authorization": "[redacted, from ${env:CRM_TOKEN}]"
           },
           "protocol": "sse",
+          "era": "legacy",
           "enabled": false,
           "timeout": "30s",
           "max_concurrent_requests": 2,

@@ -70,7 +70,7 @@ fn an_unknown_key_names_the_allowed_ones_and_the_nearest() {
     "#);
     assert_snapshot!(refused(r#"{"mcpServers": {"a": {"comand": "x"}}}"#), @r#"
     1:23: /mcpServers/a/comand: unknown key "comand"
-    hint: did you mean "command"? allowed: name, command, args, env, working_dir, cwd, url, headers, protocol, type, enabled, disabled, quarantined, timeout, max_concurrent_requests, queue_size, profile, output_validation, input_validation, output_sanitisation, classify, tools
+    hint: did you mean "command"? allowed: name, command, args, env, working_dir, cwd, url, headers, protocol, type, era, enabled, disabled, quarantined, timeout, max_concurrent_requests, queue_size, profile, output_validation, input_validation, output_sanitisation, classify, tools
     "#);
     assert_snapshot!(refused(r#"{"mcpServers": {"a": {"command": "x", "tools": {"t": {"mode": "strict"}}}}}"#), @r#"
     1:55: /mcpServers/a/tools/t/mode: unknown key "mode"
@@ -209,6 +209,14 @@ fn names_of_servers() {
     assert_snapshot!(refused(r#"{"mcpServers": {"a": {"name": "b", "command": "x"}}}"#), @r#"
     1:31: /mcpServers/a/name: "name" is "b" here
     hint: remove it; the key is the name
+    "#);
+}
+
+#[test]
+fn an_era_that_the_transport_does_not_have() {
+    assert_snapshot!(refused(r#"{"mcpServers": {"a": {"url": "http://x", "type": "sse", "era": "modern"}}}"#), @r#"
+    1:64: /mcpServers/a/era: the protocol sse has no modern era
+    hint: remove "era"
     "#);
 }
 

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, anyhow};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use countersign_config::{
     Config, Opened, Overrides, SERVER_NAMES, Server, Transport, is_server_name, server_name,
 };
+use countersign_gateway::inspect::Era;
 use countersign_gateway::{End, Wrapped};
 
 use super::config::ConfigOption;
@@ -62,6 +63,9 @@ pub(crate) struct Arguments {
     /// What to do with results that break their contract, instead of what the configuration says
     #[arg(long, value_enum)]
     mode: Option<ModeChoice>,
+    /// The era of MCP to speak with the server, instead of what the configuration says; auto begins in the client's own
+    #[arg(long, value_enum)]
+    era: Option<EraChoice>,
     /// The server's name in records; from the command, if not given
     #[arg(long)]
     name: Option<String>,
@@ -108,14 +112,33 @@ async fn wrap(opened: Opened) -> Result<Option<End>, Failure> {
     Ok(ended)
 }
 
+/// The values of `--era`.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum EraChoice {
+    Auto,
+    Legacy,
+    Modern,
+}
+
+impl EraChoice {
+    fn fixed(self) -> Option<Era> {
+        match self {
+            Self::Auto => None,
+            Self::Legacy => Some(Era::Legacy),
+            Self::Modern => Some(Era::Modern),
+        }
+    }
+}
+
 /// The one server of every configuration that is read.
 struct Only {
     name: String,
     program: String,
     args: Vec<String>,
     mode: Option<ModeChoice>,
+    era: Option<EraChoice>,
     /// What it was started with. It is started once, so no later configuration changes that.
-    started: OnceLock<Transport>,
+    started: OnceLock<(Transport, Option<Era>)>,
 }
 
 impl Only {
@@ -136,6 +159,7 @@ impl Only {
             program,
             args,
             mode: arguments.mode,
+            era: arguments.era,
             started: OnceLock::new(),
         })
     }
@@ -147,10 +171,12 @@ impl Only {
             Some(known) => config.servers.swap_remove(known),
             None => Server::stdio(&self.name, "", []),
         };
-        let transport = self
-            .started
-            .get_or_init(|| self.reached_like(&server.transport));
+        let (transport, era) = self.started.get_or_init(|| {
+            let era = self.era.map_or(server.era, EraChoice::fixed);
+            (self.reached_like(&server.transport), era)
+        });
         server.transport = transport.clone();
+        server.era = *era;
         server.enabled = true;
         if let Some(mode) = self.mode {
             server.output.mode = Some(mode.into());

@@ -72,7 +72,7 @@ fn changed_servers<'a>(
 /// Whether a server is only in one of them, or is reached in another way, secrets included.
 fn is_reached_otherwise(old: &Config, new: &Config, name: &str) -> bool {
     match (old.server(name), new.server(name)) {
-        (Some(old), Some(new)) => !old.transport.is(&new.transport),
+        (Some(old), Some(new)) => !old.is_reached_like(new),
         _ => true,
     }
 }

@@ -67,7 +67,7 @@ impl Supervisor {
                 budget,
                 events,
                 state,
-                era: None,
+                era: server.era,
                 peer: None,
             }),
             Transport::Http {
@@ -86,7 +86,7 @@ impl Supervisor {
                 budget,
                 events,
                 state,
-                era: None,
+                era: server.era,
             }),
         })
     }

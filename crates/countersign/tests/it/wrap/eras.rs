@@ -155,3 +155,33 @@ async fn a_client_that_falls_back_to_initialize_is_a_legacy_client() {
     finish(client).await;
     assert_eq!(heard(&folder), ["initialize"]);
 }
+
+#[tokio::test]
+async fn the_era_can_be_fixed() {
+    let (folder, mut client) = before("both", "--era modern");
+    initialize(&mut client).await;
+    call_and_answer(&mut client, 0).await;
+    finish(client).await;
+    assert_eq!(heard(&folder), ["server/discover"]);
+    // The configuration says it too, and the flag wins over it.
+    let config = r#"{"mcpServers": {"x": {"command": "y", "era": "modern"}}}"#;
+    for (options, expected) in [
+        ("--config c.json", "server/discover"),
+        ("--config c.json --era auto", "initialize"),
+        ("--config c.json --era legacy", "initialize"),
+    ] {
+        let folder = Folder::with(&[("s.json", &asking("both")), ("c.json", config)]);
+        let mut client = again(&folder, options);
+        initialize(&mut client).await;
+        finish(client).await;
+        assert_eq!(heard(&folder), [expected], "{options}");
+    }
+    // A server that does not speak the era is not served in the other.
+    let (_folder, mut client) = before("legacy", "--era modern");
+    let hello = request("1", "initialize", HELLO);
+    client.send(&hello).await.expect("sent");
+    let status = client.ended().await.expect("it ends");
+    let said = super::said(&mut client).await;
+    assert_eq!(status.code(), Some(3), "{said}");
+    assert!(said.contains("does not speak the modern era"), "{said}");
+}
