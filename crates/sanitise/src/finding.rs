@@ -1,5 +1,5 @@
 //! What was found in a text: rule, family, count and a few offsets, never the text around a hit. A decoded
-//! payload is shown only in a form that can do nothing. Serves the findings of stage 4d.
+//! payload is shown only in a form that can do nothing.
 
 use std::borrow::Cow;
 

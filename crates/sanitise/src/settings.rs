@@ -1,5 +1,5 @@
-//! The resolved keys of `output_sanitisation`. Plain values: no file format is parsed here and nothing is
-//! inherited; whoever reads the configuration resolves the three levels first. Serves stages 4d and 4f.
+//! The resolved keys of `output_sanitisation`. Plain values: no file is parsed here, and the caller has merged the
+//! global, server and tool levels before.
 
 use crate::error::{Error, Kind};
 

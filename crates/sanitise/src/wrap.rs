@@ -1,4 +1,4 @@
-//! The wrapper: clean text between two boundary tags whose name nobody can guess, with server and tool attribution. It
+//! The wrapper: clean text between two boundary tags with an unguessable name, attributed to server and tool. It
 //! is a label for the model, not a wall: it is as strong as the instruction the host gives. Always the last step.
 
 use std::fmt;

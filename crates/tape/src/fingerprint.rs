@@ -1,4 +1,4 @@
-//! A 24-bit digest of a member name, computed while parsing and by whoever builds a lookup table.
+//! A 24-bit digest of a member name, computed while parsing and when a lookup table is built.
 //! It sees the length, the first and the last eight bytes, so equal names always agree and different
 //! names may collide: every user compares the bytes too. It has no seed and promises no resistance.
 

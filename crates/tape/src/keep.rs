@@ -1,6 +1,6 @@
-//! What a scan lays out as tapes while it reads, so that no part of a message is read twice.
-//! A tape takes 16 bytes a value, so there are limits; what is beyond them is only scanned, and whoever wants it
-//! all the same parses it again.
+//! The parts of a message that a scan lays out as tapes while it reads, so that no part is read twice.
+//! A tape takes 16 bytes a value, so there are limits. A part beyond them is only scanned; a caller that needs its
+//! tape parses it again.
 
 use crate::envelope::Member;
 use crate::error::ParseError;

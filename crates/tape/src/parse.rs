@@ -246,7 +246,7 @@ impl Sink for Builder<'_> {
     fn comma(&mut self) -> Result<(), ParseError> {
         self.count += 1;
         if self.nodes.len() > self.max_nodes {
-            // Whoever sets this limit goes on without a tape, as for one that is too deep.
+            // The scan that sets this limit goes on without a tape, as it does for a part that is too deep.
             return Err(ParseError::new(0, Reason::TooDeep));
         }
         Ok(())

@@ -175,7 +175,7 @@ impl<'a> Tape<'a> {
         &self.text[node.start as usize..node.end as usize]
     }
 
-    /// The same as bytes: nobody has to look where characters begin.
+    /// The same as bytes, which spares the check for character boundaries.
     #[inline]
     pub fn raw_bytes(&self, index: u32) -> &'a [u8] {
         self.node(index).span().bytes(self.text.as_bytes())

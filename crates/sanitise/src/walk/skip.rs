@@ -12,7 +12,7 @@ pub(crate) struct Stop {
     pub(crate) length: usize,
     /// Marks at its end.
     pub(crate) marks: u32,
-    /// The character behind it that somebody must look at.
+    /// The character behind it, which the walk has to look at.
     pub(crate) found: Option<(char, Sort)>,
 }
 

@@ -88,7 +88,7 @@ fn pieces(raw: &[u8], edits: &[Within]) -> Result<Vec<Piece>, EditError> {
     Ok(pieces)
 }
 
-/// Deleting what stands between two lone surrogates would make them one character that nobody had seen. The
+/// Deleting what stands between two lone surrogates would make them one character that no check has seen. The
 /// second becomes the replacement character it decodes to.
 fn keep_surrogates_apart(raw: &[u8], piece: &mut Piece) {
     if piece.after_high
