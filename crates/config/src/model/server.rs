@@ -82,7 +82,7 @@ impl Server {
     }
 
     /// Whether it is connected to in the same way as another, so that a connection to the one serves the other.
-    pub(crate) fn is_reached_like(&self, other: &Self) -> bool {
+    pub fn is_reached_like(&self, other: &Self) -> bool {
         self.era == other.era && self.transport.is(&other.transport)
     }
 

@@ -3,7 +3,7 @@
 
 use countersign_fixture::http::Format;
 use countersign_fixture::{Eras, Script, preset};
-use countersign_gateway::config::Server;
+use countersign_config::Server;
 use countersign_gateway::{Checkup, Trouble};
 use countersign_inspect::Era;
 
