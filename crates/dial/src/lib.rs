@@ -24,6 +24,7 @@
 
 mod budget;
 mod child;
+mod connect_error;
 mod event_stream;
 mod form;
 mod gather;
@@ -31,13 +32,16 @@ pub mod keeper;
 mod origin;
 mod pool;
 mod site;
+mod tail;
 mod wire;
 
 pub use budget::{Budget, Held, Starved};
-pub use child::{Child, Pipes, Tail, inheritable};
+pub use child::{Child, Pipes, inheritable};
+pub use connect_error::explain;
 pub use event_stream::{EventStream, ResumePoint};
 pub use form::Form;
 pub use gather::{ReadError, gather};
 pub use origin::Origin;
 pub use pool::{Pool, Reply, SendError};
 pub use site::{Site, SiteError};
+pub use tail::Tail;

@@ -19,12 +19,13 @@ use rustix::net::sockopt::{
     set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, lookup_host};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto::ring};
 
+use crate::connect_error::{refused, timed_out, unresolved, untrusted};
 use crate::origin::Origin;
 
 /// How long connecting may take, TLS included.
@@ -83,22 +84,26 @@ impl fmt::Debug for Wire {
     }
 }
 
-/// Connects, within five seconds.
+/// Connects, within five seconds. An error says which step failed and for which host.
 pub(crate) async fn dial(origin: &Origin) -> io::Result<Wire> {
     match timeout(CONNECT, connect(origin, || Arc::clone(&TLS))).await {
         Ok(wire) => wire,
-        Err(_) => Err(io::ErrorKind::TimedOut.into()),
+        Err(_) => Err(timed_out(origin, CONNECT.as_secs())),
     }
 }
 
 async fn connect(origin: &Origin, trust: impl FnOnce() -> Arc<ClientConfig>) -> io::Result<Wire> {
-    let stream = TcpStream::connect((origin.host.as_str(), origin.port)).await?;
+    let found = lookup_host((origin.host.as_str(), origin.port)).await;
+    let addresses: Vec<_> = found.map_err(|error| unresolved(origin, error))?.collect();
+    let stream = TcpStream::connect(&addresses[..]).await;
+    let stream = stream.map_err(|error| refused(origin, error))?;
     stream.set_nodelay(true)?;
     keep_alive(&stream)?;
     if origin.tls {
         let name = ServerName::try_from(origin.host.clone()).map_err(io::Error::other)?;
         let connector = TlsConnector::from(trust());
-        speak(connector.connect(name, stream).await?).await
+        let stream = connector.connect(name, stream).await;
+        speak(stream.map_err(|error| untrusted(origin, &error))?).await
     } else {
         speak(stream).await
     }

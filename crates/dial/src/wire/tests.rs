@@ -7,6 +7,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::*;
+use crate::explain;
 
 /// Made for these tests; they guard nothing.
 const AUTHORITY: &[u8] = include_bytes!("ca.pem");
@@ -67,19 +68,25 @@ async fn a_server_with_a_certificate_we_trust_is_spoken_to() {
 }
 
 #[tokio::test]
-async fn nobody_else_is() {
+async fn nobody_else_is_and_the_error_says_why() {
     for (ip, trusted, why) in [
-        ("127.0.0.1", &[][..], "an authority nobody knows"),
+        (
+            "127.0.0.1",
+            &[][..],
+            "its certificate is not from an authority that is trusted here",
+        ),
         (
             "127.0.0.2",
             &[AUTHORITY][..],
-            "a certificate for another name",
+            "its certificate is for another name",
         ),
     ] {
         let port = serve(ip).await;
         let refused = connect(&origin(ip, port), || roots(trusted)).await;
         let error = refused.expect_err(why);
         assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{why}: {error}");
+        let expected = format!("no TLS connection to {ip}:{port}: {why}");
+        assert_eq!(explain(&error), expected);
     }
 }
 
@@ -94,4 +101,25 @@ async fn a_peer_that_is_gone_is_noticed_within_a_minute() {
     let every = tcp_keepintvl(&stream).expect("a time");
     let tries = tcp_keepcnt(&stream).expect("a number");
     assert_eq!(after + every * tries, Duration::from_mins(1));
+}
+
+#[tokio::test]
+async fn the_step_and_the_host_are_named() {
+    let plain = |host: &str, port| Origin {
+        tls: false,
+        ..origin(host, port)
+    };
+    let nowhere = dial(&plain("nothing.invalid", 80)).await;
+    let said = explain(&nowhere.expect_err("no such name"));
+    let start = "the name nothing.invalid cannot be resolved: ";
+    assert!(
+        said.starts_with(start) && said.len() > start.len(),
+        "{said}"
+    );
+    let closed = dial(&plain("127.0.0.1", 1)).await;
+    let said = explain(&closed.expect_err("a closed port"));
+    assert!(
+        said.starts_with("no TCP connection to 127.0.0.1:1: Connection refused"),
+        "{said}"
+    );
 }

@@ -1,0 +1,127 @@
+//! Why a connection did not come about: which step failed, for which host, and what was wrong. What a peer's certificate says
+//! is not repeated, except by the TLS library's own words for rare problems, and those are bounded.
+
+use std::error::Error as _;
+use std::io;
+
+use thiserror::Error;
+use tokio_rustls::rustls::{CertificateError, Error as TlsError};
+
+use crate::origin::Origin;
+
+/// So much is said of a problem that has no words of ours.
+const MAX_DETAIL: usize = 200;
+
+/// The step that failed; the source says why.
+#[derive(Debug, Error)]
+enum ConnectError {
+    #[error("the name {host} cannot be resolved")]
+    Name {
+        host: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error("no TCP connection to {host}:{port}")]
+    Tcp {
+        host: String,
+        port: u16,
+        #[source]
+        source: io::Error,
+    },
+    #[error("no TLS connection to {host}:{port}: {problem}")]
+    Tls {
+        host: String,
+        port: u16,
+        problem: String,
+    },
+    #[error("no connection to {host}:{port} within {seconds} s")]
+    TimedOut {
+        host: String,
+        port: u16,
+        seconds: u64,
+    },
+}
+
+/// The host's name has no address.
+pub(crate) fn unresolved(origin: &Origin, source: io::Error) -> io::Error {
+    let host = origin.host.clone();
+    io::Error::new(source.kind(), ConnectError::Name { host, source })
+}
+
+/// No TCP connection.
+pub(crate) fn refused(origin: &Origin, source: io::Error) -> io::Error {
+    let (host, port) = (origin.host.clone(), origin.port);
+    io::Error::new(source.kind(), ConnectError::Tcp { host, port, source })
+}
+
+/// A TCP connection, and no TLS over it.
+pub(crate) fn untrusted(origin: &Origin, error: &io::Error) -> io::Error {
+    let tls = error
+        .get_ref()
+        .and_then(|inner| inner.downcast_ref::<TlsError>());
+    let problem = match tls {
+        Some(TlsError::InvalidCertificate(problem)) => certificate(problem),
+        _ => bounded(&error.to_string()),
+    };
+    let (host, port) = (origin.host.clone(), origin.port);
+    let failed = ConnectError::Tls {
+        host,
+        port,
+        problem,
+    };
+    io::Error::new(error.kind(), failed)
+}
+
+/// Nothing within so many seconds.
+pub(crate) fn timed_out(origin: &Origin, seconds: u64) -> io::Error {
+    let (host, port) = (origin.host.clone(), origin.port);
+    let failed = ConnectError::TimedOut {
+        host,
+        port,
+        seconds,
+    };
+    io::Error::new(io::ErrorKind::TimedOut, failed)
+}
+
+fn certificate(problem: &CertificateError) -> String {
+    use CertificateError as Problem;
+    let words = match problem {
+        Problem::UnknownIssuer => "its certificate is not from an authority that is trusted here",
+        Problem::Expired | Problem::ExpiredContext { .. } => "its certificate has expired",
+        Problem::NotValidYet | Problem::NotValidYetContext { .. } => {
+            "its certificate is not valid yet"
+        }
+        Problem::NotValidForName | Problem::NotValidForNameContext { .. } => {
+            "its certificate is for another name"
+        }
+        Problem::Revoked => "its certificate was revoked",
+        // What `openssl req -x509` makes: a certificate that signs itself and says that it is an authority.
+        other if format!("{other:?}").contains("CaUsedAsEndEntity") => {
+            "its certificate is self-signed"
+        }
+        other => {
+            return format!(
+                "its certificate cannot be used: {}",
+                bounded(&other.to_string())
+            );
+        }
+    };
+    words.to_owned()
+}
+
+/// Text in one line, with nothing that steers a terminal, of bounded length.
+fn bounded(text: &str) -> String {
+    let safe = text.chars().flat_map(char::escape_debug);
+    safe.take(MAX_DETAIL).collect()
+}
+
+/// An error and what caused it, in one line: `no TCP connection to a.example:80: Connection refused (os error 111)`.
+pub fn explain(error: &io::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text = format!("{text}: {error}");
+        cause = error.source();
+    }
+    text
+}
