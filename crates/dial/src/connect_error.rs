@@ -21,25 +21,16 @@ enum ConnectError {
         #[source]
         source: io::Error,
     },
-    #[error("no TCP connection to {host}:{port}")]
+    #[error("no TCP connection to {peer}")]
     Tcp {
-        host: String,
-        port: u16,
+        peer: String,
         #[source]
         source: io::Error,
     },
-    #[error("no TLS connection to {host}:{port}: {problem}")]
-    Tls {
-        host: String,
-        port: u16,
-        problem: String,
-    },
-    #[error("no connection to {host}:{port} within {seconds} s")]
-    TimedOut {
-        host: String,
-        port: u16,
-        seconds: u64,
-    },
+    #[error("no TLS connection to {peer}: {problem}")]
+    Tls { peer: String, problem: String },
+    #[error("no connection to {peer} within {seconds} s")]
+    TimedOut { peer: String, seconds: u64 },
 }
 
 /// The host's name has no address.
@@ -50,8 +41,8 @@ pub(crate) fn unresolved(origin: &Origin, source: io::Error) -> io::Error {
 
 /// No TCP connection.
 pub(crate) fn refused(origin: &Origin, source: io::Error) -> io::Error {
-    let (host, port) = (origin.host.clone(), origin.port);
-    io::Error::new(source.kind(), ConnectError::Tcp { host, port, source })
+    let peer = peer(origin);
+    io::Error::new(source.kind(), ConnectError::Tcp { peer, source })
 }
 
 /// A TCP connection, and no TLS over it.
@@ -63,24 +54,26 @@ pub(crate) fn untrusted(origin: &Origin, error: &io::Error) -> io::Error {
         Some(TlsError::InvalidCertificate(problem)) => certificate(problem),
         _ => bounded(&error.to_string()),
     };
-    let (host, port) = (origin.host.clone(), origin.port);
-    let failed = ConnectError::Tls {
-        host,
-        port,
-        problem,
-    };
+    let peer = peer(origin);
+    let failed = ConnectError::Tls { peer, problem };
     io::Error::new(error.kind(), failed)
 }
 
 /// Nothing within so many seconds.
 pub(crate) fn timed_out(origin: &Origin, seconds: u64) -> io::Error {
-    let (host, port) = (origin.host.clone(), origin.port);
-    let failed = ConnectError::TimedOut {
-        host,
-        port,
-        seconds,
-    };
+    let peer = peer(origin);
+    let failed = ConnectError::TimedOut { peer, seconds };
     io::Error::new(io::ErrorKind::TimedOut, failed)
+}
+
+/// Host and port, with brackets around an IPv6 address.
+fn peer(origin: &Origin) -> String {
+    let Origin { host, port, .. } = origin;
+    if host.contains(':') {
+        format!("[{host}]:{port}")
+    } else {
+        format!("{host}:{port}")
+    }
 }
 
 fn certificate(problem: &CertificateError) -> String {

@@ -95,19 +95,18 @@ mod tests {
         let written = tail(b"one\r\n\n  two \n\xffthree").await.lines();
         assert_eq!(written, ["one", "  two", "\u{fffd}three"]);
         assert!(tail(b"").await.lines().is_empty());
-        let many: String = (0..60).map(|number| format!("line {number}\n")).collect();
-        let lines = tail(many.as_bytes()).await.lines();
+        let many: Vec<String> = (0..60).map(|number| format!("line {number}\n")).collect();
+        let lines = tail(many.concat().as_bytes()).await.lines();
         assert_eq!(lines.len(), MAX_LINES);
         assert_eq!((&*lines[0], &*lines[49]), ("line 10", "line 59"));
         // The beginning of the first line is gone, and so is the rest of that line.
-        let wide: String = (0..9)
-            .map(|number| format!("{number}{}\n", "y".repeat(1000)))
-            .collect();
-        let lines = tail(wide.as_bytes()).await.lines();
+        let line = |number| format!("{number}{}\n", "y".repeat(1000));
+        let wide: Vec<String> = (0..9).map(line).collect();
+        let lines = tail(wide.concat().as_bytes()).await.lines();
         assert_eq!(lines.len(), 8);
         assert!(lines[0].starts_with("1y"), "{}", lines[0]);
         // Of a line that is too long, the end is kept.
-        let long = tail(&[b'z'; 20_000]).await.lines();
+        let long = tail(&vec![b'z'; 20_000]).await.lines();
         assert_eq!(long.len(), 1);
         assert!(long[0].starts_with("\u{2026}zz") && long[0].len() == MAX_BYTES + 3);
     }

@@ -33,7 +33,7 @@ use crate::pause;
 use crate::router::Index;
 use crate::settings::Settings;
 use crate::shared::Shared;
-use crate::upstream::{Connection, State, Upstream, ready};
+use crate::upstream::{Connection, Diagnostics, State, Upstream, ready};
 
 /// Servers often change several tools at once.
 const DEBOUNCE: Duration = Duration::from_millis(250);
@@ -133,6 +133,7 @@ pub(crate) fn remembered(
 pub(crate) struct Followed {
     pub(crate) name: Arc<str>,
     pub(crate) state: watch::Receiver<State>,
+    diagnostics: Arc<Diagnostics>,
 }
 
 impl Followed {
@@ -140,6 +141,7 @@ impl Followed {
         Self {
             name: Arc::clone(upstream.name()),
             state: upstream.state(),
+            diagnostics: Arc::clone(upstream.diagnostics()),
         }
     }
 }
@@ -172,12 +174,14 @@ async fn track(
     budget: &mut ListBudget,
 ) {
     let mut failures = 0;
+    let mut is_first = true;
     loop {
         await_turn(shared, server, budget).await;
         match fetch::tools(connection).await {
             Ok(list) => {
                 failures = 0;
-                capture(shared, server, list, connection).await;
+                capture(shared, server, list, connection, is_first).await;
+                is_first = false;
                 tokio::select! {
                     () = connection.list_changed() => sleep(DEBOUNCE).await,
                     () = sleep(REFRESH) => {}
@@ -217,8 +221,36 @@ async fn await_turn(shared: &Arc<Shared>, server: &Followed, budget: &mut ListBu
     sleep(wait).await;
 }
 
+fn tell_captured(shared: &Shared, of: &Followed, from: &Connection, tools: usize, is_first: bool) {
+    let server = &*of.name;
+    if is_first {
+        let (era, version) = from.protocol();
+        events::ServerReady {
+            server,
+            transport: from.transport(),
+            era: era.as_str(),
+            version,
+            tools,
+            after: of.diagnostics.elapsed(),
+        }
+        .emit();
+    }
+    events::ListCaptured {
+        server,
+        tools,
+        is_first,
+    }
+    .emit(&shared.events);
+}
+
 /// Turns a fresh list into tools, remembers them and offers them.
-async fn capture(shared: &Arc<Shared>, of: &Followed, list: fetch::List, from: &Connection) {
+async fn capture(
+    shared: &Arc<Shared>,
+    of: &Followed,
+    list: fetch::List,
+    from: &Connection,
+    is_first: bool,
+) {
     let server = &of.name;
     if let Some(why) = list.cut {
         events::ListCut { server, why }.emit(&shared.events);
@@ -241,11 +273,7 @@ async fn capture(shared: &Arc<Shared>, of: &Followed, list: fetch::List, from: &
     let Ok((settings, tools, changed, mut records)) = captured.await else {
         return;
     };
-    events::ListCaptured {
-        server,
-        tools: tools.all().len(),
-    }
-    .emit(&shared.events);
+    tell_captured(shared, of, from, tools.all().len(), is_first);
     let said = from.instructions();
     let (instructions, poisoned) = described::instructions(shared, &settings, server, said);
     records.extend(poisoned);

@@ -17,7 +17,7 @@ use crate::upstream::eras::Known;
 use crate::upstream::request::{LEGACY, MODERN};
 use crate::upstream::stdio::End;
 use crate::upstream::supervisor::{Means, Supervisor};
-use crate::upstream::{State, ready};
+use crate::upstream::{Diagnostics, State, ready};
 
 /// Every version of the protocol that servers may speak, the newest first.
 pub const PROTOCOL_VERSIONS: [&str; 5] = [MODERN, LEGACY[0], LEGACY[1], LEGACY[2], LEGACY[3]];
@@ -51,7 +51,7 @@ pub struct Tally {
 pub struct Sick {
     /// What the matter is.
     pub trouble: Trouble,
-    /// The end of what it wrote to standard error, made safe for a log.
+    /// The last lines it wrote to standard error, made safe for a terminal.
     pub stderr: String,
 }
 
@@ -86,6 +86,9 @@ pub enum Trouble {
     /// It cannot be connected to, or goes away.
     #[error("it cannot be reached")]
     Unreachable,
+    /// No connection to it comes about, for this reason.
+    #[error("it cannot be reached: {0}")]
+    NoConnection(String),
     /// Its address cannot be used.
     #[error("its address cannot be used: {0}")]
     Address(String),
@@ -104,6 +107,7 @@ impl Checkup {
             budget: Budget::new(config.max_inflight_bytes),
             events: Arc::default(),
             known: Known::nothing(),
+            diagnostics: Arc::new(Diagnostics::new(&server.transport)),
             state,
         };
         let supervisor = Supervisor::of(config, server, means)

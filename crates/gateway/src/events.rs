@@ -16,8 +16,12 @@ pub(crate) use configuration::{ConfigApplied, ConfigRefused};
 pub(crate) use door::{Evicted, Foreign, NotAdmin, Unauthorised};
 pub(crate) use list::{ListCaptured, ListCut, ListDelayed, ListFailed, ToolSkipped};
 pub(crate) use server::{
-    LineRefused, LineSkipped, ServerLost, ServerStartFailed, ServerStarted, StrayAnswer,
+    LineRefused, LineSkipped, ServerFailed, ServerReady, ServerStarted, StrayAnswer,
 };
+
+/// The target of the few lines that `serve` shows by default though nothing is wrong: a server came up, a new configuration
+/// holds.
+const LIFECYCLE: &str = "countersign::lifecycle";
 
 macro_rules! counters {
     ($($(#[$meta:meta])* $name:ident),+ $(,)?) => {

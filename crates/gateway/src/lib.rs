@@ -43,6 +43,7 @@ mod reply;
 mod route;
 mod router;
 mod screen;
+mod server_state;
 mod settings;
 mod shared;
 mod snapshot;

@@ -19,6 +19,8 @@ use tokio::time::sleep;
 pub(crate) use said::{Applied, Said, Status};
 pub(crate) use watch::watch;
 
+use difference::Summary;
+
 use crate::drain::Phase;
 use crate::gateway::{self, StartError};
 use crate::key::Keys;
@@ -234,8 +236,10 @@ fn prepare(
     // Before what has to wait is set back, so that the record tells of that too.
     let changes = difference::changes(&running, &config);
     let needs_restart = config.while_running(&running).map_err(ConfigError::from)?;
+    let changed = difference::between(&running, &config);
     let applied = Applied {
-        changed: difference::between(&running, &config),
+        summary: Summary::of(&running, &config, &changed),
+        changed,
         changes,
         warnings: said::problems(&warnings, source),
         needs_restart,

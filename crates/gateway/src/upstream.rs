@@ -3,6 +3,7 @@
 //! whatever the server does. Stage 3.
 
 mod connection;
+mod diagnostics;
 pub(crate) mod eras;
 mod gate;
 mod greeting;
@@ -26,6 +27,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 pub(crate) use connection::{Connection, Unanswered};
+pub(crate) use diagnostics::{Diagnostics, Failing, excerpt};
 use gate::Gate;
 use http::Subject;
 use lease::Lease;
@@ -55,16 +57,23 @@ pub(crate) struct Upstream {
     gate: Arc<Gate>,
     limits: Limits,
     lease: Lease,
+    diagnostics: Arc<Diagnostics>,
 }
 
 impl Upstream {
-    pub(crate) fn new(name: Arc<str>, state: watch::Receiver<State>, limits: Limits) -> Self {
+    pub(crate) fn new(
+        name: Arc<str>,
+        state: watch::Receiver<State>,
+        limits: Limits,
+        diagnostics: Arc<Diagnostics>,
+    ) -> Self {
         Self {
             name,
             state,
             gate: Arc::new(Gate::new(limits.max_concurrent_requests, limits.queue_size)),
             limits,
             lease: Lease::new(),
+            diagnostics,
         }
     }
 
@@ -85,6 +94,7 @@ impl Upstream {
             gate,
             limits,
             lease: self.lease.clone(),
+            diagnostics: Arc::clone(&self.diagnostics),
         })
     }
 
@@ -96,6 +106,11 @@ impl Upstream {
     /// What keeps the server running.
     pub(crate) fn lease(&self) -> &Lease {
         &self.lease
+    }
+
+    /// What an operator is told about the server.
+    pub(crate) fn diagnostics(&self) -> &Arc<Diagnostics> {
+        &self.diagnostics
     }
 
     /// The server's name.

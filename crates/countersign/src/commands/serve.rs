@@ -25,7 +25,8 @@ Examples:
   countersign serve --config ./mcp_config.json --listen 127.0.0.1:9000
 
 Environment: COUNTERSIGN_CONFIG, COUNTERSIGN_LISTEN, COUNTERSIGN_DATA_DIR, COUNTERSIGN_API_KEY,
-COUNTERSIGN_ADMIN_KEY, COUNTERSIGN_LOG (what to log on stderr: error, warn, info, debug; default warn).
+COUNTERSIGN_ADMIN_KEY, COUNTERSIGN_LOG (what to log on stderr: error, warn, info, debug; default warn,
+and a line for each server that comes up and for each new configuration).
 
 What changes in the configuration file holds for the next call, within a second or on HUP. A file
 that cannot be used changes nothing and says so.";
@@ -75,7 +76,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         let hint = warning.hint.as_deref().unwrap_or_default();
         console.message(format!("warning: {}\nhint: {hint}\n", warning.message));
     }
-    log_to_stderr();
+    log_to_stderr("warn,countersign::lifecycle=info");
     Engine::start()?.run(serve(opened, arguments, console))
 }
 
@@ -197,9 +198,10 @@ pub(super) fn refused(error: StartError) -> Failure {
     Failure::usage(error).hint(hint)
 }
 
-pub(super) fn log_to_stderr() {
+/// Logs to stderr what `COUNTERSIGN_LOG` says, or `default` without it.
+pub(super) fn log_to_stderr(default: &str) {
     let filter = tracing_subscriber::EnvFilter::try_from_env("COUNTERSIGN_LOG")
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new("warn"));
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(default));
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)

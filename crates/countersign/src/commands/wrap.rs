@@ -95,7 +95,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         Ok(opened) => opened,
         Err(exit) => return Ok(exit),
     };
-    log_to_stderr();
+    log_to_stderr("warn");
     match Engine::start()?.run_beside_stdin(wrap(opened))? {
         None => Ok(Exit::Ok),
         Some(end) => report(end, &command, console),

@@ -89,8 +89,8 @@ fn servers_and_tools_are_asked_of_the_running_gateway() {
     insta::assert_snapshot!(servers, @"
     exit: 0
     --- stdout
-    server  health  tools  output schemas  enforceable
-    stub    up      11     9               9
+    server  state  tools  output schemas  enforceable
+    stub    up     11     9               9
     --- stderr
     ");
     let tools = folder.countersign("tools list --data-dir data");

@@ -12,6 +12,7 @@ mod contract;
 mod demo;
 mod doctor;
 mod evidence;
+mod failing;
 mod generators;
 mod import;
 mod inspect;

@@ -6,6 +6,7 @@ mod config;
 pub(super) mod events;
 mod export;
 mod openapi;
+mod servers;
 
 use std::sync::Arc;
 
@@ -17,14 +18,11 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::http::json as respond_json;
-use crate::catalogue::Tool;
 use crate::reply::Body;
 use crate::shared::Shared;
-use crate::snapshot::Server;
-use crate::upstream::State;
 
 /// What can be asked for. The `OpenAPI` document is held against this list.
-const RESOURCES: [(&str, Resource); 11] = [
+const RESOURCES: [(&str, Resource); 12] = [
     ("activity", Resource::Activities),
     ("activity/summary", Resource::Summary),
     ("activity/export", Resource::Export),
@@ -34,6 +32,7 @@ const RESOURCES: [(&str, Resource); 11] = [
     ("openapi.json", Resource::Description),
     ("policy/preview", Resource::Preview),
     ("servers", Resource::Servers),
+    ("servers/{name}/logs", Resource::ServerLogs),
     ("status", Resource::Status),
     ("tools", Resource::Tools),
 ];
@@ -49,6 +48,7 @@ enum Resource {
     Description,
     Preview,
     Servers,
+    ServerLogs,
     Status,
     Tools,
 }
@@ -69,8 +69,9 @@ impl Resource {
             .iter()
             .find_map(|(pattern, resource)| match pattern.split_once('{') {
                 None => (path == *pattern).then_some((*resource, "")),
-                Some((before, _)) => {
-                    let id = path.strip_prefix(before)?;
+                Some((before, rest)) => {
+                    let (_, after) = rest.split_once('}')?;
+                    let id = path.strip_prefix(before)?.strip_suffix(after)?;
                     (!id.is_empty() && !id.contains('/')).then_some((*resource, id))
                 }
             })
@@ -102,7 +103,8 @@ pub(super) async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) ->
         Resource::Reload => config::reread(shared).await,
         Resource::Description => respond_json(StatusCode::OK, Body::from(openapi::document())),
         Resource::Preview => activity::preview(shared, query).await,
-        Resource::Servers => servers(shared),
+        Resource::Servers => servers::list(shared),
+        Resource::ServerLogs => servers::logs(shared, id),
         Resource::Status => status(shared),
         Resource::Tools => tools(shared),
     }
@@ -123,57 +125,6 @@ fn status(shared: &Shared) -> Response<Body> {
         "counts": counts,
         "config": shared.reloads.status(),
     }))
-}
-
-fn servers(shared: &Shared) -> Response<Body> {
-    let snapshot = shared.snapshot();
-    let running = snapshot.servers().iter().map(server);
-    let configured = snapshot.settings.config.servers.iter();
-    let servers: Vec<_> = running.chain(configured.filter_map(unstarted)).collect();
-    ok(&json!({ "servers": servers }))
-}
-
-/// A server that is not started, for want of a variable.
-fn unstarted(server: &countersign_config::Server) -> Option<serde_json::Value> {
-    let unset = server.unset_references.first().filter(|_| server.enabled)?;
-    Some(json!({
-        "name": server.name,
-        "health": "stopped",
-        "reason": unset.message,
-        "tools": 0,
-        "list": "remembered",
-        "output_schemas": 0,
-        "enforceable": 0,
-        "unenforceable": [],
-    }))
-}
-
-/// What can be said about a server: whether it is there, and how much of it is enforceable.
-fn server(server: &Server) -> serde_json::Value {
-    let tools = server.tools.all();
-    let declared = |tool: &&Arc<Tool>| tool.contract().output().is_some();
-    let reasons: Vec<_> = tools
-        .iter()
-        .filter_map(|tool| {
-            let why = tool.contract().output()?.schema().err()?;
-            Some(json!({ "tool": tool.name(), "reason": why.to_string() }))
-        })
-        .collect();
-    let with_schema = tools.iter().filter(declared).count();
-    json!({
-        "name": &**server.upstream.name(),
-        "health": match &*server.upstream.state().borrow() {
-            State::Ready(_) => "up",
-            State::Starting => "starting",
-            State::Down => "down",
-            State::Stopped => "stopped",
-        },
-        "tools": tools.len(),
-        "list": if server.tools.fresh { "fresh" } else { "remembered" },
-        "output_schemas": with_schema,
-        "enforceable": with_schema - reasons.len(),
-        "unenforceable": reasons,
-    })
 }
 
 fn tools(shared: &Shared) -> Response<Body> {
@@ -254,6 +205,10 @@ mod tests {
             ("activity/01A", Some((Resource::Activity, "01A"))),
             ("activity/", None),
             ("activity/a/b", None),
+            ("servers/a/logs", Some((Resource::ServerLogs, "a"))),
+            ("servers//logs", None),
+            ("servers/a/b/logs", None),
+            ("servers/a", None),
             ("nothing", None),
         ] {
             assert_eq!(Resource::find(path), found, "{path}");

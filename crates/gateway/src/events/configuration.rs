@@ -1,6 +1,6 @@
 //! About configurations that came while the gateway runs.
 
-use super::{Events, count};
+use super::{Events, LIFECYCLE, count};
 
 use crate::reload::{Applied, Said};
 
@@ -14,8 +14,22 @@ impl ConfigApplied<'_> {
     pub(crate) fn emit(&self, events: &Events) {
         count(&events.config_reloads);
         let Self { file, applied } = *self;
-        let changed = applied.changed.join(", ");
-        tracing::info!(file, changed, "the new configuration holds");
+        let listed = |names: &[String]| (!names.is_empty()).then(|| names.join(", "));
+        let summary = &applied.summary;
+        tracing::info!(
+            target: LIFECYCLE,
+            file,
+            servers_added = listed(&summary.added),
+            servers_removed = listed(&summary.removed),
+            servers_changed = listed(&summary.changed),
+            keys_changed = listed(&summary.keys),
+            "{}",
+            if applied.changed.is_empty() {
+                "the configuration was read again; nothing changed"
+            } else {
+                "the new configuration holds"
+            }
+        );
         for warning in &applied.warnings {
             let hint = warning.hint.as_deref().unwrap_or_default();
             tracing::warn!(hint, "{}", warning.message);

@@ -6,13 +6,21 @@ use super::{Events, count};
 pub(crate) struct ListCaptured<'a> {
     pub(crate) server: &'a str,
     pub(crate) tools: usize,
+    /// Whether it is the first list since the server came up, of which another line tells.
+    pub(crate) is_first: bool,
 }
 
 impl ListCaptured<'_> {
     pub(crate) fn emit(&self, events: &Events) {
         count(&events.lists_captured);
-        let Self { server, tools } = *self;
-        tracing::info!(server, tools, "tool list captured");
+        let Self {
+            server,
+            tools,
+            is_first,
+        } = *self;
+        if !is_first {
+            tracing::info!(server, tools, "tool list captured");
+        }
     }
 }
 

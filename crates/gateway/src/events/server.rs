@@ -1,6 +1,11 @@
 //! About servers: their coming and going, and what they say that is no answer.
 
-use super::{Events, count};
+use std::time::Duration;
+
+use super::{Events, LIFECYCLE, count};
+
+/// So many lines of standard error go into the log; `servers logs` shows the rest.
+const LOGGED_LINES: usize = 10;
 
 /// An answer came for which nobody waits.
 pub(crate) struct StrayAnswer<'a> {
@@ -42,7 +47,7 @@ impl LineRefused<'_> {
     }
 }
 
-/// A server is up.
+/// A server was greeted and can be called.
 pub(crate) struct ServerStarted<'a> {
     pub(crate) server: &'a str,
     pub(crate) version: &'a str,
@@ -52,47 +57,65 @@ impl ServerStarted<'_> {
     pub(crate) fn emit(&self, events: &Events) {
         count(&events.server_starts);
         let Self { server, version } = *self;
-        tracing::info!(server, version, "server is up");
+        tracing::debug!(server, version, "server was greeted");
     }
 }
 
-/// A server did not come up.
-pub(crate) struct ServerStartFailed<'a> {
+/// A server has been greeted and has listed its tools: the one line about a start that went well.
+pub(crate) struct ServerReady<'a> {
     pub(crate) server: &'a str,
-    pub(crate) error: &'a (dyn std::error::Error + 'static),
-    /// The end of what it wrote to standard error.
-    pub(crate) stderr: &'a str,
-    pub(crate) retry_ms: u64,
+    pub(crate) transport: &'static str,
+    pub(crate) era: &'static str,
+    pub(crate) version: &'a str,
+    pub(crate) tools: usize,
+    /// Since it was started or connected to.
+    pub(crate) after: Duration,
 }
 
-impl ServerStartFailed<'_> {
-    pub(crate) fn emit(&self, events: &Events) {
-        count(&events.server_start_failures);
+impl ServerReady<'_> {
+    pub(crate) fn emit(&self) {
         let Self {
             server,
-            error,
-            stderr,
-            retry_ms,
+            transport,
+            era,
+            version,
+            tools,
+            after,
         } = *self;
-        tracing::warn!(server, error, stderr, retry_ms, "server did not start");
+        let ms = millis(after);
+        tracing::info!(target: LIFECYCLE, server, transport, era, version, tools, ms, "server is up");
     }
 }
 
-/// A server that was up went away.
-pub(crate) struct ServerLost<'a> {
+/// A server did not come up, or went away. It is tried again.
+pub(crate) struct ServerFailed<'a> {
     pub(crate) server: &'a str,
-    pub(crate) status: &'a str,
-    pub(crate) retry_ms: u64,
+    pub(crate) reason: &'a str,
+    /// The last lines it wrote to standard error, made safe for a terminal.
+    pub(crate) stderr: &'a [String],
+    /// Whether it could be called before.
+    pub(crate) was_up: bool,
+    /// How long until the next try.
+    pub(crate) wait: Duration,
 }
 
-impl ServerLost<'_> {
+impl ServerFailed<'_> {
     pub(crate) fn emit(&self, events: &Events) {
-        count(&events.server_losses);
-        let Self {
-            server,
-            status,
-            retry_ms,
-        } = *self;
-        tracing::warn!(server, status, retry_ms, "server went away");
+        let Self { server, reason, .. } = *self;
+        let surplus = self.stderr.len().saturating_sub(LOGGED_LINES);
+        let lines = self.stderr.get(surplus..).unwrap_or_default();
+        let stderr = (!lines.is_empty()).then(|| lines.join("\n"));
+        let (stderr, retry_ms) = (stderr.as_deref(), millis(self.wait));
+        if self.was_up {
+            count(&events.server_losses);
+            tracing::warn!(server, reason, stderr, retry_ms, "server went away");
+        } else {
+            count(&events.server_start_failures);
+            tracing::warn!(server, reason, stderr, retry_ms, "server did not start");
+        }
     }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

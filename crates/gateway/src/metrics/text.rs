@@ -9,8 +9,9 @@ use std::sync::{Arc, PoisonError};
 use countersign_audit::{DECISIONS, Decision, STAGES, Stage, Status, escape_controls};
 
 use super::{BOUNDS, Counts, Metrics};
+use crate::server_state::ServerState;
 use crate::shared::Shared;
-use crate::snapshot::Server;
+use crate::snapshot::{Server, Snapshot};
 use crate::upstream::State;
 
 /// Everything there is to read at this moment.
@@ -20,7 +21,9 @@ pub(crate) fn render(shared: &Shared) -> String {
     page.sample("build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
     page.servers(&shared.metrics);
     page.tokens(&shared.metrics);
-    page.upstreams(shared.snapshot().servers());
+    let snapshot = shared.snapshot();
+    page.upstreams(snapshot.servers());
+    page.states(&snapshot);
     page.classifiers(shared);
     page.store(shared);
     page.family("events_total", "counter", "Operational events, by name.");
@@ -198,6 +201,20 @@ impl Page {
         gauge("server_output_schemas", help, &declared);
         let help = "Declared output schemas that cannot be enforced.";
         gauge("server_unenforceable_schemas", help, &unenforceable);
+    }
+
+    /// How every configured server is: 1 for its state, 0 for the others.
+    fn states(&mut self, snapshot: &Snapshot) {
+        let name = "server_state";
+        self.family(name, "gauge", "1 for the state the server is in.");
+        for configured in &snapshot.settings.config.servers {
+            let server = configured.name.as_str();
+            let state = ServerState::of(configured, snapshot.server(server)).word();
+            for word in ServerState::WORDS {
+                let labels = [("server", server), ("state", word)];
+                self.sample(name, &labels, u64::from(word == state));
+            }
+        }
     }
 
     fn store(&mut self, shared: &Shared) {

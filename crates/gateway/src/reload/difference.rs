@@ -13,6 +13,37 @@ use countersign_config::{Config, Secret};
 
 const SERVERS: &str = "mcpServers";
 
+/// What differs, in words for a log.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Summary {
+    pub(crate) added: Vec<String>,
+    pub(crate) removed: Vec<String>,
+    pub(crate) changed: Vec<String>,
+    /// Keys of the whole file.
+    pub(crate) keys: Vec<String>,
+}
+
+impl Summary {
+    /// Sorts the keys that differ, as [`between`] gives them.
+    pub(super) fn of(old: &Config, new: &Config, differing: &[String]) -> Self {
+        let mut summary = Self::default();
+        for key in differing {
+            let server = key.strip_prefix(SERVERS);
+            let Some(server) = server.and_then(|server| server.strip_prefix('.')) else {
+                summary.keys.push(key.clone());
+                continue;
+            };
+            let list = match (old.server(server), new.server(server)) {
+                (None, _) => &mut summary.added,
+                (_, None) => &mut summary.removed,
+                _ => &mut summary.changed,
+            };
+            list.push(server.to_owned());
+        }
+        summary
+    }
+}
+
 /// The keys that differ.
 pub(super) fn between(old: &Config, new: &Config) -> Vec<String> {
     let [before, after] = [old, new].map(shown);
@@ -115,6 +146,11 @@ mod tests {
                 "mcpServers.e"
             ]
         );
+        let summary = Summary::of(&old, &new, &between(&old, &new));
+        assert_eq!(summary.added, ["e"]);
+        assert_eq!(summary.removed, ["d"]);
+        assert_eq!(summary.changed, ["b", "c"]);
+        assert_eq!(summary.keys, ["routing_mode", "api_key"]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use countersign_config::{ConfigError, Problem, Source};
 use serde::Serialize;
 
 use super::Refused;
-use super::difference::Change;
+use super::difference::{Change, Summary};
 use crate::events;
 use crate::shared::Shared;
 
@@ -32,6 +32,9 @@ pub(crate) struct Said {
 pub(crate) struct Applied {
     /// The keys that differ from what held before.
     pub(crate) changed: Vec<String>,
+    /// The same, sorted, for the log.
+    #[serde(skip)]
+    pub(crate) summary: Summary,
     /// Each setting that differs, with its old and its new value, for the record.
     #[serde(skip)]
     pub(crate) changes: Vec<Change>,

@@ -40,6 +40,14 @@ impl Connection {
         }
     }
 
+    /// How the server is reached, as the configuration writes it.
+    pub(crate) fn transport(&self) -> &'static str {
+        match self {
+            Self::Stdio(_) => "stdio",
+            Self::Http(connection) => connection.transport(),
+        }
+    }
+
     /// What the server says it can do.
     pub(crate) fn abilities(&self) -> Abilities {
         match self {

@@ -3,6 +3,8 @@
 
 mod versions;
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use countersign_inspect::{Era, Listing};
 use countersign_tape::{Envelope, Hard, Kind, Span, scan};
@@ -45,6 +47,8 @@ pub(super) enum Discovery {
 pub(super) enum HandshakeError {
     #[error("the server went away")]
     Lost,
+    #[error("{0}")]
+    NoConnection(Arc<str>),
     #[error("the server answered with an error or with something that is not MCP")]
     Refused,
     #[error("the server does not speak the {0} era, which its `era` in the configuration asks for")]
@@ -62,6 +66,7 @@ impl HandshakeError {
     pub(super) fn trouble(&self) -> Trouble {
         match self {
             Self::Lost => Trouble::Unreachable,
+            Self::NoConnection(why) => Trouble::NoConnection((**why).to_owned()),
             Self::Refused => Trouble::NotMcp,
             Self::OtherEra(era) => Trouble::OtherEra(*era),
             Self::ModernError(code) => Trouble::ModernError(code),

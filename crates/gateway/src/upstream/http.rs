@@ -30,12 +30,14 @@ pub(crate) use headers::{Mirrored, Subject, said};
 use link::Link;
 use paired::Paired;
 
+use super::diagnostics::Diagnostics;
 use super::eras::Eras;
 use super::greeting::Greeting;
 use super::hello::{HandshakeError, Hello};
 use super::tries::{Tries, rest};
 use super::{Connection as Any, NoteSink, State, Unanswered};
 use crate::ability::Abilities;
+use crate::checkup::Trouble;
 use crate::events::{self, Events};
 
 /// How long a server may take to be greeted.
@@ -73,6 +75,15 @@ impl Connection {
         Ok(Asked::new(&self.link, subject, &params, id, notes, paired))
     }
 
+    /// How the server is reached, as the configuration writes it.
+    pub(super) fn transport(&self) -> &'static str {
+        let protocol = match self.paired {
+            Some(_) => Protocol::Sse,
+            None => Protocol::StreamableHttp,
+        };
+        protocol.as_str()
+    }
+
     pub(crate) async fn list_changed(&self) {
         self.link.list_changed.notified().await;
     }
@@ -87,7 +98,7 @@ impl Asked {
     pub(super) async fn answer(self) -> Result<Bytes, Unanswered> {
         let link = Arc::clone(&self.link);
         self.exchange().await.map_err(|failure| match failure {
-            Failure::NotSent => Unanswered::NotSent,
+            Failure::NotSent(_) => Unanswered::NotSent,
             other => Unanswered::Refused(link.refusal(&other)),
         })
     }
@@ -106,6 +117,7 @@ pub(crate) struct Supervisor {
     pub(crate) eras: Eras,
     /// The era that the configuration fixes, if it does.
     pub(crate) era: Option<Era>,
+    pub(crate) diagnostics: Arc<Diagnostics>,
 }
 
 /// Why a server cannot be called.
@@ -147,6 +159,7 @@ impl Supervisor {
 
     /// From the greeting until the server is not there any more; the error if there was no greeting.
     async fn live(&self, link: &Arc<Link>) -> Option<StartError> {
+        self.diagnostics.begin();
         if self.protocol == Protocol::Sse {
             return self.live_paired(link).await;
         }
@@ -208,6 +221,7 @@ impl Supervisor {
         };
         self.state
             .send_replace(State::Ready(Arc::new(Any::Http(connection))));
+        self.diagnostics.recover();
     }
 
     fn link(&self) -> Link {
@@ -221,23 +235,16 @@ impl Supervisor {
     }
 
     fn report(&self, failed: Option<&StartError>, wait: Duration) {
-        let retry_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        let server = &self.server;
-        match failed {
-            Some(error) => events::ServerStartFailed {
-                server,
-                error,
-                stderr: "",
-                retry_ms,
-            }
-            .emit(&self.events),
-            None => events::ServerLost {
-                server,
-                status: "cannot be reached",
-                retry_ms,
-            }
-            .emit(&self.events),
-        }
+        let trouble = failed.map_or(Trouble::Unreachable, StartError::trouble);
+        let reason = self.diagnostics.fail(&trouble.to_string(), wait);
+        let event = events::ServerFailed {
+            server: &self.server,
+            reason: &reason,
+            stderr: &[],
+            was_up: failed.is_none(),
+            wait,
+        };
+        event.emit(&self.events);
     }
 }
 

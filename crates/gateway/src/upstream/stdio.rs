@@ -3,6 +3,7 @@
 //! elsewhere. Stage 3.
 
 mod handshake;
+mod life;
 pub(crate) mod lines;
 mod once;
 mod outbox;
@@ -12,7 +13,6 @@ mod program;
 mod wire;
 
 use std::io;
-use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,6 +24,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 use handshake::greet;
+use life::Life;
 use lines::Lines;
 pub use once::End;
 use outbox::Outbox;
@@ -32,6 +33,7 @@ pub(crate) use peer::{Peer, Said};
 pub(crate) use program::{Program, Shares};
 use wire::{Slot, Wire};
 
+use super::diagnostics::Diagnostics;
 use super::eras::Eras;
 use super::greeting::Greeting;
 use super::hello::{HandshakeError, Hello};
@@ -109,6 +111,7 @@ pub(crate) struct Supervisor {
     pub(crate) eras: Eras,
     /// The era that the configuration fixes, if it does.
     pub(crate) era: Option<Era>,
+    pub(crate) diagnostics: Arc<Diagnostics>,
     /// The one client of the server, if it has only one.
     pub(crate) peer: Option<Arc<Peer>>,
 }
@@ -148,10 +151,12 @@ impl Supervisor {
     /// One life of the child, from its start to its end. `next` is the era to greet it in first, if an earlier life has
     /// taught which.
     async fn live(&self, next: &mut Option<Era>, stop: &mut watch::Receiver<bool>) -> Life {
+        self.diagnostics.begin();
         let (mut child, pipes) = match Child::start(self.program.command()) {
             Ok(started) => started,
             Err(error) => return Life::failed(StartError::Spawn(error)),
         };
+        self.diagnostics.read_from(child.stderr());
         let (wire, reader) = self.connect(pipes);
         let failed = tokio::select! {
             failed = self.serve(&wire, next) => Some(failed),
@@ -171,7 +176,7 @@ impl Supervisor {
             failed,
             served,
             status,
-            stderr: stderr.text(),
+            stderr: self.diagnostics.visible_lines(&stderr),
         }
     }
 
@@ -233,6 +238,7 @@ impl Supervisor {
         };
         self.state
             .send_replace(State::Ready(Arc::new(Any::Stdio(connection))));
+        self.diagnostics.recover();
         std::future::pending().await
     }
 
@@ -245,25 +251,15 @@ impl Supervisor {
     }
 
     fn report(&self, life: &Life, wait: Duration) {
-        let retry_ms = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
-        let server = &self.server;
-        match &life.failed {
-            Some(error) => events::ServerStartFailed {
-                server,
-                error,
-                stderr: &life.stderr,
-                retry_ms,
-            }
-            .emit(&self.events),
-            None => events::ServerLost {
-                server,
-                status: &life
-                    .status
-                    .map_or_else(|| "unknown".to_owned(), |status| status.to_string()),
-                retry_ms,
-            }
-            .emit(&self.events),
-        }
+        let reason = self.diagnostics.fail(&life.reason(), wait);
+        let failed = events::ServerFailed {
+            server: &self.server,
+            reason: &reason,
+            stderr: &life.stderr,
+            was_up: life.served,
+            wait,
+        };
+        failed.emit(&self.events);
     }
 }
 
@@ -278,25 +274,4 @@ fn subscribe(wire: &Arc<Wire>, hello: &Hello) -> Option<Slot> {
         Ok(request::line(id, "subscriptions/listen", params.as_bytes()))
     })
     .ok()
-}
-
-/// How one life of a child went.
-struct Life {
-    /// Why it never served.
-    failed: Option<StartError>,
-    /// Whether it could be called at all.
-    served: bool,
-    status: Option<ExitStatus>,
-    stderr: String,
-}
-
-impl Life {
-    fn failed(error: StartError) -> Self {
-        Self {
-            failed: Some(error),
-            served: false,
-            status: None,
-            stderr: String::new(),
-        }
-    }
 }

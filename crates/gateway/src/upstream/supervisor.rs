@@ -6,6 +6,7 @@ use countersign_config::{Config, Server, Transport};
 use countersign_dial::{Budget, Site, SiteError};
 use tokio::sync::{oneshot, watch};
 
+use super::diagnostics::Diagnostics;
 use super::eras::Known;
 use super::http;
 use super::stdio::{self, End, Program, Shares};
@@ -33,6 +34,7 @@ pub(crate) struct Means {
     pub(crate) budget: Budget,
     pub(crate) events: Arc<Events>,
     pub(crate) known: Known,
+    pub(crate) diagnostics: Arc<Diagnostics>,
     pub(crate) state: watch::Sender<State>,
 }
 
@@ -45,6 +47,7 @@ impl Supervisor {
             budget,
             events,
             known,
+            diagnostics,
             state,
         } = means;
         Ok(match &server.transport {
@@ -68,6 +71,7 @@ impl Supervisor {
                 events,
                 state,
                 era: server.era,
+                diagnostics,
                 peer: None,
             }),
             Transport::Http {
@@ -87,6 +91,7 @@ impl Supervisor {
                 events,
                 state,
                 era: server.era,
+                diagnostics,
             }),
         })
     }
@@ -142,11 +147,18 @@ pub(crate) fn supervise(
 ) -> Result<(Upstream, Supervisor), SiteError> {
     let state = watch::Sender::new(State::Starting);
     let limits = Limits::of(config, server);
-    let upstream = Upstream::new(server.name.as_str().into(), state.subscribe(), limits);
+    let diagnostics = Arc::new(Diagnostics::new(&server.transport));
+    let upstream = Upstream::new(
+        server.name.as_str().into(),
+        state.subscribe(),
+        limits,
+        Arc::clone(&diagnostics),
+    );
     let means = Means {
         budget: shared.budget_for_one(config),
         events: Arc::clone(&shared.events),
         known: shared.fleet.known.clone(),
+        diagnostics,
         state,
     };
     Ok((upstream, Supervisor::of(config, server, means)?))

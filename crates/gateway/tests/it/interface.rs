@@ -87,6 +87,7 @@ async fn every_answer_is_as_the_document_says() {
         ),
         ("/api/v1/config", "/api/v1/config"),
         ("/api/v1/servers", "/api/v1/servers"),
+        ("/api/v1/servers/{name}/logs", "/api/v1/servers/stub/logs"),
         ("/api/v1/status", "/api/v1/status"),
         ("/api/v1/tools", "/api/v1/tools"),
     ] {
@@ -118,6 +119,11 @@ async fn every_answer_is_as_the_document_says() {
             "/api/v1/activity/export?format=xml",
             400,
         ),
+        (
+            "/api/v1/servers/{name}/logs",
+            "/api/v1/servers/nobody/logs",
+            404,
+        ),
         ("/events", "/events?limit=5", 400),
     ] {
         let answer = rig.client(asked).send("GET", b"").await.expect("an answer");
@@ -145,7 +151,7 @@ async fn every_path_asks_for_the_key_unless_the_document_says_otherwise() {
         let media = operation["get"]["responses"]["200"]["content"]
             .as_object()
             .expect("content");
-        let asked = path.replace("{id}", id);
+        let asked = path.replace("{id}", id).replace("{name}", "stub");
         let mut exchange = rig
             .client(&asked)
             .open("GET", b"")

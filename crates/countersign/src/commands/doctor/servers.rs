@@ -147,7 +147,10 @@ async fn other_transport(
     };
     let denied = matches!(
         sick.trouble,
-        Trouble::Status(401 | 403) | Trouble::Unreachable | Trouble::Address(_)
+        Trouble::Status(401 | 403)
+            | Trouble::Unreachable
+            | Trouble::NoConnection(_)
+            | Trouble::Address(_)
     );
     let other = match protocol {
         Protocol::Sse => Protocol::StreamableHttp,

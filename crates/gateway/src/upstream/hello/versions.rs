@@ -5,6 +5,7 @@ use bytes::Bytes;
 use countersign_tape::{Span, elements};
 
 use super::{Discovery, HandshakeError};
+use crate::upstream::diagnostics;
 use crate::upstream::request::{LEGACY, MODERN};
 
 /// So many bytes of a version that is not known are kept.
@@ -74,8 +75,5 @@ impl Versions {
 
 /// The beginning of a version, for a log: a server may send very much.
 pub(super) fn excerpt(text: &str) -> String {
-    match text.get(..text.floor_char_boundary(LONGEST_VERSION)) {
-        Some(start) if start.len() < text.len() => format!("{start}\u{2026}"),
-        _ => text.to_owned(),
-    }
+    diagnostics::excerpt(text, LONGEST_VERSION)
 }

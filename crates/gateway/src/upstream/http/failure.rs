@@ -1,15 +1,19 @@
 //! Why a request to a server over HTTP has no answer, and what that means for whoever called.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use countersign_dial::ReadError;
 use countersign_inspect::Refusal;
 use hyper::StatusCode;
 
+use crate::upstream::hello::HandshakeError;
+
 /// Why a request has no answer.
 #[derive(Clone, Debug)]
 pub(super) enum Failure {
-    /// There is no connection; nothing was sent.
-    NotSent,
+    /// There is no connection, for this reason; nothing was sent.
+    NotSent(Arc<str>),
     /// The connection broke, or the stream ended, before the answer.
     Lost,
     /// Something else than an answer, with this status and this body.
@@ -23,7 +27,7 @@ impl Failure {
     /// What whoever called is told; `limit` is the size a message may have.
     pub(super) fn refusal(&self, limit: usize) -> Refusal {
         match self {
-            Self::NotSent => Refusal::Unreachable,
+            Self::NotSent(_) => Refusal::Unreachable,
             Self::Lost => Refusal::Lost,
             Self::Malformed => Refusal::Malformed,
             Self::Busy => Refusal::Busy,
@@ -46,6 +50,17 @@ impl From<ReadError> for Failure {
             ReadError::TooLarge => Self::TooLarge,
             ReadError::Broken => Self::Lost,
             ReadError::Busy => Self::Busy,
+        }
+    }
+}
+
+impl From<Failure> for HandshakeError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::NotSent(why) => Self::NoConnection(why),
+            Failure::Lost => Self::Lost,
+            Failure::Status(status, _) => Self::Status(status.as_u16()),
+            Failure::Malformed | Failure::TooLarge | Failure::Busy => Self::Refused,
         }
     }
 }
@@ -77,6 +92,6 @@ mod tests {
         ] {
             assert!(!failure.refusal(1).is_retryable(), "{failure:?}");
         }
-        assert!(Failure::NotSent.refusal(1).is_retryable());
+        assert!(Failure::NotSent("no route".into()).refusal(1).is_retryable());
     }
 }

@@ -72,7 +72,7 @@ async fn discover(link: &Arc<Link>) -> Result<Discovery, HandshakeError> {
         }
         // Somebody who answers nothing may still answer what it knows.
         Err(_) | Ok(Err(Failure::Malformed | Failure::Lost)) => Ok(Discovery::Legacy(LEGACY[0])),
-        Ok(Err(failure)) => Err(error(&failure)),
+        Ok(Err(failure)) => Err(failure.into()),
     }
 }
 
@@ -85,8 +85,7 @@ pub(super) async fn initialize(link: &Arc<Link>, version: &str) -> Result<Hello,
         "initialize",
         &initialize_params(version, b"{}"),
     )
-    .await
-    .map_err(|failure| error(&failure))?;
+    .await?;
     let hello = Hello::initialized(&answer.message)?;
     let session = Session::new(&link.site, Era::Legacy, &hello.version, answer.session);
     let headers = session.headers.clone();
@@ -112,12 +111,4 @@ async fn ask(
     let notes = NoteSink::closed();
     link.exchange(session, subject, id, message.into(), &notes)
         .await
-}
-
-fn error(failure: &Failure) -> HandshakeError {
-    match failure {
-        Failure::NotSent | Failure::Lost => HandshakeError::Lost,
-        Failure::Status(status, _) => HandshakeError::Status(status.as_u16()),
-        Failure::Malformed | Failure::TooLarge | Failure::Busy => HandshakeError::Refused,
-    }
 }

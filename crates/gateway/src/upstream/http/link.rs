@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use countersign_dial::{Budget, EventStream, Form, Pool, Reply, SendError, Site, gather};
+use countersign_dial::{Budget, EventStream, Form, Pool, Reply, SendError, Site, explain, gather};
 use countersign_inspect::Refusal;
 use http_body_util::Full;
 use hyper::header::{HeaderMap, HeaderValue};
@@ -181,13 +181,13 @@ impl Link {
         *request.headers_mut() = headers;
         self.pool.send(request).await.map_err(|error| {
             tracing::debug!(server = &*self.server, ?error, "a request failed");
-            match error {
-                SendError::Connect(_) | SendError::Unsent(_) => {
-                    self.lost.notify_one();
-                    Failure::NotSent
-                }
-                SendError::Broken(_) => Failure::Lost,
-            }
+            let why = match &error {
+                SendError::Connect(cause) => explain(cause),
+                SendError::Unsent(_) => error.to_string(),
+                SendError::Broken(_) => return Failure::Lost,
+            };
+            self.lost.notify_one();
+            Failure::NotSent(why.into())
         })
     }
 

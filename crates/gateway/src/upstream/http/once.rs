@@ -34,7 +34,7 @@ impl Supervisor {
 }
 
 impl StartError {
-    fn trouble(&self) -> Trouble {
+    pub(super) fn trouble(&self) -> Trouble {
         match self {
             Self::Handshake(error) => error.trouble(),
             Self::TimedOut => Trouble::Silent,

@@ -41,12 +41,7 @@ impl Paired {
         let mut headers = link.site.headers.clone();
         headers.remove(CONTENT_TYPE);
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-        let opened = link.open(Method::GET, headers, Bytes::new()).await;
-        let mut events = opened.map_err(|failure| match failure {
-            Failure::Status(status, _) => HandshakeError::Status(status.as_u16()),
-            Failure::NotSent | Failure::Lost => HandshakeError::Lost,
-            _ => HandshakeError::Refused,
-        })?;
+        let mut events = link.open(Method::GET, headers, Bytes::new()).await?;
         let first = timeout(ENDPOINT, events.next()).await;
         let Ok(Ok(Some(first))) = first else {
             return Err(HandshakeError::Refused);
@@ -68,12 +63,7 @@ impl Paired {
         let message = request::message(id, "initialize", params.as_bytes());
         let none = Session::none(&self.link.site);
         let notes = NoteSink::closed();
-        let answer = self.exchange(&none, id, message.into(), &notes).await;
-        let answer = answer.map_err(|failure| match failure {
-            Failure::NotSent | Failure::Lost => HandshakeError::Lost,
-            Failure::Status(status, _) => HandshakeError::Status(status.as_u16()),
-            _ => HandshakeError::Refused,
-        })?;
+        let answer = self.exchange(&none, id, message.into(), &notes).await?;
         let hello = Hello::initialized(&answer)?;
         let session = Session::new(&self.link.site, Era::Legacy, &hello.version, None);
         let headers = session.headers.clone();

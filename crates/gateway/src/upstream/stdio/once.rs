@@ -9,7 +9,7 @@ use std::process::ExitStatus;
 use countersign_inspect::Era;
 use tokio::sync::watch;
 
-use super::{HandshakeError, Life, StartError, State, Supervisor};
+use super::{Life, StartError, State, Supervisor};
 use crate::checkup::Trouble;
 
 /// So often is it greeted: beginning in one era, and then in the other.
@@ -26,7 +26,7 @@ pub struct End {
     pub error: Option<Box<dyn Error + Send + Sync>>,
     /// The same, for whoever looks into it.
     pub(crate) trouble: Option<Trouble>,
-    /// The end of what it wrote to standard error, if that was kept.
+    /// The last lines it wrote to standard error, if those were kept, made safe for a terminal.
     pub(crate) stderr: String,
 }
 
@@ -57,14 +57,6 @@ impl Life {
     fn died_of_the_greeting(&self) -> bool {
         !self.served && self.left()
     }
-
-    /// Whether the child went by itself.
-    fn left(&self) -> bool {
-        matches!(
-            &self.failed,
-            None | Some(StartError::Handshake(HandshakeError::Lost))
-        )
-    }
 }
 
 impl From<Life> for End {
@@ -73,14 +65,14 @@ impl From<Life> for End {
             served: life.served,
             code: life.status.filter(|_| life.left()).and_then(code),
             trouble: life.failed.as_ref().map(StartError::trouble),
-            stderr: life.stderr,
+            stderr: life.stderr.join("\n"),
             error: life.failed.map(Into::into),
         }
     }
 }
 
 impl StartError {
-    fn trouble(&self) -> Trouble {
+    pub(super) fn trouble(&self) -> Trouble {
         match self {
             Self::Spawn(error) => Trouble::Spawn(error.to_string()),
             Self::Handshake(error) => error.trouble(),

@@ -52,11 +52,7 @@ pub(super) fn ill(server: &Server, sick: &Sick, other: Option<Protocol>) -> Chec
         );
     }
     let mut message = format!("{name}: {}", sick.trouble);
-    let last = sick
-        .stderr
-        .rsplit("\\n")
-        .find(|line| !line.trim().is_empty());
-    message.extend(last.map(|line| {
+    message.extend(sick.stderr.lines().last().map(|line| {
         format!(
             "; its last words: {}",
             line.chars().take(200).collect::<String>()
@@ -74,7 +70,7 @@ pub(super) fn ill(server: &Server, sick: &Sick, other: Option<Protocol>) -> Chec
     };
     let hint = match &sick.trouble {
         Trouble::Spawn(_) => by_hand("it cannot be run"),
-        Trouble::Unreachable if command.is_none() => format!(
+        Trouble::Unreachable | Trouble::NoConnection(_) if command.is_none() => format!(
             "check the \"url\" of {name}, that the server runs, and that this machine can connect to it"
         ),
         Trouble::Exited(_) | Trouble::Unreachable => by_hand("it should wait for messages"),

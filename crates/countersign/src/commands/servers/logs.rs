@@ -1,0 +1,65 @@
+//! `countersign servers logs`: the last lines that a server wrote to standard error, as the running gateway holds them.
+
+use clap::Args;
+
+use crate::commands::whose::Whose;
+use crate::format::{Format, FormatOption};
+use crate::remote::Remote;
+use crate::report::{Failure, printable};
+use crate::{Console, Exit};
+
+const EXAMPLES: &str = "\
+Examples:
+  countersign servers logs files
+  countersign servers logs files -o json
+
+At most 50 lines and 8 KiB are held, over restarts of the server. They may contain secrets.
+Exit codes: 0 there is such a server, 1 there is none.";
+
+/// Show the last lines a server wrote to standard error
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct Logs {
+    /// The server
+    #[arg(value_name = "NAME")]
+    name: String,
+    #[command(flatten)]
+    whose: Whose,
+    #[command(flatten)]
+    format: FormatOption,
+}
+
+pub(super) fn run(arguments: &Logs, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let gateway = match arguments.whose.config(console) {
+        Ok(config) => Remote::require(&config)?,
+        Err(exit) => return Ok(exit),
+    };
+    let name = printable(&arguments.name);
+    // What cannot be a name must not become another path.
+    let is_name = countersign_gateway::config::is_server_name(&arguments.name);
+    let answer = if is_name {
+        Some(gateway.get(&format!("/api/v1/servers/{name}/logs"))?)
+    } else {
+        None
+    };
+    let Some(answer) = answer.filter(|answer| answer.status != 404) else {
+        console.message(format!(
+            "there is no server {name}; see `countersign servers list`\n"
+        ));
+        return Ok(Exit::No);
+    };
+    let logs = answer.json()?;
+    if arguments.format.output == Format::Json {
+        console.data(format!("{logs}\n"))?;
+        return Ok(Exit::Ok);
+    }
+    let lines = logs["lines"].as_array().map(Vec::as_slice);
+    let lines = lines.unwrap_or_default();
+    if lines.is_empty() {
+        console.message(format!("nothing is held of the standard error of {name}\n"));
+    }
+    for line in lines.iter().filter_map(|line| line.as_str()) {
+        console.data(printable(line) + "\n")?;
+    }
+    Ok(Exit::Ok)
+}
