@@ -59,8 +59,8 @@ pub use environment::Environment;
 pub use locate::{Located, Origin, locate};
 pub use merge::{merged, patch};
 pub use model::{
-    ActivityConfig, Config, Profile, Protocol, RoutingMode, Server, ToolConfig, ToolNames,
-    Transport,
+    ActivityConfig, Config, ModeSource, Profile, Protocol, RoutingMode, Server, ToolConfig,
+    ToolNames, Transport,
 };
 pub use name::{ALLOWED as SERVER_NAMES, fixed as server_name, is_allowed as is_server_name};
 pub use overrides::Overrides;

@@ -1,6 +1,7 @@
 //! The configuration as the gateway uses it: typed, complete, and already cross-checked.
 
 mod activity;
+mod mode_source;
 mod profile;
 mod server;
 
@@ -21,6 +22,7 @@ use super::sanitisers::Sanitisers;
 use super::secret::{ApiKey, Secret};
 
 pub use activity::ActivityConfig;
+pub use mode_source::ModeSource;
 pub use profile::Profile;
 pub use server::{Protocol, Server, ToolConfig, Transport};
 

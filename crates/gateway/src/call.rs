@@ -93,6 +93,7 @@ async fn run(shared: &Arc<Shared>, call: &Call, gone: Gone) -> Reply {
         Ok(Target::Tool(route)) => answer(shared, route, call, gone, &mut ledger).await.into(),
         Ok(Target::Answered(listing)) => ledger.told(&listing),
         Err(Unroutable::UnknownTool) => Conclusion::UnknownTool,
+        Err(Unroutable::Refused(Refusal::UnknownTool)) => ledger.unknown_tool(call),
         Err(Unroutable::Refused(refusal)) => ledger.refused(refusal),
     };
     let recorded = ledger.commit(conclusion).await;

@@ -9,7 +9,7 @@ mod problem;
 
 use bytes::Bytes;
 use countersign_audit::Recorded;
-use countersign_inspect::{ClientEra, Inspected, Listing, Refusal, Segments};
+use countersign_inspect::{ClientEra, Inspected, Listing, Refusal, Segments, asked_tool_name};
 use countersign_tape::quote;
 use hyper::StatusCode;
 use tokio::sync::mpsc;
@@ -82,7 +82,7 @@ pub(crate) fn call(recorded: Recorded<Conclusion>, call: &Call) -> Reply {
         }
         Conclusion::UnknownTool => problem(
             Some(id),
-            &Problem::Params("unknown tool"),
+            &Problem::Tool(asked_tool_name(&call.name)),
             ClientEra::Unnegotiated,
         ),
     }
@@ -94,7 +94,7 @@ fn failed(inspected: &Inspected, id: &[u8]) -> Reply {
         Some(refusal) => refusal.kind(),
         None => "blocked",
     };
-    let message = quote(inspected.reason().unwrap_or("Internal error"));
+    let message = quote(inspected.answer().unwrap_or("Internal error"));
     let error = format!(
         r#"{{"code":-32603,"message":{},"data":{{"kind":"{kind}"}}}}"#,
         String::from_utf8_lossy(&message)

@@ -9,7 +9,7 @@ use crate::emit::inspected::Inspected;
 use crate::emit::noise::{Noise, Silence};
 use crate::examine::Examined;
 use crate::judge::decide::{Overrides, decide};
-use crate::judge::reason::reason;
+use crate::judge::reason::{blocked_text, reason};
 use crate::open::message::MessageKind;
 use crate::screen::screening::Screening;
 use crate::verdict::explained::ExplainedFinding;
@@ -29,11 +29,13 @@ impl Examined {
             pieces = self.pieces(noise, &mut verdict);
         }
         let reason = verdict.reason();
-        let body = if verdict.decision == Decision::Blocked {
-            let text = reason.as_deref().unwrap_or("blocked by policy");
-            Body::Authored(authored::error_result(text, self.policy.client))
-        } else {
-            Body::Forwarded(pieces)
+        let answer = (verdict.decision == Decision::Blocked).then(|| {
+            let reason = reason.as_deref().unwrap_or("blocked by policy");
+            blocked_text(reason, verdict.cause(), &self.tool)
+        });
+        let body = match &answer {
+            Some(text) => Body::Authored(authored::error_result(text, self.policy.client)),
+            None => Body::Forwarded(pieces),
         };
         let envelope = self.is_message.then_some(&self.envelope);
         Inspected {
@@ -42,6 +44,7 @@ impl Examined {
             mode: self.policy.output.mode,
             findings: verdict.findings,
             reason,
+            answer,
             fuel_used: self.conformance.fuel_used,
             judged_by: self.judged_by,
             cleaning: self.cleaning,
@@ -148,8 +151,13 @@ impl Verdict {
         if self.uneditable {
             return Some("blocked by policy: the result could not be edited".to_owned());
         }
-        let found = self.deciding.as_ref()?;
+        let found = self.cause()?;
         Some(reason(self.decision, found, &self.findings))
+    }
+
+    /// The finding that led to the decision; none if the result could not be changed as decided.
+    fn cause(&self) -> Option<&ExplainedFinding> {
+        self.deciding.as_ref().filter(|_| !self.uneditable)
     }
 
     fn add(&mut self, found: &ExplainedFinding, decision: Decision) {

@@ -18,6 +18,7 @@ use crate::open::shape;
 use crate::open::transport;
 use crate::policy::Policy;
 use crate::screen::texts::{self, Text};
+use crate::tool::ToolName;
 use crate::verdict::explained::ExplainedFinding;
 use crate::verdict::{Decision, Mode};
 
@@ -25,6 +26,8 @@ use crate::verdict::{Decision, Mode};
 pub struct Examined {
     pub(crate) bytes: Bytes,
     pub(crate) source: Source,
+    /// The tool that answered.
+    pub(crate) tool: ToolName,
     pub(crate) envelope: Envelope,
     /// Whether the bytes could be read as a message; the envelope is empty if not.
     pub(crate) is_message: bool,
@@ -41,6 +44,7 @@ pub fn examine(raw: RawReply, contract: &Contract, policy: &Policy) -> Examined 
     let mut examined = Examined {
         bytes: raw.bytes,
         source: raw.source,
+        tool: contract.tool().clone(),
         envelope: Envelope::new(),
         is_message: false,
         policy: policy.clone(),

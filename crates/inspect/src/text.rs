@@ -19,6 +19,18 @@ pub(crate) fn is_plain_name(name: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'.' | b'-'))
 }
 
+/// A tool's name that a client asked for, as it may be repeated to the client: what a plain `server:tool` cannot have
+/// becomes `?`, and it is cut at 128 characters. No space survives, so it cannot carry a message.
+pub fn asked_tool_name(name: &str) -> String {
+    let plain = |c: char| if is_asked_name(c) { c } else { '?' };
+    name.chars().take(2 * MAX_NAME).map(plain).collect()
+}
+
+/// Whether `asked_tool_name` may write this character.
+pub(crate) fn is_asked_name(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "_$.-:/?".contains(c)
+}
+
 /// The schema engine's own words, which name types, counts and plain declared properties. They
 /// are safe as they are; this only keeps a mistake there from becoming one here.
 pub(crate) fn for_agent(words: &str) -> &str {
@@ -86,6 +98,16 @@ mod tests {
         ] {
             assert!(!is_plain_name(name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_name_that_was_asked_for_carries_no_message() {
+        assert_eq!(asked_tool_name("files:read/all"), "files:read/all");
+        assert_eq!(
+            asked_tool_name("<|im_start|> now é\u{1b}"),
+            "??im_start???now???"
+        );
+        assert_eq!(asked_tool_name(&"x".repeat(5000)).len(), 128);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 
 pub(crate) mod explained;
 pub(crate) mod hit;
+pub(crate) mod rule;
 
 use std::borrow::Cow;
 use std::fmt;

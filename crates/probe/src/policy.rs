@@ -10,7 +10,7 @@ mod overrides;
 
 use std::fmt;
 
-use countersign_inspect::Finding;
+use countersign_inspect::{Finding, describe_rule};
 use serde::{Deserialize, Serialize};
 
 pub use date::{Date, NotADate};
@@ -165,14 +165,14 @@ impl Site {
         }
     }
 
-    /// What it means to break it, in a sentence.
-    pub const fn says(self) -> &'static str {
+    /// What it means to break it, in a sentence; where the gateway has the same rule, in the gateway's words.
+    pub fn says(self) -> &'static str {
         match self {
             Self::Authored => "arguments written into a scenario do not fit the input schema",
             Self::Deliberate => "arguments that are meant not to fit the input schema",
             Self::Accepted => "arguments that do not fit the input schema are accepted",
-            Self::Result => "structured content does not fit the output schema",
-            Self::Missing => "an output schema is declared and structured content is missing",
+            Self::Result => describe_rule("schema"),
+            Self::Missing => describe_rule("contract.missing"),
             Self::Format => "structured content breaks only a format",
             Self::Extra => "structured content has members the output schema does not allow",
             Self::ErrorResult => "the structured content of an error is missing or does not fit",
@@ -180,8 +180,8 @@ impl Site {
             Self::Undeclared => "structured content comes without an output schema",
             Self::Unmirrored => "structured content that is no object comes without any text",
             Self::Differs => "no text block says what the structured content says",
-            Self::Schema => "a declared schema cannot be enforced",
-            Self::ExternalRef => "a declared schema refers to another document",
+            Self::Schema => describe_rule("contract.uncompilable"),
+            Self::ExternalRef => describe_rule("contract.external_ref"),
             Self::Guard => "a schema or a value is too large to be checked",
             Self::Denied => "a gateway refused the call",
             Self::ListChanged => "the tool list changed during the run",

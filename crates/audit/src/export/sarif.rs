@@ -5,13 +5,22 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
+use countersign_inspect::describe_rule;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use crate::record::{Finding, Severity};
 use crate::store::Stored;
 
 /// Rules listed at most; results name theirs anyway.
 const MAX_RULES: usize = 10_000;
+
+/// Where to read on about any rule.
+const HELP: &str = "docs/reference/activity.md says what records of findings mean.";
+const HELP_URI: &str = concat!(
+    env!("CARGO_PKG_REPOSITORY"),
+    "/blob/main/docs/reference/activity.md"
+);
 
 /// One SARIF run being written.
 #[derive(Debug)]
@@ -90,21 +99,36 @@ impl Run {
     }
 
     pub(super) fn finish(self, out: &mut dyn Write) -> io::Result<()> {
-        let rules: Vec<_> = self
-            .rules
-            .iter()
-            .map(|rule| serde_json::json!({ "id": rule }))
-            .collect();
-        let driver = serde_json::json!({ "name": "countersign", "version": env!("CARGO_PKG_VERSION"), "rules": rules });
-        write!(out, "\n],\"tool\":{{\"driver\":{driver}}}}}]}}")?;
-        out.write_all(b"\n")
+        let rules: Vec<Value> = self.rules.iter().map(|rule| described(rule)).collect();
+        let driver = json!({
+            "name": "countersign",
+            "version": env!("CARGO_PKG_VERSION"),
+            "informationUri": env!("CARGO_PKG_REPOSITORY"),
+            "rules": rules,
+        });
+        let details = json!({ "id": "countersign/activity/" });
+        write!(out, "\n],\"tool\":{{\"driver\":{driver}}}")?;
+        writeln!(out, ",\"automationDetails\":{details}}}]}}")
     }
+}
+
+/// A rule with every text that code scanning shows. The texts are ours: the name of a rule says which of them it is.
+fn described(rule: &str) -> Value {
+    let text = describe_rule(rule);
+    json!({
+        "id": rule,
+        "shortDescription": {"text": text},
+        "fullDescription": {"text": text},
+        "help": {"text": format!("{text}. {HELP}")},
+        "helpUri": HELP_URI,
+    })
 }
 
 fn outcome<'a>(stored: &'a Stored, finding: &'a Finding) -> Outcome<'a> {
     let record = &stored.record;
     let tool = record.tool.as_deref().unwrap_or_default();
-    let full = format!("{}:{tool}", record.server.as_deref().unwrap_or_default());
+    let server = record.server.as_deref().unwrap_or_default();
+    let full = format!("{server}:{tool}");
     let place = finding.instance_pointer.as_deref().unwrap_or_default();
     Outcome {
         rule_id: &finding.rule,
@@ -121,7 +145,7 @@ fn outcome<'a>(stored: &'a Stored, finding: &'a Finding) -> Outcome<'a> {
         },
         locations: [Location {
             logical_locations: [Logical {
-                name: tool,
+                name: if tool.is_empty() { server } else { tool },
                 fully_qualified_name: full,
                 kind: "function",
             }],

@@ -81,10 +81,8 @@ fn sarif_has_one_result_per_finding() {
     let log: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(log["version"], "2.1.0");
     let run = &log["runs"][0];
-    assert_eq!(
-        run["tool"]["driver"]["rules"],
-        serde_json::json!([{"id": "schema.type"}])
-    );
+    let ids: Vec<&Value> = rules(run).iter().map(|rule| &rule["id"]).collect();
+    assert_eq!(ids, ["schema.type"]);
     let results = run["results"].as_array().expect("results");
     assert_eq!(results.len(), 1);
     assert_eq!(
@@ -107,6 +105,50 @@ fn sarif_has_one_result_per_finding() {
     assert_eq!(
         serde_json::from_str::<Value>(&empty).expect("JSON")["runs"][0]["results"],
         serde_json::json!([])
+    );
+}
+
+fn rules(run: &Value) -> &[Value] {
+    let rules = run["tool"]["driver"]["rules"].as_array();
+    rules.expect("rules")
+}
+
+#[test]
+fn every_sarif_rule_says_what_it_is_about() {
+    let home = Home::new();
+    let store = store_with_a_block(&home);
+    let mut records = blocked(&store, "stub", "t");
+    let names = ["token.chatml", "classifier.hook", "of.a.later.version"];
+    let first = records[1].findings[0].clone();
+    records[1].findings = names
+        .map(|name| {
+            let mut finding = first.clone();
+            finding.rule = name.into();
+            finding
+        })
+        .into();
+    let committed = store.commit_blocking((), records);
+    assert_eq!(committed.evidence(), Evidence::Committed);
+    let (_, text) = export(&store, &Filter::default(), ExportFormat::Sarif);
+    let log: Value = serde_json::from_str(&text).expect("JSON");
+    let run = &log["runs"][0];
+    let home_page = run["tool"]["driver"]["informationUri"].as_str();
+    assert!(home_page.is_some_and(|uri| uri.starts_with("https://")));
+    assert_eq!(run["automationDetails"]["id"], "countersign/activity/");
+    let rules = rules(run);
+    assert_eq!(rules.len(), 4);
+    for rule in rules {
+        for text in ["shortDescription", "fullDescription", "help"] {
+            let text = rule[text]["text"].as_str().unwrap_or_default();
+            assert!(text.len() > 20, "{rule}");
+        }
+        let uri = rule["helpUri"].as_str().unwrap_or_default();
+        assert!(uri.starts_with("https://"), "{rule}");
+    }
+    let token = rules.iter().find(|rule| rule["id"] == "token.chatml");
+    assert_eq!(
+        token.expect("the rule")["shortDescription"]["text"],
+        "the text holds control tokens of a language model"
     );
 }
 

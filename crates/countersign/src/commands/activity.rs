@@ -17,7 +17,7 @@ mod summary;
 mod verify;
 mod watch;
 
-pub(super) use filter::{Pairs, query as query_string};
+pub(super) use filter::{Pairs, encoded as url_encoded, query as query_string};
 pub(super) use log::{stored, unreadable};
 
 const EXAMPLES: &str = "\

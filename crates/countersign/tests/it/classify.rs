@@ -46,41 +46,41 @@ fn a_tool_says_whether_it_is_screened_and_why_not() {
             "tools show stub:{tool} --data-dir data --config c.json"
         ))
     };
-    assert_snapshot!(show("text_only"), @"
-    exit: 0
-    --- stdout
+    // What comes before what the server declared.
+    let facts = |tool: &str| {
+        let shown = show(tool).stdout;
+        let (facts, _) = shown.split_once("description").expect("a description");
+        facts.to_owned()
+    };
+    assert_snapshot!(facts("text_only"), @"
     tool           stub:text_only
     on the wire    stub__text_only
     called with    call_tool_read
-    output schema  yes
+    mode           warn, set by mcpServers.stub.output_validation.mode
+    enforceable    yes: results that break it are flagged and forwarded
     free text      yes
     classifiers    none
     screened       no: no classifier is allowed to see its results
-    --- stderr
     ");
-    assert_snapshot!(show("integer"), @"
-    exit: 0
-    --- stdout
+    assert_snapshot!(facts("integer"), @"
     tool           stub:integer
     on the wire    stub__integer
     called with    call_tool_read
-    output schema  yes
+    mode           warn, set by mcpServers.stub.output_validation.mode
+    enforceable    yes: results that break it are flagged and forwarded
     free text      no
     classifiers    orders
     screened       only beyond the schema: its output schema admits no free text: sent only if a result breaks it, or if a text says more than the value
-    --- stderr
     ");
-    assert_snapshot!(show("hidden_text"), @"
-    exit: 0
-    --- stdout
+    assert_snapshot!(facts("hidden_text"), @"
     tool           stub:hidden_text
     on the wire    stub__hidden_text
     called with    call_tool_read
-    output schema  no
+    mode           warn, set by mcpServers.stub.output_validation.mode
+    enforceable    no: it declares no output schema
     free text      yes
     classifiers    orders
     screened       yes: it declares no output schema
-    --- stderr
     ");
     assert_snapshot!(show("nothing"), @"
     exit: 1

@@ -25,6 +25,7 @@ mod sanitise;
 mod schema;
 mod serve;
 mod survives;
+mod tools;
 mod unset;
 mod usage;
 mod watch;

@@ -110,6 +110,12 @@ impl Ledger {
         self.unanswered(refusal).into()
     }
 
+    /// A router tool was asked for a tool that does not exist.
+    pub(super) fn unknown_tool(&mut self, call: &Call) -> Conclusion {
+        self.refusal = Some(Refusal::UnknownTool);
+        Inspected::unknown_tool(&subject::asked_tool(call), self.client).into()
+    }
+
     /// The call was a question about the tools there are.
     pub(super) fn told(&mut self, listing: &Listing) -> Conclusion {
         self.own = true;

@@ -7,6 +7,7 @@ pub(super) mod events;
 mod export;
 mod openapi;
 mod servers;
+mod tools;
 
 use std::sync::Arc;
 
@@ -22,7 +23,7 @@ use crate::reply::Body;
 use crate::shared::Shared;
 
 /// What can be asked for. The `OpenAPI` document is held against this list.
-const RESOURCES: [(&str, Resource); 12] = [
+const RESOURCES: [(&str, Resource); 13] = [
     ("activity", Resource::Activities),
     ("activity/summary", Resource::Summary),
     ("activity/export", Resource::Export),
@@ -35,6 +36,7 @@ const RESOURCES: [(&str, Resource); 12] = [
     ("servers/{name}/logs", Resource::ServerLogs),
     ("status", Resource::Status),
     ("tools", Resource::Tools),
+    ("tools/{name}", Resource::Tool),
 ];
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +53,7 @@ enum Resource {
     ServerLogs,
     Status,
     Tools,
+    Tool,
 }
 
 impl Resource {
@@ -63,7 +66,7 @@ impl Resource {
         }
     }
 
-    /// The resource of a path, and the id in it if it has one.
+    /// The resource of a path, and the id or name in it if it has one.
     fn find(path: &str) -> Option<(Self, &str)> {
         RESOURCES
             .iter()
@@ -106,7 +109,8 @@ pub(super) async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) ->
         Resource::Servers => servers::list(shared),
         Resource::ServerLogs => servers::logs(shared, id),
         Resource::Status => status(shared),
-        Resource::Tools => tools(shared),
+        Resource::Tools => tools::list(shared),
+        Resource::Tool => tools::show(shared, id),
     }
 }
 
@@ -125,27 +129,6 @@ fn status(shared: &Shared) -> Response<Body> {
         "counts": counts,
         "config": shared.reloads.status(),
     }))
-}
-
-fn tools(shared: &Shared) -> Response<Body> {
-    let snapshot = shared.snapshot();
-    let tools: Vec<_> = snapshot
-        .servers()
-        .iter()
-        .flat_map(|server| server.tools.all().iter().map(move |tool| (server, tool)))
-        .map(|(server, tool)| {
-            json!({
-                "server": &**server.upstream.name(),
-                "tool": tool.name(),
-                "wire_name": tool.wire_name(),
-                "router": tool.access().as_str(),
-                "generation": tool.contract().generation(),
-                "output_schema": tool.contract().output().is_some(),
-                "classify": crate::screen::described(&snapshot.settings.config, server.upstream.name(), tool),
-            })
-        })
-        .collect();
-    ok(&json!({ "tools": tools }))
 }
 
 fn ok(value: &impl Serialize) -> Response<Body> {
@@ -172,7 +155,12 @@ fn pairs(query: &str) -> impl Iterator<Item = (String, String)> + '_ {
     })
 }
 
+/// A part of a query string: a plus sign is a space.
 fn decoded(text: &str) -> String {
+    percent_decoded(&text.replace('+', " "))
+}
+
+fn percent_decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((&byte, after)) = rest.split_first() {
@@ -182,7 +170,6 @@ fn decoded(text: &str) -> String {
             u8::from_str_radix(digits, 16).ok()
         };
         match byte {
-            b'+' => bytes.push(b' '),
             b'%' if let Some(value) = escaped() => {
                 bytes.push(value);
                 rest = after.get(2..).unwrap_or_default();
@@ -204,6 +191,7 @@ mod tests {
             ("activity/export", Some((Resource::Export, ""))),
             ("activity/01A", Some((Resource::Activity, "01A"))),
             ("activity/", None),
+            ("tools/s:a%2Fb", Some((Resource::Tool, "s:a%2Fb"))),
             ("activity/a/b", None),
             ("servers/a/logs", Some((Resource::ServerLogs, "a"))),
             ("servers//logs", None),

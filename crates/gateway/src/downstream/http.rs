@@ -35,6 +35,13 @@ use response::{not_allowed, plain, respond_with, turned_away, unread};
 pub(super) use visits::Visit;
 use visits::Visits;
 
+/// The methods of the protocol's paths.
+const MCP_METHODS: &str = "GET, POST, DELETE";
+/// The methods of paths that can only be read.
+const READ_METHODS: &str = "GET, HEAD";
+/// The methods that some path has.
+const ALL_METHODS: &str = "GET, HEAD, POST, PATCH, DELETE";
+
 /// How long a client may take to send a request's head.
 const HEAD: Duration = Duration::from_secs(10);
 
@@ -110,12 +117,18 @@ async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<B
     let Some(guard) = &settings.guard else {
         return plain(StatusCode::SERVICE_UNAVAILABLE, "starting\n");
     };
+    // No path has these two. CONNECT names the host of another server, which the guard would take for a foreign client's.
+    if matches!(*request.method(), Method::CONNECT | Method::TRACE) {
+        return not_allowed(ALL_METHODS);
+    }
     if let Err(refused) = guard.check_hosts(request.headers()) {
         return turned_away(shared, refused);
     }
     let path = request.uri().path();
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
     // The key is checked before the path is looked up: a client without one must not learn which servers there are.
     let admitted = match path {
+        "/healthz" | "/readyz" if !is_read => return not_allowed(READ_METHODS),
         "/healthz" => {
             return plain(StatusCode::OK, "ok\n");
         }
@@ -129,6 +142,7 @@ async fn respond(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<B
     };
     match admitted {
         Ok(()) if !takes_place(&request) => crowded(),
+        Ok(()) if path == "/metrics" && !is_read => not_allowed(READ_METHODS),
         Ok(()) if path.starts_with("/mcp") => mcp(shared, request).await,
         Ok(()) => watched(shared, request).await,
         Err(refused) => turned_away(shared, refused),
@@ -192,7 +206,7 @@ async fn mcp(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Body>
         Method::POST => post(shared, endpoint, request).await,
         Method::DELETE => delete(shared, &request),
         Method::GET => get(shared, endpoint, request.headers()),
-        _ => not_allowed(),
+        _ => not_allowed(MCP_METHODS),
     }
 }
 
@@ -200,7 +214,7 @@ async fn mcp(shared: &Arc<Shared>, request: Request<Incoming>) -> Response<Body>
 fn get(shared: &Arc<Shared>, endpoint: Endpoint, headers: &HeaderMap) -> Response<Body> {
     let token = headers.get("mcp-session-id");
     let Some(token) = token.filter(|_| hears_events(headers)) else {
-        return not_allowed();
+        return not_allowed(MCP_METHODS);
     };
     let session = token
         .to_str()

@@ -1,5 +1,5 @@
 //! What is wrong with a request, in the words of the protocol: a code, a status and a sentence from closed sets. Who
-//! refuses it decides elsewhere; what the client wrote is not repeated, but for the version it asked for.
+//! refuses it decides elsewhere; what the client wrote is not repeated, but for the version and the tool it asked for.
 
 use countersign_inspect::ClientEra;
 use countersign_tape::quote;
@@ -18,6 +18,8 @@ pub(crate) enum Problem {
     Method,
     /// Parameters we cannot use.
     Params(&'static str),
+    /// A tool that does not exist, by the name that `asked_tool_name` lets through.
+    Tool(String),
     /// A modern request without the members it must carry.
     Meta,
     /// A header that is missing or contradicts the body.
@@ -40,7 +42,7 @@ impl Problem {
             Self::Parse => -32700,
             Self::Invalid(_) | Self::Session | Self::TooLarge => -32600,
             Self::Method => -32601,
-            Self::Params(_) | Self::Meta => -32602,
+            Self::Params(_) | Self::Tool(_) | Self::Meta => -32602,
             Self::Header(_) => -32020,
             Self::Version(_) => -32022,
             Self::Busy | Self::Gone => -32603,
@@ -53,7 +55,7 @@ impl Problem {
                 StatusCode::BAD_REQUEST
             }
             Self::Method if client == ClientEra::Modern => StatusCode::NOT_FOUND,
-            Self::Method | Self::Params(_) => StatusCode::OK,
+            Self::Method | Self::Params(_) | Self::Tool(_) => StatusCode::OK,
             Self::Session => StatusCode::NOT_FOUND,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Busy | Self::Gone => StatusCode::SERVICE_UNAVAILABLE,
@@ -66,6 +68,7 @@ impl Problem {
             Self::Invalid(why) => format!("Invalid request: {why}"),
             Self::Method => "Method not found".to_owned(),
             Self::Params(why) => format!("Invalid params: {why}"),
+            Self::Tool(name) => format!("Invalid params: unknown tool: {name}"),
             Self::Meta => "Invalid params: _meta lacks a required member".to_owned(),
             Self::Header(name) => format!("Header mismatch: {name}"),
             Self::Version(_) => "Unsupported protocol version".to_owned(),
@@ -130,7 +133,7 @@ mod tests {
             shown(Problem::Parse, ClientEra::Unnegotiated),
             shown(Problem::Method, ClientEra::Legacy),
             shown(Problem::Method, ClientEra::Modern),
-            shown(Problem::Params("unknown tool"), ClientEra::Legacy),
+            shown(Problem::Tool("files:read".to_owned()), ClientEra::Legacy),
             shown(Problem::Header("Mcp-Name"), ClientEra::Modern),
             shown(Problem::Version("1\"".to_owned()), ClientEra::Modern),
             shown(Problem::Session, ClientEra::Legacy),
@@ -139,7 +142,7 @@ mod tests {
         400 {"jsonrpc":"2.0","id":"a","error":{"code":-32700,"message":"Parse error"}}
         200 {"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"Method not found"}}
         404 {"jsonrpc":"2.0","id":"a","error":{"code":-32601,"message":"Method not found"}}
-        200 {"jsonrpc":"2.0","id":"a","error":{"code":-32602,"message":"Invalid params: unknown tool"}}
+        200 {"jsonrpc":"2.0","id":"a","error":{"code":-32602,"message":"Invalid params: unknown tool: files:read"}}
         400 {"jsonrpc":"2.0","id":"a","error":{"code":-32020,"message":"Header mismatch: Mcp-Name"}}
         400 {"jsonrpc":"2.0","id":"a","error":{"code":-32022,"message":"Unsupported protocol version","data":{"supported":["2026-07-28","2025-11-25","2025-06-18","2025-03-26"],"requested":"1\""}}}
         404 {"jsonrpc":"2.0","id":"a","error":{"code":-32600,"message":"Session not found"}}

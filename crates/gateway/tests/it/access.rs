@@ -162,6 +162,41 @@ async fn only_known_paths_and_methods_are_served() {
 }
 
 #[tokio::test]
+async fn a_method_that_a_path_does_not_have_is_refused_with_those_it_has() {
+    let rig = rig().await;
+    let everything = "GET, HEAD, POST, PATCH, DELETE";
+    let cases = [
+        ("/healthz", "TRACE", everything),
+        ("/readyz", "CONNECT", everything),
+        ("/metrics", "TRACE", everything),
+        ("/mcp", "TRACE", everything),
+        ("/api/v1/status", "TRACE", everything),
+        ("/nowhere", "TRACE", everything),
+        ("/healthz", "POST", "GET, HEAD"),
+        ("/readyz", "OPTIONS", "GET, HEAD"),
+        ("/metrics", "DELETE", "GET, HEAD"),
+        ("/metrics", "BREW", "GET, HEAD"),
+        ("/mcp", "PUT", "GET, POST, DELETE"),
+        ("/api/v1/status", "BREW", "GET"),
+        ("/events", "BREW", "GET"),
+    ];
+    for (path, method, allowed) in cases {
+        let answer = rig.admin(path).send(method, b"").await.expect("an answer");
+        let told = (answer.status, answer.header("allow"));
+        assert_eq!(told, (405, Some(allowed)), "{method} {path}");
+    }
+    for path in ["/healthz", "/readyz", "/metrics"] {
+        // Its answer has the length of a body and no body.
+        let head = rig.client(path).open("HEAD", b"").await;
+        assert_eq!(head.expect("an answer").status, 200, "{path}");
+    }
+    let proxied = "CONNECT other.example:443 HTTP/1.1\r\nHost: other.example:443\r\n\r\n";
+    let answer = rig.stranger("/").raw(proxied.as_bytes()).await;
+    let answer = text(&answer.expect("an answer"));
+    assert!(answer.starts_with("HTTP/1.1 405"), "{answer}");
+}
+
+#[tokio::test]
 async fn bodies_are_bounded() {
     let rig = Rig::with(vec![preset("x", "demo")], |config| {
         config.max_message_bytes = 100_000;

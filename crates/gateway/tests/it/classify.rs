@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::support::{Rig, WAIT, refusal, result, scripted, text};
+use crate::support::{Rig, WAIT, blocked_text, refusal, result, scripted, text};
 
 const READ_ONLY: &str = r#""inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}"#;
 const NARROW: &str = r#""outputSchema":{"type":"object","properties":{"n":{"type":"integer"},"up":{"type":"boolean"},"unit":{"enum":["a","b"]}},"additionalProperties":false}"#;
@@ -163,7 +163,7 @@ async fn a_verdict_blocks_where_it_should_and_is_on_the_record() {
     let blocked = call(&rig, "bad").await;
     assert_eq!(
         refusal(&blocked),
-        "blocked by policy: classify classifier.hook"
+        blocked_text("classify", "classifier.hook", "files:bad")
     );
     let record = rig.activity("type=policy_decision&tool=bad").await;
     assert_eq!(
@@ -241,7 +241,7 @@ async fn nothing_is_sent_without_leave_and_nothing_for_narrow_results() {
     // The same declaration, with prose in a text block.
     assert_eq!(
         refusal(&call(&rig, "prose").await),
-        "blocked by policy: classify classifier.hook"
+        blocked_text("classify", "classifier.hook", "files:prose")
     );
     assert_eq!(hook.asked().len(), 1);
     let metrics = rig
@@ -299,7 +299,7 @@ async fn silence_is_what_the_operator_makes_of_it() {
         if on_error == OnError::Closed {
             assert_eq!(
                 refusal(&answer),
-                "blocked by policy: classify classifier.hook.error"
+                "blocked by policy: classify classifier.hook.error (tool files:clean): a classifier did not answer; try again later"
             );
         } else {
             assert!(result(&answer).contains("Nothing to see."));

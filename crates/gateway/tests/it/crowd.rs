@@ -34,8 +34,8 @@ async fn half_open_connections_make_room_for_newer_ones() {
     let client = rig.client("/mcp/s/x");
     // Its connection has shown the key, so it stays whatever comes.
     client.call("text_only", "{}").await.expect("an answer");
-    let mut silent = crowd(rig.gateway.address(), 700).await;
-    rig.counted("evicted", 700 - 512).await;
+    let mut silent = crowd(rig.gateway.address(), 2200).await;
+    rig.counted("evicted", 2200 - 2048).await;
     let mut byte = [0];
     let closed = silent[0].read(&mut byte).await;
     assert!(matches!(closed, Ok(0) | Err(_)), "the oldest is closed");

@@ -8,7 +8,9 @@ use countersign_fixture::{Answer, Body, Envelope, Eras, Script, Step, Tool};
 use countersign_inspect::Mode;
 use serde_json::value::RawValue;
 
-use crate::support::{Rig, error_code, over_http, refusal, result, scripted, text, unsanitised};
+use crate::support::{
+    Rig, blocked_text, error_code, over_http, refusal, result, scripted, text, unsanitised,
+};
 
 const READ_ONLY: &str = r#""inputSchema":{"type":"object"},"annotations":{"readOnlyHint":true}"#;
 const TOKEN: &str = "<|im_start|>";
@@ -134,7 +136,7 @@ async fn no_token_passes_in_a_string_outside_the_known_texts() {
         let answer = client.call(name, "{}").await.expect("an answer");
         assert_eq!(
             refusal(&answer),
-            "blocked by policy: transport transport.not_json"
+            blocked_text("transport", "transport.not_json", &format!("x:{name}"))
         );
     }
     let answer = client.call("data_error", "{}").await.expect("an answer");
@@ -214,7 +216,7 @@ async fn a_message_that_is_too_deep_reaches_no_client_in_any_mode() {
         let client = client.expect("a session");
         for name in ["meta", "error"] {
             let answer = client.call(name, "{}").await.expect("an answer");
-            let expected = "blocked by policy: transport transport.too_deep";
+            let expected = blocked_text("transport", "transport.too_deep", &format!("x:{name}"));
             assert_eq!(refusal(&answer), expected, "{name} {mode}");
         }
         let call = request("\"c\"", "tools/call", r#"{"name":"note"}"#);

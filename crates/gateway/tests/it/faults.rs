@@ -7,7 +7,7 @@ use countersign_fixture::client::Response;
 use countersign_fixture::{Entry, Eras, LogListener, Script, preset as presets};
 
 use crate::support::{
-    Rig, WAIT, error_code, fixture, preset, refusal, result, scripted, strict, text,
+    Rig, WAIT, blocked_text, error_code, fixture, preset, refusal, result, scripted, strict, text,
 };
 
 const OK: &str = r#"{"resultType":"complete","content":[{"type":"text","text":"ok"}]}"#;
@@ -38,7 +38,10 @@ async fn large_and_deep_results_pass_or_are_refused() {
     assert_eq!(big.body.len() / (1 << 20), 8);
     for tool in ["deep_200", "deep_100000"] {
         let deep = refusal(&call(&rig, tool).await);
-        assert_eq!(deep, "blocked by policy: transport transport.too_deep");
+        assert_eq!(
+            deep,
+            blocked_text("transport", "transport.too_deep", &format!("x:{tool}"))
+        );
     }
     let huge = call(&rig, "huge").await;
     assert_eq!(
@@ -117,7 +120,7 @@ async fn answers_that_cannot_be_framed_are_refused_at_once() {
         let refused = refusal(&call(&rig, tool).await);
         assert_eq!(
             refused,
-            format!("blocked by policy: transport {rule}"),
+            blocked_text("transport", rule, &format!("x:{tool}")),
             "{tool}"
         );
         let record = rig

@@ -8,7 +8,7 @@ use countersign_fixture::client::{HttpClient, Response, call_params, request};
 use countersign_fixture::http::{self, Format};
 use countersign_fixture::{Eras, Script, preset};
 
-use crate::support::{KEY, Rig, error_code, over_http, refusal, result, text};
+use crate::support::{KEY, Rig, blocked_text, error_code, over_http, refusal, result, text};
 
 const FORMATS: [Format; 2] = [Format::Json, Format::Sse];
 
@@ -33,6 +33,11 @@ async fn goes_on(rig: &Rig) {
     assert!(ok.contains(r#""text":"ok""#), "{ok}");
 }
 
+/// What an agent reads in place of an answer that cannot be framed.
+fn unframed(rule: &str, tool: &str) -> String {
+    blocked_text("transport", rule, &format!("x:{tool}"))
+}
+
 #[tokio::test]
 async fn large_and_deep_results_pass_or_are_refused() {
     for format in FORMATS {
@@ -42,7 +47,7 @@ async fn large_and_deep_results_pass_or_are_refused() {
         assert_eq!(big.body.len() / (1 << 20), 8);
         for tool in ["deep_200", "deep_100000"] {
             let deep = refusal(&call(&rig, tool).await);
-            assert_eq!(deep, "blocked by policy: transport transport.too_deep");
+            assert_eq!(deep, unframed("transport.too_deep", tool));
         }
         assert_eq!(refusal(&call(&rig, "huge").await), LARGE);
         goes_on(&rig).await;
@@ -137,7 +142,7 @@ async fn a_length_that_is_too_short_spoils_no_other_reply() {
     let (server, _fixture) = faults(Format::Json).await;
     let rig = Rig::over(vec![server]).await;
     let cut = refusal(&call(&rig, "length_too_short").await);
-    assert_eq!(cut, "blocked by policy: transport transport.not_json");
+    assert_eq!(cut, unframed("transport.not_json", "length_too_short"));
     goes_on(&rig).await;
 }
 
@@ -155,8 +160,7 @@ async fn answers_that_cannot_be_framed_are_refused_at_once() {
             ("duplicate_structured", "transport.not_json"),
         ] {
             let refused = refusal(&call(&rig, tool).await);
-            let expected = format!("blocked by policy: transport {rule}");
-            assert_eq!(refused, expected, "{tool} {format:?}");
+            assert_eq!(refused, unframed(rule, tool), "{tool} {format:?}");
             goes_on(&rig).await;
         }
     }
@@ -175,10 +179,7 @@ async fn an_answer_to_somebody_else_is_none() {
     let rig = Rig::over(vec![server]).await;
     for tool in ["wrong_id", "null_id"] {
         let refused = refusal(&call(&rig, tool).await);
-        assert_eq!(
-            refused, "blocked by policy: transport transport.bad_id",
-            "{tool}"
-        );
+        assert_eq!(refused, unframed("transport.bad_id", tool), "{tool}");
         goes_on(&rig).await;
     }
 }
@@ -193,7 +194,7 @@ async fn two_answers_are_one_or_none() {
     let (server, _fixture) = faults(Format::Json).await;
     let rig = Rig::over(vec![server]).await;
     let refused = refusal(&call(&rig, "twice").await);
-    assert_eq!(refused, "blocked by policy: transport transport.not_json");
+    assert_eq!(refused, unframed("transport.not_json", "twice"));
     goes_on(&rig).await;
 }
 
@@ -260,7 +261,7 @@ async fn what_is_no_answer_is_refused_and_never_followed() {
             goes_on(&rig).await;
         }
         let empty = refusal(&call(&rig, "empty_body").await);
-        assert_eq!(empty, "blocked by policy: transport transport.not_json");
+        assert_eq!(empty, unframed("transport.not_json", "empty_body"));
     }
 }
 

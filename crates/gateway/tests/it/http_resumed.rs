@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use countersign_config::{Protocol, Secret, Server, Transport};
 use countersign_fixture::client::request;
 use countersign_fixture::http::{self, Format};
 use countersign_fixture::{Entry, Log, Script};
-use countersign_config::{Protocol, Secret, Server, Transport};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::support::{Rig, WAIT, logged_http, received, refusal, result, text};

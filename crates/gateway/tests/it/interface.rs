@@ -90,6 +90,8 @@ async fn every_answer_is_as_the_document_says() {
         ("/api/v1/servers/{name}/logs", "/api/v1/servers/stub/logs"),
         ("/api/v1/status", "/api/v1/status"),
         ("/api/v1/tools", "/api/v1/tools"),
+        ("/api/v1/tools/{name}", "/api/v1/tools/stub:bad_output"),
+        ("/api/v1/tools/{name}", "/api/v1/tools/stub%3Ahidden_text"),
     ] {
         let answer = rig.client(asked).send("GET", b"").await.expect("an answer");
         assert_eq!(answer.status, 200, "{asked}");
@@ -109,6 +111,8 @@ async fn every_answer_is_as_the_document_says() {
             "/api/v1/activity/01ARZ3NDEKTSV4RRFFQ69G5FAV",
             404,
         ),
+        ("/api/v1/tools/{name}", "/api/v1/tools/stub:nothing", 404),
+        ("/api/v1/tools/{name}", "/api/v1/tools/nothing", 404),
         (
             "/api/v1/activity/summary",
             "/api/v1/activity/summary?by=client",
@@ -151,7 +155,12 @@ async fn every_path_asks_for_the_key_unless_the_document_says_otherwise() {
         let media = operation["get"]["responses"]["200"]["content"]
             .as_object()
             .expect("content");
-        let asked = path.replace("{id}", id).replace("{name}", "stub");
+        let name = if path.contains("/servers/") {
+            "stub"
+        } else {
+            "stub:conforming"
+        };
+        let asked = path.replace("{id}", id).replace("{name}", name);
         let mut exchange = rig
             .client(&asked)
             .open("GET", b"")
@@ -170,9 +179,44 @@ async fn every_path_asks_for_the_key_unless_the_document_says_otherwise() {
         assert_eq!(keyless, if open { 200 } else { 401 }, "{asked}");
         assert!(exchange.bytes().await.expect("a body").is_some());
         let post = rig.admin(&asked).post(b"").await.expect("an answer");
-        let allowed = post.status == 405 || open || path == "/metrics";
-        assert!(allowed, "{asked}: {}", post.status);
+        assert_eq!(post.status, 405, "{asked}");
+        assert!(post.header("allow").is_some(), "{asked}");
     }
+}
+
+#[tokio::test]
+async fn a_tool_says_its_declaration_its_mode_and_which_key_set_it() {
+    let rig = Rig::over(vec![strict(preset("stub", "demo")), preset("warn", "demo")]).await;
+    let tool = rig.get("/api/v1/tools/stub:bad_output").await;
+    assert_eq!(
+        tool["output_validation"],
+        json!({
+            "mode": "strict",
+            "source": "server",
+            "key": "mcpServers.stub.output_validation.mode",
+            "enforceable": true,
+            "reason": "results that break it are blocked",
+        })
+    );
+    assert_eq!(tool["declaration"]["name"], "bad_output");
+    assert!(tool["declaration"]["description"].is_string(), "{tool}");
+    assert!(tool["declaration"]["inputSchema"].is_object(), "{tool}");
+    assert!(tool["declaration"]["outputSchema"].is_object(), "{tool}");
+    let listed = rig.get("/api/v1/tools").await;
+    let listed = listed["tools"].as_array().expect("tools");
+    let one = listed
+        .iter()
+        .find(|one| one["server"] == "warn" && one["tool"] == "hidden_text");
+    assert_eq!(
+        one.expect("the tool")["output_validation"],
+        json!({
+            "mode": "warn",
+            "source": "default",
+            "key": null,
+            "enforceable": false,
+            "reason": "it declares no output schema",
+        })
+    );
 }
 
 #[tokio::test]

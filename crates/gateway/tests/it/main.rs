@@ -6,6 +6,7 @@ mod boundary;
 mod catalogue;
 mod classify;
 mod crowd;
+mod deadline;
 mod decisions;
 mod envelope;
 mod events;

@@ -30,7 +30,7 @@ async fn strict_mode_blocks_and_the_record_says_why() {
     let rig = Rig::over(vec![strict(preset("stub", "demo"))]).await;
     let blocked = refusal(&call(&rig, "bad_output").await);
     let reason = "output schema validation failed: type at /id: expected integer, got string (tool stub:bad_output)";
-    assert_eq!(blocked, reason);
+    assert_eq!(blocked, format!("{reason}; retrying will not help"));
 
     let found = rig.activities("type=policy_decision&limit=5").await;
     assert_eq!(found.len(), 1);
@@ -118,7 +118,7 @@ async fn a_router_call_that_leads_nowhere_says_why() {
         .await;
     assert_eq!(
         refusal(&unknown.expect("an answer")),
-        "there is no such tool"
+        "there is no such tool: stub:nothing"
     );
     let unusable = client
         .call("call_tool_read", r#"{"name":"stub:conforming","args":[]}"#)

@@ -133,8 +133,11 @@ async fn a_description_is_the_whole_tool() {
         result(&answer)
     );
     for (arguments, why) in [
-        (json!({"name": "tracker:nothing"}), "no such tool"),
-        (json!({"name": "nothing"}), "no such tool"),
+        (
+            json!({"name": "tracker:nothing"}),
+            "no such tool: tracker:nothing",
+        ),
+        (json!({"name": "nothing"}), "no such tool: nothing"),
         (json!({}), "arguments"),
         (json!({"name": 5}), "arguments"),
     ] {

@@ -158,11 +158,18 @@ async fn structured_hits_are_blocked_or_kept_as_configured() {
         .call("hostile_structured", "{}")
         .await
         .expect("an answer");
-    assert_eq!(refusal(&answer), "blocked by policy: sanitise token.chatml");
+    assert_eq!(
+        refusal(&answer),
+        "blocked by policy: sanitise token.chatml (tool stub:hostile_structured): the text holds control tokens of a language model; retrying will not help"
+    );
     let decision = blocked
         .activity("type=policy_decision&status=blocked")
         .await;
     assert_eq!(decision["findings"][0]["hit"]["action"], "blocked");
+    assert_eq!(
+        decision["reason"],
+        "blocked by policy: sanitise token.chatml"
+    );
 
     let kept = demo(r#"{"structured":"report"}"#).await;
     let answer = called(&kept, "stub", "hostile_structured").await;

@@ -224,6 +224,12 @@ pub(crate) fn refusal(answer: &Response) -> String {
 }
 
 /// The code of an answer's error.
+/// What an agent reads in place of a result that a stage blocked because of this rule.
+pub(crate) fn blocked_text(stage: &str, rule: &str, tool: &str) -> String {
+    let kind = countersign_inspect::describe_rule(rule);
+    format!("blocked by policy: {stage} {rule} (tool {tool}): {kind}; retrying will not help")
+}
+
 pub(crate) fn error_code(answer: &Response) -> i64 {
     let value: Value = serde_json::from_slice(&answer.body).expect("JSON");
     value["error"]["code"]

@@ -1,9 +1,9 @@
 //! Modern servers that do not speak our version: the versions that they name decide how they are greeted, over stdio and
 //! over HTTP.
 
+use countersign_config::Server;
 use countersign_fixture::http::Format;
 use countersign_fixture::{Eras, Script, preset};
-use countersign_config::Server;
 use countersign_gateway::{Checkup, Trouble};
 use countersign_inspect::Era;
 

@@ -83,6 +83,40 @@ fn what_an_agent_reads_about_other_stages() {
     insta::assert_snapshot!(reason(ID, r#"{"isError":1,"structuredContent":{"id":7}}"#), @"blocked by policy: shape shape.is_error");
 }
 
+/// What an agent reads in place of a blocked result.
+fn told(schema: &str, result: &str) -> String {
+    let inspected = inspect_with(strict(), schema, result);
+    let emitted: serde_json::Value =
+        serde_json::from_slice(&inspected.emitted().into_bytes()).expect("JSON");
+    let text = emitted["content"][0]["text"].as_str().expect("a text");
+    assert_eq!(inspected.answer(), Some(text));
+    text.to_owned()
+}
+
+#[test]
+fn a_blocked_result_names_its_tool_what_was_found_and_that_a_retry_is_no_use() {
+    insta::assert_snapshot!(told(ID, r#"{"structuredContent":{"id":"x"}}"#), @"output schema validation failed: type at /id: expected integer, got string (tool stub:bad_output); retrying will not help");
+    insta::assert_snapshot!(told(ID, r#"{"content":7,"structuredContent":{"id":7}}"#), @"blocked by policy: shape shape.content (tool stub:bad_output): the content is not what MCP allows in a result; retrying will not help");
+    let deep = format!(
+        r#"{{"structuredContent":{}{}}}"#,
+        "[".repeat(65),
+        "]".repeat(65)
+    );
+    insta::assert_snapshot!(told(r#"{"type":"array"}"#, &deep), @"output schema validation failed: structured output exceeds max_depth (65 > 64) (tool stub:bad_output); retrying will not help");
+    let passed = inspect_with(strict(), ID, r#"{"structuredContent":{"id":7}}"#);
+    assert_eq!(passed.answer(), None);
+}
+
+#[test]
+fn the_name_of_an_unknown_tool_is_said_and_not_recorded_as_a_reason() {
+    let unknown = Inspected::unknown_tool("files:<|im_start|>", ClientEra::Modern);
+    assert_eq!(
+        unknown.answer(),
+        Some("there is no such tool: files:??im_start??")
+    );
+    assert_eq!(unknown.reason(), Some("there is no such tool"));
+}
+
 #[test]
 fn what_an_agent_reads_about_its_own_arguments() {
     let declaration = Declaration::new(ToolName::on_server("stub", "send"));

@@ -26,6 +26,8 @@ pub struct Inspected {
     pub(crate) mode: Mode,
     pub(crate) findings: Vec<Finding>,
     pub(crate) reason: Option<String>,
+    /// The text of an answer of our own, where it says more than the reason.
+    pub(crate) answer: Option<String>,
     pub(crate) fuel_used: u64,
     pub(crate) judged_by: Option<SchemaVersion>,
     pub(crate) original: Original,
@@ -55,6 +57,17 @@ impl Inspected {
         }
     }
 
+    /// The answer to a call of a tool that does not exist: it names the tool as the client wrote it, shortened and with
+    /// every character that a tool's name cannot have replaced. The reason, for records, is without the name.
+    pub fn unknown_tool(name: &str, client: ClientEra) -> Self {
+        let text = Refusal::UnknownTool.about(name);
+        Self {
+            body: Body::Authored(authored::error_result(&text, client)),
+            answer: Some(text),
+            ..Self::authored(Refusal::UnknownTool, client)
+        }
+    }
+
     /// An answer about the tools there are: one text block, and nothing that was not admitted.
     pub fn listed(listing: &Listing, client: ClientEra) -> Self {
         let text = String::from_utf8_lossy(listing.bytes());
@@ -77,6 +90,7 @@ impl Inspected {
             mode: Mode::Off,
             findings: Vec::new(),
             reason: Some(text.to_owned()),
+            answer: None,
             fuel_used: 0,
             judged_by: None,
             original: Original::default(),
@@ -110,9 +124,16 @@ impl Inspected {
         &self.findings
     }
 
-    /// One sentence: why the decision is not `allowed`, or what our own answer says.
+    /// One sentence for records: why the decision is not `allowed`, or what our own answer says.
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
+    }
+
+    /// The sentence that a client reads in an answer of our own: the reason and, where a result was blocked, which tool it
+    /// was, what was found and whether it helps to call again.
+    pub fn answer(&self) -> Option<&str> {
+        let answer = self.answer.as_deref().or(self.reason());
+        answer.filter(|_| self.is_ours())
     }
 
     /// Units of work the schema cost.

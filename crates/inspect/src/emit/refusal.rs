@@ -1,10 +1,15 @@
 //! Our own answers to a tool call that never produced a result. A closed set: every text is
-//! written here, with numbers at most, so that nothing an upstream wrote can reach an agent
-//! under our name.
+//! written here, with numbers at most and the name that the client asked for, so that nothing an
+//! upstream wrote can reach an agent under our name.
 
 use std::fmt;
 
 use serde::Serialize;
+
+use crate::text::{asked_tool_name, is_asked_name};
+
+/// Stands between a refusal and the name that it is about.
+const ABOUT: &str = ": ";
 
 /// Why there is no result to forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -109,9 +114,19 @@ impl Refusal {
         Self::Internal,
     ];
 
-    /// The refusal whose text this is, with a placeholder for the number that may stand in it.
+    /// The refusal whose text this is, with a placeholder for the number that may stand in it and with or without the
+    /// name that it is about.
     pub fn from_text(text: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|refusal| refusal.wrote(text))
+        let unnamed = match text.rsplit_once(ABOUT) {
+            Some((unnamed, name)) if name.chars().all(is_asked_name) => unnamed,
+            _ => text,
+        };
+        Self::ALL.into_iter().find(|refusal| refusal.wrote(unnamed))
+    }
+
+    /// The text with the name that the client asked for, which is shortened and stripped of what no name has.
+    pub(crate) fn about(self, name: &str) -> String {
+        format!("{self}{ABOUT}{}", asked_tool_name(name))
     }
 
     fn wrote(self, text: &str) -> bool {
@@ -296,6 +311,12 @@ mod tests {
             let found = Refusal::from_text(&refusal.to_string());
             assert_eq!(found, Some(refusal));
         }
+        for name in ["files:read", "a b: <|im_start|>", ""] {
+            let found = Refusal::from_text(&Refusal::UnknownTool.about(name));
+            assert_eq!(found, Some(Refusal::UnknownTool), "{name}");
+        }
+        let prose = "there is no such tool: it was removed";
+        assert_eq!(Refusal::from_text(prose), None);
         let found = Refusal::from_text(&Refusal::TimedOut { after_ms: 60_000 }.to_string());
         assert_eq!(found.map(Refusal::kind), Some("timed_out"));
         assert_eq!(

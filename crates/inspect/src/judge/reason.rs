@@ -1,9 +1,12 @@
-//! The one sentence that explains a decision, to an operator and to an agent. It is written when the decision is known, so it
-//! says what was done and counts everything that it was done about. In words of ours only.
+//! The one sentence that explains a decision. It is written when the decision is known, so it says what was done and counts
+//! everything that it was done about. Records have it as it is; an agent whose result was blocked also reads which tool it
+//! was, what was found and whether to call again. In words of ours only.
 
 use crate::judge::decide::decide_sanitised;
+use crate::tool::ToolName;
 use crate::verdict::explained::ExplainedFinding;
 use crate::verdict::hit::{Action, Carrier, Hit, whereabouts};
+use crate::verdict::rule::{describe_rule, is_classifier_error};
 use crate::verdict::{Decision, Finding};
 
 /// Names of families or classes that are spelt out.
@@ -17,6 +20,32 @@ pub(crate) fn reason(decision: Decision, found: &ExplainedFinding, all: &[Findin
         (None, Some(hit)) if hit.action != Action::Blocked => hits(finding, hit, all),
         (None, _) => format!("{decision} by policy: {} {}", finding.stage, finding.rule),
     }
+}
+
+/// What an agent reads in place of a blocked result: the reason, then the tool, what was found and whether it helps to
+/// call again, each unless the reason says it. `found` led to the decision; without one, the gateway could not do its part.
+pub(crate) fn blocked_text(
+    reason: &str,
+    found: Option<&ExplainedFinding>,
+    tool: &ToolName,
+) -> String {
+    let mut text = reason.to_owned();
+    let named = format!("(tool {})", tool.shown());
+    if !text.ends_with(&named) {
+        text.push(' ');
+        text.push_str(&named);
+    }
+    let rule = found.map(|found| found.finding.rule.as_ref());
+    if let (Some(rule), Some(None)) = (rule, found.map(|found| &found.sentence)) {
+        text.push_str(": ");
+        text.push_str(describe_rule(rule));
+    }
+    text.push_str(if rule.is_some_and(is_classifier_error) {
+        "; try again later"
+    } else {
+        "; retrying will not help"
+    });
+    text
 }
 
 /// What was found in texts and what was done about it, with all findings that are of the same kind added up.

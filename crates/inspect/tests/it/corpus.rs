@@ -215,7 +215,10 @@ fn check_emitted(
         let last = blocks.last().and_then(|block| block["text"].as_str());
         same("last text", &last, &Some(said.as_str()))?;
     } else if inspected.decision() == Decision::Blocked {
-        let error = error_result(inspected.reason().unwrap_or_default(), policy.client);
+        let answer = inspected.answer().unwrap_or_default();
+        let reason = inspected.reason().unwrap_or_default();
+        same("answer begins with", &answer.starts_with(reason), &true)?;
+        let error = error_result(answer, policy.client);
         let value = value(&emitted)?;
         let result = if value.get("jsonrpc").is_some() {
             &value["result"]

@@ -90,6 +90,8 @@ mod tests {
             let sent = Inspected::authored(refusal, ClientEra::Modern);
             assert_eq!(ended(&sent), expected, "{refusal}");
         }
+        let unknown = Inspected::unknown_tool("files:raed now", ClientEra::Modern);
+        assert_eq!(ended(&unknown), "denied", "{:?}", unknown.answer());
         for own in ["no such file", "the call was cancelled by the user"] {
             assert_eq!(outcome_of_text(own), None, "{own}");
         }

@@ -85,8 +85,8 @@ pub(in crate::commands) fn query(pairs: &[(&'static str, String)]) -> String {
     pairs.collect::<Vec<_>>().join("&")
 }
 
-/// A value as it can stand in a URL's query.
-fn encoded(text: &str) -> String {
+/// A value as it can stand in a URL's query or path.
+pub(in crate::commands) fn encoded(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {

@@ -36,7 +36,7 @@ pub(super) fn run(arguments: &Logs, console: &mut Console<'_>) -> Result<Exit, F
     };
     let name = printable(&arguments.name);
     // What cannot be a name must not become another path.
-    let is_name = countersign_gateway::config::is_server_name(&arguments.name);
+    let is_name = countersign_config::is_server_name(&arguments.name);
     let answer = if is_name {
         Some(gateway.get(&format!("/api/v1/servers/{name}/logs"))?)
     } else {

@@ -1,10 +1,11 @@
-//! `countersign tools show`: what the running gateway knows about one tool: what it declared, and whether classifiers see
-//! its results and why not.
+//! `countersign tools show`: what the running gateway knows about one tool: what its server declared, the mode that holds
+//! for its results and which key sets it, whether its schema can be enforced, and whether classifiers see its results.
 
 use anyhow::anyhow;
 use clap::Args;
 use serde_json::Value;
 
+use crate::commands::activity::url_encoded;
 use crate::commands::whose::Whose;
 use crate::format::{Format, FormatOption};
 use crate::remote::Remote;
@@ -42,26 +43,66 @@ pub(super) fn run(arguments: &Show, console: &mut Console<'_>) -> Result<Exit, F
         Ok(config) => Remote::require(&config)?,
         Err(exit) => return Ok(exit),
     };
-    let listed = gateway.get("/api/v1/tools")?.json()?;
-    let tools = listed["tools"].as_array().into_iter().flatten();
-    let is_it = |one: &&Value| one["server"] == server && one["tool"] == tool;
-    let Some(found) = tools.into_iter().find(is_it) else {
+    let name = format!("{}:{}", url_encoded(server), url_encoded(tool));
+    let answer = gateway.get(&format!("/api/v1/tools/{name}"))?;
+    if answer.status == 404 {
         let name = printable(&arguments.tool);
         console.message(format!(
             "there is no tool {name}; see `countersign tools list`\n"
         ));
         return Ok(Exit::No);
-    };
+    }
+    let found = answer.json()?;
     match arguments.format.output {
         Format::Json => console.data(format!("{found}\n"))?,
-        Format::Text => console.data(rendered(found))?,
+        Format::Text => console.data(rendered(&found))?,
     }
     Ok(Exit::Ok)
 }
 
+/// One line for each short fact, and the description and the schemas below their names.
 fn rendered(tool: &Value) -> String {
-    let text = |value: &Value| printable(value.as_str().unwrap_or_default());
-    let classify = &tool["classify"];
+    let declaration = &tool["declaration"];
+    let name = format!("{}:{}", text(&tool["server"]), text(&tool["tool"]));
+    [
+        line("tool", &name),
+        line("on the wire", &text(&tool["wire_name"])),
+        line("called with", &text(&tool["router"])),
+        validation(&tool["output_validation"]),
+        screening(&tool["classify"]),
+        described(&declaration["description"]),
+        schema("input schema", &declaration["inputSchema"]),
+        schema("output schema", &declaration["outputSchema"]),
+    ]
+    .concat()
+}
+
+fn line(name: &str, value: &str) -> String {
+    format!("{name:<14} {value}\n")
+}
+
+/// Text of the gateway or of a server, safe for a terminal and on one line.
+fn text(value: &Value) -> String {
+    printable(value.as_str().unwrap_or_default())
+}
+
+fn yes_or_no(value: &Value) -> &'static str {
+    if value == true { "yes" } else { "no" }
+}
+
+/// The mode with the key that sets it, and whether the schema can be enforced.
+fn validation(validation: &Value) -> String {
+    let set_by = match validation["key"].as_str() {
+        Some(key) => format!("set by {}", printable(key)),
+        None => "the default".to_owned(),
+    };
+    let mode = format!("{}, {set_by}", text(&validation["mode"]));
+    let enforceable = yes_or_no(&validation["enforceable"]);
+    let enforceable = format!("{enforceable}: {}", text(&validation["reason"]));
+    line("mode", &mode) + &line("enforceable", &enforceable)
+}
+
+fn screening(classify: &Value) -> String {
     let names = classify["classifiers"].as_array().into_iter().flatten();
     let names: Vec<String> = names.map(text).collect();
     let names = if names.is_empty() {
@@ -74,22 +115,28 @@ fn rendered(tool: &Value) -> String {
         Some("beyond_schema") => "only beyond the schema",
         _ => "no",
     };
-    let yes = |value: &Value| if value == true { "yes" } else { "no" };
-    let lines = [
-        (
-            "tool",
-            format!("{}:{}", text(&tool["server"]), text(&tool["tool"])),
-        ),
-        ("on the wire", text(&tool["wire_name"])),
-        ("called with", text(&tool["router"])),
-        ("output schema", yes(&tool["output_schema"]).to_owned()),
-        ("free text", yes(&classify["free_text"]).to_owned()),
-        ("classifiers", names),
-        (
-            "screened",
-            format!("{screened}: {}", text(&classify["reason"])),
-        ),
-    ];
-    let lines = lines.map(|(name, value)| format!("{name:<14} {value}\n"));
-    lines.concat()
+    let screened = format!("{screened}: {}", text(&classify["reason"]));
+    line("free text", yes_or_no(&classify["free_text"]))
+        + &line("classifiers", &names)
+        + &line("screened", &screened)
+}
+
+/// The description, line by line.
+fn described(description: &Value) -> String {
+    match description.as_str() {
+        None | Some("") => line("description", "none"),
+        Some(text) => below("description", text),
+    }
+}
+
+fn schema(name: &str, schema: &Value) -> String {
+    if schema.is_null() {
+        return line(name, "none");
+    }
+    below(name, &format!("{schema:#}"))
+}
+
+fn below(name: &str, lines: &str) -> String {
+    let lines = lines.lines().map(|line| format!("  {}\n", printable(line)));
+    format!("{name}\n{}", lines.collect::<String>())
 }

@@ -20,6 +20,17 @@ pub(super) struct CallSubject {
     pub(super) name: String,
 }
 
+/// The tool that a call asked for, as the client wrote it: the argument of a router tool, or the name of the call.
+pub(super) fn asked_tool(call: &Call) -> String {
+    let routed = call.arguments.as_ref().filter(|_| is_routed(call));
+    let routed = routed.and_then(|arguments| text_at(arguments, &["name"]));
+    routed.unwrap_or_else(|| call.name.clone())
+}
+
+fn is_routed(call: &Call) -> bool {
+    call.method == Method::CallTool && call.endpoint == Endpoint::Router
+}
+
 impl CallSubject {
     pub(super) fn of(call: &Call, is_server: impl Fn(&str) -> bool) -> Self {
         if let Some(name) = routed_name(call) {
@@ -45,7 +56,7 @@ impl CallSubject {
 
 /// The tool that a router tool was asked to call, as `server:tool`.
 fn routed_name(call: &Call) -> Option<String> {
-    if call.method != Method::CallTool || call.endpoint != Endpoint::Router {
+    if !is_routed(call) {
         return None;
     }
     let Some(Does::Call(_)) = Does::of(&call.name) else {

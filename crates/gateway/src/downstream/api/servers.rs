@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::{error, ok};
 use crate::catalogue::Tool;
-use countersign_config as config;
 use crate::reply::Body;
 use crate::server_state::ServerState;
 use crate::shared::Shared;
 use crate::snapshot::Server;
 use crate::upstream::{State, excerpt};
+use countersign_config as config;
 
 /// So much of a line is shown beside a server.
 const SHORT_LINE: usize = 200;

@@ -19,11 +19,11 @@ const USUAL: &str = "application/json, text/event-stream";
 const NOT_ADMIN: &str = "this request needs the admin_key: the api_key opens MCP and every GET";
 const ADMIN_KEY_HINT: &str = "send the admin_key instead: it is in the configuration, in COUNTERSIGN_ADMIN_KEY, or in the file `admin_key` in the data directory";
 
-pub(super) fn not_allowed() -> Response<Body> {
-    let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "use POST\n");
-    response
-        .headers_mut()
-        .insert(ALLOW, HeaderValue::from_static("GET, POST, DELETE"));
+/// The answer to a method that the path does not have; `allowed` are those that it has, as `Allow` lists them.
+pub(super) fn not_allowed(allowed: &'static str) -> Response<Body> {
+    let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "method not allowed\n");
+    let allowed = HeaderValue::from_static(allowed);
+    response.headers_mut().insert(ALLOW, allowed);
     response
 }
 

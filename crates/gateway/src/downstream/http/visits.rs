@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
-/// Connections without a key at once.
-const UNPROVEN: usize = 512;
+/// Connections without a key at once. Enough for a thousand clients that connect in the same moment to a gateway on a busy
+/// machine: each has to stay until its first request has been read.
+const UNPROVEN: usize = 2048;
 /// Connections with a key at once.
 const PROVEN: usize = 4096;
 

@@ -92,6 +92,10 @@ mod tests {
         ] {
             assert!(!failure.refusal(1).is_retryable(), "{failure:?}");
         }
-        assert!(Failure::NotSent("no route".into()).refusal(1).is_retryable());
+        assert!(
+            Failure::NotSent("no route".into())
+                .refusal(1)
+                .is_retryable()
+        );
     }
 }

@@ -164,7 +164,7 @@ fn resume_headers(awaited: &Awaited<'_>, point: &ResumePoint) -> Option<HeaderMa
 /// Whether the next try may go better.
 fn may_pass(failure: &Failure) -> bool {
     match failure {
-        Failure::NotSent | Failure::Lost => true,
+        Failure::NotSent(_) | Failure::Lost => true,
         Failure::Status(status, _) => matches!(status.as_u16(), 408 | 429 | 500 | 502 | 503 | 504),
         Failure::Malformed | Failure::TooLarge | Failure::Busy => false,
     }
