@@ -142,7 +142,9 @@ impl Cleaner<'_> {
         {
             self.visit_content(content);
         }
-        if self.rest_passes(result, content, envelope.structured_content()) {
+        let passes = || self.rest_passes(result, content, envelope.structured_content());
+        // Texts of prompts and resources are framed too, whether there is a hit in them or not.
+        if !self.frames() && passes() {
             return;
         }
         let first = [content, envelope.structured_content()];

@@ -29,6 +29,10 @@ pub(crate) fn trials() -> Vec<Trial> {
         Trial::test("sanitise::cleaning twice is cleaning once", twice_is_once),
         Trial::test("sanitise::exactly one boundary pair", one_boundary_pair),
         Trial::test(
+            "sanitise::texts of prompts and resources are framed and cut without a hit",
+            prompts_and_resources_are_framed,
+        ),
+        Trial::test(
             "sanitise::no boundary without randomness",
             no_guessable_boundary,
         ),
@@ -470,6 +474,40 @@ fn one_boundary_pair() -> Result<(), Failed> {
             let text = again["content"][0]["text"].as_str().ok_or("a text")?;
             assert_eq!(tags(text), (1, 1), "{text}");
         }
+    }
+    Ok(())
+}
+
+fn prompts_and_resources_are_framed() -> Result<(), Failed> {
+    let results = [
+        (
+            r#"{"messages":[{"role":"user","content":{"type":"text","text":"plain words"}}]}"#,
+            "/messages/0/content/text",
+        ),
+        (
+            r#"{"contents":[{"uri":"file:///a","text":"plain words"}]}"#,
+            "/contents/0/text",
+        ),
+        (
+            r#"{"structuredContent":{},"content":[{"type":"text","text":"plain words"}]}"#,
+            "/content/0/text",
+        ),
+    ];
+    for (result, pointer) in results {
+        let left = |block: &str| {
+            let left = emitted(result, &policy(block));
+            let text = left.pointer(pointer).and_then(Value::as_str);
+            text.map(str::to_owned)
+        };
+        let framed = left(r#"{"mode":"full"}"#).ok_or("a text")?;
+        assert_eq!(tags(&framed), (1, 1), "{framed}");
+        assert!(framed.contains("\nplain words\n"), "{framed}");
+        let cut = left(r#"{"max_text_chars":5}"#).ok_or("a text")?;
+        assert!(
+            cut.starts_with("plain") && !cut.contains("words"),
+            "{pointer}: {cut}"
+        );
+        assert_eq!(left("{}").as_deref(), Some("plain words"));
     }
     Ok(())
 }
