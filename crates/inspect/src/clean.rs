@@ -144,7 +144,7 @@ impl Cleaner<'_> {
         }
         let passes = || self.rest_passes(result, content, envelope.structured_content());
         // Texts of prompts and resources are framed too, whether there is a hit in them or not.
-        if !self.frames() && passes() {
+        if !self.changes_every_text() && passes() {
             return;
         }
         let first = [content, envelope.structured_content()];

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 
-use crate::support::{Rig, preset, result};
+use crate::support::{Rig, WAIT, preset, result};
 
 /// Both ends of every connection are in this process.
 fn raise_the_limit_of_files() {
@@ -78,4 +78,32 @@ async fn many_streams_hear_the_same() {
     let event = stream.event().await.expect("a stream").expect("no end");
     let record: Value = serde_json::from_slice(&event.data).expect("JSON");
     assert_eq!(record["tool"], "array");
+}
+
+/// Also when they are asked for at the same time, before any of them is open.
+#[tokio::test(flavor = "multi_thread")]
+async fn no_more_than_128_event_streams_are_open() {
+    raise_the_limit_of_files();
+    let rig = Rig::over(vec![preset("x", "demo")]).await;
+    let mut asked = tokio::task::JoinSet::new();
+    for _ in 0..300 {
+        let client = rig.client("/events");
+        asked.spawn(async move { client.open("GET", b"").await.expect("an answer") });
+    }
+    let answers = asked.join_all().await;
+    let open = answers.iter().filter(|answer| answer.status == 200).count();
+    assert_eq!(open, 128);
+    let refused = answers.iter().filter(|answer| answer.status == 503).count();
+    assert_eq!(refused, 300 - 128);
+    // A stream that ends leaves its place to another.
+    drop(answers);
+    let again = async {
+        loop {
+            let stream = rig.client("/events").open("GET", b"").await;
+            if stream.expect("an answer").status == 200 {
+                return;
+            }
+        }
+    };
+    tokio::time::timeout(WAIT, again).await.expect("a place");
 }

@@ -31,8 +31,6 @@ use feed::{Event, Next, STEP, Subscription};
 const PULSE: Duration = Duration::from_secs(15);
 /// How long a client may take to receive what is sent to it.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Streams at once.
-const STREAMS: usize = 128;
 /// So many streams are told at once. If there are more, each looks for itself what is new, in turn, so that calls are
 /// not held up by all of them at the same time.
 const PROMPT: u32 = 16;
@@ -60,16 +58,18 @@ pub(in crate::downstream) async fn respond(
         let why = "Last-Event-ID is not the id of an event of this gateway";
         return error(StatusCode::BAD_REQUEST, why);
     }
-    if shared.feed.streams() >= STREAMS {
+    // Before anything is waited for: requests that come together count each other.
+    let Some(subscription) = shared.feed.subscribe() else {
         let why = "too many event streams are open";
         return error(StatusCode::SERVICE_UNAVAILABLE, why);
-    }
+    };
     let visit = request.extensions().get::<Visit>().cloned();
     match newest(shared).await {
         Ok(newest) => {
             let place = seen.flatten().unwrap_or(newest);
+            Feed::begin(shared, newest);
             let stream = Stream {
-                subscription: Feed::subscribe(shared, newest),
+                subscription,
                 filter,
                 place,
                 is_live: false,

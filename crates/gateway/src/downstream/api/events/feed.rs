@@ -17,6 +17,8 @@ pub(super) const STEP: usize = 100;
 /// How much is held.
 const MOST_EVENTS: usize = 1000;
 const MOST_BYTES: usize = 4 << 20;
+/// Streams at once.
+const MOST_STREAMS: usize = 128;
 /// Streams that read the store at once.
 const CATCHING_UP: usize = 4;
 
@@ -76,11 +78,21 @@ impl Feed {
         }
     }
 
-    /// Joins a stream; the feed begins at `newest` if this is the first one.
-    pub(super) fn subscribe(shared: &Arc<Shared>, newest: u64) -> Subscription {
-        let feed = &shared.feed;
-        let mut ring = feed.ring();
-        feed.streams.fetch_add(1, Ordering::SeqCst);
+    /// Takes a place among the streams; nothing if there are as many as there may be.
+    pub(super) fn subscribe(&self) -> Option<Subscription> {
+        let one_more = |streams| (streams < MOST_STREAMS).then_some(streams + 1);
+        self.streams
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more)
+            .ok()?;
+        Some(Subscription {
+            grown: self.grown.subscribe(),
+            streams: Arc::clone(&self.streams),
+        })
+    }
+
+    /// Has the feed begin at `newest` unless it runs. Its caller has a subscription, so the feed goes on.
+    pub(super) fn begin(shared: &Arc<Shared>, newest: u64) {
+        let mut ring = shared.feed.ring();
         if !ring.is_fed {
             *ring = Ring {
                 from: newest,
@@ -89,10 +101,6 @@ impl Feed {
                 ..Ring::default()
             };
             tokio::spawn(feed_streams(Arc::clone(shared)));
-        }
-        Subscription {
-            grown: feed.grown.subscribe(),
-            streams: Arc::clone(&feed.streams),
         }
     }
 
