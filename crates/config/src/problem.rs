@@ -106,7 +106,8 @@ impl ConfigError {
         }
     }
 
-    /// The same, without the lines of a text that nobody has.
+    /// The same error without line numbers, for a text that the reader of the error does not have.
+    #[must_use]
     pub fn without_lines(self) -> Self {
         match self {
             Self::Invalid { problems, .. } => {

@@ -35,8 +35,8 @@ pub struct EventStream<B> {
     searched: usize,
     /// The data lines of the event under way.
     data: Data,
-    /// The `id` of the event under way, if it has one.
-    id: Option<Option<HeaderValue>>,
+    /// The id that holds once the event under way is whole: its own, or the one before.
+    id: Option<HeaderValue>,
     resume_point: ResumePoint,
     /// The last line ended with a carriage return, so a line feed now is part of that end.
     after_return: bool,
@@ -128,6 +128,7 @@ impl<B: Body<Data = Bytes> + Unpin> EventStream<B> {
     /// The same stream, as one that goes on where another ended.
     #[must_use]
     pub fn resumed_from(mut self, point: ResumePoint) -> Self {
+        self.id.clone_from(&point.last_event_id);
         self.resume_point = point;
         self
     }
@@ -172,7 +173,7 @@ impl<B: Body<Data = Bytes> + Unpin> EventStream<B> {
         if let Some(data) = field(line, "data") {
             self.data.add(data);
         } else if let Some(id) = field(line, "id") {
-            self.id = Some(header_value(&id));
+            self.id = header_value(&id);
         } else if let Some(millis) = field(line, "retry") {
             let retry = &mut self.resume_point.retry;
             *retry = duration(&millis).or(*retry);
@@ -181,9 +182,7 @@ impl<B: Body<Data = Bytes> + Unpin> EventStream<B> {
 
     /// Ends the event under way; its message, if it has one.
     fn end_event(&mut self) -> Option<Bytes> {
-        if let Some(id) = self.id.take() {
-            self.resume_point.last_event_id = id;
-        }
+        self.resume_point.last_event_id.clone_from(&self.id);
         let data = self.data.take().filter(|data| !data.is_empty())?;
         Some(std::mem::take(&mut self.held).attach(data))
     }

@@ -1,7 +1,7 @@
 //! The metaschemas of the supported dialects, bundled because nothing is ever fetched.
 //!
-//! They are the documents the JSON Schema organisation publishes, unchanged. They are parsed only when a schema refers
-//! to one of them.
+//! They are the documents the JSON Schema organisation publishes, unchanged; those of drafts 04 and 06 are copies of the
+//! ones in the `referencing` crate. They are parsed only when a schema refers to one of them.
 
 /// The text of a published metaschema, by its URI without an empty fragment.
 pub(crate) fn find(uri: &str) -> Option<&'static str> {

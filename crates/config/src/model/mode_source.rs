@@ -95,8 +95,10 @@ mod tests {
         };
         let mode = |one| is_set(one).then_some(Mode::Off);
         let profile = |one| is_set(one).then_some(Profile::Hardened);
-        let mut config = Config::default();
-        config.profile = profile(ModeSource::Profile).unwrap_or_default();
+        let mut config = Config {
+            profile: profile(ModeSource::Profile).unwrap_or_default(),
+            ..Config::default()
+        };
         config.output.mode = mode(ModeSource::File);
         let mut server = Server::stdio("s", "true".to_owned(), []);
         server.profile = profile(ModeSource::ServerProfile);

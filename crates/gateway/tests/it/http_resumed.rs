@@ -113,10 +113,8 @@ async fn a_stream_that_was_closed_is_resumed_and_the_call_is_made_once() {
 
 #[tokio::test]
 async fn a_stream_is_resumed_as_often_as_it_is_closed() {
-    let mut steps = String::new();
-    for id in ["a", "b", "c", "d"] {
-        steps += &format!(r#"{},{{"close_stream":{{}}}},"#, event(id));
-    }
+    let closed = |id: &str| format!(r#"{},{{"close_stream":{{}}}},"#, event(id));
+    let mut steps = ["a", "b", "c", "d"].map(closed).concat();
     // A stream without an id of its own goes on from the one before; one refusal may be chance.
     steps += r#"{"close_stream":{}},{"http":{"status":503}},"#;
     let (server, fixture, log) = legacy(&(steps + &answer())).await;
