@@ -107,21 +107,25 @@ fn many_small_blocks_cost_no_more_than_one() {
     assert!(work(20_000) <= work(200) + 1);
 }
 
-/// Each character around a seam is looked at once, however many seams are near: tokens in pieces of one to three
-/// characters cost a few steps a byte.
+/// Each character around a seam is looked at once, however many seams are near: pieces of one to three characters cost a
+/// few steps a byte, whether they make up tokens or only could begin one.
 #[test]
 fn tokens_in_many_tiny_blocks_cost_a_few_steps_a_byte() {
     let sanitiser = sanitiser(Mode::Clean);
-    for pieces in [
-        &["<|a", "|>"][..],
-        &["<", "|", "a", "|", ">"],
-        &["<|a", "", "|>", ""],
+    for (pieces, is_token) in [
+        (&["<|a", "|>"][..], true),
+        (&["<", "|", "a", "|", ">"], true),
+        (&["<|a", "", "|>", ""], true),
+        (&["<"], false),
+        (&["<|i", "x"], false),
     ] {
         let texts = pieces.repeat(5_000);
         let bytes: u64 = texts.iter().map(|text| text.len() as u64).sum();
         let cleaned = sanitiser.clean_segments(&texts);
-        assert!(cleaned.iter().all(|block| !block.text.contains('<')));
+        if is_token {
+            assert!(cleaned.iter().all(|block| !block.text.contains('<')));
+        }
         let work: u64 = cleaned.iter().map(|block| block.work).sum();
-        assert!(work < 60 * bytes, "{} steps a byte", work / bytes);
+        assert!(work < 30 * bytes, "{} steps a byte", work / bytes);
     }
 }
