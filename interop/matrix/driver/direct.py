@@ -1,6 +1,7 @@
 """A conversation with a server without any library and without the gateway: what it says, byte for byte.
 
-The server is asked in the way the gateway asks: as a modern one first, as a legacy one if it is none.
+The server is asked in the way the gateway asks: as a modern one first, as a legacy one if it is none, and by `wrap` before a
+legacy client as a legacy one only.
 """
 
 import http.client
@@ -139,12 +140,12 @@ def answer_to(text, number):
 class Direct:
     """What a server said: its tools by name, and the results of the calls, as they were written."""
 
-    def __init__(self, transport, calls, capabilities=None):
+    def __init__(self, transport, calls, capabilities=None, legacy=False):
         self._transport = transport
         self._capabilities = capabilities or {}
         self._last = 0
         self._modern = False
-        self._greet()
+        self._greet(legacy)
         listed = spans.members(self._ask("tools/list", {}))
         if "nextCursor" in listed:
             raise Refused("a list of several pages")
@@ -153,10 +154,10 @@ class Direct:
         self.results = [self._ask("tools/call", {"name": call.tool, "arguments": call.arguments}) for call in calls]
         transport.close()
 
-    def _greet(self):
-        self._modern = True
+    def _greet(self, legacy):
+        self._modern = not legacy
         try:
-            if MODERN in json.loads(spans.members(self._ask("server/discover", {}))["supportedVersions"]):
+            if self._modern and MODERN in json.loads(spans.members(self._ask("server/discover", {}))["supportedVersions"]):
                 return
         except Refused:
             pass

@@ -118,11 +118,13 @@ async def attend(gate, gateway, client, tools, folder, rows):
 
 
 def said_to(row, wire):
-    """What the server says to a client that can be asked as much as this one. Only `wrap` passes its questions on."""
-    capabilities = wire.capabilities() if row.way == "wrap" else {}
-    if not capabilities.keys() & {"sampling", "elicitation", "roots"}:
+    """What the server says to a client like this one: `wrap` passes its questions on and speaks the client's own era."""
+    if row.way != "wrap":
         return row.direct
-    return Direct(Stdio(row.server.command), row.server.calls, capabilities)
+    legacy, capabilities = bool(wire.answers("initialize")), wire.capabilities()
+    if not legacy and not capabilities.keys() & {"sampling", "elicitation", "roots"}:
+        return row.direct
+    return Direct(Stdio(row.server.command), row.server.calls, capabilities, legacy)
 
 
 def outcome(row, direct, report, wire):
