@@ -2,22 +2,11 @@
 
 use std::net::SocketAddr;
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::Value;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
 
-use crate::support::{Rig, WAIT, preset, result};
-
-/// Both ends of every connection are in this process.
-fn raise_the_limit_of_files() {
-    let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    let raised = Rlimit {
-        current: maximum,
-        maximum,
-    };
-    setrlimit(Resource::Nofile, raised).expect("the limit may be raised");
-}
+use crate::support::{Rig, WAIT, preset, raise_file_limit, result};
 
 async fn crowd(address: SocketAddr, size: usize) -> Vec<TcpStream> {
     let mut crowd = Vec::new();
@@ -29,7 +18,7 @@ async fn crowd(address: SocketAddr, size: usize) -> Vec<TcpStream> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn half_open_connections_make_room_for_newer_ones() {
-    raise_the_limit_of_files();
+    raise_file_limit();
     let rig = Rig::over(vec![preset("x", "demo")]).await;
     let client = rig.client("/mcp/s/x");
     // Its connection has shown the key, so it stays whatever comes.
@@ -83,7 +72,7 @@ async fn many_streams_hear_the_same() {
 /// Also when they are asked for at the same time, before any of them is open.
 #[tokio::test(flavor = "multi_thread")]
 async fn no_more_than_128_event_streams_are_open() {
-    raise_the_limit_of_files();
+    raise_file_limit();
     let rig = Rig::over(vec![preset("x", "demo")]).await;
     let mut asked = tokio::task::JoinSet::new();
     for _ in 0..300 {

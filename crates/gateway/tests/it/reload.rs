@@ -12,11 +12,10 @@ use countersign_config::{Located, Origin, Overrides, Source};
 use countersign_fixture::client::request;
 use countersign_fixture::{Answer, Body, LogListener, Script, Step, Tool, executable};
 use countersign_gateway::Gateway;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{ADMIN_KEY, KEY, Rig, WAIT, text};
+use crate::support::{ADMIN_KEY, KEY, Rig, WAIT, raise_file_limit, text};
 
 /// A configuration of the test's own, over these servers.
 fn file(servers: &Value) -> Value {
@@ -167,16 +166,6 @@ fn settings(strange: bool) -> Value {
     }
 }
 
-/// As many files at once as there may be: each call has a connection of its own, and both its ends are ours.
-fn many_files() {
-    let limit = getrlimit(Resource::Nofile);
-    let raised = Rlimit {
-        current: limit.maximum,
-        ..limit
-    };
-    setrlimit(Resource::Nofile, raised).expect("the limit can be raised to its maximum");
-}
-
 /// Calls that run at the same time.
 struct Calls(Vec<tokio::task::JoinHandle<(String, String)>>);
 
@@ -258,7 +247,7 @@ fn tools() -> Script {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_thousand_calls_in_flight_each_see_one_configuration() {
-    many_files();
+    raise_file_limit();
     let folder = tempfile::tempdir().expect("a folder");
     let mut log = LogListener::bind().await.expect("a port");
     let mut server = scripted(folder.path(), "x", &tools(), Some(&log));

@@ -10,6 +10,7 @@ use countersign_fixture::{Entry, Log, Script, executable, span};
 use countersign_gateway::Gateway;
 use countersign_inspect::Mode;
 use countersign_inspect::config::SanitiseMode;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -235,4 +236,14 @@ pub(crate) fn error_code(answer: &Response) -> i64 {
     value["error"]["code"]
         .as_i64()
         .unwrap_or_else(|| panic!("no error: {value}"))
+}
+
+/// Lets this process open as many files as it may: in tests, both ends of every connection are in it.
+pub(crate) fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    setrlimit(Resource::Nofile, raised).expect("the limit can be raised to its maximum");
 }

@@ -1,4 +1,4 @@
-//! Why a request to a server over HTTP has no answer, and what that means for whoever called.
+//! Why a request to a server over HTTP has no answer, and what that means for the caller.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub(super) enum Failure {
 }
 
 impl Failure {
-    /// What whoever called is told; `limit` is the size a message may have.
+    /// What the caller is told; `limit` is the size a message may have.
     pub(super) fn refusal(&self, limit: usize) -> Refusal {
         match self {
             Self::NotSent(_) => Refusal::Unreachable,

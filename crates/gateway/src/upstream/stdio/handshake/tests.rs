@@ -55,7 +55,7 @@ async fn late(discover: Option<&str>, initialize: &str) -> Result<Era, Handshake
     let greeting =
         tokio::spawn(async move { greet(&wire, Greeting::First(Era::Modern), b"{}").await });
     let first = child.asked("server/discover").await;
-    // The clock stands still, and jumps when nobody has anything to do.
+    // The clock stands still, and jumps ahead when every task waits.
     let second = child.asked("initialize").await;
     if let Some(answer) = discover {
         child.answer(&first, answer).await;
