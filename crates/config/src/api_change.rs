@@ -1,4 +1,4 @@
-//! What a change of the file over the API may not touch, even with the admin key. Some keys are the file's alone: the
+//! What a change of the file over the API may not touch, even with the admin key; each key says so where it is declared. Some keys are the file's alone: the
 //! keys of the gateway, where it listens and where it keeps its state. Others decide which programs are started and
 //! where secrets are sent; they need `allow_api_commands` in the file. The texts before and after the change are
 //! compared, so it does not matter how a patch is written.
@@ -8,37 +8,13 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use super::document::step;
+use super::keys::{Api, Block, CLASSIFIER, Form};
+use super::model::ROOT;
 use super::problem::{ConfigError, MAX_REPORTED, Place, Problem};
+use super::server::Server;
+use super::setting::Keys;
 
 const ALLOWING: &str = "allow_api_commands";
-
-/// What only the file may say.
-const FILE_ONLY: &[&str] = &[
-    "/api_key",
-    "/admin_key",
-    "/allow_api_commands",
-    "/listen",
-    "/data_dir",
-    "/storage",
-    "/activity/signing_key",
-];
-
-/// What a program is started with.
-const PROGRAM: &[&str] = &["command", "args", "env", "working_dir", "cwd"];
-
-/// What tells where a classifier is and how it is asked, not what is made of its answers.
-const CLASSIFIER: &[&str] = &[
-    "kind",
-    "endpoint",
-    "api_key",
-    "bearer_token",
-    "headers",
-    "region",
-    "access_key_id",
-    "secret_access_key",
-    "session_token",
-    "path",
-];
 
 /// Refuses a change from one text of the file to another that may not be made over the API.
 pub fn check_api_change(before: &str, after: &str) -> Result<(), ConfigError> {
@@ -46,11 +22,11 @@ pub fn check_api_change(before: &str, after: &str) -> Result<(), ConfigError> {
         // A text that is no JSON is refused where it is read.
         serde_json::from_str::<Value>(text.trim_start_matches('\u{feff}')).unwrap_or_default()
     });
-    let file_only = FILE_ONLY.iter();
-    let mut problems: Vec<_> = file_only
+    let mut problems: Vec<_> = file_only(ROOT, "")
+        .into_iter()
         .filter(|pointer| before.pointer(pointer) != after.pointer(pointer))
         .map(|pointer| {
-            refuse(pointer, "cannot be changed over the API")
+            refuse(&pointer, "cannot be changed over the API")
                 .hint("change it in the configuration file")
         })
         .collect();
@@ -63,6 +39,26 @@ pub fn check_api_change(before: &str, after: &str) -> Result<(), ConfigError> {
         return Ok(());
     }
     Err(problems.into())
+}
+
+/// Pointers to what only the file may say. Depth of recursion is that of the declared keys.
+fn file_only(block: &Block, pointer: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for key in block.keys {
+        let pointer = format!("{pointer}/{}", key.name);
+        match key.form {
+            _ if key.api == Api::FileOnly => found.push(pointer),
+            Form::Block(inner) => found.extend(file_only(inner, &pointer)),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The keys of a block that need `allow_api_commands`.
+fn commands(block: &Block) -> impl Iterator<Item = &'static str> {
+    let keys = block.keys.iter().filter(|key| key.api == Api::Commands);
+    keys.map(|key| key.name)
 }
 
 fn refuse(pointer: &str, message: &str) -> Problem {
@@ -81,9 +77,9 @@ fn servers(before: &Value, after: &Value) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (name, (pointer, new)) in after {
         let old = before.get(name).map_or(&nothing, |(_, old)| old);
-        let changed = |key: &&&str| old.get(**key) != new.get(**key);
+        let changed = |key: &&str| old.get(*key) != new.get(*key);
         if new.contains_key("command")
-            && let Some(key) = PROGRAM.iter().find(changed)
+            && let Some(key) = commands(Server::BLOCK).find(changed)
         {
             let message = "which programs are started cannot be changed over the API";
             problems.push(refuse(&format!("{pointer}/{key}"), message));
@@ -155,7 +151,10 @@ fn by_name<'a>(file: &'a Value) -> BTreeMap<&'a str, (String, &'a Map<String, Va
 fn classifiers(before: &Value, after: &Value) -> Vec<Problem> {
     let list = |file: &Value| -> Vec<Vec<Option<Value>>> {
         let list = file.get("classifiers").and_then(Value::as_array);
-        let reached = |one: &Value| CLASSIFIER.iter().map(|key| one.get(key).cloned()).collect();
+        let reached = |one: &Value| {
+            let keys = commands(&CLASSIFIER);
+            keys.map(|key| one.get(key).cloned()).collect()
+        };
         list.into_iter().flatten().map(reached).collect()
     };
     let known = list(before);

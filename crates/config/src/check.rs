@@ -7,7 +7,8 @@ use countersign_tape::{Kind, Tape};
 
 use super::document::{Document, brief};
 use super::duration;
-use super::keys::{Block, Form, ROOT};
+use super::keys::{Block, Form};
+use super::model::ROOT;
 use super::nearest::nearest;
 use super::problem::{MAX_REPORTED, Problem, Warning};
 
@@ -19,7 +20,7 @@ pub(crate) fn document(document: &Document<'_>) -> Result<Vec<Warning>, Vec<Prob
         warnings: Vec::new(),
         ignored: BTreeSet::new(),
     };
-    checker.form(0, Form::Block(&ROOT));
+    checker.form(0, Form::Block(ROOT));
     if checker.problems.is_empty() {
         return Ok(checker.into_warnings());
     }

@@ -40,7 +40,7 @@ impl<'a> Environment<'a> {
     }
 
     /// The same with more variables, which do not win over those that are set.
-    pub fn beside<'b>(&'b self, more: &'b BTreeMap<String, String>) -> Environment<'b> {
+    pub fn with_fallback<'b>(&'b self, more: &'b BTreeMap<String, String>) -> Environment<'b> {
         Environment {
             lookup: Box::new(move |name| (self.lookup)(name).or_else(|| more.get(name).cloned())),
             home: self.home.clone(),
@@ -93,7 +93,7 @@ impl<'a> Environment<'a> {
             rest = tail;
         }
         value.push_str(rest);
-        Ok(Secret::referring(value, references))
+        Ok(Secret::from_variables(value, references))
     }
 }
 

@@ -1,14 +1,17 @@
-//! Every key of the file: what it may hold, its default, and one sentence about it. The checker,
-//! the JSON Schema, `config init` and the reference page all read this table, so they cannot
-//! disagree.
+//! What a key of the file is: its name, what it may hold, its default, one sentence about it, and what a change of it
+//! takes. `setting::keys!` declares the keys of a block together with the struct they are read into. Checking, defaults, the JSON
+//! Schema, `config init`, `config show`, the reference page and what a reload does with a change all follow from that one
+//! declaration.
 
 mod classifiers;
-mod root;
 mod sanitisation;
-mod server;
 mod validation;
 
-pub(crate) use root::ROOT;
+use std::borrow::Cow;
+
+pub(crate) use classifiers::CLASSIFIER;
+pub(crate) use sanitisation::SANITISATION;
+pub(crate) use validation::{INPUT_VALIDATION, OUTPUT_VALIDATION};
 
 use super::foreign::Foreign;
 
@@ -29,9 +32,38 @@ pub(crate) struct Block {
 pub(crate) struct Key {
     pub(crate) name: &'static str,
     pub(crate) form: Form,
-    /// As JSON; empty when absence has no equivalent value.
-    pub(crate) default: &'static str,
+    pub(crate) default: DefaultText,
     pub(crate) help: &'static str,
+    pub(crate) change: Change,
+    pub(crate) api: Api,
+}
+
+/// A default as the file would write it: JSON, or nothing when absence has no equivalent value.
+#[derive(Debug)]
+pub(crate) enum DefaultText {
+    Json(&'static str),
+    /// Made from the typed default.
+    Made(fn() -> String),
+}
+
+/// When a changed value takes effect in a gateway that runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Change {
+    /// With the reload.
+    Reload,
+    /// With the next start; until then the old value stays in use.
+    Restart,
+}
+
+/// Whether a key may be changed over the API.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Api {
+    /// Yes, with the admin key.
+    Allowed,
+    /// Only where the file has `allow_api_commands`: it decides which program is started or where secrets are sent.
+    Commands,
+    /// No.
+    FileOnly,
 }
 
 /// What a key may hold.
@@ -94,11 +126,30 @@ impl Block {
     }
 }
 
+impl Key {
+    /// The default as JSON; empty when absence has no equivalent value.
+    pub(crate) fn default(&self) -> Cow<'static, str> {
+        match self.default {
+            DefaultText::Json(text) => text.into(),
+            DefaultText::Made(make) => make().into(),
+        }
+    }
+
+    /// The same key, changed over the API only where commands are.
+    const fn needing_commands(mut self) -> Self {
+        self.api = Api::Commands;
+        self
+    }
+}
+
+/// A key of a block whose types belong to another crate.
 const fn key(name: &'static str, form: Form, default: &'static str, help: &'static str) -> Key {
     Key {
         name,
         form,
-        default,
+        default: DefaultText::Json(default),
         help,
+        change: Change::Reload,
+        api: Api::Allowed,
     }
 }

@@ -1,8 +1,10 @@
 //! The configuration of a Countersign gateway: `mcp_config.json` in, a typed [`Config`] out, or every mistake in it with
 //! its line, its column and what to write instead.
 //!
-//! A file is read in four steps, each a module: `document` (JSON with positions), `check` (against the table in
-//! `keys`), `raw` (serde), `resolve` (typed and cross-checked). This crate binds no port and starts no process.
+//! A key is declared once, with `keys!`, beside the struct it is read into: its name, what it may hold, its default, one
+//! sentence about it, and what a change of it takes. The file is read in three steps, each a module: `document` (JSON with
+//! positions), `check` (against the declared keys), `resolve` (typed and cross-checked). This crate binds no port and starts
+//! no process.
 //!
 //! ```
 //! use countersign_config::{ConfigError, Environment, parse};
@@ -18,6 +20,7 @@
 //! # Ok::<(), ConfigError>(())
 //! ```
 
+mod activity;
 mod api_change;
 mod check;
 mod classifier;
@@ -25,8 +28,10 @@ mod document;
 mod duration;
 mod environment;
 mod foreign;
+mod held;
 mod keys;
 mod locate;
+mod mask;
 mod merge;
 mod model;
 mod name;
@@ -35,17 +40,22 @@ mod overrides;
 #[cfg(test)]
 mod page;
 mod problem;
-mod raw;
+mod profile;
+mod reader;
 mod resolve;
+mod rules;
 mod running;
 mod sanitisers;
 mod schema;
 mod secret;
+mod server;
+mod setting;
 mod show;
 mod source;
 mod template;
 #[cfg(test)]
 mod tests;
+mod transport;
 mod variables;
 
 use std::fs::File;
@@ -53,22 +63,23 @@ use std::io::{self, Read};
 use std::net::SocketAddr;
 use std::path::Path;
 
+pub use activity::{ActivityConfig, Storage};
 pub use api_change::check_api_change;
-pub use classifier::{Classifier, SetupFailure};
+pub use classifier::Classifier;
 pub use environment::Environment;
 pub use locate::{Located, Origin, locate};
 pub use merge::{merged, patch};
-pub use model::{
-    ActivityConfig, Config, ModeSource, Profile, Protocol, RoutingMode, Server, ToolConfig,
-    ToolNames, Transport,
-};
+pub use model::{Config, ModeSource, RoutingMode, SetupFailure, ToolNames};
 pub use name::{ALLOWED as SERVER_NAMES, fixed as server_name, is_allowed as is_server_name};
 pub use overrides::Overrides;
 pub use problem::{ConfigError, Place, Problem, Warning};
+pub use profile::Profile;
 pub use schema::schema;
 pub use secret::{ApiKey, Secret};
+pub use server::{Server, ToolConfig};
 pub use source::{Adjust, Opened, Source};
 pub use template::template;
+pub use transport::{Protocol, Transport};
 pub use variables::{EnvFile, assignment};
 
 /// Far more than any list of servers; a device or a runaway pipe must not fill memory.
@@ -121,7 +132,7 @@ fn settle(
     let variables = EnvFile::locate(file.map(|(text, _)| text), environment, flags).read()?;
     let (mut config, mut warnings) = match file {
         Some((text, path)) => {
-            let (config, mut warnings) = parse(text, &environment.beside(&variables.values))
+            let (config, mut warnings) = parse(text, &environment.with_fallback(&variables.values))
                 .map_err(|error| error.in_file(path))?;
             warnings.extend(exposed_secret(path, &config));
             (config, warnings)
@@ -136,7 +147,7 @@ fn settle(
 
 /// An address and port to listen on, as `listen` in the file and `COUNTERSIGN_LISTEN` are read.
 pub fn parse_listen(text: &str) -> Result<SocketAddr, Problem> {
-    resolve::listen(text)
+    rules::listen(text)
 }
 
 /// The warning that a gateway with this configuration can be reached from other machines, if it can.

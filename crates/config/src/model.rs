@@ -1,9 +1,7 @@
 //! The configuration as the gateway uses it: typed, complete, and already cross-checked.
 
-mod activity;
 mod mode_source;
-mod profile;
-mod server;
+mod panel;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -15,69 +13,133 @@ use countersign_inspect::config::{
 };
 use countersign_inspect::{MAX_MESSAGE_DEPTH, Policy};
 
-use super::classifier::{Classifier, Panels};
+use super::activity::{ActivityConfig, Storage};
+use super::classifier::Classifier;
 use super::environment::Environment;
-use super::problem::ConfigError;
+use super::foreign;
+use super::held::Held;
+use super::keys::{Block, CLASSIFIER, Form, INPUT_VALIDATION, OUTPUT_VALIDATION, SANITISATION};
+use super::problem::{ConfigError, Problem};
+use super::profile::Profile;
+use super::reader::Reader;
+use super::rules;
 use super::sanitisers::Sanitisers;
-use super::secret::{ApiKey, Secret};
+use super::secret::ApiKey;
+use super::server::Server;
+use super::setting::{Keys, Words, keys, read_into, words};
 
-pub use activity::ActivityConfig;
 pub use mode_source::ModeSource;
-pub use profile::Profile;
-pub use server::{Protocol, Server, ToolConfig, Transport};
+use panel::Panels;
+pub use panel::SetupFailure;
 
-/// Everything one gateway is started with.
-#[derive(Clone, Debug)]
-pub struct Config {
-    /// Where to serve.
-    pub listen: SocketAddr,
-    /// What clients authenticate with; `None`: the one in the data directory, generated at first start.
-    pub api_key: Option<ApiKey>,
-    /// What requests that change something are authenticated with; `None`: as for `api_key`.
-    pub admin_key: Option<ApiKey>,
-    /// Whether a change over the API may say which programs are started and which variables are sent where.
-    pub allow_api_commands: bool,
-    /// Whether `/mcp` needs the key. False only with a loopback `listen`.
-    pub require_mcp_auth: bool,
-    /// Names, with or without a port, accepted in `Host` and `Origin` beside loopback ones. Lower case.
-    pub trusted_hosts: Vec<String>,
-    /// Where state is kept.
-    pub data_dir: PathBuf,
-    /// What `/mcp` offers.
-    pub routing_mode: RoutingMode,
-    /// How tools are named where several servers meet.
-    pub tool_names: ToolNames,
-    /// How long a call may take, unless its server says otherwise.
-    pub call_tool_timeout: Duration,
-    /// The largest message that is handled at all.
-    pub max_message_bytes: usize,
-    /// The deepest message of a server that is handled at all; `None`: the default, or what the guards allow if that is
-    /// more.
-    pub max_message_depth: Option<u32>,
-    /// What all messages in flight may hold together.
-    pub max_inflight_bytes: usize,
-    /// What holds where the blocks below say nothing.
-    pub profile: Profile,
-    /// Where records are stored. May hold a password: show it with [`Secret::shown`].
-    pub storage_url: Secret,
-    /// The activity log.
-    pub activity: ActivityConfig,
-    /// The file's own `output_validation`, as written.
-    pub output: RawOutputValidation,
-    /// The file's own `input_validation`, as written.
-    pub input: RawInputValidation,
-    /// The file's own `output_sanitisation`, as written.
-    pub sanitisation: RawOutputSanitisation,
-    /// The classifiers, in the order of the file.
-    pub classifiers: Vec<Classifier>,
-    /// How long all of them together may take over one result.
-    pub classifier_budget: Duration,
-    /// The servers, in the order of the file, disabled ones included.
-    pub servers: Vec<Server>,
-    /// The classifiers, ready to be asked.
-    pub(super) panels: Panels,
-    /// Sanitisers made so far.
-    pub(super) sanitisers: Sanitisers,
+/// The keys of the whole file.
+pub(crate) const ROOT: &Block = Config::BLOCK;
+
+/// Where state is kept, if nothing else is said.
+pub(crate) const DATA_DIR: &str = "~/.countersign";
+
+/// Shorter keys can be guessed.
+const SHORT_KEY: usize = 16;
+
+keys! {
+    /// The whole of `mcp_config.json`. Every key may be left out.
+    #[block("file", foreign::ROOT)]
+    pub struct Config {
+        /// For editors: where the schema that `countersign config schema` prints is kept. Not read.
+        #[key(Form::Text, Reload)]
+        "$schema";
+        /// The address and port to serve on. As in mcpproxy, a port alone (`:8080`) is every interface, here of IPv4:
+        /// other machines can reach the gateway, there is no TLS, and a warning says so. `COUNTERSIGN_LISTEN` and
+        /// `--listen` win over it.
+        #[key(Form::Text, Restart, FileOnly)]
+        listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080));
+        /// The key clients authenticate with: it opens MCP and everything that only reads. May be a reference such as
+        /// `${env:NAME}`. `null`: one is generated into the data directory at first start. `COUNTERSIGN_API_KEY` wins
+        /// over it.
+        #[key(Form::OptionalText, Reload, FileOnly)]
+        api_key: Option<ApiKey> = None, read read_access_key;
+        /// The key for requests that change something; it opens everything that `api_key` opens too, and must be
+        /// another one. Given as `api_key` is. `null`: one is generated into the data directory at first start.
+        /// `COUNTERSIGN_ADMIN_KEY` wins over it.
+        #[key(Form::OptionalText, Reload, FileOnly)]
+        admin_key: Option<ApiKey> = None, read read_access_key;
+        /// Whether a change over the API, with the admin key, may set which programs are started (`command`, `args`,
+        /// `env`, `working_dir` of a server) and where secrets are sent (`${env:NAME}` references in `headers`, `url`
+        /// of a server with secret headers, where classifiers are). Like the keys themselves, `listen`, `data_dir` and
+        /// `storage`, it can be changed in the file only.
+        #[key(Form::Flag, Reload, FileOnly)]
+        allow_api_commands: bool = false;
+        /// Whether `/mcp` needs the key. `false` is accepted only while `listen` is a loopback address.
+        #[key(Form::Flag, Reload)]
+        require_mcp_auth: bool = true;
+        /// Names, with or without a port, that clients may use in `Host` and `Origin` beside those of a loopback
+        /// address.
+        #[key(Form::Texts, Reload)]
+        trusted_hosts: Vec<String> = Vec::new(), read read_hosts;
+        /// Where the activity log, the generated keys and captured schemas are kept. `COUNTERSIGN_DATA_DIR` and
+        /// `--data-dir` win over it.
+        #[key(Form::Text, Restart, FileOnly)]
+        data_dir: PathBuf = PathBuf::from(DATA_DIR);
+        /// What `/mcp` offers: `retrieve_tools`, a few tools that find and call the others, or `direct`, every tool.
+        #[key(Form::Choice(RoutingMode::WORDS), Reload)]
+        routing_mode: RoutingMode = RoutingMode::RetrieveTools;
+        /// How tools are named where several servers meet: `prefixed` is `server__tool`.
+        #[key(Form::Choice(ToolNames::WORDS), Reload)]
+        tool_names: ToolNames = ToolNames::Prefixed;
+        /// How long a call may take; a server's `timeout` wins over it.
+        #[key(Form::Duration, Reload)]
+        call_tool_timeout: Duration = Duration::from_mins(2);
+        /// The largest message that is handled at all, in bytes.
+        #[key(Form::Number(1024, 1 << 30), Restart)]
+        max_message_bytes: usize = 16 << 20;
+        /// How deep a server's message may nest, its envelope included; deeper ones are refused in every mode. Where it
+        /// is not set, never less than `output_validation.max_depth` and 2.
+        #[key(Form::Number(16, 1_000_000), Reload)]
+        max_message_depth: Option<u32> = None, default "120", show show_depth;
+        /// How many bytes all messages in flight may hold together; no less than `max_message_bytes`. Half of it is set
+        /// aside in equal shares for the servers and the clients.
+        #[key(Form::Number(1024, 1 << 40), Restart)]
+        max_inflight_bytes: usize = 256 << 20;
+        /// `hardened` blocks whatever is not known to be good: `output_validation` is strict, missing structured
+        /// content and schemas that cannot be enforced block, guards hold for every tool, sanitising is `full` and a
+        /// control token in `structuredContent` blocks. Single keys win over it; `config show` says what holds.
+        #[key(Form::Choice(Profile::WORDS), Reload)]
+        profile: Profile = Profile::Standard;
+        /// Where records are stored.
+        #[key(Form::Block(Storage::BLOCK), Reload, FileOnly)]
+        storage: Storage = Storage::default();
+        /// The activity log.
+        #[key(Form::Block(ActivityConfig::BLOCK), Reload)]
+        activity: ActivityConfig = ActivityConfig::default();
+        /// How results are held to the output schema their tool declared.
+        #[key(Form::Block(&OUTPUT_VALIDATION), Reload)]
+        output as "output_validation": RawOutputValidation = RawOutputValidation::default();
+        /// How arguments are held to the input schema of their tool.
+        #[key(Form::Block(&INPUT_VALIDATION), Reload)]
+        input as "input_validation": RawInputValidation = RawInputValidation::default();
+        /// What is done about control tokens and hidden characters in text.
+        #[key(Form::Block(&SANITISATION), Reload)]
+        sanitisation as "output_sanitisation": RawOutputSanitisation = RawOutputSanitisation::default();
+        /// Injection classifiers. Each sees only what `classify` of a server or tool lets it see.
+        #[key(Form::Blocks(&CLASSIFIER), Reload)]
+        classifiers: Vec<Classifier> = Vec::new();
+        /// How long all classifiers together may take over one result.
+        #[key(Form::Duration, Reload)]
+        classifier_budget: Duration = countersign_classify::BUDGET;
+        /// Fetching of remote `$ref`s. Not implemented in this version: anything in it is a warning.
+        #[key(Form::Object, Reload)]
+        "schema_refs" = "{}";
+        /// The servers behind the gateway: an array of them, each with a `name`, or, as desktop clients write it, an
+        /// object with the names as keys.
+        #[key(Form::Servers(Server::BLOCK), Reload)]
+        servers as "mcpServers": Vec<Server> = Vec::new();
+    }
+    beside {
+        /// The classifiers, ready to be asked.
+        pub(crate) panels: Panels,
+        /// Sanitisers made so far.
+        pub(crate) sanitisers: Sanitisers,
+    }
 }
 
 /// What `/mcp` offers.
@@ -99,37 +161,50 @@ pub enum ToolNames {
     Prefixed,
 }
 
+words! {
+    RoutingMode { RetrieveTools = "retrieve_tools", Direct = "direct" }
+    ToolNames { Prefixed = "prefixed" }
+}
+
+/// A key that opens the gateway.
+fn read_access_key(reader: &mut Reader<'_, '_>, node: u32, key: &mut Option<ApiKey>) {
+    read_into(reader, node, key);
+    let Some(key) = key else { return };
+    if let Err(problem) = rules::api_key(key.expose()) {
+        reader.refuse(node, problem);
+    } else if key.expose().len() < SHORT_KEY {
+        let message = format!("the key has fewer than {SHORT_KEY} characters");
+        let hint = "remove it to have a good one generated, or use `openssl rand -hex 32`";
+        reader.warn(node, Problem::new(None, message).hint(hint));
+    }
+}
+
+/// Names of hosts, in lower case.
+fn read_hosts(reader: &mut Reader<'_, '_>, node: u32, hosts: &mut Vec<String>) {
+    let elements: Vec<_> = reader.tape().children(node).collect();
+    for element in elements {
+        let host = reader.text(element);
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
+        if host.is_empty() || !host.chars().all(is_plain) {
+            let hint = "write a name with or without a port, like \"tools.example.com\"; there is no wildcard";
+            reader.refuse(element, Problem::new(None, "not a host name").hint(hint));
+        }
+        hosts.push(host.to_ascii_lowercase());
+    }
+}
+
+fn show_depth(_: &Config, held: &Held) -> u32 {
+    held.max_message_depth
+}
+
 impl Config {
     /// The defaults: no servers, and the data directory under the home of `environment`, or the
     /// current directory where no home is known.
     pub fn embedded(environment: &Environment<'_>) -> Self {
-        let data_dir = environment.expand("~/.countersign");
-        Self {
-            listen: SocketAddr::from(([127, 0, 0, 1], 8080)),
-            api_key: None,
-            admin_key: None,
-            allow_api_commands: false,
-            require_mcp_auth: true,
-            trusted_hosts: Vec::new(),
-            data_dir: data_dir.unwrap_or_else(|_| PathBuf::from(".countersign")),
-            routing_mode: RoutingMode::default(),
-            tool_names: ToolNames::default(),
-            call_tool_timeout: Duration::from_mins(2),
-            max_message_bytes: 16 << 20,
-            max_message_depth: None,
-            max_inflight_bytes: 256 << 20,
-            profile: Profile::default(),
-            storage_url: Secret::new("sqlite:"),
-            activity: ActivityConfig::default(),
-            output: RawOutputValidation::default(),
-            input: RawInputValidation::default(),
-            sanitisation: RawOutputSanitisation::default(),
-            classifiers: Vec::new(),
-            classifier_budget: countersign_classify::BUDGET,
-            panels: Panels::default(),
-            servers: Vec::new(),
-            sanitisers: Sanitisers::default(),
-        }
+        let mut config = Self::with_defaults(Panels::default(), Sanitisers::default());
+        let data_dir = environment.expand(DATA_DIR);
+        config.data_dir = data_dir.unwrap_or_else(|_| PathBuf::from(".countersign"));
+        config
     }
 
     /// The server of that name.
@@ -217,18 +292,6 @@ impl Default for Config {
 impl RoutingMode {
     /// As the file writes it.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::RetrieveTools => "retrieve_tools",
-            Self::Direct => "direct",
-        }
-    }
-}
-
-impl ToolNames {
-    /// As the file writes it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Prefixed => "prefixed",
-        }
+        self.word()
     }
 }

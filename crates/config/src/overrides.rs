@@ -8,6 +8,7 @@ use super::environment::Environment;
 use super::model::Config;
 use super::problem::{ConfigError, Problem};
 use super::resolve;
+use super::rules;
 use super::secret::{ApiKey, Secret};
 
 /// What to set; `None` leaves what is there.
@@ -37,7 +38,7 @@ impl Overrides {
         };
         let mut overrides = Self::default();
         if let Some(text) = environment.get("COUNTERSIGN_LISTEN") {
-            match resolve::listen(&text) {
+            match rules::listen(&text) {
                 Ok(listen) => overrides.listen = Some(listen),
                 Err(problem) => refuse("COUNTERSIGN_LISTEN", problem),
             }
@@ -48,20 +49,21 @@ impl Overrides {
                 Err(problem) => refuse("COUNTERSIGN_DATA_DIR", problem),
             }
         }
-        let named = |name: &str, value: String| Secret::referring(value, vec![name.to_owned()]);
+        let named =
+            |name: &str, value: String| Secret::from_variables(value, vec![name.to_owned()]);
         for (variable, key) in [
             ("COUNTERSIGN_API_KEY", &mut overrides.api_key),
             ("COUNTERSIGN_ADMIN_KEY", &mut overrides.admin_key),
         ] {
             if let Some(text) = environment.get(variable) {
-                match resolve::api_key(&text) {
+                match rules::api_key(&text) {
                     Ok(()) => *key = Some(named(variable, text)),
                     Err(problem) => refuse(variable, problem),
                 }
             }
         }
         if let Some(text) = environment.get("COUNTERSIGN_STORAGE_URL") {
-            match resolve::storage_url(&text) {
+            match rules::storage_url(&text) {
                 Ok(()) => overrides.storage_url = Some(named("COUNTERSIGN_STORAGE_URL", text)),
                 Err(problem) => refuse("COUNTERSIGN_STORAGE_URL", problem),
             }
@@ -87,7 +89,7 @@ impl Overrides {
             config.admin_key = Some(admin_key.clone());
         }
         if let Some(storage_url) = &self.storage_url {
-            config.storage_url = storage_url.clone();
+            config.storage.url = storage_url.clone();
         }
         resolve::distinct_keys(config)?;
         resolve::exposure(config).map_err(ConfigError::from)

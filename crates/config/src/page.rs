@@ -4,11 +4,12 @@ use std::fmt::Write;
 
 use super::duration;
 use super::foreign::Foreign;
-use super::keys::{Block, Form, ROOT};
+use super::keys::{Block, Form};
+use super::model::ROOT;
 use super::name;
 
 const INTRODUCTION: &str = "\
-<!-- Made from the table of keys in crates/config/src/keys. To change it, change the table and run
+<!-- Made from the declarations of keys in crates/config/src. To change it, change the declaration and run
      UPDATE=1 cargo test -p countersign-config reference_page -->
 
 # Configuration
@@ -84,7 +85,7 @@ pub(crate) fn page() -> String {
 
 /// Each block once, outermost first.
 fn blocks() -> Vec<&'static Block> {
-    let mut blocks = vec![&ROOT];
+    let mut blocks = vec![ROOT];
     let mut next = 0;
     while let Some(block) = blocks.get(next).copied() {
         for key in block.keys {
@@ -113,7 +114,7 @@ fn section(block: &Block, page: &mut String) {
     page.extend(["\n## ", &title, "\n\n", block.help, "\n\n"]);
     page.push_str("| key | value | default | |\n|---|---|---|---|\n");
     for key in block.keys {
-        let default = match (key.form, key.default) {
+        let default = match (key.form, &*key.default()) {
             (Form::Block(_), _) | (_, "") => String::new(),
             (_, default) => format!("`{default}`"),
         };

@@ -1,134 +1,42 @@
-//! A new configuration for a gateway that runs: which of its settings have to wait for the next start, and which
-//! servers need not be reached anew.
+//! A new configuration for a gateway that runs: which of its settings have to wait for the next start.
 
-use std::collections::BTreeMap;
-
-use super::model::{Config, Transport};
+use super::model::Config;
 use super::problem::Problem;
 use super::resolve;
-use super::secret::Secret;
+use super::setting::Keys;
 
 impl Config {
-    /// Sets back what cannot change while the gateway runs, and says which keys that were. What then holds may not be
-    /// open to anyone, even if what was asked for is not.
-    pub fn while_running(&mut self, running: &Self) -> Result<Vec<&'static str>, Problem> {
-        let mut waiting = Waiting(Vec::new());
-        waiting.plain("listen", &mut self.listen, &running.listen);
-        waiting.plain("data_dir", &mut self.data_dir, &running.data_dir);
-        let (new, old) = (&mut self.max_message_bytes, &running.max_message_bytes);
-        waiting.plain("max_message_bytes", new, old);
-        let (new, old) = (&mut self.max_inflight_bytes, &running.max_inflight_bytes);
-        waiting.plain("max_inflight_bytes", new, old);
-        let same = self.storage_url.expose() == running.storage_url.expose();
-        waiting.unless(
-            same,
-            "storage.url",
-            &mut self.storage_url,
-            &running.storage_url,
-        );
-        self.activity_while_running(running, &mut waiting);
+    /// Sets back what cannot change while the gateway runs, and returns the keys of these settings. Fails if what then
+    /// holds would be open to anyone, even if what was asked for is not.
+    pub fn while_running(&mut self, running: &Self) -> Result<Vec<String>, Problem> {
+        let mut waiting = Vec::new();
+        self.keep_keys(running, &mut waiting);
         resolve::exposure(self)?;
-        Ok(waiting.0)
+        Ok(waiting)
     }
-
-    /// The store is opened once.
-    fn activity_while_running(&mut self, running: &Self, waiting: &mut Waiting) {
-        let (new, old) = (&mut self.activity, &running.activity);
-        let days = (&mut new.retention_days, &old.retention_days);
-        waiting.plain("activity.retention_days", days.0, days.1);
-        let floor = (&mut new.retention_floor_days, &old.retention_floor_days);
-        waiting.plain("activity.retention_floor_days", floor.0, floor.1);
-        waiting.plain(
-            "activity.max_records",
-            &mut new.max_records,
-            &old.max_records,
-        );
-        waiting.plain(
-            "activity.max_size_mb",
-            &mut new.max_size_mb,
-            &old.max_size_mb,
-        );
-        waiting.plain("activity.durability", &mut new.durability, &old.durability);
-        let exposed =
-            [&new.signing_key, &old.signing_key].map(|key| key.as_ref().map(Secret::expose));
-        let same = exposed[0] == exposed[1];
-        let (new, old) = (&mut new.signing_key, &old.signing_key);
-        waiting.unless(same, "activity.signing_key", new, old);
-    }
-}
-
-/// The keys that wait for the next start.
-struct Waiting(Vec<&'static str>);
-
-impl Waiting {
-    fn plain<T: Clone + PartialEq>(&mut self, key: &'static str, new: &mut T, running: &T) {
-        let same = new == running;
-        self.unless(same, key, new, running);
-    }
-
-    fn unless<T: Clone>(&mut self, same: bool, key: &'static str, new: &mut T, running: &T) {
-        if !same {
-            new.clone_from(running);
-            self.0.push(key);
-        }
-    }
-}
-
-impl Transport {
-    /// Whether a server reached like this need not be reached anew.
-    pub fn is(&self, other: &Self) -> bool {
-        match (self, other) {
-            (
-                Self::Stdio {
-                    command,
-                    args,
-                    env,
-                    working_dir,
-                },
-                Self::Stdio {
-                    command: other_command,
-                    args: other_args,
-                    env: other_env,
-                    working_dir: other_dir,
-                },
-            ) => {
-                (command, args, working_dir) == (other_command, other_args, other_dir)
-                    && exposed(env).eq(exposed(other_env))
-            }
-            (
-                Self::Http {
-                    url,
-                    headers,
-                    protocol,
-                },
-                Self::Http {
-                    url: other_url,
-                    headers: other_headers,
-                    protocol: other_protocol,
-                },
-            ) => {
-                (url, protocol) == (other_url, other_protocol)
-                    && exposed(headers).eq(exposed(other_headers))
-            }
-            _ => false,
-        }
-    }
-}
-
-/// Both sides come from files of the same owner, so comparing them tells nobody anything.
-fn exposed(values: &BTreeMap<String, Secret>) -> impl Iterator<Item = (&str, &str)> {
-    let pairs = values.iter();
-    pairs.map(|(name, value)| (name.as_str(), value.expose()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::keys::{Block, Change, Form};
+    use crate::model::ROOT;
     use crate::{Environment, parse};
 
     fn config(text: &str) -> Config {
         let environment = Environment::new(|name| Some(format!("value of {name}")), None);
         parse(text, &environment).expect("a configuration").0
+    }
+
+    /// The declared keys that wait for a restart.
+    fn restart_keys(block: &Block, prefix: &str) -> Vec<String> {
+        let keys = block.keys.iter();
+        keys.flat_map(|key| match key.form {
+            Form::Block(inner) => restart_keys(inner, &format!("{}.", key.name)),
+            _ if key.change == Change::Restart => vec![format!("{prefix}{}", key.name)],
+            _ => Vec::new(),
+        })
+        .collect()
     }
 
     #[test]
@@ -145,8 +53,7 @@ mod tests {
             "signing_key": "{key}", "payloads": "full"}}}}"#
         ));
         let waiting = new.while_running(&running).expect("closed");
-        assert_eq!(waiting.len(), 11, "{waiting:?}");
-        assert_eq!(waiting[4], "storage.url");
+        assert_eq!(waiting, restart_keys(ROOT, ""));
         assert_eq!(new.call_tool_timeout.as_secs(), 5);
         new.call_tool_timeout = running.call_tool_timeout;
         new.activity.payloads = running.activity.payloads;
@@ -191,20 +98,20 @@ mod tests {
         };
         let one = server(r#"{"command": "x", "args": ["y"], "env": {"A": "${env:B}"}}"#);
         let other = r#"{"enabled": true, "command": "x", "env": {"A": "value of B"}, "args": ["y"], "timeout": "1s"}"#;
-        assert!(one.is(&server(other)));
+        assert!(one.is_same(&server(other)));
         for changed in [
             r#"{"command": "x", "args": ["y"], "env": {"A": "${env:C}"}}"#,
             r#"{"command": "x", "args": ["z"], "env": {"A": "${env:B}"}}"#,
             r#"{"command": "x", "args": ["y"], "env": {"A": "${env:B}"}, "working_dir": "/"}"#,
             r#"{"url": "http://x.example/"}"#,
         ] {
-            assert!(!one.is(&server(changed)), "{changed}");
+            assert!(!one.is_same(&server(changed)), "{changed}");
         }
         let http = server(r#"{"url": "http://x.example/", "headers": {"A": "b"}}"#);
-        assert!(http.is(&server(
+        assert!(http.is_same(&server(
             r#"{"url": "http://x.example/", "headers": {"A": "b"}}"#
         )));
-        assert!(!http.is(&server(
+        assert!(!http.is_same(&server(
             r#"{"url": "http://x.example/", "headers": {"A": "c"}}"#
         )));
     }

@@ -5,12 +5,13 @@
 use serde_json::{Map, Value, json};
 
 use super::duration;
-use super::keys::{Block, Form, Key, ROOT};
+use super::keys::{Block, Form, Key};
+use super::model::ROOT;
 
 /// The schema, draft 2020-12.
 pub fn schema() -> Value {
     let mut definitions = Map::new();
-    let mut schema = block(&ROOT, &mut definitions);
+    let mut schema = block(ROOT, &mut definitions);
     insert(
         &mut schema,
         "$schema",
@@ -44,7 +45,7 @@ fn block(block: &Block, definitions: &mut Map<String, Value>) -> Value {
 fn property(key: &Key, definitions: &mut Map<String, Value>) -> Value {
     let mut schema = form(key.form, definitions);
     insert(&mut schema, "description", json!(key.help));
-    if let Ok(default) = serde_json::from_str::<Value>(key.default) {
+    if let Ok(default) = serde_json::from_str::<Value>(&key.default()) {
         insert(&mut schema, "default", default);
     }
     schema

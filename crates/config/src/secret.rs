@@ -23,7 +23,7 @@ impl Secret {
     }
 
     /// A secret made from these environment variables.
-    pub(crate) fn referring(value: String, references: Vec<String>) -> Self {
+    pub(crate) fn from_variables(value: String, references: Vec<String>) -> Self {
         Self { value, references }
     }
 

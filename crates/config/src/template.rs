@@ -1,11 +1,12 @@
 //! A file that says every default, for `config init`: in the order of the table, since people read it.
 
-use super::keys::{Block, Form, ROOT};
+use super::keys::{Block, Form};
+use super::model::ROOT;
 
 /// A configuration file with every key and its default. Reading it gives what no file gives.
 pub fn template() -> String {
     let mut text = String::new();
-    write(&ROOT, 0, &mut text);
+    write(ROOT, 0, &mut text);
     text.push('\n');
     text
 }
@@ -14,9 +15,10 @@ pub fn template() -> String {
 fn write(block: &Block, depth: usize, text: &mut String) {
     let mut separator = "{\n";
     for key in block.keys {
+        let default = key.default();
         let inner = match key.form {
             Form::Block(inner) => Some(inner),
-            _ if key.default.is_empty() => continue,
+            _ if default.is_empty() => continue,
             _ => None,
         };
         text.push_str(separator);
@@ -24,7 +26,7 @@ fn write(block: &Block, depth: usize, text: &mut String) {
         text.extend(["\"", key.name, "\": "]);
         match inner {
             Some(inner) => write(inner, depth + 1, text),
-            None => text.push_str(key.default),
+            None => text.push_str(&default),
         }
         separator = ",\n";
     }

@@ -13,6 +13,7 @@ use countersign_inspect::Digest;
 
 use super::document::Document;
 use super::environment::{Environment, is_variable};
+use super::model::DATA_DIR;
 use super::overrides::Overrides;
 use super::problem::{ConfigError, Place, Problem, Warning};
 
@@ -140,9 +141,7 @@ fn data_dir(
             .then(|| tape.string(index).into_owned())
     };
     let text = environment.get("COUNTERSIGN_DATA_DIR").or_else(written);
-    environment
-        .expand(text.as_deref().unwrap_or("~/.countersign"))
-        .ok()
+    environment.expand(text.as_deref().unwrap_or(DATA_DIR)).ok()
 }
 
 fn text(path: &Path) -> io::Result<String> {

@@ -185,7 +185,7 @@ pub(crate) async fn wind_down(shared: &Shared, hurry: impl Future<Output = ()>) 
 
 /// What is configured must exist, before anything is started.
 pub(crate) fn check(config: &Config) -> Result<(), StartError> {
-    if config.storage_url.expose() != "sqlite:" {
+    if config.storage.url.expose() != "sqlite:" {
         return Err(StartError::Unsupported(
             "a storage url other than sqlite:".to_owned(),
         ));

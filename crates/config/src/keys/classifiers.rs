@@ -19,7 +19,8 @@ const KEYS: &[Key] = &[
         Form::Choice(Kind::WORDS),
         "",
         "What it is: Azure Prompt Shields, Amazon Bedrock Guardrails, a NeMo Guardrails server, anything that speaks the webhook's JSON, or a model in this process. Required.",
-    ),
+    )
+    .needing_commands(),
     key(
         "name",
         Form::Text,
@@ -80,49 +81,57 @@ const KEYS: &[Key] = &[
         Form::Text,
         "",
         "Where it is, for all kinds but `local`. For `bedrock` the region's own if not given. Prompt Shields and Bedrock need `https`, except on this machine.",
-    ),
+    )
+    .needing_commands(),
     key(
         "api_key",
         Form::Text,
         "",
         "`prompt_shields`: the resource's key. `bedrock`: an API key of Bedrock, sent as a bearer; `AWS_BEARER_TOKEN_BEDROCK` if not given. Best `${env:NAME}`.",
-    ),
+    )
+    .needing_commands(),
     key(
         "bearer_token",
         Form::Text,
         "",
         "`prompt_shields`: a token of Entra, instead of `api_key`. Best `${env:NAME}`.",
-    ),
+    )
+    .needing_commands(),
     key(
         "headers",
         Form::TextMap,
         "",
         "`webhook`, `nemo`: headers of every request. Values may contain `${env:NAME}`.",
-    ),
+    )
+    .needing_commands(),
     key(
         "region",
         Form::Text,
         "",
         "`bedrock`: the region; `AWS_REGION` if not given.",
-    ),
+    )
+    .needing_commands(),
     key(
         "access_key_id",
         Form::Text,
         "",
         "`bedrock`: requests are signed with this key, if there is no `api_key`; `AWS_ACCESS_KEY_ID` if not given.",
-    ),
+    )
+    .needing_commands(),
     key(
         "secret_access_key",
         Form::Text,
         "",
         "`bedrock`: the key itself; `AWS_SECRET_ACCESS_KEY` if not given. Best `${env:NAME}`.",
-    ),
+    )
+    .needing_commands(),
     key(
         "session_token",
         Form::Text,
         "",
         "`bedrock`: what temporary keys come with; `AWS_SESSION_TOKEN` if the keys are from there.",
-    ),
+    )
+    .needing_commands(),
     key(
         "check",
         Form::Choice(CHECKS),
@@ -170,7 +179,8 @@ const KEYS: &[Key] = &[
         Form::Text,
         "",
         "`local`: the folder with `model_quantized.onnx` or `model.onnx`, and `tokenizer.json`. `~` is the home directory. Nothing is downloaded.",
-    ),
+    )
+    .needing_commands(),
     key(
         "threshold",
         Form::Factor,

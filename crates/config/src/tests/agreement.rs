@@ -12,7 +12,8 @@ use serde_json::Value;
 
 use crate::check;
 use crate::document::Document;
-use crate::keys::{Block, Form, ROOT};
+use crate::keys::{Block, Form};
+use crate::model::ROOT;
 use crate::{page, schema, template};
 
 fn block(name: &str) -> &'static Block {
@@ -25,7 +26,7 @@ fn block(name: &str) -> &'static Block {
 fn defaults(block: &Block) -> Value {
     let keys = block.keys.iter();
     keys.map(|key| {
-        let default: Value = serde_json::from_str(key.default).expect("a default is JSON");
+        let default: Value = serde_json::from_str(&key.default()).expect("a default is JSON");
         (key.name.to_owned(), default)
     })
     .collect()
@@ -54,9 +55,9 @@ fn the_table_lists_the_inspectors_keys_and_defaults() {
     for key in sanitisation
         .keys
         .iter()
-        .filter(|key| !key.default.is_empty())
+        .filter(|key| !key.default().is_empty())
     {
-        let default: Value = serde_json::from_str(key.default).expect("a default is JSON");
+        let default: Value = serde_json::from_str(&key.default()).expect("a default is JSON");
         assert_eq!(resolved[key.name], default, "{}", key.name);
     }
 }

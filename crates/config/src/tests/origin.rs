@@ -91,7 +91,7 @@ fn environment_beats_file_and_flags_beat_both() {
         config.api_key.as_ref().map(Secret::expose),
         Some("from-the-environment")
     );
-    assert_eq!(config.storage_url.expose(), "sqlite:/env.db");
+    assert_eq!(config.storage.url.expose(), "sqlite:/env.db");
 
     let (config, _) = open(&located, &environment, &Overrides::default()).expect("it is accepted");
     assert_eq!(config.listen.port(), 2);

@@ -242,7 +242,7 @@ fn of_file(
     existing: &mut Existing,
 ) -> Vec<Planned> {
     let path = std::path::absolute(&text.path).unwrap_or_else(|_| text.path.clone());
-    let known = environment.beside(&target.variables.values);
+    let known = environment.with_fallback(&target.variables.values);
     let folder = workspace(&path, document.shape).filter(|folder| !is_home(folder, environment));
     let servers = document.servers.iter();
     servers

@@ -39,7 +39,7 @@ pub(crate) struct Applied {
     #[serde(skip)]
     pub(crate) changes: Vec<Change>,
     /// The keys that wait for the next start.
-    pub(crate) needs_restart: Vec<&'static str>,
+    pub(crate) needs_restart: Vec<String>,
     pub(crate) warnings: Vec<Said>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) struct Status {
     errors: Vec<Said>,
     warnings: Vec<Said>,
     /// The keys that wait for the next start.
-    needs_restart: Vec<&'static str>,
+    needs_restart: Vec<String>,
 }
 
 impl Status {

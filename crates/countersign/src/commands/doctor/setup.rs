@@ -80,7 +80,7 @@ impl Setup {
         flags: &Overrides,
     ) {
         let missing = RefCell::new(BTreeSet::new());
-        let known = environment.beside(&variables.values);
+        let known = environment.with_fallback(&variables.values);
         let lookup = |name: &str| {
             let found = known.get(name);
             if found.is_some() || SETTINGS.contains(&name) {

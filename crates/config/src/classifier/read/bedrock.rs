@@ -2,13 +2,14 @@
 
 use countersign_classify::{AwsAuth, Bedrock, BedrockCheck, BedrockSource, Kind, Secret as Key};
 
-use super::{Reading, Resolver};
+use super::Reading;
 use crate::problem::Problem;
+use crate::reader::Reader;
 
 /// The score from which the prompt-attack check counts, unless something else is said.
 const SEVERE: f32 = 0.6;
 
-impl Resolver<'_, '_> {
+impl Reader<'_, '_> {
     pub(super) fn bedrock(&mut self, reading: &mut Reading) -> Option<Kind> {
         let region = reading.word("region").map(str::to_owned);
         let region = region
@@ -20,7 +21,7 @@ impl Resolver<'_, '_> {
             Some(_) => {
                 let problem =
                     Problem::new(None, "not a region").hint("write one like \"eu-west-1\"");
-                self.refuse(&reading.at("region"), problem);
+                self.refuse(reading.at("region"), problem);
                 return None;
             }
             None => {
@@ -46,8 +47,8 @@ impl Resolver<'_, '_> {
         if reading.word("api_key").is_some() {
             return self.key(reading, "api_key").map(AwsAuth::Bearer);
         }
-        if let Some(id) = reading.word("access_key_id").map(str::to_owned) {
-            let id = self.secret(&reading.at("access_key_id"), &id, true)?;
+        if let Some(id) = reading.member("access_key_id") {
+            let id = self.secret(id)?;
             if reading.word("secret_access_key").is_none() {
                 self.missing(
                     reading,
@@ -79,17 +80,17 @@ impl Resolver<'_, '_> {
         let problem = Problem::new(None, "no key for Bedrock").hint(
             "give \"api_key\", or \"access_key_id\" and \"secret_access_key\", or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
         );
-        self.refuse(&reading.pointer, problem);
+        self.refuse(reading.node, problem);
         None
     }
 
     fn bedrock_check(&mut self, reading: &Reading) -> Option<BedrockCheck> {
-        if reading.is("check", "prompt_attack") {
+        if reading.has_word("check", "prompt_attack") {
             for key in ["guardrail_id", "guardrail_version", "source"] {
                 if reading.word(key).is_some() {
                     let message = format!("\"{key}\" means nothing to the prompt-attack check");
                     self.refuse(
-                        &reading.at(key),
+                        reading.at(key),
                         Problem::new(None, message).hint("remove it"),
                     );
                 }
@@ -105,7 +106,7 @@ impl Resolver<'_, '_> {
         let digits = !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit());
         if version != "DRAFT" && !digits {
             let problem = Problem::new(None, "not a version").hint("write a number, or \"DRAFT\"");
-            self.refuse(&reading.at("guardrail_version"), problem);
+            self.refuse(reading.at("guardrail_version"), problem);
         }
         let source = match reading.word("source") {
             Some("INPUT") => BedrockSource::Input,
@@ -132,10 +133,6 @@ impl Resolver<'_, '_> {
                 "the prompt-attack filter is documented for input only; \"INPUT\" alone is enough for it",
             ),
         };
-        let place = match reading.word("source") {
-            Some(_) => reading.at("source"),
-            None => reading.pointer.clone(),
-        };
-        self.warn(&place, Problem::new(None, message).hint(hint));
+        self.warn(reading.at("source"), Problem::new(None, message).hint(hint));
     }
 }

@@ -2,32 +2,33 @@
 
 use countersign_classify::{HAS_LOCAL_MODEL, Kind, Local};
 
-use super::{Reading, Resolver};
+use super::Reading;
 use crate::problem::Problem;
+use crate::reader::Reader;
 
-impl Resolver<'_, '_> {
+impl Reader<'_, '_> {
     pub(super) fn local(&mut self, reading: &Reading) -> Option<Kind> {
         if !HAS_LOCAL_MODEL {
             let problem = Problem::new(None, "this build has no local model")
                 .hint("build with `--features local-model`");
-            self.refuse(&reading.at("kind"), problem);
+            self.refuse(reading.at("kind"), problem);
             return None;
         }
-        let Some(text) = reading.word("path") else {
+        let Some(node) = reading.member("path") else {
             self.missing(reading, "path", "the folder with the model's files");
             return None;
         };
-        let path = self.path(&reading.at("path"), text)?;
+        let path = self.path(node)?;
         let has = |name: &str| path.join(name).is_file();
         if !has("tokenizer.json") || !(has("model_quantized.onnx") || has("model.onnx")) {
             let problem = Problem::new(None, "no model in this folder")
                 .hint("it needs model_quantized.onnx or model.onnx, and tokenizer.json");
-            self.refuse(&reading.at("path"), problem);
+            self.refuse(node, problem);
         }
         Some(Kind::Local(Local {
             path,
             threshold: self.threshold(reading),
-            temperature: reading.raw.temperature,
+            temperature: reading.temperature,
         }))
     }
 }

@@ -2,9 +2,10 @@
 
 use countersign_classify::{Kind, Webhook};
 
-use super::{Reading, Resolver};
+use super::Reading;
+use crate::reader::Reader;
 
-impl Resolver<'_, '_> {
+impl Reader<'_, '_> {
     pub(super) fn webhook(&mut self, reading: &mut Reading) -> Option<Kind> {
         let endpoint = self.endpoint(reading, false);
         let headers = self.headers(reading);

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use countersign_audit::Redactor;
 
-use crate::secret::Secret;
+use super::secret::Secret;
 
-pub(super) fn shown_values(values: &BTreeMap<String, Secret>) -> BTreeMap<&str, String> {
+pub(crate) fn shown_values(values: &BTreeMap<String, Secret>) -> BTreeMap<&str, String> {
     let values = values.iter();
     values
         .map(|(name, value)| (name.as_str(), value.shown()))
@@ -14,7 +14,7 @@ pub(super) fn shown_values(values: &BTreeMap<String, Secret>) -> BTreeMap<&str, 
 }
 
 /// What follows `--token` and its like goes whole, and so does what looks like a secret.
-pub(super) fn shown_args(args: &[String], redactor: &Redactor) -> Vec<String> {
+pub(crate) fn shown_args(args: &[String], redactor: &Redactor) -> Vec<String> {
     let mut previous = "";
     let mut shown = Vec::with_capacity(args.len());
     for arg in args {

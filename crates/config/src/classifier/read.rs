@@ -10,18 +10,18 @@ mod prompt_shields;
 mod reading;
 mod webhook;
 
-use std::collections::BTreeMap;
-use std::time::Duration;
-
 use countersign_classify::{Kind, OnError, OnInjection, Options, Settings};
+use serde::Serialize;
 
-use super::Resolver;
-use crate::classifier::Classifier;
+use super::{Classifier, ShownClassifier};
 use crate::document::brief;
-use crate::duration;
+use crate::held::Held;
+use crate::keys::Form;
 use crate::problem::Problem;
-use crate::raw::RawClassifier;
+use crate::reader::Reader;
+use crate::setting::{self, Setting};
 
+pub(crate) use allowed::read_allowed;
 use reading::Reading;
 
 const NAMES: &str = "1 to 32 characters of a-z, 0-9, _ and -";
@@ -49,29 +49,32 @@ fn settings_of(kind: &str) -> &'static [&'static str] {
     }
 }
 
-impl Resolver<'_, '_> {
-    pub(super) fn classifiers(&mut self, raw: Vec<RawClassifier>) -> Vec<Classifier> {
-        let mut classifiers = Vec::new();
-        for (index, raw) in raw.into_iter().enumerate() {
-            let reading = Reading {
-                pointer: format!("/classifiers/{index}"),
-                raw,
-                secrets: BTreeMap::new(),
-            };
-            classifiers.extend(self.classifier(reading));
-        }
-        classifiers
+impl Setting for Vec<Classifier> {
+    fn read(reader: &mut Reader<'_, '_>, node: u32) -> Option<Self> {
+        let elements: Vec<_> = reader.tape().children(node).collect();
+        let classifiers = elements.into_iter();
+        Some(
+            classifiers
+                .filter_map(|classifier| reader.classifier(classifier))
+                .collect(),
+        )
     }
 
-    fn classifier(&mut self, mut reading: Reading) -> Option<Classifier> {
-        let Some(word) = reading.raw.kind.clone() else {
+    fn show<'a>(&'a self, _: Form, _: &'a Held) -> Option<impl Serialize + 'a> {
+        Some(self.iter().map(ShownClassifier::from).collect::<Vec<_>>())
+    }
+}
+
+impl Reader<'_, '_> {
+    fn classifier(&mut self, node: u32) -> Option<Classifier> {
+        let mut reading = Reading::new(self, node);
+        let Some(word) = reading.word("kind").map(str::to_owned) else {
             let message = "a classifier needs a \"kind\"";
-            let problem =
-                Problem::new(None, message).hint(format!("one of {}", Kind::WORDS.join(", ")));
-            self.refuse(&reading.pointer, problem);
+            let hint = format!("one of {}", Kind::WORDS.join(", "));
+            self.refuse(node, Problem::new(None, message).hint(hint));
             return None;
         };
-        let name = reading.raw.name.clone().unwrap_or_else(|| word.clone());
+        let name = reading.word("name").unwrap_or(&word).to_owned();
         self.classifier_name(&reading, &name);
         self.superfluous(&reading, &word);
         let kind = match word.as_str() {
@@ -84,7 +87,7 @@ impl Resolver<'_, '_> {
         Some(Classifier {
             settings: Settings {
                 name,
-                options: options(&reading.raw),
+                options: self.options(&reading),
                 kind: kind?,
             },
             secrets: reading.secrets,
@@ -94,21 +97,17 @@ impl Resolver<'_, '_> {
     fn classifier_name(&mut self, reading: &Reading, name: &str) {
         let plain =
             |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
-        let place = if reading.raw.name.is_some() {
-            reading.at("name")
-        } else {
-            reading.pointer.clone()
-        };
+        let place = reading.at("name");
         if !(1..=32).contains(&name.len()) || !name.bytes().all(plain) {
             let message = format!("\"{}\" cannot be a classifier's name", brief(name));
             self.refuse(
-                &place,
+                place,
                 Problem::new(None, message).hint(format!("a name is {NAMES}")),
             );
         } else if self.classifiers.iter().any(|known| known == name) {
             let message = format!("there is another classifier \"{name}\"");
             self.refuse(
-                &place,
+                place,
                 Problem::new(None, message).hint("give each a \"name\" of its own"),
             );
         }
@@ -117,42 +116,40 @@ impl Resolver<'_, '_> {
 
     fn superfluous(&mut self, reading: &Reading, kind: &str) {
         let known = settings_of(kind);
-        for key in reading.given() {
+        for key in reading.specific() {
             if !known.contains(&key) {
                 let message = format!("\"{key}\" means nothing to a classifier of kind \"{kind}\"");
                 let hint = format!("remove it; such a classifier has: {}", known.join(", "));
-                self.refuse(&reading.at(key), Problem::new(None, message).hint(hint));
+                self.refuse(reading.at(key), Problem::new(None, message).hint(hint));
             }
         }
     }
-}
 
-fn options(raw: &RawClassifier) -> Options {
-    let defaults = Options::default();
-    let time = |text: &Option<String>, otherwise: Duration| {
-        text.as_deref()
-            .and_then(duration::parse)
-            .unwrap_or(otherwise)
-    };
-    let action = match raw.action.as_deref() {
-        Some("block") => OnInjection::Block,
-        _ => OnInjection::Report,
-    };
-    Options {
-        action,
-        on_error: match raw.on_error.as_deref() {
+    fn options(&mut self, reading: &Reading) -> Options {
+        let mut options = Options::default();
+        if reading.has_word("action", "block") {
+            options.action = OnInjection::Block;
+        }
+        options.on_error = match reading.word("on_error") {
             Some("open") => OnError::Open,
             Some("flag") => OnError::Flag,
             Some("closed") => OnError::Closed,
-            _ => action.on_error(),
-        },
-        timeout: time(&raw.timeout, defaults.timeout),
-        max_concurrent: raw.max_concurrent.unwrap_or(defaults.max_concurrent),
-        max_chunks: raw.max_chunks.unwrap_or(defaults.max_chunks),
-        chunk_chars: raw.chunk_chars,
-        cache_entries: raw.cache_entries.unwrap_or(defaults.cache_entries),
-        cache_ttl: time(&raw.cache_ttl, defaults.cache_ttl),
-        breaker_failures: defaults.breaker_failures,
-        breaker_pause: time(&raw.breaker_pause, defaults.breaker_pause),
+            _ => options.action.on_error(),
+        };
+        let node = reading.node;
+        self.read_into(node, "timeout", &mut options.timeout);
+        self.read_into(node, "max_concurrent", &mut options.max_concurrent);
+        self.read_into(node, "max_chunks", &mut options.max_chunks);
+        self.read_into(node, "chunk_chars", &mut options.chunk_chars);
+        self.read_into(node, "cache_entries", &mut options.cache_entries);
+        self.read_into(node, "cache_ttl", &mut options.cache_ttl);
+        self.read_into(node, "breaker_pause", &mut options.breaker_pause);
+        options
+    }
+
+    fn read_into<T: Setting>(&mut self, node: u32, key: &str, setting: &mut T) {
+        if let Some(node) = self.member(node, key) {
+            setting::read_into(self, node, setting);
+        }
     }
 }

@@ -5,18 +5,18 @@ use std::net::IpAddr;
 
 use countersign_classify::Secret as Key;
 
-use super::{Reading, Resolver};
-use crate::document::step;
+use super::Reading;
 use crate::problem::Problem;
-use crate::resolve::transport::{check_header, check_url};
+use crate::reader::Reader;
+use crate::rules::{check_header, check_url};
 
-impl Resolver<'_, '_> {
+impl Reader<'_, '_> {
     pub(super) fn threshold(&mut self, reading: &Reading) -> Option<f32> {
-        let threshold = reading.raw.threshold?;
+        let threshold = reading.threshold?;
         if threshold > 1.0 {
             let problem = Problem::new(None, "no score is greater than 1")
                 .hint("write a number up to 1, like 0.5");
-            self.refuse(&reading.at("threshold"), problem);
+            self.refuse(reading.at("threshold"), problem);
         }
         Some(threshold)
     }
@@ -29,21 +29,21 @@ impl Resolver<'_, '_> {
         };
         let place = reading.at("endpoint");
         if let Err(problem) = check_url(url) {
-            self.refuse(&place, problem);
+            self.refuse(place, problem);
             return None;
         }
         if url.contains('?') {
             let problem = Problem::new(None, "an address with a query")
                 .hint("leave it out; what is secret goes into \"api_key\" or \"headers\"");
-            self.refuse(&place, problem);
+            self.refuse(place, problem);
         }
         if url.starts_with("http://") && !is_here(url) {
             let problem = Problem::new(None, "what tools return would be sent in the clear");
             if keyed {
-                self.refuse(&place, problem.hint("write an https:// address"));
+                self.refuse(place, problem.hint("write an https:// address"));
             } else {
                 self.warn(
-                    &place,
+                    place,
                     problem.hint("use https:// unless the network is your own"),
                 );
             }
@@ -54,11 +54,10 @@ impl Resolver<'_, '_> {
     pub(super) fn headers(&mut self, reading: &mut Reading) -> BTreeMap<String, Key> {
         let mut headers = BTreeMap::new();
         let mut seen = BTreeMap::new();
-        for (header, text) in reading.raw.headers.clone().unwrap_or_default() {
-            let place = format!("{}/headers{}", reading.pointer, step(&header));
-            if let Some(value) = self.secret(&place, &text, true) {
+        for (header, node) in self.members_of(reading.node, "headers") {
+            if let Some(value) = self.secret(node) {
                 if let Err(problem) = check_header(&header, &value, &seen) {
-                    self.refuse(&place, problem);
+                    self.refuse(node, problem);
                 }
                 headers.insert(header.clone(), Key::new(value.expose()));
                 reading
@@ -72,13 +71,12 @@ impl Resolver<'_, '_> {
 
     /// A key, if it is given; it is kept for `config show`.
     pub(super) fn key(&mut self, reading: &mut Reading, key: &'static str) -> Option<Key> {
-        let text = reading.word(key)?.to_owned();
-        let value = self.secret(&reading.at(key), &text, true)?;
+        let value = self.secret(reading.member(key)?)?;
         if value.expose().is_empty() || !value.expose().bytes().all(|byte| byte.is_ascii_graphic())
         {
             let problem = Problem::new(None, "not a key that can be sent")
                 .hint("a line break at the end of a variable is a common reason");
-            self.refuse(&reading.at(key), problem);
+            self.refuse(reading.at(key), problem);
         }
         let exposed = Key::new(value.expose());
         reading.secrets.insert(key.to_owned(), value);
@@ -86,10 +84,10 @@ impl Resolver<'_, '_> {
     }
 
     pub(super) fn missing(&mut self, reading: &Reading, key: &str, value: &str) {
-        let kind = reading.raw.kind.as_deref().unwrap_or_default();
+        let kind = reading.word("kind").unwrap_or_default();
         let message = format!("a classifier of kind \"{kind}\" needs \"{key}\"");
         self.refuse(
-            &reading.pointer,
+            reading.node,
             Problem::new(None, message).hint(format!("give {value}")),
         );
     }

@@ -6,6 +6,8 @@ use countersign_inspect::config::{
 };
 use serde_json::Value;
 
+use super::setting::{Words, words};
+
 /// Which settings hold where the file says nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Profile {
@@ -16,22 +18,12 @@ pub enum Profile {
     Hardened,
 }
 
-impl Profile {
-    /// Every word for one.
-    pub const WORDS: &'static [&'static str] = &["standard", "hardened"];
+words! { Profile { Standard = "standard", Hardened = "hardened" } }
 
+impl Profile {
     /// As the file writes it.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Standard => "standard",
-            Self::Hardened => "hardened",
-        }
-    }
-
-    /// The profile of that name.
-    pub(crate) fn parse(word: &str) -> Option<Self> {
-        let all = [Self::Standard, Self::Hardened];
-        all.into_iter().find(|profile| profile.as_str() == word)
+        self.word()
     }
 
     /// The `output_validation` it stands for.

@@ -2,13 +2,14 @@
 
 use countersign_classify::{Kind, Nemo, NemoRail};
 
-use super::{Reading, Resolver};
+use super::Reading;
+use crate::reader::Reader;
 
-impl Resolver<'_, '_> {
+impl Reader<'_, '_> {
     pub(super) fn nemo(&mut self, reading: &mut Reading) -> Option<Kind> {
         let endpoint = self.endpoint(reading, false);
         let headers = self.headers(reading);
-        let rail = if reading.is("rail", "output") {
+        let rail = if reading.has_word("rail", "output") {
             NemoRail::Output
         } else {
             NemoRail::Input

@@ -2,16 +2,17 @@
 
 use countersign_classify::{Kind, PromptShields, ShieldsAuth};
 
-use super::{Reading, Resolver};
+use super::Reading;
 use crate::problem::Problem;
+use crate::reader::Reader;
 
-impl Resolver<'_, '_> {
+impl Reader<'_, '_> {
     pub(super) fn prompt_shields(&mut self, reading: &mut Reading) -> Option<Kind> {
         let endpoint = self.endpoint(reading, true);
         if reading.word("api_key").is_some() && reading.word("bearer_token").is_some() {
             let message = "\"api_key\" and \"bearer_token\" are both given";
             self.refuse(
-                &reading.at("bearer_token"),
+                reading.at("bearer_token"),
                 Problem::new(None, message).hint("keep one"),
             );
         }

@@ -1,0 +1,101 @@
+//! Records: where they are stored, what is kept of them, for how long, and how surely.
+
+use countersign_audit::{Durability, OnStoreError, Payloads, Signer};
+
+use super::held::Held;
+use super::keys::Form;
+use super::mask::shown_url;
+use super::problem::Problem;
+use super::reader::Reader;
+use super::rules;
+use super::secret::Secret;
+use super::setting::{Words, keys, read_into};
+
+/// The largest whole number that every JSON reader keeps exactly.
+const MANY: u64 = 1 << 53;
+
+keys! {
+    /// Where records are stored.
+    #[block("storage", &[])]
+    pub struct Storage {
+        /// `sqlite:` is a file in the data directory, `sqlite:PATH` another file. May contain `${env:NAME}`.
+        /// `COUNTERSIGN_STORAGE_URL` wins over it.
+        #[key(Form::Text, Restart)]
+        url: Secret = Secret::new("sqlite:"), default r#""sqlite:""#, read read_storage_url, show show_storage_url;
+    }
+}
+
+keys! {
+    /// The activity log: what is kept, for how long, and how surely.
+    #[block("activity", &[])]
+    pub struct ActivityConfig {
+        /// Records older than this go; 0 keeps them whatever their age.
+        #[key(Form::Number(0, 36_500), Restart)]
+        retention_days: u32 = 90;
+        /// Nothing younger than this goes, whatever the other limits say. If the store then exceeds `max_size_mb`, no
+        /// more records are written and `on_store_error` decides.
+        #[key(Form::Number(0, 36_500), Restart)]
+        retention_floor_days: u32 = 1;
+        /// More records than this go, oldest first; 0 sets no limit.
+        #[key(Form::Number(0, MANY), Restart)]
+        max_records: u64 = 1_000_000;
+        /// Records go, oldest first, until the store is no larger than this many MiB; 0 sets no limit. Tool
+        /// declarations are not counted: each server has 16 MiB for them.
+        #[key(Form::Number(0, 1 << 32), Restart)]
+        // A busy day has to fit: within `retention_floor_days` nothing is removed, and strict gateways refuse calls that
+        // they cannot record.
+        max_size_mb: u64 = 8192;
+        /// Whether arguments and results are stored: not at all, without what looks like a secret and only if they
+        /// passed, or as they were.
+        #[key(Form::Choice(Payloads::WORDS), Reload)]
+        payloads: Payloads = Payloads::None;
+        /// How much of a payload is stored at most, in bytes.
+        #[key(Form::Number(0, 1 << 30), Reload)]
+        payload_max_bytes: usize = 64 << 10;
+        /// When a reply may leave: after its records are committed (they survive the process), after they are flushed
+        /// to disk (they survive a power loss), or at once (they may be lost, and losses are counted).
+        #[key(Form::Choice(Durability::WORDS), Restart)]
+        durability: Durability = Durability::Commit;
+        /// What a call does when its record cannot be written: `auto` refuses in strict mode and goes on otherwise.
+        #[key(Form::Choice(OnStoreError::WORDS), Reload)]
+        on_store_error: OnStoreError = OnStoreError::Auto;
+        /// The key that signs checkpoints, 64 hexadecimal digits; best a reference such as `${env:NAME}`. `null`: one
+        /// is generated into the data directory at first start.
+        #[key(Form::OptionalText, Restart, FileOnly)]
+        signing_key: Option<Secret> = None, read read_signing_key;
+    }
+}
+
+impl Default for Storage {
+    fn default() -> Self {
+        Self::with_defaults()
+    }
+}
+
+impl Default for ActivityConfig {
+    fn default() -> Self {
+        Self::with_defaults()
+    }
+}
+
+fn read_storage_url(reader: &mut Reader<'_, '_>, node: u32, url: &mut Secret) {
+    read_into(reader, node, url);
+    if let Err(problem) = rules::storage_url(url.expose()) {
+        reader.refuse(node, problem);
+    }
+}
+
+/// May hold a password.
+fn show_storage_url(storage: &Storage, _: &Held) -> String {
+    shown_url(storage.url.expose())
+}
+
+fn read_signing_key(reader: &mut Reader<'_, '_>, node: u32, key: &mut Option<Secret>) {
+    read_into(reader, node, key);
+    let signer = key.as_ref().map(|key| Signer::from_text(key.expose()));
+    if let Some(Err(_)) = signer {
+        let problem = Problem::new(None, "not 64 hexadecimal digits")
+            .hint("`openssl rand -hex 32` makes one; null has one generated");
+        reader.refuse(node, problem);
+    }
+}

@@ -1,0 +1,25 @@
+//! What holds at one place of the file: the settings a server or tool inherits, put together with its own. `config show`
+//! prints these instead of what is written there.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use countersign_audit::Redactor;
+use countersign_inspect::config::{InputValidation, OutputSanitisation, OutputValidation};
+
+/// What holds in the file, for a server or for a tool.
+#[derive(Debug, Default)]
+pub(crate) struct Held {
+    pub(crate) output: OutputValidation,
+    pub(crate) input: InputValidation,
+    pub(crate) sanitisation: OutputSanitisation,
+    pub(crate) max_message_depth: u32,
+    /// How long a call may take.
+    pub(crate) timeout: Duration,
+    /// The classifiers that may see results.
+    pub(crate) classify: Vec<String>,
+    /// Knows every secret of the file.
+    pub(crate) redactor: Redactor,
+    /// The same for each server of the file, or for each tool of a server, by its name.
+    pub(crate) inner: BTreeMap<String, Held>,
+}

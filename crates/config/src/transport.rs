@@ -1,0 +1,153 @@
+//! How one server is reached: as a child process or over HTTP.
+
+mod read;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+use countersign_audit::Redactor;
+use serde::ser::{SerializeMap, Serializer};
+
+use super::mask::{shown_args, shown_url, shown_values};
+use super::secret::Secret;
+
+/// What `protocol` may be.
+pub(crate) const PROTOCOLS: &[&str] = &["auto", "stdio", "streamable-http", "http", "sse"];
+
+/// How a server is reached. `Debug` is without what may be secret.
+#[derive(Clone)]
+pub enum Transport {
+    /// A child process.
+    Stdio {
+        /// The program.
+        command: String,
+        /// Its arguments.
+        args: Vec<String>,
+        /// Its variables beside the few every child gets.
+        env: BTreeMap<String, Secret>,
+        /// Where it runs, if not where the gateway does.
+        working_dir: Option<PathBuf>,
+    },
+    /// Over HTTP.
+    Http {
+        /// Where: `http://` or `https://`. May hold a secret in its query.
+        url: String,
+        /// Headers of every request.
+        headers: BTreeMap<String, Secret>,
+        /// Which transport.
+        protocol: Protocol,
+    },
+}
+
+/// Which HTTP transport a server speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Protocol {
+    /// Streamable HTTP, in either era.
+    #[default]
+    StreamableHttp,
+    /// The transport before it: a GET stream and a POST address.
+    Sse,
+}
+
+impl Protocol {
+    /// As the file writes it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::StreamableHttp => "streamable-http",
+            Self::Sse => "sse",
+        }
+    }
+}
+
+impl Transport {
+    /// Adds its keys to what `config show` prints of a server.
+    pub(crate) fn show<M: SerializeMap>(
+        &self,
+        redactor: &Redactor,
+        map: &mut M,
+    ) -> Result<(), M::Error> {
+        match self {
+            Self::Stdio {
+                command,
+                args,
+                env,
+                working_dir,
+            } => {
+                map.serialize_entry("command", command)?;
+                map.serialize_entry("args", &shown_args(args, redactor))?;
+                map.serialize_entry("env", &shown_values(env))?;
+                map.serialize_entry("working_dir", working_dir)?;
+                map.serialize_entry("protocol", "stdio")
+            }
+            Self::Http {
+                url,
+                headers,
+                protocol,
+            } => {
+                map.serialize_entry("url", &shown_url(url))?;
+                map.serialize_entry("headers", &shown_values(headers))?;
+                map.serialize_entry("protocol", protocol.as_str())
+            }
+        }
+    }
+
+    /// Whether a server reached like this need not be reached anew.
+    pub fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (
+                Self::Stdio {
+                    command,
+                    args,
+                    env,
+                    working_dir,
+                },
+                Self::Stdio {
+                    command: other_command,
+                    args: other_args,
+                    env: other_env,
+                    working_dir: other_dir,
+                },
+            ) => {
+                (command, args, working_dir) == (other_command, other_args, other_dir)
+                    && exposed(env).eq(exposed(other_env))
+            }
+            (
+                Self::Http {
+                    url,
+                    headers,
+                    protocol,
+                },
+                Self::Http {
+                    url: other_url,
+                    headers: other_headers,
+                    protocol: other_protocol,
+                },
+            ) => {
+                (url, protocol) == (other_url, other_protocol)
+                    && exposed(headers).eq(exposed(other_headers))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Both sides come from files of the same owner, so comparing them tells nobody anything.
+fn exposed(values: &BTreeMap<String, Secret>) -> impl Iterator<Item = (&str, &str)> {
+    let pairs = values.iter();
+    pairs.map(|(name, value)| (name.as_str(), value.expose()))
+}
+
+/// As `config show` prints it.
+impl fmt::Debug for Transport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut json = Vec::new();
+        let mut to = serde_json::Serializer::new(&mut json);
+        let shown = to.serialize_map(None).and_then(|mut map| {
+            self.show(&Redactor::default(), &mut map)?;
+            map.end()
+        });
+        shown.map_err(|_| fmt::Error)?;
+        f.write_str(&String::from_utf8_lossy(&json))
+    }
+}
