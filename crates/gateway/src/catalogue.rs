@@ -6,13 +6,10 @@ mod budget;
 mod capture;
 mod change;
 mod described;
-mod entry;
 mod fetch;
 mod remarks;
 mod survey;
-mod tool;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,89 +21,18 @@ use tokio::time::{Instant, sleep};
 
 use budget::ListBudget;
 pub(crate) use described::shown;
-pub(crate) use entry::Entry;
 pub(crate) use survey::survey;
-pub(crate) use tool::{Naming, Tool};
 
 use crate::events;
 use crate::pause;
-use crate::router::Index;
-use crate::settings::Settings;
 use crate::shared::Shared;
+use crate::state::{Entry, Settings, Tool, Tools};
 use crate::upstream::{Connection, Diagnostics, State, Upstream, ready};
 
 /// Servers often change several tools at once.
 const DEBOUNCE: Duration = Duration::from_millis(250);
 /// Not every server says when its list changes, so each is asked again after this long.
 const REFRESH: Duration = Duration::from_mins(5);
-
-/// The tools of one server.
-#[derive(Debug, Default)]
-pub(crate) struct Tools {
-    all: Vec<Arc<Tool>>,
-    by_name: HashMap<String, usize>,
-    index: Index,
-    /// Whether this is what the server said in this run.
-    pub(crate) fresh: bool,
-    /// How long the server lets clients keep its list.
-    pub(crate) ttl_ms: u64,
-}
-
-impl Tools {
-    fn new(all: Vec<Arc<Tool>>, fresh: bool) -> Self {
-        let names = all.iter().enumerate();
-        let by_name = names
-            .map(|(index, tool)| (tool.name().to_owned(), index))
-            .collect();
-        Self {
-            index: Index::of(&all),
-            all,
-            by_name,
-            fresh,
-            ttl_ms: 0,
-        }
-    }
-
-    /// The same tools, which clients may keep for this long.
-    fn lasting(mut self, ttl_ms: u64) -> Self {
-        self.ttl_ms = ttl_ms;
-        self
-    }
-
-    /// The same tools, as a configuration holds them. Blocks: schemas may have to be compiled again.
-    pub(crate) fn under(self: &Arc<Self>, config: &Config, server: &str) -> Arc<Self> {
-        let mut changed = false;
-        let tools = self.all.iter().map(|tool| {
-            let policy = config.policy(server, tool.name());
-            if tool.is_under(&policy) {
-                return Arc::clone(tool);
-            }
-            changed = true;
-            let tool_under = tool.under(server, policy);
-            tool_under.map_or_else(|| Arc::clone(tool), Arc::new)
-        });
-        let tools = tools.collect();
-        if !changed {
-            return Arc::clone(self);
-        }
-        Arc::new(Self::new(tools, self.fresh).lasting(self.ttl_ms))
-    }
-
-    /// The tool of this name.
-    pub(crate) fn get(&self, name: &str) -> Option<&Arc<Tool>> {
-        self.all.get(*self.by_name.get(name)?)
-    }
-
-    /// What the tools are about.
-    pub(crate) fn index(&self) -> &Index {
-        &self.index
-    }
-
-    /// Every tool, in the server's order.
-    pub(crate) fn all(&self) -> &[Arc<Tool>] {
-        &self.all
-    }
-}
 
 /// What the store remembers of a server. Blocks.
 pub(crate) fn remembered(
@@ -303,11 +229,11 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// The same under these settings: they may have changed since.
-    pub(crate) fn under(mut self, settings: &Arc<Settings>, server: &str) -> Self {
+    /// The same under the policies of these settings, which may have changed since.
+    pub(crate) fn with_policy(mut self, settings: &Arc<Settings>, server: &str) -> Self {
         if !Arc::ptr_eq(&self.settings, settings) {
             let config = &settings.config;
-            self.tools = self.tools.under(config, server);
+            self.tools = self.tools.with_policies(config, server);
             self.instructions = self.said.as_ref().map(|said| shown(said, config, server));
             self.settings = Arc::clone(settings);
         }

@@ -4,8 +4,8 @@
 mod api;
 mod batch;
 mod client;
-mod guard;
 mod http;
+mod instructions;
 mod intake;
 mod level;
 mod listen;
@@ -18,7 +18,6 @@ mod via;
 
 pub(crate) use api::events::Feed;
 pub(crate) use client::Client;
-pub(crate) use guard::Guard;
 pub(crate) use http::serve;
 pub(crate) use session::Sessions;
 pub(crate) use stdio::{Door, write};

@@ -18,9 +18,8 @@ use crate::drain::Phase;
 use crate::key::{Key, KeyError, Keys};
 use crate::plan::Plan;
 use crate::reload;
-use crate::route::Endpoint;
-use crate::settings::Settings;
 use crate::shared::Shared;
+use crate::state::{Endpoint, Settings};
 
 /// How long calls may go on once the gateway stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -100,7 +99,8 @@ impl Gateway {
         let (address, listener) = bound.map_err(|source| StartError::Listen { listen, source })?;
         tokio::spawn(store.deliver());
         let shared = Arc::new(Shared::empty(&opened, store));
-        let settings = Settings::new(config, &keys);
+        let guard = keys.guard(&config);
+        let settings = Settings::new(config, Some(guard));
         Plan::make(&shared, settings)?.carry_out(&shared).await;
         tokio::spawn(reload::watch(Arc::clone(&shared)));
         let acceptor = tokio::spawn(downstream::serve(Arc::clone(&shared), listener));

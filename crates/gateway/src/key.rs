@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use countersign_config::{ApiKey, Config};
 use thiserror::Error;
 
-use crate::noise::token;
+use crate::random::token;
+use crate::state::Guard;
 
 const API_KEY: KeyFile = KeyFile {
     name: "api_key",
@@ -93,6 +94,11 @@ impl Keys {
             return Err(KeyError::Same);
         }
         Ok(keys)
+    }
+
+    /// Lets in what has one of these keys.
+    pub(crate) fn guard(&self, config: &Config) -> Guard {
+        Guard::new(config, self.api.value.expose(), self.admin.value.expose())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The MCP gateway: an agent's call goes in, a server answers, and what comes back has been
 //! inspected and recorded before anyone reads it.
 //!
-//! The life of a call is one page: `call.rs`. [`Gateway::start`] takes a
+//! The life of a call is one page: `path/call.rs`. [`Gateway::start`] takes a
 //! [`Config`](countersign_config::Config) and serves until it is stopped; [`Wrapped`] is the same for one client over
 //! the standard streams.
 //!
@@ -19,7 +19,6 @@
 //! ```
 
 mod ability;
-mod call;
 mod catalogue;
 mod checkup;
 mod downstream;
@@ -27,26 +26,19 @@ mod drain;
 mod events;
 mod fleet;
 mod gateway;
-mod instructions;
 mod json;
 mod key;
 mod lists;
 mod method;
 mod metrics;
-mod names;
-mod noise;
+mod path;
 mod pause;
 mod plan;
 mod preview;
+mod random;
 mod reload;
-mod reply;
-mod route;
-mod router;
-mod screen;
-mod server_state;
-mod settings;
 mod shared;
-mod snapshot;
+mod state;
 mod upstream;
 mod wrapped;
 
@@ -55,7 +47,7 @@ pub use countersign_classify as classify;
 pub use countersign_inspect as inspect;
 pub use gateway::{Gateway, StartError, store_options};
 pub use key::{Key, KeyError, stored_admin_key, stored_api_key};
-pub use noise::ProcessNoise;
 pub use preview::{PreviewQuery, preview};
+pub use random::ProcessNoise;
 pub use upstream::stdio::End;
 pub use wrapped::Wrapped;

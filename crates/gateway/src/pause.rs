@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use crate::noise::fraction;
+use crate::random::fraction;
 
 const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(30);

@@ -4,11 +4,10 @@
 
 use std::sync::Arc;
 
-use crate::catalogue::{self, Followed, Tools};
+use crate::catalogue::{self, Followed};
 use crate::gateway::StartError;
-use crate::settings::Settings;
 use crate::shared::Shared;
-use crate::snapshot::{Server, Snapshot};
+use crate::state::{Server, Settings, Snapshot, Tools};
 use crate::upstream::supervisor::{Supervisor, supervise};
 use crate::upstream::{Limits, State, Upstream};
 
@@ -135,7 +134,7 @@ impl Plan {
                 .map(|said| catalogue::shown(said.bytes(), config, name)),
             _ => server.instructions.clone(),
         };
-        let tools = server.tools.under(config, name);
-        server.under(server.upstream.limited(limits), tools, instructions)
+        let tools = server.tools.with_policies(config, name);
+        server.with_policy(server.upstream.limited(limits), tools, instructions)
     }
 }

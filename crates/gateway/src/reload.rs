@@ -25,8 +25,8 @@ use crate::drain::Phase;
 use crate::gateway::{self, StartError};
 use crate::key::Keys;
 use crate::plan::Plan;
-use crate::settings::Settings;
 use crate::shared::Shared;
+use crate::state::Settings;
 
 /// Editors write in steps: what cannot be used is looked at again after this long.
 const SETTLING: Duration = Duration::from_millis(250);
@@ -244,13 +244,15 @@ fn prepare(
         warnings: said::problems(&warnings, source),
         needs_restart,
     };
-    let settings = if shared.settings().guard.is_some() {
-        let keys = Keys::of(&config).map_err(|error| unstartable(&error.into()))?;
-        Settings::new(config, &keys)
-    } else {
-        Settings::keyless(config)
+    let guard = match shared.settings().guard {
+        Some(_) => {
+            let keys = Keys::of(&config).map_err(|error| unstartable(&error.into()))?;
+            Some(keys.guard(&config))
+        }
+        None => None,
     };
-    let plan = Plan::make(shared, settings).map_err(|error| unstartable(&error))?;
+    let plan =
+        Plan::make(shared, Settings::new(config, guard)).map_err(|error| unstartable(&error))?;
     if let (Saving::Yes, Some(text)) = (saving, text) {
         source.write(text).map_err(Refused::Unwritable)?;
     }

@@ -19,9 +19,7 @@ use crate::fleet::Fleet;
 use crate::lists::Lists;
 use crate::metrics::Metrics;
 use crate::reload::Reloads;
-use crate::route::Endpoint;
-use crate::settings::Settings;
-use crate::snapshot::{Server, Snapshot};
+use crate::state::{Endpoint, Server, Settings, Snapshot};
 
 /// How long a request may wait for servers that are coming up.
 const SETTLING: Duration = Duration::from_secs(10);
@@ -62,7 +60,7 @@ impl Shared {
         let mut nobody = config.clone();
         nobody.servers.clear();
         // Nobody is served before the first plan has been carried out, and that brings the key.
-        let settings = Arc::new(Settings::keyless(nobody));
+        let settings = Arc::new(Settings::new(nobody, None));
         let budget = Budget::new(config.max_inflight_bytes);
         Self {
             snapshot: ArcSwap::from_pointee(Snapshot::new(settings, Vec::new())),
@@ -141,7 +139,7 @@ impl Shared {
     /// told only if it has changed.
     pub(crate) fn publish(&self, of: &Followed, found: Found) {
         self.change(|snapshot| {
-            let found = found.under(&snapshot.settings, &of.name);
+            let found = found.with_policy(&snapshot.settings, &of.name);
             snapshot.replacing(&of.name, |server| {
                 if !server.upstream.is_behind(&of.state) {
                     return server.clone();

@@ -14,8 +14,8 @@ use crate::downstream::{Door, write};
 use crate::gateway::{CANCEL, StartError, check, open_store, wind_down};
 use crate::plan::Plan;
 use crate::reload;
-use crate::settings::Settings;
 use crate::shared::Shared;
+use crate::state::Settings;
 use crate::upstream::Upstream;
 use crate::upstream::stdio::{End, Peer, Said, Shares};
 use crate::upstream::supervisor::Supervisor;
@@ -45,7 +45,7 @@ impl Wrapped {
         tokio::spawn(store.deliver());
         let shared = Arc::new(Shared::empty(&opened, store));
         let unsupported = || StartError::Unsupported("wrapping anything but one command".into());
-        let mut plan = Plan::make(&shared, Settings::keyless(config))?;
+        let mut plan = Plan::make(&shared, Settings::new(config, None))?;
         let config = Arc::clone(&plan.settings.config);
         let supervisors = std::mem::take(&mut plan.supervisors);
         let Ok([Supervisor::Stdio(mut supervisor)]) = <[_; 1]>::try_from(supervisors) else {

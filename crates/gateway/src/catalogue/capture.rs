@@ -12,9 +12,9 @@ use countersign_inspect::Digest;
 
 use super::change::{self, Change, changes};
 use super::remarks::Remarks;
-use super::{Entry, Tool, Tools};
 use crate::events;
 use crate::shared::Shared;
+use crate::state::{Entry, Tool, Tools};
 use crate::upstream::http::Mirrored;
 
 /// What a list came to.
@@ -94,7 +94,7 @@ fn stored(
     let is_news = |entry: &Entry| {
         let policy = config.policy(server, entry.name());
         let old = known.get(entry.name());
-        old.is_none_or(|old| !old.is(entry, &policy))
+        old.is_none_or(|old| !old.matches_stored(entry, &policy))
     };
     let digest = |entry: &Entry| is_news(entry).then(|| Digest::of(entry.raw()).to_string());
     let digests: Vec<Option<String>> = entries.iter().map(digest).collect();

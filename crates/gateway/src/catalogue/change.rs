@@ -7,8 +7,8 @@ use std::sync::Arc;
 use countersign_audit::{Kind, NewId, Outcome, Record, Source};
 use countersign_tape::{Span, members};
 
-use super::{Tool, Tools};
 use crate::json::member;
+use crate::state::{Tool, Tools};
 
 /// The members of a tool that are told apart.
 const MEMBERS: [&str; 7] = [
@@ -164,8 +164,8 @@ mod tests {
     use bytes::Bytes;
     use countersign_inspect::Policy;
 
-    use super::super::Entry;
     use super::*;
+    use crate::state::Entry;
 
     fn tools(all: &[&'static str]) -> Vec<Arc<Tool>> {
         let tool = |text: &&'static str| {

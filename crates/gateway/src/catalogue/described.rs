@@ -6,8 +6,8 @@ use countersign_audit::{Record, Source};
 use countersign_config::Config;
 use countersign_inspect::{Decision, Listing};
 
-use crate::settings::Settings;
 use crate::shared::Shared;
+use crate::state::Settings;
 
 /// The record about a description or instructions that had something in them.
 pub(super) fn record(

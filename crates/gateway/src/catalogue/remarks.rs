@@ -6,8 +6,9 @@
 use countersign_audit::{Finding, Kind, Outcome, Record, Severity, Source, Stage};
 use countersign_inspect::{Contract, Diagnostic};
 
-use super::{Tool, described};
+use super::described;
 use crate::shared::Shared;
+use crate::state::Tool;
 
 /// Records of each sort about one list.
 const MAX_EACH: usize = 8;

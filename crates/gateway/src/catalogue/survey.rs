@@ -3,8 +3,9 @@
 
 use countersign_config::Config;
 
-use super::{Entry, Tool, fetch};
+use super::fetch;
 use crate::checkup::Tally;
+use crate::state::{Entry, Tool};
 use crate::upstream::Connection;
 
 /// Asks a server for its list and counts what is in it.

@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use super::http::json as respond_json;
-use crate::reply::Body;
+use crate::path::reply::Body;
 use crate::shared::Shared;
 
 /// What can be asked for. The `OpenAPI` document is held against this list.

@@ -14,9 +14,9 @@ use hyper::header::ACCEPT;
 use super::mcp::single;
 use super::message::{Message, Sort};
 use super::via::Via;
-use crate::reply::{self, Problem, Reply};
-use crate::route::Endpoint;
+use crate::path::reply::{self, Problem, Reply};
 use crate::shared::Shared;
+use crate::state::Endpoint;
 
 pub(super) const VERSION: &str = "2025-03-26";
 /// More than this in one body is not answered.

@@ -15,7 +15,7 @@ use super::session::{Session, Sessions};
 use super::via::{Pipe, Via};
 use crate::json::member;
 use crate::method::Method;
-use crate::reply::{LEGACY, Problem};
+use crate::path::reply::{LEGACY, Problem};
 use crate::upstream::http::said;
 use crate::upstream::request::MODERN;
 

@@ -26,9 +26,9 @@ use super::{api, mcp};
 use crate::drain::Phase;
 use crate::events;
 use crate::metrics;
-use crate::reply::{Body, Framing, Reply};
-use crate::route::Endpoint;
+use crate::path::reply::{Body, Framing, Reply};
 use crate::shared::Shared;
+use crate::state::Endpoint;
 
 pub(super) use response::{hears_events, json};
 use response::{not_allowed, plain, respond_with, turned_away, unread};

@@ -11,9 +11,9 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep};
 
 use super::relay::PULSE;
 use crate::drain::Phase;
-use crate::reply::{self, Framing};
-use crate::route::Endpoint;
+use crate::path::reply::{self, Framing};
 use crate::shared::Shared;
+use crate::state::Endpoint;
 
 /// Several servers may change at once, at the start all of them.
 const DEBOUNCE: Duration = Duration::from_millis(100);

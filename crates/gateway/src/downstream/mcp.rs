@@ -17,13 +17,13 @@ use super::listen::Listener;
 use super::message::{Message, Sort, text};
 use super::via::Via;
 use crate::ability::Abilities;
-use crate::instructions;
+use crate::downstream::instructions;
 use crate::json::member;
 use crate::method::Method;
-use crate::reply::{self, LEGACY, OLDEST, Offer, Problem, Reply};
-use crate::route::Endpoint;
-use crate::router;
+use crate::path::reply::{self, LEGACY, OLDEST, Offer, Problem, Reply};
+use crate::path::router;
 use crate::shared::Shared;
+use crate::state::Endpoint;
 
 /// A reply, and the session it opens.
 pub(super) struct Answer {

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use countersign_tape::{Edits, Envelope, Hard, Kind, Member, Span, members, scan};
 
 use crate::json::member;
-use crate::reply::Problem;
+use crate::path::reply::Problem;
 
 /// A message that can be read one way only.
 #[derive(Debug)]

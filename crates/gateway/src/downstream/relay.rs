@@ -12,7 +12,7 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use super::level::Level;
-use crate::reply::{Framing, Reply};
+use crate::path::reply::{Framing, Reply};
 use crate::upstream::notes::Notes;
 
 /// How often an idle stream shows that it lives.
@@ -113,7 +113,7 @@ mod tests {
     use hyper::StatusCode;
 
     use super::*;
-    use crate::reply::Body;
+    use crate::path::reply::Body;
     use crate::upstream::NoteSink;
     use crate::upstream::notes::channel;
 

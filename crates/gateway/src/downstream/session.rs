@@ -11,8 +11,8 @@ use bytes::Bytes;
 use tokio::sync::oneshot;
 
 use super::level::Level;
-use crate::noise::token;
-use crate::route::Endpoint;
+use crate::random::token;
+use crate::state::Endpoint;
 
 /// More sessions than this, and the one that has been idle longest goes.
 const MOST: usize = 10_000;

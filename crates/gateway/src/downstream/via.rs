@@ -11,7 +11,7 @@ use super::client::client_name;
 use super::http::hears_events;
 use super::message::{Message, text};
 use super::session::Session;
-use crate::reply::Framing;
+use crate::path::reply::Framing;
 
 /// The way a message came.
 #[derive(Clone, Copy, Debug)]

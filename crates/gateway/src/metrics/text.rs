@@ -9,9 +9,8 @@ use std::sync::{Arc, PoisonError};
 use countersign_audit::{DECISIONS, Decision, STAGES, Stage, Status, escape_controls};
 
 use super::{BOUNDS, Counts, Metrics};
-use crate::server_state::ServerState;
 use crate::shared::Shared;
-use crate::snapshot::{Server, Snapshot};
+use crate::state::{Server, ServerState, Snapshot};
 use crate::upstream::State;
 
 /// Everything there is to read at this moment.
@@ -179,11 +178,11 @@ impl Page {
             |server: &Server| matches!(*server.upstream.state().borrow(), State::Ready(_)).into();
         let tools = |server: &Server| server.tools.all().len() as u64;
         let declared = |server: &Server| {
-            let output = |tool: &&Arc<crate::catalogue::Tool>| tool.contract().output().is_some();
+            let output = |tool: &&Arc<crate::state::Tool>| tool.contract().output().is_some();
             server.tools.all().iter().filter(output).count() as u64
         };
         let unenforceable = |server: &Server| {
-            let cannot = |tool: &&Arc<crate::catalogue::Tool>| {
+            let cannot = |tool: &&Arc<crate::state::Tool>| {
                 let output = tool.contract().output();
                 output.is_some_and(|output| output.schema().is_err())
             };

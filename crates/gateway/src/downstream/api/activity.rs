@@ -8,8 +8,8 @@ use countersign_audit::{GroupBy, Query, Reader, StoreError, Timestamp, Ulid, par
 use hyper::{Response, StatusCode};
 
 use super::{error, ok, pairs};
+use crate::path::reply::Body;
 use crate::preview::{self, PreviewQuery};
-use crate::reply::Body;
 use crate::shared::Shared;
 
 const DAY: Duration = Duration::from_hours(24);

@@ -11,8 +11,8 @@ use serde_json::json;
 use super::{error, ok};
 use crate::downstream::http::json as respond_json;
 use crate::downstream::intake;
+use crate::path::reply::Body;
 use crate::reload::{self, Applied, Refused};
-use crate::reply::Body;
 use crate::shared::Shared;
 
 /// As much as a file may have.

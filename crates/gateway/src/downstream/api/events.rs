@@ -20,8 +20,8 @@ use super::activity::read;
 use super::{error, pairs};
 use crate::downstream::http::Visit;
 use crate::drain::Phase;
-use crate::noise;
-use crate::reply::Body;
+use crate::path::reply::Body;
+use crate::random;
 use crate::shared::Shared;
 
 pub(crate) use feed::Feed;
@@ -216,7 +216,7 @@ impl Stream {
                 };
             }
             let turn = TURN.saturating_mul(streams);
-            sleep(turn.mul_f64(0.5 + noise::fraction())).await;
+            sleep(turn.mul_f64(0.5 + random::fraction())).await;
             if grown.has_changed().ok()? {
                 return Some(true);
             }

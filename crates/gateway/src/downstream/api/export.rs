@@ -11,7 +11,7 @@ use hyper::{Response, StatusCode};
 use tokio::sync::mpsc;
 
 use super::{error, pairs};
-use crate::reply::Body;
+use crate::path::reply::Body;
 use crate::shared::Shared;
 
 /// How much is sent at a time.

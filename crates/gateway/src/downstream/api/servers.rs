@@ -7,11 +7,9 @@ use hyper::{Response, StatusCode};
 use serde_json::{Value, json};
 
 use super::{error, ok};
-use crate::catalogue::Tool;
-use crate::reply::Body;
-use crate::server_state::ServerState;
+use crate::path::reply::Body;
 use crate::shared::Shared;
-use crate::snapshot::Server;
+use crate::state::{Server, ServerState, Tool};
 use crate::upstream::{State, excerpt};
 use countersign_config as config;
 

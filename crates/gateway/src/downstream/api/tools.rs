@@ -10,12 +10,10 @@ use hyper::{Response, StatusCode};
 use serde_json::{Value, json};
 
 use super::{error, ok, percent_decoded, respond_json};
-use crate::catalogue::Tool;
-use crate::names;
-use crate::reply::Body;
-use crate::screen;
+use crate::path::reply::Body;
+use crate::path::screen;
 use crate::shared::Shared;
-use crate::snapshot::{Server, Snapshot};
+use crate::state::{Server, Snapshot, Tool, names};
 
 /// Every tool in short.
 pub(super) fn list(shared: &Shared) -> Response<Body> {

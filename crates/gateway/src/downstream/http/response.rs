@@ -4,11 +4,11 @@ use bytes::Bytes;
 use hyper::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{HeaderMap, Response, StatusCode};
 
-use crate::downstream::guard;
 use crate::downstream::intake;
 use crate::events;
-use crate::reply::{self, Body, Problem, Reply};
+use crate::path::reply::{self, Body, Problem, Reply};
 use crate::shared::Shared;
+use crate::state::guard;
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: &str = "text/event-stream";

@@ -9,15 +9,15 @@ use countersign_tape::{Kind, Span};
 use tokio::sync::oneshot;
 
 use super::{Request, Served};
-use crate::call::{self, Call};
 use crate::downstream::level::Level;
 use crate::downstream::relay::{self, Heard};
 use crate::downstream::session::UnderWay;
 use crate::downstream::via::Via;
 use crate::json::member;
 use crate::method::Method;
-use crate::reply::{self, Problem};
-use crate::route::Endpoint;
+use crate::path::call::{self, Call};
+use crate::path::reply::{self, Problem};
+use crate::state::Endpoint;
 use crate::upstream::{NoteSink, notes};
 
 /// Where a modern client says which log messages it hears.

@@ -9,7 +9,7 @@ use countersign_inspect::ClientEra;
 use super::Door;
 use crate::downstream::batch;
 use crate::downstream::message::{Message, Sort};
-use crate::reply::{self, Body, Problem};
+use crate::path::reply::{self, Body, Problem};
 
 impl Door {
     /// Answers each message that wants an answer.

@@ -1,5 +1,5 @@
 //! Everything a call is decided by, at one moment: the configuration, the servers and their tools.
-//! Immutable. A call loads one and sees nothing newer; whoever changes something makes a new one.
+//! Immutable. A call is decided by one snapshot and sees nothing newer; a change makes a new one.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -7,12 +7,10 @@ use std::sync::{Arc, OnceLock};
 use bytes::Bytes;
 use countersign_inspect::{ClientEra, Listing};
 
-use crate::catalogue::{Naming, Tool, Tools};
-use crate::route::Endpoint;
-use crate::settings::Settings;
+use crate::state::{Endpoint, Naming, Settings, Tool, Tools};
 use crate::upstream::Upstream;
 
-/// Who sees lists of their own.
+/// The kinds of clients: each is shown a list of its own.
 const ERAS: [ClientEra; 3] = [
     ClientEra::Legacy,
     ClientEra::Modern,
@@ -25,7 +23,7 @@ pub(crate) struct Snapshot {
     pub(crate) settings: Arc<Settings>,
     servers: Vec<Server>,
     by_name: HashMap<Arc<str>, usize>,
-    /// Tools by their names where servers meet.
+    /// Tools by their `server__tool` names.
     by_wire_name: HashMap<String, (usize, Arc<Tool>)>,
     lists: Lists,
     /// What the revisions of the servers do not tell: which servers there are.
@@ -79,8 +77,8 @@ impl Server {
         }
     }
 
-    /// What takes this one's place: another server of its name, or itself held to something else. Whoever holds the
-    /// list is told only if it is another.
+    /// The server that replaces this one: another server of its name, or the same one under other policies. Clients are
+    /// told of a new list only if the list differs.
     pub(crate) fn succeeded_by(&self, mut next: Self) -> Self {
         next.revision = self.revision;
         let same = |era: &ClientEra| self.list(*era).bytes() == next.list(*era).bytes();
@@ -90,8 +88,8 @@ impl Server {
         next.relisted()
     }
 
-    /// The same server, held to something else.
-    pub(crate) fn under(
+    /// The same server under other limits and policies.
+    pub(crate) fn with_policy(
         &self,
         upstream: Arc<Upstream>,
         tools: Arc<Tools>,
@@ -196,7 +194,7 @@ impl Snapshot {
         self.servers.get(*self.by_name.get(name)?)
     }
 
-    /// A number that is another one when the list behind an endpoint is.
+    /// Changes whenever the list of the endpoint changes. Compare for equality only.
     pub(crate) fn revision(&self, endpoint: &Endpoint) -> u64 {
         let servers = self.behind(endpoint).map(|server| server.revision);
         match endpoint {
@@ -205,14 +203,14 @@ impl Snapshot {
         }
     }
 
-    /// How long clients may keep the list behind an endpoint: as long as the most forgetful of its
-    /// servers lets them.
+    /// How long clients may keep the list behind an endpoint: the shortest time that one of
+    /// its servers allows.
     pub(crate) fn ttl_ms(&self, endpoint: &Endpoint) -> u64 {
         let ttls = self.behind(endpoint).map(|server| server.tools.ttl_ms);
         ttls.min().unwrap_or(0)
     }
 
-    /// The servers whose lists an endpoint shows; the router's own list is nobody else's.
+    /// The servers whose lists an endpoint shows. The router has a list of its own.
     fn behind<'a>(&'a self, endpoint: &'a Endpoint) -> impl Iterator<Item = &'a Server> {
         self.servers.iter().filter(move |server| match endpoint {
             Endpoint::Router => false,
@@ -221,7 +219,7 @@ impl Snapshot {
         })
     }
 
-    /// The tool of this name where servers meet, and its server.
+    /// The tool of this `server__tool` name, and its server.
     pub(crate) fn by_wire_name(&self, name: &str) -> Option<(&Server, &Arc<Tool>)> {
         let (index, tool) = self.by_wire_name.get(name)?;
         Some((self.servers.get(*index)?, tool))

@@ -6,7 +6,7 @@ use countersign_config::Config;
 use countersign_inspect::Listing;
 use countersign_tape::{Span, quote};
 
-use crate::route::Endpoint;
+use crate::state::Endpoint;
 
 /// The instructions of an endpoint; `own`: a server's, as a JSON string.
 pub(crate) fn compose(

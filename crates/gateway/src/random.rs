@@ -1,8 +1,8 @@
-//! Randomness, and bytes as hexadecimal digits: for names nobody can guess and pauses nobody shares.
+//! Randomness: for tokens that cannot be guessed and pauses that differ between connections.
 
 use std::sync::OnceLock;
 
-use countersign_inspect::Noise;
+use countersign_inspect::{Noise, encode_hex};
 
 /// The randomness of this process, for the boundaries around texts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,26 +25,16 @@ impl Noise for ProcessNoise {
     }
 }
 
-/// So many random bytes, as digits; nothing where there is no randomness to be had.
-pub(crate) fn token(bytes: usize) -> Option<String> {
-    let mut noise = vec![0; bytes];
-    getrandom::fill(&mut noise).ok()?;
-    Some(hex(&noise))
+/// `length` random bytes as hexadecimal digits; `None` if the system gives no randomness.
+pub(crate) fn token(length: usize) -> Option<String> {
+    let mut bytes = vec![0; length];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(encode_hex(&bytes))
 }
 
-/// A number between 0 and 1; a half where there is no randomness to be had.
+/// A number between 0 and 1; a half if the system gives no randomness.
 pub(crate) fn fraction() -> f64 {
     getrandom::u32().map_or(0.5, |bits| f64::from(bits) / f64::from(u32::MAX))
-}
-
-/// Bytes as hexadecimal digits. On the path of every call, so without the machinery of `format!`.
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| nibble + if nibble < 10 { b'0' } else { b'a' - 10 };
-    let mut text = vec![0; bytes.len() * 2];
-    for (pair, byte) in text.chunks_exact_mut(2).zip(bytes) {
-        pair.copy_from_slice(&[digit(byte >> 4), digit(byte & 15)]);
-    }
-    String::from_utf8(text).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -53,7 +43,6 @@ mod tests {
 
     #[test]
     fn tokens_are_as_long_as_asked_and_differ() {
-        assert_eq!(hex(&[0, 0xab, 0xff]), "00abff");
         let (one, other) = (token(16).expect("noise"), token(16).expect("noise"));
         assert_eq!(one.len(), 32);
         assert_ne!(one, other);

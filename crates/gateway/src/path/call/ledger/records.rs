@@ -6,9 +6,8 @@ use countersign_inspect::{Decision, Finding, InputVerdict, Inspected, Mode, Refu
 use countersign_tape::Span;
 
 use super::{Common, Ledger};
-use crate::call::Conclusion;
 use crate::json::member;
-use crate::noise::hex;
+use crate::path::call::Conclusion;
 
 impl Ledger {
     pub(super) fn records(&self, conclusion: &Conclusion) -> Vec<Record> {
@@ -101,7 +100,7 @@ impl Ledger {
             _ => inspected.structured_digest().map(|(_, digest)| digest),
         };
         let digest = digest.unwrap_or_else(|| inspected.received_digest());
-        record.payload_digest = Some(hex(digest.as_bytes()));
+        record.payload_digest = Some(digest.to_string());
         if self.settings().config.activity.payloads != audit::Payloads::None {
             let emitted = inspected.emitted().into_bytes();
             let passed = inspected.decision() == Decision::Allowed;

@@ -5,10 +5,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use super::index::Posting;
-use super::words::words;
-use crate::catalogue::Tool;
-use crate::snapshot::{Server, Snapshot};
+use crate::state::{Posting, Server, Snapshot, Tool, words};
 
 /// So many words of a question count.
 const QUESTION: usize = 32;

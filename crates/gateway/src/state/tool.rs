@@ -1,6 +1,6 @@
 //! A tool that can be called: its declaration, its contract, and the policy that holds for it.
-//! What clients see of it is the declaration with as few bytes changed as possible: the name where
-//! servers meet, and a schema that would make some client reject the whole list. See
+//! What clients see of it is the declaration with as few bytes changed as possible: the
+//! `server__tool` name, and a schema that would make some client reject the whole list. See
 //! `docs/decisions/advertised-schemas.md`.
 
 use std::sync::Arc;
@@ -12,8 +12,7 @@ use countersign_inspect::{ClientEra, Contract, Declaration, Listing, Policy, Rou
 use countersign_tape::{Edits, Hard, Place, Span, quote, scan};
 
 use super::entry::Entry;
-use crate::names::wire_name;
-use crate::noise::hex;
+use crate::state::names::wire_name;
 use crate::upstream::http::Mirrored;
 
 /// What stands in for an `inputSchema` that clients would reject.
@@ -59,9 +58,7 @@ impl Tool {
             .server(server)
             .generation(generation)
             .capture(&policy.output);
-        let digest = contract
-            .output()
-            .map(|schema| hex(schema.digest().as_bytes()));
+        let digest = contract.output().map(|schema| schema.digest().to_string());
         // A list over HTTP is without tools whose marks cannot be followed.
         let mirrored = entry
             .input_schema()
@@ -92,7 +89,7 @@ impl Tool {
     }
 
     /// The same declaration under another policy.
-    pub(super) fn under(&self, server: &str, policy: Policy) -> Option<Self> {
+    pub(super) fn with_policy(&self, server: &str, policy: Policy) -> Option<Self> {
         let entry = Entry::read(self.raw.clone()).ok()?;
         let mut tool = Self::capture(entry, server, self.contract.generation(), policy);
         tool.broken = Arc::clone(&self.broken);
@@ -100,7 +97,7 @@ impl Tool {
     }
 
     /// Whether this policy holds for it already.
-    pub(super) fn is_under(&self, policy: &Policy) -> bool {
+    pub(super) fn has_policy(&self, policy: &Policy) -> bool {
         self.policy == *policy
     }
 
@@ -120,11 +117,11 @@ impl Tool {
     }
 
     /// Whether this is what the entry would become under the policy, and is in the store.
-    pub(super) fn is(&self, entry: &Entry, policy: &Policy) -> bool {
+    pub(crate) fn matches_stored(&self, entry: &Entry, policy: &Policy) -> bool {
         self.raw == entry.raw && self.policy == *policy && self.contract.generation() > 0
     }
 
-    /// Its name where servers meet.
+    /// Its `server__tool` name on the merged endpoint.
     pub(crate) fn wire_name(&self) -> &str {
         &self.wire_name
     }

@@ -3,12 +3,11 @@
 
 use countersign_tape::Span;
 
-use crate::call::Call;
 use crate::json::path;
 use crate::method::Method;
-use crate::names;
-use crate::route::Endpoint;
-use crate::router::Does;
+use crate::path::call::Call;
+use crate::path::router::Does;
+use crate::state::{Endpoint, names};
 
 /// Characters of a name that are kept; a record keeps fewer.
 const MAX_CHARS: usize = 256;

@@ -5,7 +5,7 @@
 const LONGEST: usize = 32;
 
 /// The words of a text, in order.
-pub(super) fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+pub(crate) fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     let mut rest = text;
     std::iter::from_fn(move || {
         rest = rest.trim_start_matches(|c: char| !c.is_alphanumeric());

@@ -8,10 +8,10 @@ use countersign_inspect::{Examined, Finding, Screened, Screening, Severity, Stag
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::catalogue::Tool;
 use crate::events::{Classified, Events};
-use crate::noise::hex;
-use crate::route::Route;
+use crate::path::route::Route;
+use crate::state::Tool;
+use countersign_inspect::encode_hex;
 
 /// Whether any classifier may see what this call returns.
 pub(crate) fn applies(route: &Route) -> bool {
@@ -73,7 +73,7 @@ fn digest(examined: &Examined) -> String {
     for text in examined.texts() {
         hash.update(text.text.as_bytes());
     }
-    hex(&hash.finalize())
+    encode_hex(&hash.finalize())
 }
 
 fn announce(outcome: &Outcome, origin: &Origin, digest: Option<&str>, events: &Events) {

@@ -5,7 +5,7 @@
 
 use sha2::{Digest as _, Sha256};
 
-use crate::noise::hex;
+use countersign_inspect::encode_hex;
 
 const LONGEST: usize = 64;
 const MARK: usize = 8;
@@ -25,7 +25,7 @@ pub(crate) fn wire_name(server: &str, tool: &str) -> String {
         .chain_update([0])
         .chain_update(tool)
         .finalize();
-    short.push_str(&hex(digest.get(..MARK / 2).unwrap_or_default()));
+    short.push_str(&encode_hex(digest.get(..MARK / 2).unwrap_or_default()));
     short
 }
 

@@ -5,12 +5,9 @@
 use countersign_inspect::{ClientEra, Listing, Refusal};
 use countersign_tape::{Edits, Place, Span, quote};
 
-use super::index::start;
 use super::search::{Hit, search};
-use crate::catalogue::{Naming, Tool};
 use crate::json::member;
-use crate::names;
-use crate::snapshot::{Server, Snapshot};
+use crate::state::{Naming, Server, Snapshot, Tool, names, start};
 use crate::upstream::State;
 
 const FEW: usize = 5;

@@ -15,10 +15,9 @@ use countersign_tape::Span;
 use super::{Call, Conclusion};
 use crate::events;
 use crate::method::Method;
-use crate::route::Route;
-use crate::settings::Settings;
+use crate::path::route::Route;
 use crate::shared::Shared;
-use crate::snapshot::{Server, Snapshot};
+use crate::state::{Server, Settings, Snapshot};
 use subject::CallSubject;
 
 /// The records of one call, under way.

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use countersign_tape::{Span, members};
 
 use super::words::words;
-use crate::catalogue::Tool;
 use crate::json::{member, path};
+use crate::state::Tool;
 
 /// So much of a description is read.
 const DESCRIPTION: usize = 4096;
@@ -36,10 +36,10 @@ pub(crate) struct Index {
 
 /// A word in a tool.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Posting {
+pub(crate) struct Posting {
     /// The tool's place in the server's list.
-    pub(super) tool: u32,
-    pub(super) weight: f32,
+    pub(crate) tool: u32,
+    pub(crate) weight: f32,
 }
 
 impl Index {
@@ -67,12 +67,12 @@ impl Index {
     }
 
     /// Where a word occurs.
-    pub(super) fn exactly(&self, word: &str) -> &[Posting] {
+    pub(crate) fn exactly(&self, word: &str) -> &[Posting] {
         self.words.get(word).map_or(&[], Vec::as_slice)
     }
 
     /// Where words occur that start like this.
-    pub(super) fn starting<'a>(&'a self, with: &'a str) -> impl Iterator<Item = Posting> + 'a {
+    pub(crate) fn starting<'a>(&'a self, with: &'a str) -> impl Iterator<Item = Posting> + 'a {
         self.words
             .range::<str, _>((Bound::Included(with), Bound::Unbounded))
             .take_while(move |(word, _)| word.starts_with(with))
@@ -81,7 +81,7 @@ impl Index {
     }
 
     /// How long each tool's text is.
-    pub(super) fn lengths(&self) -> &[f32] {
+    pub(crate) fn lengths(&self) -> &[f32] {
         &self.lengths
     }
 }
@@ -107,7 +107,7 @@ fn read(tool: &Tool, mut give: impl FnMut(String, f32)) {
 }
 
 /// The start of a text, not longer than this.
-pub(super) fn start(text: &str, longest: usize) -> &str {
+pub(crate) fn start(text: &str, longest: usize) -> &str {
     text.get(..text.floor_char_boundary(longest))
         .unwrap_or(text)
 }
@@ -118,7 +118,7 @@ mod tests {
     use countersign_inspect::Policy;
 
     use super::*;
-    use crate::catalogue::Entry;
+    use crate::state::Entry;
 
     fn index(tools: &[&'static str]) -> Index {
         let tool = |text: &&'static str| {

@@ -4,18 +4,15 @@
 //! answered from memory.
 
 mod answer;
-mod index;
 mod search;
-mod words;
 
 use std::sync::LazyLock;
 
 use countersign_inspect::{ClientEra, Listing, Refusal, Router};
 
 pub(crate) use answer::find;
-pub(crate) use index::Index;
 
-use crate::snapshot::Snapshot;
+use crate::state::Snapshot;
 
 /// What a router tool does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -20,8 +20,8 @@ use fitted::fitted;
 pub(crate) use problem::{Problem, problem};
 
 use crate::ability::{Abilities, Ability};
-use crate::call::{Call, Conclusion};
 use crate::method::Method;
+use crate::path::call::{Call, Conclusion};
 use crate::upstream::request::MODERN;
 
 /// The versions we speak to clients of the legacy era, newest first.

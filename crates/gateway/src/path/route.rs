@@ -7,26 +7,13 @@ use bytes::Bytes;
 use countersign_inspect::{ClientEra, Listing, Policy, Refusal};
 use countersign_tape::{Edits, Hard, Kind, Span, scan};
 
-use crate::call::Call;
-use crate::catalogue::Tool;
 use crate::json::member;
 use crate::method::Method;
-use crate::router::{self, Does};
-use crate::settings::Settings;
+use crate::path::call::Call;
+use crate::path::router::{self, Does};
 use crate::shared::Shared;
-use crate::snapshot::{Server, Snapshot};
+use crate::state::{Endpoint, Server, Settings, Snapshot, Tool};
 use crate::upstream::Upstream;
-
-/// Which set of tools a client sees.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Endpoint {
-    /// Tools that call the others.
-    Router,
-    /// Every tool of every server.
-    Direct,
-    /// One server's tools.
-    Server(Arc<str>),
-}
 
 /// Where a call goes, and what it is held to. Nothing later in the call looks at a newer state.
 #[derive(Debug)]
