@@ -7,14 +7,14 @@ use std::time::Duration;
 use countersign_config::{Config, Server};
 use countersign_dial::Budget;
 use countersign_inspect::Era;
+use countersign_wire::Capability;
+use countersign_wire::version::{LEGACY, MODERN};
 use thiserror::Error;
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 
-use crate::ability::Ability;
 use crate::catalogue::survey;
 use crate::upstream::eras::Known;
-use crate::upstream::request::{LEGACY, MODERN};
 use crate::upstream::stdio::End;
 use crate::upstream::supervisor::{Means, Supervisor};
 use crate::upstream::{Diagnostics, State, ready};
@@ -140,7 +140,7 @@ async fn look(
     };
     let (era, version) = connection.protocol();
     let version = version.to_owned();
-    let tally = if connection.abilities().has(Ability::Tools) {
+    let tally = if connection.abilities().has(Capability::Tools) {
         survey(&connection, config, &server.name)
             .await
             .map_err(Trouble::List)?

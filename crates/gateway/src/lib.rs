@@ -18,7 +18,6 @@
 //! # }
 //! ```
 
-mod ability;
 mod catalogue;
 mod checkup;
 mod downstream;
@@ -26,10 +25,8 @@ mod drain;
 mod events;
 mod fleet;
 mod gateway;
-mod json;
 mod key;
 mod lists;
-mod method;
 mod metrics;
 mod path;
 mod pause;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use countersign_inspect::Digest;
 
-use crate::method::Method;
+use countersign_wire::Method;
 
 /// Pages remembered of one list. A server chooses its cursors, so their number has a bound.
 const MAX_PAGES: usize = 256;

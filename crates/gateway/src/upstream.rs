@@ -7,14 +7,12 @@ mod diagnostics;
 pub(crate) mod eras;
 mod gate;
 mod greeting;
-mod head;
 mod hello;
 pub(crate) mod http;
 mod lease;
 pub(crate) mod notes;
 mod patience;
 mod pending;
-pub(crate) mod request;
 pub(crate) mod stdio;
 pub(crate) mod supervisor;
 mod tries;
@@ -23,18 +21,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_inspect::{Era, RawReply, Refusal};
+use countersign_wire::Subject;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 pub(crate) use connection::{Connection, Unanswered};
 pub(crate) use diagnostics::{Diagnostics, Failing, excerpt};
 use gate::Gate;
-use http::Subject;
 use lease::Lease;
 pub(crate) use notes::NoteSink;
 use patience::Patience;
 
-use crate::ability::Abilities;
+use countersign_wire::Capabilities;
 
 /// Whether a server can be called.
 #[derive(Clone, Debug)]
@@ -124,7 +122,7 @@ impl Upstream {
     }
 
     /// What the server says it can do; nothing while it is not there.
-    pub(crate) fn abilities(&self) -> Option<Abilities> {
+    pub(crate) fn abilities(&self) -> Option<Capabilities> {
         match &*self.state.borrow() {
             State::Ready(connection) => Some(connection.abilities()),
             _ => None,

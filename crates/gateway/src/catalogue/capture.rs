@@ -9,13 +9,13 @@ use bytes::Bytes;
 use countersign_audit::{Declared, Generation, Record};
 use countersign_config::Config;
 use countersign_inspect::Digest;
+use countersign_wire::MirroredArguments;
 
 use super::change::{self, Change, changes};
 use super::remarks::Remarks;
 use crate::events;
 use crate::shared::Shared;
 use crate::state::{Entry, Tool, Tools};
-use crate::upstream::http::Mirrored;
 
 /// What a list came to.
 pub(super) struct Captured {
@@ -71,7 +71,7 @@ fn entries(shared: &Shared, server: &str, list: Vec<Bytes>, mirrors: bool) -> Ve
     for (index, raw) in list.into_iter().enumerate() {
         let entry = Entry::read(raw).and_then(|entry| {
             if mirrors {
-                Mirrored::of(entry.input_schema().unwrap_or_default())?;
+                MirroredArguments::of(entry.input_schema().unwrap_or_default())?;
             }
             let first = names.insert(entry.name().to_owned());
             first.then_some(entry).ok_or("another tool has this name")

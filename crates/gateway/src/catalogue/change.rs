@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use countersign_audit::{Kind, NewId, Outcome, Record, Source};
 use countersign_tape::{Span, members};
+use countersign_wire::json::member;
 
-use crate::json::member;
 use crate::state::{Tool, Tools};
 
 /// The members of a tool that are told apart.

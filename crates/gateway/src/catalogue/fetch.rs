@@ -7,11 +7,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use countersign_inspect::Refusal;
 use countersign_tape::{Hard, Kind, Span, elements, scan};
+use countersign_wire::json::member;
+use countersign_wire::message;
 use thiserror::Error;
 use tokio::time::timeout;
 
-use crate::json::member;
-use crate::upstream::{Connection, NoteSink, request};
+use crate::upstream::{Connection, NoteSink};
 
 const MAX_PAGES: usize = 1_000;
 const MAX_TOOLS: usize = 10_000;
@@ -97,7 +98,7 @@ async fn page(connection: &Connection, cursor: Option<&str>) -> Result<Bytes, Fe
     let asked = connection
         .ask(
             "tools/list",
-            |era, _| Ok(request::own_params(era, &members).into_bytes()),
+            |era, _| Ok(message::own_params(era, &members).into_bytes()),
             &NoteSink::closed(),
         )
         .map_err(FetchError::Refused)?;

@@ -7,23 +7,19 @@ use std::sync::Arc;
 use bytes::Bytes;
 use countersign_inspect::ClientEra;
 use countersign_tape::{Kind, Span};
+use countersign_wire::Method;
+use countersign_wire::header::{SESSION, VERSION, decode_header_value};
+use countersign_wire::json::member;
+use countersign_wire::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, PROTOCOL_VERSION};
+use countersign_wire::version::MODERN;
 use hyper::HeaderMap;
-use hyper::header::{AsHeaderName, HeaderName};
+use hyper::header::AsHeaderName;
 
 use super::message::{Message, text};
 use super::session::{Session, Sessions};
 use super::via::{Pipe, Via};
-use crate::json::member;
-use crate::method::Method;
 use crate::path::reply::{LEGACY, Problem};
-use crate::upstream::http::said;
-use crate::upstream::request::MODERN;
 
-const VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
-const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
-const INFO_KEY: &str = "io.modelcontextprotocol/clientInfo";
-const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
-const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 /// Clients choose their names; records are not the place for essays.
 const LONGEST_NAME: usize = 128;
 
@@ -44,7 +40,7 @@ impl Client {
         via: Via<'_>,
         sessions: &Sessions,
     ) -> Result<Self, Problem> {
-        let said = message.meta_member(VERSION_KEY);
+        let said = message.meta_member(PROTOCOL_VERSION);
         let headers = match via {
             Via::Http(headers) => headers,
             Via::Pipe(pipe) => return Self::on_pipe(message, pipe, said.as_ref()),
@@ -96,7 +92,10 @@ impl Client {
         }
         Ok(Self {
             era: ClientEra::Modern,
-            name: message.meta_member(INFO_KEY).as_ref().and_then(client_name),
+            name: message
+                .meta_member(CLIENT_INFO)
+                .as_ref()
+                .and_then(client_name),
             session: None,
         })
     }
@@ -108,7 +107,10 @@ impl Client {
             complete(message, text(said).ok_or(Problem::Meta)?)?;
             return Ok(Self {
                 era: ClientEra::Modern,
-                name: message.meta_member(INFO_KEY).as_ref().and_then(client_name),
+                name: message
+                    .meta_member(CLIENT_INFO)
+                    .as_ref()
+                    .and_then(client_name),
                 session,
             });
         }
@@ -127,7 +129,7 @@ fn complete(message: &Message, version: String) -> Result<(), Problem> {
     if version != MODERN {
         return Err(Problem::Version(version));
     }
-    let capabilities = message.meta_member(CAPABILITIES_KEY);
+    let capabilities = message.meta_member(CLIENT_CAPABILITIES);
     let there =
         capabilities.is_some_and(|value| Span::whole(&value).kind(&value) == Some(Kind::Object));
     there.then_some(()).ok_or(Problem::Meta)
@@ -156,5 +158,5 @@ fn agree(headers: &HeaderMap, name: &'static str, body: Option<&str>) -> Result<
 
 /// A header's value, decoded.
 fn value(headers: &HeaderMap, name: impl AsHeaderName) -> Option<String> {
-    said(headers.get(name)?)
+    decode_header_value(headers.get(name)?)
 }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use countersign_inspect::Note;
 use countersign_tape::Span;
 
-use crate::json::path;
+use countersign_wire::json::path;
 
 const LEVELS: [&str; 8] = [
     "debug",

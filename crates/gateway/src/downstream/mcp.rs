@@ -8,6 +8,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use countersign_inspect::{ClientEra, Listing};
 use countersign_tape::{Kind, Span};
+use countersign_wire::Capabilities;
+use countersign_wire::Method;
+use countersign_wire::json::member;
 use hyper::HeaderMap;
 
 use super::batch;
@@ -16,10 +19,7 @@ use super::level::Level;
 use super::listen::Listener;
 use super::message::{Message, Sort, text};
 use super::via::Via;
-use crate::ability::Abilities;
 use crate::downstream::instructions;
-use crate::json::member;
-use crate::method::Method;
 use crate::path::reply::{self, LEGACY, OLDEST, Offer, Problem, Reply};
 use crate::path::router;
 use crate::shared::Shared;
@@ -166,7 +166,7 @@ impl Request<'_> {
     }
 
     /// What a server says it can do, if it is there.
-    fn abilities(&self, server: &str) -> Option<Abilities> {
+    fn abilities(&self, server: &str) -> Option<Capabilities> {
         self.shared.snapshot().server(server)?.upstream.abilities()
     }
 

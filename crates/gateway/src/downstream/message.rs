@@ -3,8 +3,8 @@
 
 use bytes::Bytes;
 use countersign_tape::{Edits, Envelope, Hard, Kind, Member, Span, members, scan};
+use countersign_wire::json::member;
 
-use crate::json::member;
 use crate::path::reply::Problem;
 
 /// A message that can be read one way only.

@@ -8,6 +8,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use countersign_dial::{Line, LineRefusal, Lines};
 use countersign_inspect::ClientEra;
 use countersign_tape::{Hard, Kind, scan};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
@@ -28,7 +29,6 @@ use crate::path::reply::{self, Body, Framing, Problem};
 use crate::shared::Shared;
 use crate::state::Endpoint;
 use crate::upstream::stdio::Peer;
-use crate::upstream::stdio::lines::{Line, Lines, Why};
 use crate::upstream::{State, Upstream};
 
 /// Requests at once; what comes then waits in the pipe.
@@ -242,10 +242,10 @@ impl Door {
         }
     }
 
-    async fn refuse(&self, why: Why, id: Option<Bytes>) {
+    async fn refuse(&self, why: LineRefusal, id: Option<Bytes>) {
         let problem = match why {
-            Why::TooLarge => Problem::TooLarge,
-            Why::Starved => Problem::Busy,
+            LineRefusal::TooLarge => Problem::TooLarge,
+            LineRefusal::Starved => Problem::Busy,
         };
         // Nobody has looked at it yet: what is no id is not sent back as one.
         let is_id = |id: &Bytes| {

@@ -16,12 +16,14 @@ use countersign_inspect::{
     InputVerdict, Inspected, NotePolicy, RawReply, Refusal, Screening, Skipped, examine,
     examine_arguments,
 };
+use countersign_wire::Method;
+use countersign_wire::Subject;
+use countersign_wire::message::call_params;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use crate::downstream::Client;
 use crate::drain::Phase;
-use crate::method::Method;
 use crate::path::reply::{self, Reply};
 use crate::path::route::{Route, Target, Unroutable, route};
 use crate::path::screen;
@@ -29,8 +31,6 @@ use crate::random::ProcessNoise;
 use crate::shared::Shared;
 use crate::state::Endpoint;
 use crate::upstream::NoteSink;
-use crate::upstream::http::Subject;
-use crate::upstream::request::call_params;
 use caught::caught;
 use ledger::Ledger;
 
@@ -135,6 +135,7 @@ async fn forward(
     let params = |era, id| {
         let level = notes.log_level();
         call_params(&route.params, route.renamed(), (era, id), level)
+            .map_err(|_| Refusal::BadArguments)
     };
     let subject = Subject {
         method: route.method.as_str(),

@@ -11,6 +11,9 @@ use bytes::Bytes;
 use countersign_audit::Recorded;
 use countersign_inspect::{ClientEra, Inspected, Listing, Refusal, Segments, asked_tool_name};
 use countersign_tape::quote;
+use countersign_wire::Method;
+use countersign_wire::version::MODERN;
+use countersign_wire::{Capabilities, Capability};
 use hyper::StatusCode;
 use tokio::sync::mpsc;
 
@@ -19,10 +22,7 @@ pub(crate) use event::{Framing, line};
 use fitted::fitted;
 pub(crate) use problem::{Problem, problem};
 
-use crate::ability::{Abilities, Ability};
-use crate::method::Method;
 use crate::path::call::{Call, Conclusion};
-use crate::upstream::request::MODERN;
 
 /// The versions we speak to clients of the legacy era, newest first.
 pub(crate) const LEGACY: [&str; 3] = ["2025-11-25", "2025-06-18", "2025-03-26"];
@@ -116,7 +116,7 @@ pub(crate) struct Offer {
     /// Its list may change, and whoever listens is told.
     pub(crate) list_changes: bool,
     /// What else the one server behind it can do.
-    pub(crate) server: Option<Abilities>,
+    pub(crate) server: Option<Capabilities>,
 }
 
 impl Offer {
@@ -124,8 +124,8 @@ impl Offer {
     fn json(self) -> String {
         let others = self
             .server
-            .unwrap_or_else(|| [Ability::Logging].into_iter().collect());
-        let others = others.all().filter(|ability| *ability != Ability::Tools);
+            .unwrap_or_else(|| [Capability::Logging].into_iter().collect());
+        let others = others.all().filter(|ability| *ability != Capability::Tools);
         let others = others.map(|ability| format!(r#","{}":{{}}"#, ability.as_str()));
         let tools = if self.list_changes {
             r#"{"listChanged":true}"#
@@ -306,7 +306,7 @@ mod tests {
         let tools_list = Listing::admit(&b"[]"[..]);
         let [changing, fixed] = [true, false].map(|list_changes| Offer {
             list_changes,
-            server: Some(Abilities::default()),
+            server: Some(Capabilities::default()),
         });
         for reply in [
             initialized(b"1", LEGACY[0], changing, Some(&instructions)),

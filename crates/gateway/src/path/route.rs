@@ -6,9 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use countersign_inspect::{ClientEra, Listing, Policy, Refusal};
 use countersign_tape::{Edits, Hard, Kind, Span, scan};
+use countersign_wire::Method;
+use countersign_wire::json::member;
 
-use crate::json::member;
-use crate::method::Method;
 use crate::path::call::Call;
 use crate::path::router::{self, Does};
 use crate::shared::Shared;

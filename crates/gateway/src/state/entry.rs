@@ -6,7 +6,7 @@ use bytes::Bytes;
 use countersign_inspect::Router;
 use countersign_tape::{Kind, Span, members, quote};
 
-use crate::json::member;
+use countersign_wire::json::member;
 
 /// The longest name a tool may have.
 const LONGEST_NAME: usize = 256;

@@ -10,9 +10,9 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use countersign_tape::{Span, members};
+use countersign_wire::json::{member, path};
 
 use super::words::words;
-use crate::json::{member, path};
 use crate::state::Tool;
 
 /// So much of a description is read.

@@ -10,10 +10,10 @@ use bytes::Bytes;
 use countersign_inspect::config::Advertise;
 use countersign_inspect::{ClientEra, Contract, Declaration, Listing, Policy, Router};
 use countersign_tape::{Edits, Hard, Place, Span, quote, scan};
+use countersign_wire::MirroredArguments;
 
 use super::entry::Entry;
 use crate::state::names::wire_name;
-use crate::upstream::http::Mirrored;
 
 /// What stands in for an `inputSchema` that clients would reject.
 const OBJECT: &[u8] = br#"{"type":"object"}"#;
@@ -44,7 +44,7 @@ pub(crate) struct Tool {
     policy: Policy,
     /// The digest of the `outputSchema`, as records write it.
     schema_digest: Option<String>,
-    mirrored: Mirrored,
+    mirrored: MirroredArguments,
     /// A result broke the contract. Shared with the same declaration under other policies.
     broken: Arc<AtomicBool>,
 }
@@ -62,7 +62,7 @@ impl Tool {
         // A list over HTTP is without tools whose marks cannot be followed.
         let mirrored = entry
             .input_schema()
-            .and_then(|schema| Mirrored::of(schema).ok());
+            .and_then(|schema| MirroredArguments::of(schema).ok());
         let raw = entry.raw.clone();
         let name = entry.name;
         let listing = shown(&raw, &name, &policy);
@@ -159,7 +159,7 @@ impl Tool {
     }
 
     /// Which arguments are repeated as headers.
-    pub(crate) fn mirrored(&self) -> &Mirrored {
+    pub(crate) fn mirrored(&self) -> &MirroredArguments {
         &self.mirrored
     }
 

@@ -3,10 +3,10 @@
 
 use bytes::Bytes;
 use countersign_inspect::{Era, Listing, RawReply, Refusal, Source};
+use countersign_wire::Capabilities;
+use countersign_wire::Subject;
 
-use super::http::Subject;
 use super::{NoteSink, http, stdio};
-use crate::ability::Abilities;
 
 /// A connection to a server that has been greeted.
 #[derive(Debug)]
@@ -49,7 +49,7 @@ impl Connection {
     }
 
     /// What the server says it can do.
-    pub(crate) fn abilities(&self) -> Abilities {
+    pub(crate) fn abilities(&self) -> Capabilities {
         match self {
             Self::Stdio(connection) => connection.abilities,
             Self::Http(connection) => connection.abilities,

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use bytes::Bytes;
 use countersign_inspect::{Era, Listing};
 use countersign_tape::{Envelope, Hard, Kind, Span, scan};
+use countersign_wire::Capabilities;
+use countersign_wire::json::{member, path};
+use countersign_wire::version::{LEGACY, MODERN};
 use thiserror::Error;
 
-use super::request::{LEGACY, MODERN};
-use crate::ability::Abilities;
 use crate::checkup::Trouble;
-use crate::json::{member, path};
 use versions::{Versions, excerpt};
 
 /// The errors of the modern era, which no legacy server sends: headers and body differ, the client lacks a capability.
@@ -29,7 +29,7 @@ pub(super) struct Hello {
     pub(super) instructions: Option<Listing>,
     /// It can say when its tools change.
     pub(super) tells_changes: bool,
-    pub(super) abilities: Abilities,
+    pub(super) abilities: Capabilities,
 }
 
 /// What the answer to `server/discover` says about the server.
@@ -146,7 +146,7 @@ impl Hello {
             version,
             instructions,
             abilities: member(bytes, result, "capabilities")
-                .map(|capabilities| Abilities::read(bytes, capabilities))
+                .map(|capabilities| Capabilities::read(bytes, capabilities))
                 .unwrap_or_default(),
             tells_changes: changes.is_some_and(|value| value.kind(bytes) == Some(Kind::True)),
         }

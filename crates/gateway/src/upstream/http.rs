@@ -5,7 +5,6 @@
 mod asked;
 mod failure;
 mod greet;
-mod headers;
 mod link;
 mod listen;
 mod once;
@@ -20,13 +19,14 @@ use bytes::Bytes;
 use countersign_config::Protocol;
 use countersign_dial::{Budget, Site};
 use countersign_inspect::{Era, Listing, Refusal};
+use countersign_wire::Capabilities;
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 pub(crate) use asked::Asked;
+use countersign_wire::Subject;
 use failure::Failure;
-pub(crate) use headers::{Mirrored, Subject, said};
 use link::Link;
 use paired::Paired;
 
@@ -36,7 +36,6 @@ use super::greeting::Greeting;
 use super::hello::{HandshakeError, Hello};
 use super::tries::{Tries, rest};
 use super::{Connection as Any, NoteSink, State, Unanswered};
-use crate::ability::Abilities;
 use crate::checkup::Trouble;
 use crate::events::{self, Events};
 
@@ -54,7 +53,7 @@ pub(crate) struct Connection {
     pub(super) era: Era,
     pub(super) version: String,
     instructions: Option<Listing>,
-    pub(super) abilities: Abilities,
+    pub(super) abilities: Capabilities,
 }
 
 impl Connection {

@@ -11,7 +11,7 @@ use countersign_tape::{Hard, Member, scan};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::json::path;
+use countersign_wire::json::path;
 
 /// How many notes may wait for a slow reader.
 const WAITING: usize = 64;

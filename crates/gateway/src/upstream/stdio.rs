@@ -4,10 +4,8 @@
 
 mod handshake;
 mod life;
-pub(crate) mod lines;
 mod once;
 mod outbox;
-mod oversized;
 mod peer;
 mod program;
 mod wire;
@@ -19,13 +17,15 @@ use std::time::Duration;
 use bytes::Bytes;
 use countersign_dial::{Budget, Child, Pipes};
 use countersign_inspect::{Era, Listing, Refusal};
+use countersign_wire::Capabilities;
+use countersign_wire::message;
 use thiserror::Error;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
+use countersign_dial::Lines;
 use handshake::greet;
 use life::Life;
-use lines::Lines;
 pub use once::End;
 use outbox::Outbox;
 use peer::Introduction;
@@ -37,10 +37,8 @@ use super::diagnostics::Diagnostics;
 use super::eras::Eras;
 use super::greeting::Greeting;
 use super::hello::{HandshakeError, Hello};
-use super::request;
 use super::tries::{Tries, rest};
 use super::{Connection as Any, NoteSink, State};
-use crate::ability::Abilities;
 use crate::events::{self, Events};
 
 /// How long a server may take to come up: package runners download first.
@@ -53,7 +51,7 @@ pub(crate) struct Connection {
     pub(super) era: Era,
     pub(super) version: String,
     instructions: Option<Listing>,
-    pub(super) abilities: Abilities,
+    pub(super) abilities: Capabilities,
 }
 
 impl Connection {
@@ -72,7 +70,7 @@ impl Connection {
         let era = self.era;
         let slot = self
             .wire
-            .ask(notes, |id| Ok(request::line(id, method, &params(era, id)?)))?;
+            .ask(notes, |id| Ok(message::line(id, method, &params(era, id)?)))?;
         Ok(Asked { slot })
     }
 
@@ -269,9 +267,9 @@ fn subscribe(wire: &Arc<Wire>, hello: &Hello) -> Option<Slot> {
         return None;
     }
     let filter = r#""notifications":{"toolsListChanged":true}"#;
-    let params = request::own_params(Era::Modern, filter);
+    let params = message::own_params(Era::Modern, filter);
     wire.ask(&NoteSink::closed(), |id| {
-        Ok(request::line(id, "subscriptions/listen", params.as_bytes()))
+        Ok(message::line(id, "subscriptions/listen", params.as_bytes()))
     })
     .ok()
 }

@@ -6,6 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use countersign_inspect::ClientEra;
 use countersign_tape::{Kind, Span};
+use countersign_wire::Method;
+use countersign_wire::json::member;
+use countersign_wire::meta::LOG_LEVEL;
 use tokio::sync::oneshot;
 
 use super::{Request, Served};
@@ -13,15 +16,10 @@ use crate::downstream::level::Level;
 use crate::downstream::relay::{self, Heard};
 use crate::downstream::session::UnderWay;
 use crate::downstream::via::Via;
-use crate::json::member;
-use crate::method::Method;
 use crate::path::call::{self, Call};
 use crate::path::reply::{self, Problem};
 use crate::state::Endpoint;
 use crate::upstream::{NoteSink, notes};
-
-/// Where a modern client says which log messages it hears.
-const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 impl Request<'_> {
     /// Makes the call and waits for its reply, or for the first word before it.
@@ -91,7 +89,7 @@ impl Request<'_> {
             _ if method == Method::CallTool => true,
             Endpoint::Server(name) => {
                 let abilities = self.abilities(name);
-                abilities.is_none_or(|abilities| abilities.has(method.ability()))
+                abilities.is_none_or(|abilities| abilities.has(method.capability()))
             }
             Endpoint::Router | Endpoint::Direct => false,
         }

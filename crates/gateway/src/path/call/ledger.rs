@@ -11,10 +11,10 @@ use countersign_audit as audit;
 use countersign_audit::{NewId, Recorded, Ulid};
 use countersign_inspect::{ClientEra, Finding, InputVerdict, Inspected, Listing, Mode, Refusal};
 use countersign_tape::Span;
+use countersign_wire::Method;
 
 use super::{Call, Conclusion};
 use crate::events;
-use crate::method::Method;
 use crate::path::route::Route;
 use crate::shared::Shared;
 use crate::state::{Server, Settings, Snapshot};

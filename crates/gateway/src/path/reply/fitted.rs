@@ -5,11 +5,11 @@
 use bytes::Bytes;
 use countersign_inspect::{ClientEra, Segments};
 use countersign_tape::{Edits, Hard, Kind, Place, Span, members, scan};
+use countersign_wire::Method;
+use countersign_wire::json::member;
 use hyper::StatusCode;
 
 use super::{Body, Reply};
-use crate::json::member;
-use crate::method::Method;
 
 /// What a legacy server says of a resource that is not there.
 const MISSING: &[u8] = b"-32002";

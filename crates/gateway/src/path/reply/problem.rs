@@ -3,6 +3,7 @@
 
 use countersign_inspect::ClientEra;
 use countersign_tape::quote;
+use countersign_wire::error_code;
 use hyper::StatusCode;
 
 use super::{Reply, envelope, versions};
@@ -39,13 +40,13 @@ pub(crate) enum Problem {
 impl Problem {
     fn code(&self) -> i32 {
         match self {
-            Self::Parse => -32700,
-            Self::Invalid(_) | Self::Session | Self::TooLarge => -32600,
-            Self::Method => -32601,
-            Self::Params(_) | Self::Tool(_) | Self::Meta => -32602,
-            Self::Header(_) => -32020,
-            Self::Version(_) => -32022,
-            Self::Busy | Self::Gone => -32603,
+            Self::Parse => error_code::PARSE_ERROR,
+            Self::Invalid(_) | Self::Session | Self::TooLarge => error_code::INVALID_REQUEST,
+            Self::Method => error_code::METHOD_NOT_FOUND,
+            Self::Params(_) | Self::Tool(_) | Self::Meta => error_code::INVALID_PARAMS,
+            Self::Header(_) => error_code::HEADER_MISMATCH,
+            Self::Version(_) => error_code::UNSUPPORTED_VERSION,
+            Self::Busy | Self::Gone => error_code::INTERNAL_ERROR,
         }
     }
 

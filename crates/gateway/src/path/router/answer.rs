@@ -4,9 +4,9 @@
 
 use countersign_inspect::{ClientEra, Listing, Refusal};
 use countersign_tape::{Edits, Place, Span, quote};
+use countersign_wire::json::member;
 
 use super::search::{Hit, search};
-use crate::json::member;
 use crate::state::{Naming, Server, Snapshot, Tool, names, start};
 use crate::upstream::State;
 

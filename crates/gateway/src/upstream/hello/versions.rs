@@ -3,10 +3,10 @@
 
 use bytes::Bytes;
 use countersign_tape::{Span, elements};
+use countersign_wire::version::{LEGACY, MODERN};
 
 use super::{Discovery, HandshakeError};
 use crate::upstream::diagnostics;
-use crate::upstream::request::{LEGACY, MODERN};
 
 /// So many bytes of a version that is not known are kept.
 const LONGEST_VERSION: usize = 64;

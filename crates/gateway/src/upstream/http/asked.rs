@@ -6,18 +6,19 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use countersign_inspect::Era;
+use countersign_wire::Subject;
+use countersign_wire::message;
+use countersign_wire::version::LEGACY;
 use hyper::StatusCode;
 use hyper::header::HeaderMap;
 
 use super::failure::Failure;
 use super::greet::initialize;
-use super::headers::Subject;
 use super::link::Link;
 use super::paired::Paired;
 use super::session::Session;
 use crate::upstream::NoteSink;
 use crate::upstream::hello::error_code;
-use crate::upstream::request::{self, LEGACY};
 
 /// How servers refuse a session they do not know, if not with 404.
 const NOT_INITIALISED: &[u8] = b"-32000";
@@ -58,7 +59,7 @@ impl Asked {
             link: Arc::clone(link),
             session,
             id,
-            message: request::message(id, subject.method, params).into(),
+            message: message::request(id, subject.method, params).into(),
             subject: headers,
             notes: notes.clone(),
             paired,
@@ -159,7 +160,7 @@ impl Drop for Cancel<'_> {
         if !self.is_open || self.session.era == Era::Modern {
             return;
         }
-        let mut message = request::cancelled(self.asked.id);
+        let mut message = message::cancelled(self.asked.id);
         message.pop();
         let headers = self.session.headers.clone();
         let link = Arc::clone(&self.asked.link);

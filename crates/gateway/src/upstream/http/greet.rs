@@ -6,18 +6,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_inspect::Era;
+use countersign_wire::Subject;
+use countersign_wire::message;
+use countersign_wire::version::{LEGACY, MODERN};
 use hyper::StatusCode;
 use hyper::header::HeaderMap;
 use tokio::time::timeout;
 
 use super::failure::Failure;
-use super::headers::Subject;
 use super::link::{Answer, Link};
 use super::session::Session;
 use crate::upstream::NoteSink;
 use crate::upstream::greeting::Greeting;
 use crate::upstream::hello::{Discovery, HandshakeError, Hello, initialize_params};
-use crate::upstream::request::{self, LEGACY, MODERN};
 
 /// A legacy server may keep silent about a method it does not know.
 const PROBE: Duration = Duration::from_secs(5);
@@ -53,7 +54,7 @@ pub(super) async fn greet(link: &Arc<Link>, greeting: Greeting) -> Result<Hello,
 /// The modern way.
 async fn discover(link: &Arc<Link>) -> Result<Discovery, HandshakeError> {
     let session = Session::new(&link.site, Era::Modern, MODERN, None);
-    let params = request::own_params(Era::Modern, "");
+    let params = message::own_params(Era::Modern, "");
     let asked = timeout(PROBE, ask(link, &session, "server/discover", &params)).await;
     match asked {
         Ok(Ok(answer)) => {
@@ -90,7 +91,7 @@ pub(super) async fn initialize(link: &Arc<Link>, version: &str) -> Result<Hello,
     let session = Session::new(&link.site, Era::Legacy, &hello.version, answer.session);
     let headers = session.headers.clone();
     link.session.store(Arc::new(session));
-    let mut initialized = request::notification("notifications/initialized");
+    let mut initialized = message::notification("notifications/initialized");
     initialized.pop();
     link.tell(headers, initialized).await;
     Ok(hello)
@@ -107,7 +108,7 @@ async fn ask(
         Subject::method(method).write(&mut subject);
     }
     let id = link.id();
-    let message = request::message(id, method, params.as_bytes());
+    let message = message::request(id, method, params.as_bytes());
     let notes = NoteSink::closed();
     link.exchange(session, subject, id, message.into(), &notes)
         .await

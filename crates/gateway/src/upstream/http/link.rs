@@ -12,6 +12,8 @@ use arc_swap::ArcSwap;
 use bytes::Bytes;
 use countersign_dial::{Budget, EventStream, Form, Pool, Reply, SendError, Site, explain, gather};
 use countersign_inspect::Refusal;
+use countersign_wire::head::{self, Head};
+use countersign_wire::header::SESSION;
 use http_body_util::Full;
 use hyper::header::{HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
@@ -19,10 +21,9 @@ use tokio::sync::{Notify, Semaphore};
 
 use super::failure::Failure;
 use super::response::{own, trimmed};
-use super::session::{SESSION, Session};
+use super::session::Session;
 use crate::events;
 use crate::upstream::NoteSink;
-use crate::upstream::head::{self, Head};
 
 use stream::Awaited;
 pub(super) use stream::reconnect_pause;

@@ -8,15 +8,16 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use countersign_inspect::Era;
+use countersign_wire::Subject;
+use countersign_wire::message;
 use hyper::Method;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use tokio::time::{Instant, sleep};
 
 use super::failure::Failure;
-use super::headers::Subject;
 use super::link::{Link, reconnect_pause};
 use crate::pause;
-use crate::upstream::{NoteSink, request};
+use crate::upstream::NoteSink;
 
 /// A stream that lasted this long was a good one.
 const SETTLED: Duration = Duration::from_secs(10);
@@ -58,8 +59,8 @@ async fn follow(link: &Arc<Link>) -> Result<Option<Duration>, Failure> {
             let method = "subscriptions/listen";
             Subject::method(method).write(&mut headers);
             let filter = r#""notifications":{"toolsListChanged":true}"#;
-            let params = request::own_params(Era::Modern, filter);
-            let message = request::message(link.id(), method, params.as_bytes());
+            let params = message::own_params(Era::Modern, filter);
+            let message = message::request(link.id(), method, params.as_bytes());
             (Method::POST, message.into())
         }
     };

@@ -8,6 +8,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use countersign_dial::{EventStream, Reply, Site};
 use countersign_inspect::Era;
+use countersign_wire::head::{self, Head, progress_id};
+use countersign_wire::message;
+use countersign_wire::version::LEGACY;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::http::uri::PathAndQuery;
 use hyper::{Method, Uri};
@@ -15,13 +18,10 @@ use tokio::time::timeout;
 
 use super::failure::Failure;
 use super::link::Link;
-use super::response::progress_id;
 use super::session::Session;
 use crate::upstream::NoteSink;
-use crate::upstream::head::{self, Head};
 use crate::upstream::hello::{HandshakeError, Hello, initialize_params};
 use crate::upstream::pending::Pending;
-use crate::upstream::request::{self, LEGACY};
 
 /// How long the stream may take to say where to post.
 const ENDPOINT: Duration = Duration::from_secs(10);
@@ -60,7 +60,7 @@ impl Paired {
     pub(super) async fn greet(&self) -> Result<Hello, HandshakeError> {
         let id = self.link.id();
         let params = initialize_params(LEGACY[0], b"{}");
-        let message = request::message(id, "initialize", params.as_bytes());
+        let message = message::request(id, "initialize", params.as_bytes());
         let none = Session::none(&self.link.site);
         let notes = NoteSink::closed();
         let answer = self.exchange(&none, id, message.into(), &notes).await?;
@@ -68,7 +68,7 @@ impl Paired {
         let session = Session::new(&self.link.site, Era::Legacy, &hello.version, None);
         let headers = session.headers.clone();
         self.link.session.store(Arc::new(session));
-        let mut initialized = request::notification("notifications/initialized");
+        let mut initialized = message::notification("notifications/initialized");
         initialized.pop();
         self.link.tell(headers, initialized).await;
         Ok(hello)

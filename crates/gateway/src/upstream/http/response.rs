@@ -1,10 +1,8 @@
 //! Which part of a response is ours, from as few bytes as possible.
 
 use bytes::Bytes;
-use countersign_tape::Span;
 
-use crate::json::path;
-use crate::upstream::head::{self, Head};
+use countersign_wire::head::{self, Head};
 
 /// The message in a body that is ours: some servers wrap one into an array.
 pub(super) fn own(whole: &Bytes, id: u64) -> Bytes {
@@ -22,10 +20,4 @@ pub(super) fn own(whole: &Bytes, id: u64) -> Bytes {
 /// The message without the white space around it.
 pub(super) fn trimmed(message: &Bytes) -> Bytes {
     message.slice_ref(message.trim_ascii())
-}
-
-/// Which request a progress message is about: its token is the id we asked under.
-pub(super) fn progress_id(message: &[u8]) -> Option<u64> {
-    let token = path(message, Span::whole(message), &["params", "progressToken"])?;
-    std::str::from_utf8(token.bytes(message)).ok()?.parse().ok()
 }

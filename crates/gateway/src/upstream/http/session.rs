@@ -3,12 +3,9 @@
 
 use countersign_dial::Site;
 use countersign_inspect::Era;
-use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{HeaderMap, HeaderValue};
 
-use super::headers::header;
-
-pub(super) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
-const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+use countersign_wire::header::{SESSION, VERSION, encode_header_value};
 
 /// The state a conversation with a server is in.
 #[derive(Debug)]
@@ -34,7 +31,7 @@ impl Session {
     pub(super) fn new(site: &Site, era: Era, version: &str, session: Option<HeaderValue>) -> Self {
         let mut headers = site.headers.clone();
         // Before 2025-06-18 there was no such header; servers ignore it.
-        headers.insert(VERSION, header(version));
+        headers.insert(VERSION, encode_header_value(version));
         let is_named = session.is_some();
         if let Some(session) = session {
             headers.insert(SESSION, session);

@@ -7,13 +7,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use countersign_inspect::{Era, Refusal};
+use countersign_wire::message;
+use countersign_wire::version::LEGACY;
 use tokio::time::timeout;
 
 use super::wire::Wire;
 use crate::upstream::NoteSink;
 use crate::upstream::greeting::Greeting;
 use crate::upstream::hello::{Discovery, HandshakeError, Hello, initialize_params};
-use crate::upstream::request::{self, LEGACY};
 
 /// A legacy server may keep silent about a method it does not know; a modern one may still be
 /// starting, so it is greeted both ways from then on, and its answer decides.
@@ -91,7 +92,7 @@ async fn either(
 
 /// The modern way.
 async fn discover(wire: &Arc<Wire>) -> Result<Discovery, HandshakeError> {
-    let params = request::own_params(Era::Modern, "");
+    let params = message::own_params(Era::Modern, "");
     match ask(wire, "server/discover", params).await {
         Ok(answer) => Discovery::read(&answer),
         Err(HandshakeError::Refused) => Ok(Discovery::Legacy(LEGACY[0])),
@@ -107,13 +108,13 @@ async fn initialize(
 ) -> Result<Hello, HandshakeError> {
     let bytes = ask(wire, "initialize", initialize_params(version, declared)).await?;
     let hello = Hello::initialized(&bytes)?;
-    wire.tell(&request::notification("notifications/initialized"));
+    wire.tell(&message::notification("notifications/initialized"));
     Ok(hello)
 }
 
 async fn ask(wire: &Arc<Wire>, method: &str, params: String) -> Result<Bytes, HandshakeError> {
     let slot = wire.ask(&NoteSink::closed(), |id| {
-        Ok(request::line(id, method, params.as_bytes()))
+        Ok(message::line(id, method, params.as_bytes()))
     });
     let answer = match slot {
         Ok(slot) => slot.answer().await,

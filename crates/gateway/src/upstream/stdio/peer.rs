@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use bytes::Bytes;
 use countersign_tape::Span;
+use countersign_wire::error_code::INTERNAL_ERROR;
+use countersign_wire::json::member;
+use countersign_wire::message;
 use tokio::sync::{mpsc, watch};
 
 use super::wire::Wire;
-use crate::json::member;
-use crate::upstream::request;
 
 /// Messages of the server that wait for the client; a server that asks faster is refused.
 const WAITING: usize = 64;
@@ -65,7 +66,7 @@ impl Peer {
 
     /// The client begins with `initialize`, and declares these `capabilities`. Only its first request counts.
     pub(crate) fn initialize(&self, capabilities: Option<&Bytes>) {
-        let whole = |given: &Bytes| request::relayed(given, Span::whole(given));
+        let whole = |given: &Bytes| message::relayed(given, Span::whole(given));
         let relayed = capabilities.map_or_else(|| b"{}".to_vec(), whole);
         self.introduce(Introduction {
             is_legacy: true,
@@ -125,13 +126,13 @@ impl Peer {
     /// Tells the server something, on a line of its own.
     pub(crate) fn tell(&self, message: &[u8]) {
         if let Some(wire) = self.wire().upgrade() {
-            wire.tell(&request::as_line(message));
+            wire.tell(&message::as_line(message));
         }
     }
 
     /// Refuses what the server asked.
     pub(crate) fn refuse(&self, id: &[u8], why: &str) {
-        self.tell(&request::refuse(id, -32603, why));
+        self.tell(&message::refuse(id, INTERNAL_ERROR, why));
     }
 
     /// The server waits for the client, so that nobody may lose patience with the server.

@@ -5,19 +5,19 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use countersign_dial::{Line, LineRefusal, Lines};
 use countersign_inspect::Refusal;
-use countersign_tape::Span;
+use countersign_wire::error_code::METHOD_NOT_FOUND;
+use countersign_wire::head::{self, Head, progress_id};
+use countersign_wire::message;
 use tokio::io::AsyncRead;
 use tokio::sync::{Notify, oneshot};
 
-use super::lines::{Line, Lines, Why};
 use super::outbox::{Outbox, Refused};
 use super::peer::Peer;
 use crate::events::{self, Events};
-use crate::json::path;
-use crate::upstream::head::{self, Head};
+use crate::upstream::NoteSink;
 use crate::upstream::pending::{Answer, Pending};
-use crate::upstream::{NoteSink, request};
 
 /// The two pipes to a child, as a peer that can be asked.
 #[derive(Debug)]
@@ -137,21 +137,21 @@ impl Wire {
         }
     }
 
-    fn refused(&self, why: Why, id: Option<&Bytes>) {
+    fn refused(&self, why: LineRefusal, id: Option<&Bytes>) {
         events::LineRefused {
             server: &self.server,
             why: match why {
-                Why::TooLarge => "larger than max_message_bytes",
-                Why::Starved => "no memory to spare",
+                LineRefusal::TooLarge => "larger than max_message_bytes",
+                LineRefusal::Starved => "no memory to spare",
             },
         }
         .emit(&self.events);
-        if let Some(id) = id.and_then(|id| head::number(id)) {
+        if let Some(id) = id.and_then(|id| head::id_number(id)) {
             let refusal = match why {
-                Why::TooLarge => Refusal::TooLarge {
+                LineRefusal::TooLarge => Refusal::TooLarge {
                     limit: self.max_message_bytes as u64,
                 },
-                Why::Starved => Refusal::Busy,
+                LineRefusal::Starved => Refusal::Busy,
             };
             self.settle(id, Err(refusal));
         }
@@ -163,8 +163,8 @@ impl Wire {
             return;
         }
         let line = match method {
-            "ping" => request::answer(id, b"{}"),
-            _ => request::refuse(id, -32601, "Method not found"),
+            "ping" => message::answer(id, b"{}"),
+            _ => message::refuse(id, METHOD_NOT_FOUND, "Method not found"),
         };
         self.tell(&line);
     }
@@ -197,12 +197,6 @@ impl Wire {
     }
 }
 
-/// Which request a progress message is about: its token is the id we asked under.
-fn progress_id(line: &[u8]) -> Option<u64> {
-    let token = path(line, Span::whole(line), &["params", "progressToken"])?;
-    std::str::from_utf8(token.bytes(line)).ok()?.parse().ok()
-}
-
 /// A request under way. Dropping it before the answer came cancels it at the server.
 #[derive(Debug)]
 pub(super) struct Slot {
@@ -228,7 +222,7 @@ impl Slot {
 impl Drop for Slot {
     fn drop(&mut self) {
         if self.wire.pending.withdraw(self.id) && self.cancels {
-            self.wire.tell(&request::cancelled(self.id));
+            self.wire.tell(&message::cancelled(self.id));
         }
     }
 }

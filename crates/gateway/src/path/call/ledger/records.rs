@@ -4,9 +4,10 @@ use countersign_audit as audit;
 use countersign_audit::{Kind, Outcome, Record, Source};
 use countersign_inspect::{Decision, Finding, InputVerdict, Inspected, Mode, Refusal, Stage};
 use countersign_tape::Span;
+use countersign_wire::Method;
+use countersign_wire::json::member;
 
 use super::{Common, Ledger};
-use crate::json::member;
 use crate::path::call::Conclusion;
 
 impl Ledger {
@@ -40,7 +41,7 @@ impl Ledger {
 
     /// The record of the call itself; none of a list that is as it was.
     fn call(&self, conclusion: &Conclusion) -> Option<Record> {
-        let kind = self.method.recorded_as();
+        let kind = recorded_as(self.method);
         if kind == Kind::ListChange && !self.is_changed_list(conclusion) {
             return None;
         }
@@ -180,4 +181,15 @@ impl Ledger {
 /// So what the contract rejects is always a part of what was validated.
 fn is_validated(inspected: &Inspected) -> bool {
     inspected.fuel_used() > 0 || inspected.findings().iter().any(Finding::breaks_contract)
+}
+
+/// The kind of record for a request of this method. A list is recorded only when it changed.
+fn recorded_as(method: Method) -> Kind {
+    match method {
+        Method::CallTool => Kind::ToolCall,
+        Method::GetPrompt => Kind::PromptGet,
+        Method::ReadResource => Kind::ResourceRead,
+        Method::Complete => Kind::Completion,
+        Method::ListPrompts | Method::ListResources | Method::ListTemplates => Kind::ListChange,
+    }
 }

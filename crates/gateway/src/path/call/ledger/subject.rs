@@ -2,9 +2,9 @@
 //! words, so they are bounded, and whatever could reorder or hide text is escaped.
 
 use countersign_tape::Span;
+use countersign_wire::Method;
+use countersign_wire::json::path;
 
-use crate::json::path;
-use crate::method::Method;
 use crate::path::call::Call;
 use crate::path::router::Does;
 use crate::state::{Endpoint, names};

@@ -4,13 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use countersign_wire::error_code::METHOD_NOT_FOUND;
+use countersign_wire::head::{self, Head, progress_id};
+use countersign_wire::message;
 use tokio::time::timeout;
 
 use super::Link;
 use crate::events;
-use crate::upstream::head::{self, Head};
-use crate::upstream::http::response::{progress_id, trimmed};
-use crate::upstream::{NoteSink, request};
+use crate::upstream::NoteSink;
+use crate::upstream::http::response::trimmed;
 
 /// How long the answer to a request of the server's may take to be delivered.
 const DELIVERY: Duration = Duration::from_mins(1);
@@ -77,8 +79,8 @@ impl Link {
     /// A request of the server's own. Nothing but `ping` can be answered for a shared session.
     fn asked(self: &Arc<Self>, id: &[u8], method: &str) {
         let answer = match method {
-            "ping" => request::answer(id, b"{}"),
-            _ => request::refuse(id, -32601, "Method not found"),
+            "ping" => message::answer(id, b"{}"),
+            _ => message::refuse(id, METHOD_NOT_FOUND, "Method not found"),
         };
         // A server that asks and asks is not answered for ever.
         let Ok(turn) = Arc::clone(&self.answers).try_acquire_owned() else {

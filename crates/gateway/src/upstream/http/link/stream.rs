@@ -12,8 +12,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use countersign_dial::{EventStream, Reply, ResumePoint};
 use countersign_inspect::Era;
+use countersign_wire::header::{LAST_EVENT_ID, SESSION};
 use hyper::Method;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 use tokio::time::sleep;
 
 use super::Link;
@@ -21,9 +22,7 @@ use super::hear::Heard;
 use crate::pause;
 use crate::upstream::NoteSink;
 use crate::upstream::http::failure::Failure;
-use crate::upstream::http::session::{SESSION, Session};
-
-const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+use crate::upstream::http::session::Session;
 
 /// The pause before a stream is resumed, if the server does not name one.
 const USUAL_PAUSE: Duration = Duration::from_secs(1);

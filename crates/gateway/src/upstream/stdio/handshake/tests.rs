@@ -1,12 +1,12 @@
 //! A child that answers the greetings in one way or another, on a clock that stands still.
 
+use countersign_dial::Budget;
+use countersign_dial::{Line, Lines};
 use tokio::io::{AsyncWriteExt, DuplexStream, duplex};
 use tokio::net::unix::pipe;
 
 use super::*;
-use crate::upstream::stdio::lines::{Line, Lines};
 use crate::upstream::stdio::outbox::Outbox;
-use countersign_dial::Budget;
 
 const DISCOVERED: &str = r#""result":{"supportedVersions":["2026-07-28"],"capabilities":{}}"#;
 const INITIALIZED: &str = r#""result":{"protocolVersion":"2025-06-18","capabilities":{}}"#;

@@ -1,24 +1,19 @@
-//! The messages we write to an upstream: our own envelope around the client's `params`, which keep
-//! every byte but those that are ours to set: the tool's name, and in `_meta` the members that
-//! belong to one hop. Stage 3.
+//! Builds the messages that are sent to a server: an envelope of our own around the client's `params`. The `params` keep
+//! every byte except the tool's name and the members of `_meta` that belong to one hop.
 
-use countersign_inspect::{Era, Refusal};
+use countersign_inspect::Era;
 use countersign_tape::{Edits, Kind, Place, Span, compact, members, quote};
 use memchr::memchr2;
 
 use crate::json::member;
-
-/// The protocol version we speak to modern upstreams.
-pub(crate) const MODERN: &str = "2026-07-28";
-/// The versions we speak to legacy upstreams, newest first.
-pub(crate) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+use crate::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION};
 
 /// What a modern request must say about the hop it is made on.
 const HOP: [(&str, &str); 3] = [
-    ("io.modelcontextprotocol/protocolVersion", "\"2026-07-28\""),
-    (CAPABILITIES, "{}"),
+    (PROTOCOL_VERSION, "\"2026-07-28\""),
+    (CLIENT_CAPABILITIES, "{}"),
     (
-        "io.modelcontextprotocol/clientInfo",
+        CLIENT_INFO,
         concat!(
             r#"{"name":"countersign","version":""#,
             env!("CARGO_PKG_VERSION"),
@@ -26,28 +21,25 @@ const HOP: [(&str, &str); 3] = [
         ),
     ),
 ];
-const CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 /// The capabilities of a client that a server may rely on through us.
 const RELAYED: [&str; 3] = ["elicitation", "sampling", "roots"];
-/// Asks for log messages; of no meaning to a legacy server.
-const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// A request, on one line and with its end.
-pub(crate) fn line(id: u64, method: &str, params: &[u8]) -> Vec<u8> {
-    let mut line = message(id, method, &one_line(params));
+pub fn line(id: u64, method: &str, params: &[u8]) -> Vec<u8> {
+    let mut line = request(id, method, &one_line(params));
     line.push(b'\n');
     line
 }
 
 /// Any message as a line, with its end.
-pub(crate) fn as_line(message: &[u8]) -> Vec<u8> {
+pub fn as_line(message: &[u8]) -> Vec<u8> {
     let mut line = one_line(message.trim_ascii_end()).into_owned();
     line.push(b'\n');
     line
 }
 
 /// A request.
-pub(crate) fn message(id: u64, method: &str, params: &[u8]) -> Vec<u8> {
+pub fn request(id: u64, method: &str, params: &[u8]) -> Vec<u8> {
     let id = id.to_string();
     framed(&[
         br#"{"jsonrpc":"2.0","id":"#,
@@ -61,7 +53,7 @@ pub(crate) fn message(id: u64, method: &str, params: &[u8]) -> Vec<u8> {
 }
 
 /// A notification line.
-pub(crate) fn notification(method: &str) -> Vec<u8> {
+pub fn notification(method: &str) -> Vec<u8> {
     framed(&[
         br#"{"jsonrpc":"2.0","method":""#,
         method.as_bytes(),
@@ -69,8 +61,8 @@ pub(crate) fn notification(method: &str) -> Vec<u8> {
     ])
 }
 
-/// Tells the server that nobody waits for an answer any more.
-pub(crate) fn cancelled(id: u64) -> Vec<u8> {
+/// The notification line that cancels a request.
+pub fn cancelled(id: u64) -> Vec<u8> {
     let id = id.to_string();
     framed(&[
         br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"#,
@@ -79,8 +71,8 @@ pub(crate) fn cancelled(id: u64) -> Vec<u8> {
     ])
 }
 
-/// Answers a request of the server's.
-pub(crate) fn answer(id: &[u8], result: &[u8]) -> Vec<u8> {
+/// The line that answers a request of the server.
+pub fn answer(id: &[u8], result: &[u8]) -> Vec<u8> {
     framed(&[
         br#"{"jsonrpc":"2.0","id":"#,
         id,
@@ -90,8 +82,8 @@ pub(crate) fn answer(id: &[u8], result: &[u8]) -> Vec<u8> {
     ])
 }
 
-/// Refuses a request of the server's.
-pub(crate) fn refuse(id: &[u8], code: i32, message: &str) -> Vec<u8> {
+/// The line that refuses a request of the server.
+pub fn refuse(id: &[u8], code: i32, message: &str) -> Vec<u8> {
     let code = code.to_string();
     framed(&[
         br#"{"jsonrpc":"2.0","id":"#,
@@ -105,7 +97,7 @@ pub(crate) fn refuse(id: &[u8], code: i32, message: &str) -> Vec<u8> {
 }
 
 /// The `params` of a request of our own: `members` is what is inside the braces.
-pub(crate) fn own_params(era: Era, members: &str) -> String {
+pub fn own_params(era: Era, members: &str) -> String {
     let meta = match era {
         Era::Modern => format!(r#""_meta":{}"#, hop_meta(None)),
         Era::Legacy => String::new(),
@@ -118,17 +110,21 @@ pub(crate) fn own_params(era: Era, members: &str) -> String {
     format!("{{{members}{comma}{meta}}}")
 }
 
+/// The client's `params` have a `_meta` that is not an object, or that cannot be edited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadMeta;
+
 /// The client's `params` for the next hop: a tool under its own name, and `_meta` as the
 /// upstream's era wants it. Progress is asked for under our own id.
 ///
 /// `log_level` is what a legacy client asked its session for; a modern upstream logs only for
 /// requests that ask themselves.
-pub(crate) fn call_params(
+pub fn call_params(
     params: &[u8],
     tool: Option<&str>,
     (era, id): (Era, u64),
     log_level: Option<&str>,
-) -> Result<Vec<u8>, Refusal> {
+) -> Result<Vec<u8>, BadMeta> {
     let log_level = log_level.filter(|_| era == Era::Modern).map(quote);
     let whole = Span::whole(params);
     let mut edits = Edits::new(params);
@@ -153,14 +149,14 @@ pub(crate) fn call_params(
                 edits.insert_member(meta, Place::Last, LOG_LEVEL, &level);
             }
         }
-        Some(_) => return Err(Refusal::BadArguments),
+        Some(_) => return Err(BadMeta),
         None if era == Era::Modern => {
             let meta = hop_meta(log_level.as_deref());
             edits.insert_member(whole, Place::Last, "_meta", meta.as_bytes());
         }
         None => {}
     }
-    let edited = edits.apply().map_err(|_| Refusal::BadArguments)?;
+    let edited = edits.apply().map_err(|_| BadMeta)?;
     Ok(edited.to_vec())
 }
 
@@ -185,7 +181,7 @@ fn edit_meta(edits: &mut Edits<'_>, params: &[u8], meta: Span, era: Era, id: u64
         let relayed = relayed_meta(params, meta);
         for (name, value) in HOP {
             let value = match name {
-                CAPABILITIES => &relayed,
+                CLIENT_CAPABILITIES => &relayed,
                 _ => value.as_bytes(),
             };
             edits.insert_member(meta, Place::Last, name, value);
@@ -196,12 +192,12 @@ fn edit_meta(edits: &mut Edits<'_>, params: &[u8], meta: Span, era: Era, id: u64
 /// What the client can be asked for: a modern server asks in its result and the client answers
 /// with its next request, so it needs nothing of us. What else the client can do stays here.
 fn relayed_meta(params: &[u8], meta: Span) -> Vec<u8> {
-    let said = member(params, meta, CAPABILITIES);
+    let said = member(params, meta, CLIENT_CAPABILITIES);
     said.map_or_else(|| b"{}".to_vec(), |said| relayed(params, said))
 }
 
 /// Of the capabilities of a client, those that a server may rely on through us.
-pub(crate) fn relayed(json: &[u8], capabilities: Span) -> Vec<u8> {
+pub fn relayed(json: &[u8], capabilities: Span) -> Vec<u8> {
     let mut relayed = vec![b'{'];
     for name in RELAYED {
         let Some(value) = member(json, capabilities, name) else {

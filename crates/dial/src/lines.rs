@@ -2,14 +2,16 @@
 //! thrown away as it arrives, so its length costs no memory, and reported as refused, with the id
 //! of the call it answers if it names one.
 
+mod id_finder;
+
 use std::io;
 
 use bytes::{Buf, Bytes, BytesMut};
-use countersign_dial::{Budget, Held};
 use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use super::oversized::IdFinder;
+use crate::budget::{Budget, Held};
+use id_finder::IdFinder;
 
 const CHUNK: usize = 64 * 1024;
 /// Room for at least this much is made before a read.
@@ -17,18 +19,19 @@ const READ: usize = CHUNK / 4;
 
 /// What a peer wrote.
 #[derive(Debug)]
-pub(crate) enum Line {
+pub enum Line {
     /// One line, without its end.
     Whole(Bytes),
     /// A line that was not kept, and the id in it as it is written, if it was found. It has not been checked.
-    Refused(Why, Option<Bytes>),
+    Refused(LineRefusal, Option<Bytes>),
     /// The output has ended; see [`Lines::rest`] for what has no line end.
     End,
 }
 
 /// Why a line was not kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Why {
+pub enum LineRefusal {
+    /// It is longer than a message may be.
     TooLarge,
     /// No memory for it in time.
     Starved,
@@ -36,7 +39,7 @@ pub(crate) enum Why {
 
 /// Reads lines from a peer.
 #[derive(Debug)]
-pub(crate) struct Lines<R> {
+pub struct Lines<R> {
     source: R,
     buffer: BytesMut,
     /// How much of the buffer is known to hold no line end.
@@ -50,13 +53,14 @@ pub(crate) struct Lines<R> {
 /// A line that is being thrown away.
 #[derive(Debug)]
 struct Skipping {
-    why: Why,
+    why: LineRefusal,
     finder: IdFinder,
-    told: bool,
+    reported: bool,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(crate) fn new(source: R, limit: usize, budget: Budget) -> Self {
+    /// No line is longer than `limit`, and memory for long ones is taken from `budget`.
+    pub fn new(source: R, limit: usize, budget: Budget) -> Self {
         Self {
             source,
             buffer: BytesMut::with_capacity(CHUNK),
@@ -69,7 +73,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 
     /// The next line. Not to be dropped half-way and called again if lines matter.
-    pub(crate) async fn next(&mut self) -> io::Result<Line> {
+    pub async fn next(&mut self) -> io::Result<Line> {
         loop {
             if let Some(line) = self.take() {
                 return Ok(line);
@@ -78,7 +82,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             if self.skipping.is_none() && self.buffer.len() > CHUNK - READ {
                 let wanted = self.buffer.len().saturating_add(CHUNK);
                 if self.budget.cover(&mut self.held, wanted).await.is_err() {
-                    self.skip(Why::Starved);
+                    self.skip(LineRefusal::Starved);
                     continue;
                 }
             }
@@ -90,7 +94,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 
     /// What was left at the end, without a line end. A peer that was cut off leaves half a message like this.
-    pub(crate) fn rest(&mut self) -> Option<Bytes> {
+    pub fn rest(&mut self) -> Option<Bytes> {
         let rest = std::mem::take(&mut self.buffer).freeze();
         let is_line = self.skipping.is_none() && !rest.is_empty();
         is_line.then(|| std::mem::take(&mut self.held).attach(rest))
@@ -121,7 +125,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             if self.searched <= self.limit {
                 return None;
             }
-            self.skip(Why::TooLarge);
+            self.skip(LineRefusal::TooLarge);
         }
     }
 
@@ -129,16 +133,16 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         self.held = Held::default();
         let mut finder = IdFinder::default();
         finder.feed(line);
-        Line::Refused(Why::TooLarge, finder.found())
+        Line::Refused(LineRefusal::TooLarge, finder.found())
     }
 
     /// Starts to throw the line in the buffer away.
-    fn skip(&mut self, why: Why) {
+    fn skip(&mut self, why: LineRefusal) {
         self.held = Held::default();
         self.skipping = Some(Skipping {
             why,
             finder: IdFinder::default(),
-            told: false,
+            reported: false,
         });
     }
 
@@ -149,8 +153,8 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         let part = self.buffer.split_to(end.unwrap_or(self.buffer.len()));
         skipping.finder.feed(&part);
         let (id, why) = (skipping.finder.found(), skipping.why);
-        let tell = !skipping.told && (id.is_some() || end.is_some());
-        skipping.told |= tell;
+        let report = !skipping.reported && (id.is_some() || end.is_some());
+        skipping.reported |= report;
         if end.is_some() {
             self.buffer.advance(1);
             self.skipping = None;
@@ -160,7 +164,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         if self.buffer.is_empty() && self.buffer.capacity() > 16 * CHUNK {
             self.buffer = BytesMut::with_capacity(CHUNK);
         }
-        tell.then_some(Line::Refused(why, id))
+        report.then_some(Line::Refused(why, id))
     }
 }
 

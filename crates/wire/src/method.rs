@@ -1,26 +1,29 @@
-//! What a client may ask a server for through the gateway, and what is known about each: its name,
-//! what names the thing asked for, how it is recorded. All of them take the one path in
-//! `call.rs`; methods that are not here are answered without any server, or not at all.
+//! The methods that the gateway forwards to a server. It answers every other method itself, or refuses it.
 
-use countersign_audit::Kind;
+use crate::capability::Capability;
 
-use crate::ability::Ability;
-
-/// A request that a server answers.
+/// A method whose requests are forwarded to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Method {
+pub enum Method {
+    /// `tools/call`
     CallTool,
+    /// `prompts/get`
     GetPrompt,
+    /// `resources/read`
     ReadResource,
+    /// `prompts/list`
     ListPrompts,
+    /// `resources/list`
     ListResources,
+    /// `resources/templates/list`
     ListTemplates,
+    /// `completion/complete`
     Complete,
 }
 
 impl Method {
-    /// The method of this name, if a server answers it.
-    pub(crate) fn of(name: &str) -> Option<Self> {
+    /// The method of this name, if it is one that is forwarded.
+    pub fn of(name: &str) -> Option<Self> {
         Some(match name {
             "tools/call" => Self::CallTool,
             "prompts/get" => Self::GetPrompt,
@@ -33,7 +36,8 @@ impl Method {
         })
     }
 
-    pub(crate) fn as_str(self) -> &'static str {
+    /// Its name in JSON-RPC.
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::CallTool => "tools/call",
             Self::GetPrompt => "prompts/get",
@@ -45,18 +49,18 @@ impl Method {
         }
     }
 
-    /// What a server needs for it.
-    pub(crate) fn ability(self) -> Ability {
+    /// The capability that a server needs for it.
+    pub fn capability(self) -> Capability {
         match self {
-            Self::CallTool => Ability::Tools,
-            Self::GetPrompt | Self::ListPrompts => Ability::Prompts,
-            Self::ReadResource | Self::ListResources | Self::ListTemplates => Ability::Resources,
-            Self::Complete => Ability::Completions,
+            Self::CallTool => Capability::Tools,
+            Self::GetPrompt | Self::ListPrompts => Capability::Prompts,
+            Self::ReadResource | Self::ListResources | Self::ListTemplates => Capability::Resources,
+            Self::Complete => Capability::Completions,
         }
     }
 
-    /// The parameter that names what is asked for; headers repeat it.
-    pub(crate) fn named_by(self) -> Option<&'static str> {
+    /// The parameter that names the tool, prompt or resource; a modern HTTP request repeats it in a header.
+    pub fn named_by(self) -> Option<&'static str> {
         match self {
             Self::CallTool | Self::GetPrompt => Some("name"),
             Self::ReadResource => Some("uri"),
@@ -64,19 +68,8 @@ impl Method {
         }
     }
 
-    /// What it is recorded as. A list is recorded only when it changed.
-    pub(crate) fn recorded_as(self) -> Kind {
-        match self {
-            Self::CallTool => Kind::ToolCall,
-            Self::GetPrompt => Kind::PromptGet,
-            Self::ReadResource => Kind::ResourceRead,
-            Self::Complete => Kind::Completion,
-            Self::ListPrompts | Self::ListResources | Self::ListTemplates => Kind::ListChange,
-        }
-    }
-
-    /// Whether modern clients are told how long they may keep the answer.
-    pub(crate) fn is_cacheable(self) -> bool {
+    /// Whether its results say how long a modern client may cache them.
+    pub fn is_cacheable(self) -> bool {
         !matches!(self, Self::CallTool | Self::GetPrompt | Self::Complete)
     }
 }

@@ -5,7 +5,7 @@ use countersign_tape::{Kind, Tape};
 
 /// Where a subschema stands.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place {
+pub(super) enum Position {
     /// The schema itself.
     Root,
     /// Below `properties`; the index of its step.
@@ -18,20 +18,20 @@ pub(super) enum Place {
 #[derive(Debug)]
 struct Step {
     key: u32,
-    parent: Place,
+    parent: Position,
 }
 
 /// The subschemas that are still to be visited.
 #[derive(Debug)]
 pub(super) struct Walk {
-    open: Vec<(u32, Place)>,
+    open: Vec<(u32, Position)>,
     steps: Vec<Step>,
 }
 
 impl Default for Walk {
     fn default() -> Self {
         Self {
-            open: vec![(0, Place::Root)],
+            open: vec![(0, Position::Root)],
             steps: Vec::new(),
         }
     }
@@ -39,17 +39,17 @@ impl Default for Walk {
 
 impl Walk {
     /// The next object of the schema; its own children come later.
-    pub(super) fn next(&mut self, tape: &Tape<'_>) -> Option<(u32, Place)> {
-        while let Some((value, place)) = self.open.pop() {
+    pub(super) fn next(&mut self, tape: &Tape<'_>) -> Option<(u32, Position)> {
+        while let Some((value, position)) = self.open.pop() {
             match tape.node(value).kind() {
                 Kind::Object => {
-                    self.enter(tape, value, place);
-                    return Some((value, place));
+                    self.enter(tape, value, position);
+                    return Some((value, position));
                 }
                 Kind::Array => {
                     let elements = tape.children(value);
                     self.open
-                        .extend(elements.map(|one| (one, Place::Elsewhere)));
+                        .extend(elements.map(|one| (one, Position::Elsewhere)));
                 }
                 _ => {}
             }
@@ -57,29 +57,33 @@ impl Walk {
         None
     }
 
-    fn enter(&mut self, tape: &Tape<'_>, value: u32, place: Place) {
+    fn enter(&mut self, tape: &Tape<'_>, value: u32, position: Position) {
         for (key, inner) in tape.members(value) {
-            match (place, &*tape.string(key)) {
+            match (position, &*tape.string(key)) {
                 (_, super::MARK | "const" | "enum" | "default" | "examples") => {}
-                (Place::Root | Place::Property(_), "properties") => {
+                (Position::Root | Position::Property(_), "properties") => {
                     for (key, inner) in tape.members(inner) {
-                        self.open.push((inner, Place::Property(self.steps.len())));
-                        self.steps.push(Step { key, parent: place });
+                        self.open
+                            .push((inner, Position::Property(self.steps.len())));
+                        self.steps.push(Step {
+                            key,
+                            parent: position,
+                        });
                     }
                 }
-                _ => self.open.push((inner, Place::Elsewhere)),
+                _ => self.open.push((inner, Position::Elsewhere)),
             }
         }
     }
 
-    /// The names of the properties that lead to a place; nothing if it is no single argument.
-    pub(super) fn way(&self, tape: &Tape<'_>, place: Place) -> Option<Vec<String>> {
+    /// The names of the properties that lead to a position; nothing if it is no single argument.
+    pub(super) fn way(&self, tape: &Tape<'_>, position: Position) -> Option<Vec<String>> {
         let mut way = Vec::new();
-        let mut place = place;
-        while let Place::Property(step) = place {
+        let mut position = position;
+        while let Position::Property(step) = position {
             let step = self.steps.get(step)?;
             way.push(tape.string(step.key).into_owned());
-            place = step.parent;
+            position = step.parent;
         }
         way.reverse();
         (!way.is_empty()).then_some(way)

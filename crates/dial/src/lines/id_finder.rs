@@ -12,7 +12,7 @@ const LONGEST: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct IdFinder {
     depth: u32,
-    place: Place,
+    context: Context,
     key: Key,
     /// The token of the id so far.
     token: Vec<u8>,
@@ -20,7 +20,7 @@ pub(super) struct IdFinder {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Place {
+enum Context {
     #[default]
     Between,
     String,
@@ -53,15 +53,15 @@ impl IdFinder {
             && let Some((&byte, after)) = rest.split_first()
         {
             rest = after;
-            match self.place {
-                Place::Escape => {
+            match self.context {
+                Context::Escape => {
                     self.escaped(byte);
-                    self.place = Place::String;
+                    self.context = Context::String;
                 }
-                Place::Between => self.between(byte),
-                Place::String => match byte {
+                Context::Between => self.between(byte),
+                Context::String => match byte {
                     b'"' => self.end_of_string(),
-                    b'\\' => self.place = Place::Escape,
+                    b'\\' => self.context = Context::Escape,
                     _ if self.depth == 1 => self.character(byte),
                     _ => rest = rest.get(text_length(rest)..).unwrap_or_default(),
                 },
@@ -72,7 +72,7 @@ impl IdFinder {
     fn between(&mut self, byte: u8) {
         match byte {
             b'"' => {
-                self.place = Place::String;
+                self.context = Context::String;
                 self.keep(byte);
                 if self.depth == 1 && self.key == Key::Awaited {
                     self.key = Key::Matches(0);
@@ -121,14 +121,14 @@ impl IdFinder {
 
     fn end_of_string(&mut self) {
         self.keep(b'"');
-        self.place = Place::Between;
+        self.context = Context::Between;
     }
 
     fn end_of_value(&mut self) {
         if self.depth == 1 {
             let token = std::mem::take(&mut self.token);
-            let is_one = !token.is_empty() && token != b"null" && token.len() <= LONGEST;
-            self.found = is_one.then(|| token.into());
+            let is_usable = !token.is_empty() && token != b"null" && token.len() <= LONGEST;
+            self.found = is_usable.then(|| token.into());
             self.key = Key::Awaited;
         }
     }

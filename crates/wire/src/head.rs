@@ -1,29 +1,39 @@
-//! What a message is, from as little of it as possible: usually the first thirty bytes. Whether the
-//! message is any good is for inspection to say; this only finds who it is for.
+//! Tells what a JSON-RPC message is from as few of its bytes as possible: usually the first thirty. The message is not
+//! checked; inspection does that.
 
 use std::borrow::Cow;
 
 use countersign_tape::{Span, elements, members};
 
-/// What a line turned out to be.
+use crate::json::path;
+
+/// What a message is.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Head<'a> {
-    /// Answers the request with this id.
+pub enum Head<'a> {
+    /// The response to the request with this id.
     Answer(u64),
-    /// Answers a request, but not one of ours.
+    /// A response whose id is none of ours.
     Stray,
-    /// Asks us something; the id is a raw token.
-    Request { id: &'a [u8], method: Cow<'a, str> },
-    /// Tells us something.
-    Notification { method: Cow<'a, str> },
-    /// Several messages in one line.
+    /// A request of the peer.
+    Request {
+        /// The id as it is written.
+        id: &'a [u8],
+        /// The method.
+        method: Cow<'a, str>,
+    },
+    /// A notification of the peer.
+    Notification {
+        /// The method.
+        method: Cow<'a, str>,
+    },
+    /// Several messages in one array.
     Batch(Vec<Span>),
     /// Not a message.
     Noise,
 }
 
-/// Reads the head of a line.
-pub(super) fn read(line: &[u8]) -> Head<'_> {
+/// Reads the head of a message.
+pub fn read(line: &[u8]) -> Head<'_> {
     if let Some(id) = plain_answer(line) {
         return Head::Answer(id);
     }
@@ -63,20 +73,26 @@ fn object(line: &[u8], whole: Span) -> Head<'_> {
         },
         (Some(method), None) => Head::Notification { method },
         // Without result or error it still answers the call, if badly: the client must not wait.
-        (None, Some(id)) => number(id.bytes(line)).map_or(Head::Stray, Head::Answer),
+        (None, Some(id)) => id_number(id.bytes(line)).map_or(Head::Stray, Head::Answer),
         (None, None) if answers => Head::Stray,
         (None, None) => Head::Noise,
     }
 }
 
-/// The id token as one of our ids; quoted digits count, so that the call they answer is refused
-/// at once instead of waiting for its time-out.
-pub(super) fn number(token: &[u8]) -> Option<u64> {
+/// The id in a JSON token, if it can be one of ours. Digits in quotes count: the call they answer is then refused at
+/// once instead of waiting for its time-out.
+pub fn id_number(token: &[u8]) -> Option<u64> {
     let digits = match token {
         [b'"', inside @ .., b'"'] => inside,
         bare => bare,
     };
     std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// The id of the request that a progress notification is about: we send our request ids as progress tokens.
+pub fn progress_id(message: &[u8]) -> Option<u64> {
+    let token = path(message, Span::whole(message), &["params", "progressToken"])?;
+    std::str::from_utf8(token.bytes(message)).ok()?.parse().ok()
 }
 
 /// The id, if the line starts the way nearly all answers do: `jsonrpc` and `id` in either order,
@@ -92,7 +108,7 @@ fn plain_answer(line: &[u8]) -> Option<u64> {
                 .take_while(|byte| byte.is_ascii_digit())
                 .count();
             let (digits, after) = value.split_at_checked(length)?;
-            id = Some(number(digits)?);
+            id = Some(id_number(digits)?);
             rest = after;
         } else if let Some(after) = rest.strip_prefix(b"\"jsonrpc\"") {
             rest = space(space(after).strip_prefix(b":")?).strip_prefix(b"\"2.0\"")?;

@@ -1,34 +1,31 @@
-//! Headers that repeat what the body says, as modern servers demand: the method, the name of the
-//! tool, and the arguments that the tool's `inputSchema` marks with `x-mcp-header`. They are always
-//! made from the message that goes out, never taken from the one that came in.
+//! Headers that repeat what the body of a modern HTTP request says: the method, the name of the tool, and the arguments
+//! that the tool's `inputSchema` marks with `x-mcp-header`. They are always made from the message that is sent, never
+//! taken from the one that was received.
 
 mod walk;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use countersign_tape::{Kind, Limits, Span, Tape};
-use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use http::header::{HeaderMap, HeaderName, HeaderValue};
 
+use crate::header::{METHOD, NAME, decode_header_value, encode_header_value};
 use crate::json::path;
 use walk::Walk;
 
-const METHOD: HeaderName = HeaderName::from_static("mcp-method");
-const NAME: HeaderName = HeaderName::from_static("mcp-name");
 const MARK: &str = "x-mcp-header";
-/// More than this is no declaration anybody means.
+/// The most arguments of one tool that may be marked.
 const MOST: usize = 64;
 /// How deep a schema that marks arguments may be nested. A property is two levels down.
 const DEEPEST: u32 = 128;
 
 /// Which arguments of a tool are repeated as headers.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Mirrored {
+pub struct MirroredArguments {
     all: Vec<(HeaderName, Vec<String>)>,
 }
 
-impl Mirrored {
+impl MirroredArguments {
     /// Reads a tool's `inputSchema`; `Err` says why a client has to leave the tool out.
-    pub(crate) fn of(schema: &[u8]) -> Result<Self, &'static str> {
+    pub fn of(schema: &[u8]) -> Result<Self, &'static str> {
         let mut found = Self::default();
         if memchr::memmem::find(schema, MARK.as_bytes()).is_none() {
             return Ok(found);
@@ -86,7 +83,7 @@ impl Mirrored {
 
     /// Whether a client's headers repeat its arguments as they should: each that is there, with
     /// the same value, and none that is not.
-    pub(crate) fn agree(&self, arguments: Option<&[u8]>, given: &HeaderMap) -> bool {
+    pub fn agree(&self, arguments: Option<&[u8]>, given: &HeaderMap) -> bool {
         let mut expected = HeaderMap::new();
         self.write(arguments.unwrap_or(b"{}"), &mut expected);
         self.all
@@ -106,7 +103,9 @@ impl Mirrored {
                 continue;
             };
             let value = match value.kind(arguments) {
-                Some(Kind::String) => value.string(arguments).map(|text| header(&text)),
+                Some(Kind::String) => value
+                    .string(arguments)
+                    .map(|text| encode_header_value(&text)),
                 Some(Kind::Number | Kind::True | Kind::False) => {
                     HeaderValue::from_bytes(value.bytes(arguments)).ok()
                 }
@@ -121,38 +120,29 @@ impl Mirrored {
 
 /// Whether two headers say the same, wrapped or not; numbers may be written differently.
 fn same(one: &HeaderValue, other: &HeaderValue) -> bool {
-    let (Some(one), Some(other)) = (said(one), said(other)) else {
+    let (Some(one), Some(other)) = (decode_header_value(one), decode_header_value(other)) else {
         return false;
     };
     let number = |text: &str| text.parse::<f64>().ok();
     one == other || number(&one).is_some_and(|value| number(&other) == Some(value))
 }
 
-/// A header's value; decoded if it is wrapped, as values beyond ASCII have to be.
-pub(crate) fn said(value: &HeaderValue) -> Option<String> {
-    let value = value.to_str().ok()?;
-    let wrapped = value
-        .strip_prefix("=?base64?")
-        .and_then(|rest| rest.strip_suffix("?="));
-    match wrapped {
-        None => Some(value.to_owned()),
-        Some(wrapped) => String::from_utf8(STANDARD.decode(wrapped).ok()?).ok(),
-    }
-}
-
 /// What a request is about, for headers.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Subject<'a> {
-    pub(crate) method: &'a str,
+pub struct Subject<'a> {
+    /// The method.
+    pub method: &'a str,
     /// The tool's own name.
-    pub(crate) name: Option<&'a str>,
-    pub(crate) arguments: Option<&'a [u8]>,
-    pub(crate) mirrored: Option<&'a Mirrored>,
+    pub name: Option<&'a str>,
+    /// The tool's arguments.
+    pub arguments: Option<&'a [u8]>,
+    /// Those of them that are repeated as headers.
+    pub mirrored: Option<&'a MirroredArguments>,
 }
 
 impl<'a> Subject<'a> {
-    /// A request that is about nothing in particular.
-    pub(crate) fn method(method: &'a str) -> Self {
+    /// A request that names no tool, prompt or resource.
+    pub fn method(method: &'a str) -> Self {
         Self {
             method,
             name: None,
@@ -161,10 +151,11 @@ impl<'a> Subject<'a> {
         }
     }
 
-    pub(super) fn write(&self, headers: &mut HeaderMap) {
-        headers.insert(METHOD, header(self.method));
+    /// Writes the headers.
+    pub fn write(&self, headers: &mut HeaderMap) {
+        headers.insert(METHOD, encode_header_value(self.method));
         if let Some(name) = self.name {
-            headers.insert(NAME, header(name));
+            headers.insert(NAME, encode_header_value(name));
         }
         if let (Some(mirrored), Some(arguments)) = (self.mirrored, self.arguments) {
             mirrored.write(arguments, headers);
@@ -172,29 +163,12 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// A text as a header's value; wrapped if it could not be read back as it is.
-pub(super) fn header(text: &str) -> HeaderValue {
-    let visible = |byte: u8| byte == b' ' || byte == b'\t' || byte.is_ascii_graphic();
-    let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
-    let bytes = text.as_bytes();
-    let edges = bytes.first().is_some_and(blank) || bytes.last().is_some_and(blank);
-    let wrapped = text.starts_with("=?base64?") && text.ends_with("?=");
-    let plain = bytes.iter().all(|byte| visible(*byte)) && !edges && !wrapped;
-    let value = if plain {
-        HeaderValue::from_str(text)
-    } else {
-        HeaderValue::from_str(&format!("=?base64?{}?=", STANDARD.encode(bytes)))
-    };
-    // Unreachable: either way it is visible ASCII.
-    value.unwrap_or(HeaderValue::from_static(""))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn written(schema: &str, arguments: &str) -> Vec<String> {
-        let mirrored = Mirrored::of(schema.as_bytes()).expect("a good schema");
+        let mirrored = MirroredArguments::of(schema.as_bytes()).expect("a good schema");
         let mut headers = HeaderMap::new();
         mirrored.write(arguments.as_bytes(), &mut headers);
         let show = |(name, value): (&HeaderName, &HeaderValue)| {
@@ -234,7 +208,7 @@ mod tests {
             r#"{"type":"string","x-mcp-header":"A"}"#.to_owned(),
             r#"{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}}"#.to_owned(),
         ] {
-            assert!(Mirrored::of(schema.as_bytes()).is_err(), "{schema}");
+            assert!(MirroredArguments::of(schema.as_bytes()).is_err(), "{schema}");
         }
     }
 
@@ -247,24 +221,10 @@ mod tests {
         };
         assert_eq!(written(&nested(60), "{}"), [""; 0]);
         // Walked level by level, each to its end, this took minutes.
-        let refused = Mirrored::of(nested(60_000).as_bytes());
+        let refused = MirroredArguments::of(nested(60_000).as_bytes());
         assert!(refused.is_err_and(|why| why.contains("too deep")));
         let wide = r#"{"type":"object","properties":{}},"#.repeat(200_000);
         let wide = format!(r#"{{"anyOf":[{wide}{{"x-mcp-header":"A"}}]}}"#);
-        assert!(Mirrored::of(wide.as_bytes()).is_err());
-    }
-
-    #[test]
-    fn values_that_headers_cannot_hold_are_wrapped() {
-        for (text, expected) in [
-            ("plain text", "plain text"),
-            ("", ""),
-            (" x", "=?base64?IHg=?="),
-            ("caf\u{e9}", "=?base64?Y2Fmw6k=?="),
-            ("a\r\nb", "=?base64?YQ0KYg==?="),
-            ("=?base64?YQ==?=", "=?base64?PT9iYXNlNjQ/WVE9PT89?="),
-        ] {
-            assert_eq!(header(text), expected, "{text:?}");
-        }
+        assert!(MirroredArguments::of(wide.as_bytes()).is_err());
     }
 }
