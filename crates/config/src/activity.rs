@@ -5,7 +5,6 @@ use countersign_audit::{Durability, OnStoreError, Payloads, Signer};
 use super::held::Held;
 use super::keys::Form;
 use super::mask::shown_url;
-use super::problem::Problem;
 use super::reader::Reader;
 use super::rules;
 use super::secret::Secret;
@@ -80,9 +79,7 @@ impl Default for ActivityConfig {
 
 fn read_storage_url(reader: &mut Reader<'_, '_>, node: u32, url: &mut Secret) {
     read_into(reader, node, url);
-    if let Err(problem) = rules::storage_url(url.expose()) {
-        reader.refuse(node, problem);
-    }
+    reader.usable(node, rules::storage_url(url.expose()));
 }
 
 /// May hold a password.
@@ -94,8 +91,10 @@ fn read_signing_key(reader: &mut Reader<'_, '_>, node: u32, key: &mut Option<Sec
     read_into(reader, node, key);
     let signer = key.as_ref().map(|key| Signer::from_text(key.expose()));
     if let Some(Err(_)) = signer {
-        let problem = Problem::new(None, "not 64 hexadecimal digits")
-            .hint("`openssl rand -hex 32` makes one; null has one generated");
-        reader.refuse(node, problem);
+        reader.refuse(
+            node,
+            "not 64 hexadecimal digits",
+            "`openssl rand -hex 32` makes one; null has one generated",
+        );
     }
 }

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::classifier::CLASSIFIER;
 use super::document::step;
-use super::keys::{Api, Block, CLASSIFIER, Form};
+use super::keys::{Api, Block, Form};
 use super::model::ROOT;
 use super::problem::{ConfigError, MAX_REPORTED, Place, Problem};
 use super::server::Server;
@@ -26,8 +27,9 @@ pub fn check_api_change(before: &str, after: &str) -> Result<(), ConfigError> {
         .into_iter()
         .filter(|pointer| before.pointer(pointer) != after.pointer(pointer))
         .map(|pointer| {
-            refuse(&pointer, "cannot be changed over the API")
-                .hint("change it in the configuration file")
+            let hint = "change it in the configuration file";
+            let place = Place { pointer, at: None };
+            Problem::new("cannot be changed over the API", hint).at(place)
         })
         .collect();
     if before.get(ALLOWING) != Some(&Value::Bool(true)) {
@@ -35,10 +37,7 @@ pub fn check_api_change(before: &str, after: &str) -> Result<(), ConfigError> {
         problems.extend(classifiers(&before, &after));
     }
     problems.truncate(MAX_REPORTED);
-    if problems.is_empty() {
-        return Ok(());
-    }
-    Err(problems.into())
+    ConfigError::if_any(problems)
 }
 
 /// Pointers to what only the file may say. Depth of recursion is that of the declared keys.
@@ -67,7 +66,7 @@ fn refuse(pointer: &str, message: &str) -> Problem {
         at: None,
     };
     let hint = format!("change it in the configuration file, or set \"{ALLOWING}\": true there");
-    Problem::new(Some(place), message).hint(hint)
+    Problem::new(message, hint).at(place)
 }
 
 /// Programs and credentials of servers that the file did not have before.

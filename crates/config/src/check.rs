@@ -1,119 +1,92 @@
 //! The file against the table of keys: unknown keys, wrong types, words outside a set, numbers
-//! outside a range. Finds all of them in one pass; whatever it lets through, serde can read.
+//! outside a range. Finds all of them in one pass; each setting can be read after it.
 
-use std::collections::BTreeSet;
+use countersign_tape::Kind;
 
-use countersign_tape::{Kind, Tape};
-
-use super::document::{Document, brief};
+use super::document::brief;
 use super::duration;
 use super::keys::{Block, Form};
 use super::model::ROOT;
 use super::nearest::nearest;
-use super::problem::{MAX_REPORTED, Problem, Warning};
+use super::problem::{ConfigError, MAX_REPORTED, Problem};
+use super::reader::Reader;
 
-/// Everything wrong, or else everything worth a warning.
-pub(crate) fn document(document: &Document<'_>) -> Result<Vec<Warning>, Vec<Problem>> {
-    let mut checker = Checker {
-        document,
-        problems: Vec::new(),
-        warnings: Vec::new(),
-        ignored: BTreeSet::new(),
-    };
-    checker.form(0, Form::Block(ROOT));
-    if checker.problems.is_empty() {
-        return Ok(checker.into_warnings());
-    }
-    Err(checker.problems)
-}
-
-struct Checker<'d, 'a> {
-    document: &'d Document<'a>,
-    problems: Vec<Problem>,
-    warnings: Vec<Warning>,
-    ignored: BTreeSet<String>,
-}
-
-impl<'a> Checker<'_, 'a> {
-    fn tape(&self) -> &Tape<'a> {
-        self.document.tape()
-    }
-
-    fn into_warnings(mut self) -> Vec<Warning> {
-        if !self.ignored.is_empty() {
-            let names: Vec<_> = self.ignored.into_iter().collect();
-            let message = format!(
-                "not implemented in this version and ignored: {}",
-                names.join(", ")
-            );
-            self.warnings.push(Problem::new(None, message));
+impl Reader<'_, '_> {
+    /// Checks the whole file. Fails with every problem; warnings stay with the reader.
+    pub(crate) fn check(&mut self) -> Result<(), ConfigError> {
+        self.check_form(0, Form::Block(ROOT));
+        let ignored = std::mem::take(&mut self.ignored_keys);
+        if !ignored.is_empty() {
+            let names: Vec<_> = ignored.into_iter().collect();
+            let names = names.join(", ");
+            let message = format!("not implemented in this version and ignored: {names}");
+            self.warnings.push(Problem::without_hint(message));
         }
-        self.warnings
+        ConfigError::if_any(std::mem::take(&mut self.problems))
     }
 
     /// Depth of recursion is that of the table.
-    fn form(&mut self, index: u32, form: Form) {
+    fn check_form(&mut self, index: u32, form: Form) {
         let kind = self.tape().node(index).kind();
         match (form, kind) {
             (Form::Flag, Kind::True | Kind::False)
             | (Form::Text | Form::Name, Kind::String)
             | (Form::OptionalText, Kind::String | Kind::Null)
             | (Form::Object, Kind::Object) => {}
-            (Form::Number(min, max), Kind::Number) => self.number(index, min, max),
-            (Form::Factor, Kind::Number) => self.factor(index),
-            (Form::Duration, Kind::String) => self.duration(index),
-            (Form::Choice(words), Kind::String) => self.choice(index, words),
-            (Form::Texts, Kind::Array) => self.elements(index, Form::Text),
-            (Form::TextMap, Kind::Object) => self.values(index, Form::Text),
-            (Form::Block(block), Kind::Object) => self.block(index, block),
+            (Form::Number(min, max), Kind::Number) => self.check_number(index, min, max),
+            (Form::Factor, Kind::Number) => self.check_factor(index),
+            (Form::Duration, Kind::String) => self.check_duration(index),
+            (Form::Choice(words), Kind::String) => self.check_choice(index, words),
+            (Form::Texts, Kind::Array) => self.check_elements(index, Form::Text),
+            (Form::TextMap, Kind::Object) => self.check_values(index, Form::Text),
+            (Form::Block(block), Kind::Object) => self.check_block(index, block),
             (Form::Blocks(block) | Form::Servers(block), Kind::Array) => {
-                self.elements(index, Form::Block(block));
+                self.check_elements(index, Form::Block(block));
             }
             (Form::Named(block) | Form::Servers(block), Kind::Object) => {
-                self.values(index, Form::Block(block));
+                self.check_values(index, Form::Block(block));
             }
-            _ => self.wrong_kind(index, form),
+            _ => self.refuse_kind(index, form),
         }
     }
 
-    fn elements(&mut self, index: u32, form: Form) {
+    fn check_elements(&mut self, index: u32, form: Form) {
         let children: Vec<_> = self.tape().children(index).collect();
         for child in children {
-            self.form(child, form);
+            self.check_form(child, form);
         }
     }
 
-    fn values(&mut self, index: u32, form: Form) {
+    fn check_values(&mut self, index: u32, form: Form) {
         let members: Vec<_> = self.tape().members(index).collect();
         for (_, value) in members {
-            self.form(value, form);
+            self.check_form(value, form);
         }
     }
 
-    fn block(&mut self, index: u32, block: &'static Block) {
+    fn check_block(&mut self, index: u32, block: &'static Block) {
         let members: Vec<_> = self.tape().members(index).collect();
         for (key, value) in members {
             let name = self.tape().string(key).into_owned();
             if let Some(known) = block.key(&name) {
-                self.form(value, known.form);
+                self.check_form(value, known.form);
             } else if let Some((_, meaning)) = block.foreign.iter().find(|f| f.0 == name) {
-                self.ignored(key, value, &name, meaning);
+                self.warn_of_ignored(key, value, &name, meaning);
             } else {
-                self.unknown(key, &name, block);
+                self.refuse_unknown(key, &name, block);
             }
         }
     }
 
     /// A key we know and ignore: a warning of its own if that has a consequence, else one of many.
-    fn ignored(&mut self, key: u32, value: u32, name: &str, meaning: &str) {
+    fn warn_of_ignored(&mut self, key: u32, value: u32, name: &str, meaning: &str) {
         if meaning.is_empty() || self.is_off(value) || self.warnings.len() >= MAX_REPORTED {
-            self.ignored.insert(name.to_owned());
+            self.ignored_keys.insert(name.to_owned());
             return;
         }
-        let place = Some(self.document.place(key));
         let message =
             format!("\"{name}\" is not implemented in this version and is ignored: {meaning}");
-        self.warnings.push(Problem::new(place, message));
+        self.warn(key, Problem::without_hint(message));
     }
 
     /// Whether a setting asks for nothing.
@@ -133,24 +106,17 @@ impl<'a> Checker<'_, 'a> {
         }
     }
 
-    fn unknown(&mut self, key: u32, name: &str, block: &'static Block) {
+    fn refuse_unknown(&mut self, key: u32, name: &str, block: &'static Block) {
         let allowed: Vec<_> = block.names().collect();
         let message = format!("unknown key \"{}\"", brief(name));
         let hint = match nearest(name, block.names()) {
             Some(meant) => format!("did you mean \"{meant}\"? allowed: {}", allowed.join(", ")),
             None => format!("allowed: {}", allowed.join(", ")),
         };
-        self.problem(key, message, hint);
+        self.refuse(key, message, hint);
     }
 
-    fn problem(&mut self, index: u32, message: String, hint: impl Into<String>) {
-        if self.problems.len() < MAX_REPORTED {
-            let place = Some(self.document.place(index));
-            self.problems.push(Problem::new(place, message).hint(hint));
-        }
-    }
-
-    fn wrong_kind(&mut self, index: u32, form: Form) {
+    fn refuse_kind(&mut self, index: u32, form: Form) {
         let got = match self.tape().node(index).kind() {
             Kind::Null => "null",
             Kind::True | Kind::False => "a boolean",
@@ -178,40 +144,40 @@ impl<'a> Checker<'_, 'a> {
                 format!("write {expected}, or leave it out"),
             ),
         };
-        self.problem(index, message, hint);
+        self.refuse(index, message, hint);
     }
 
-    fn number(&mut self, index: u32, min: u64, max: u64) {
+    fn check_number(&mut self, index: u32, min: u64, max: u64) {
         let raw = self.tape().raw(index);
         if raw.parse::<u64>().is_ok_and(|n| (min..=max).contains(&n)) {
             return;
         }
         let message = format!("{} is not a whole number from {min} to {max}", brief(raw));
-        self.problem(
+        self.refuse(
             index,
             message,
             "write it in digits only, without exponent or unit",
         );
     }
 
-    fn factor(&mut self, index: u32) {
+    fn check_factor(&mut self, index: u32) {
         let raw = self.tape().raw(index);
         if raw.parse::<f64>().is_ok_and(|n| n.is_finite() && n > 0.0) {
             return;
         }
         let message = format!("{} is not a number greater than 0", brief(raw));
-        self.problem(index, message, "1.0 is the default");
+        self.refuse(index, message, "1.0 is the default");
     }
 
-    fn duration(&mut self, index: u32) {
+    fn check_duration(&mut self, index: u32) {
         let text = self.tape().string(index);
         if duration::parse(&text).is_none() {
             let message = format!("\"{}\" is not a duration", brief(&text));
-            self.problem(index, message, duration::HINT);
+            self.refuse(index, message, duration::HINT);
         }
     }
 
-    fn choice(&mut self, index: u32, words: &'static [&'static str]) {
+    fn check_choice(&mut self, index: u32, words: &'static [&'static str]) {
         let word = self.tape().string(index);
         if words.contains(&&*word) {
             return;
@@ -222,6 +188,6 @@ impl<'a> Checker<'_, 'a> {
             Some(meant) => format!("did you mean \"{meant}\"? allowed: {allowed}"),
             None => format!("allowed: {allowed}"),
         };
-        self.problem(index, message, hint);
+        self.refuse(index, message, hint);
     }
 }

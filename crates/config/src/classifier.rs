@@ -1,5 +1,6 @@
 //! Classifiers as the configuration knows them: their settings, and which of these are secret.
 
+mod keys;
 mod read;
 
 use std::collections::BTreeMap;
@@ -10,6 +11,7 @@ use serde::Serialize;
 use super::duration;
 use super::secret::Secret;
 
+pub(crate) use keys::CLASSIFIER;
 pub(crate) use read::read_allowed;
 
 /// One classifier.

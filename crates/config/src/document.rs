@@ -23,23 +23,18 @@ impl<'a> Document<'a> {
         };
         let tape = Tape::parse(text.as_bytes(), &limits).map_err(|error| not_json(&error, text))?;
         let document = Self { tape };
-        let repeated: Vec<_> = document.tape.duplicate_keys().iter().collect();
-        if repeated.is_empty() {
-            return Ok(document);
-        }
-        let problems: Vec<_> = repeated
-            .into_iter()
-            .map(|key| {
-                let name = document.tape.string(*key);
-                let place = document.place(*key);
-                Problem::new(
-                    Some(place),
-                    format!("the key \"{}\" is repeated", brief(&name)),
-                )
-                .hint("keep one of them; which one would count is not defined")
-            })
-            .collect();
-        Err(problems.into())
+        let repeated = document.tape.duplicate_keys().iter();
+        let problems = repeated.map(|key| {
+            let name = document.tape.string(*key);
+            let place = document.place(*key);
+            Problem::new(
+                format!("the key \"{}\" is repeated", brief(&name)),
+                "keep one of them; which one would count is not defined",
+            )
+            .at(place)
+        });
+        ConfigError::if_any(problems.collect())?;
+        Ok(document)
     }
 
     pub(crate) fn tape(&self) -> &Tape<'a> {
@@ -52,32 +47,6 @@ impl<'a> Document<'a> {
         Place {
             pointer: self.tape.pointer(index),
             at: Some(position(self.tape.text(), offset)),
-        }
-    }
-
-    /// Where a pointer leads; as far as it can be followed.
-    pub(crate) fn at(&self, pointer: &str) -> Place {
-        let mut index = 0;
-        for segment in pointer.split('/').skip(1) {
-            let name = segment.replace("~1", "/").replace("~0", "~");
-            let element = || {
-                let ordinal: usize = name.parse().ok()?;
-                self.tape.children(index).nth(ordinal)
-            };
-            let is_object = self.tape.node(index).kind() == countersign_tape::Kind::Object;
-            let found = if is_object {
-                self.tape.get(index, &name)
-            } else {
-                element()
-            };
-            match found {
-                Some(found) => index = found,
-                None => break,
-            }
-        }
-        Place {
-            pointer: pointer.to_owned(),
-            ..self.place(index)
         }
     }
 }
@@ -103,10 +72,10 @@ fn not_json(error: &ParseError, text: &str) -> Problem {
     };
     if error.is_too_deep() {
         return Problem::new(
-            Some(place),
             format!("nested deeper than {MAX_DEPTH} levels"),
+            "no setting is nested like that; look for a bracket too many",
         )
-        .hint("no setting is nested like that; look for a bracket too many");
+        .at(place);
     }
     let before = text.get(..error.offset()).unwrap_or(text);
     let rest = text.get(error.offset()..).unwrap_or("");
@@ -121,7 +90,7 @@ fn not_json(error: &ParseError, text: &str) -> Problem {
     } else {
         "look for a missing comma, quote or bracket just before this place"
     };
-    Problem::new(Some(place), format!("not JSON: {error}")).hint(hint)
+    Problem::new(format!("not JSON: {error}"), hint).at(place)
 }
 
 /// Line and column in characters, from 1.

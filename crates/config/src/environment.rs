@@ -9,6 +9,9 @@ use std::path::{Path, PathBuf};
 use super::problem::Problem;
 use super::secret::Secret;
 
+/// How a reference to the secret store of the desktop begins.
+pub(crate) const KEYRING: &str = "${keyring:";
+
 type Lookup<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 /// Variables and home directory.
@@ -63,30 +66,40 @@ impl<'a> Environment<'a> {
             return Ok(PathBuf::from(path));
         };
         if !rest.is_empty() && !rest.starts_with('/') {
-            return Err(
-                Problem::new(None, "'~' with a user's name is not understood")
-                    .hint("write '~/…' for your own home, or the whole path"),
-            );
+            return Err(Problem::new(
+                "'~' with a user's name is not understood",
+                "write '~/…' for your own home, or the whole path",
+            ));
         }
         let home = self.home().ok_or_else(|| {
-            Problem::new(None, "'~' has no meaning: no home directory is known")
-                .hint("set HOME, or write the whole path")
+            Problem::new(
+                "'~' has no meaning: no home directory is known",
+                "set HOME, or write the whole path",
+            )
         })?;
         Ok(home.join(rest.trim_start_matches('/')))
     }
 
     /// `text` with each `${env:NAME}` replaced. A variable that is set but empty counts as set here.
     pub(crate) fn resolve(&self, text: &str) -> Result<Secret, BadReference> {
+        if text.contains(KEYRING) {
+            let message = "${keyring:…} references are not supported";
+            let hint = "put the value into a variable and write ${env:NAME}";
+            return Err(malformed(message, hint));
+        }
         let mut value = String::with_capacity(text.len());
         let mut references = Vec::new();
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("${env:") {
-            let (name, tail) = after.split_once('}').ok_or(BadReference::Open)?;
+            let (name, tail) = after
+                .split_once('}')
+                .ok_or_else(|| malformed("a ${env:…} reference has no end", "write ${env:NAME}"))?;
             if !is_variable(name) {
-                return Err(BadReference::Name(name.to_owned()));
+                let message = "a ${env:…} reference does not name a variable";
+                let hint = "write ${env:NAME}, with letters, digits and _ in the name";
+                return Err(malformed(message, hint));
             }
-            let found =
-                (self.lookup)(name).ok_or_else(|| BadReference::Missing(name.to_owned()))?;
+            let found = (self.lookup)(name).ok_or_else(|| unset(name))?;
             value.push_str(before);
             value.push_str(&found);
             references.push(name.to_owned());
@@ -106,14 +119,28 @@ impl fmt::Debug for Environment<'_> {
 }
 
 /// Why a reference could not be replaced.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum BadReference {
-    /// The variable is not set.
-    Missing(String),
-    /// That cannot be a variable's name.
-    Name(String),
-    /// `${env:` without `}`.
-    Open,
+#[derive(Debug)]
+pub(crate) struct BadReference {
+    pub(crate) problem: Problem,
+    /// Whether the only reason is that its variable is not set.
+    pub(crate) is_unset: bool,
+}
+
+fn malformed(message: &str, hint: &str) -> BadReference {
+    BadReference {
+        problem: Problem::new(message, hint),
+        is_unset: false,
+    }
+}
+
+fn unset(name: &str) -> BadReference {
+    let message = format!("the environment variable {name} is not set");
+    let hint =
+        format!("set {name} before starting, or write {name}=… into `env` in the data directory");
+    BadReference {
+        problem: Problem::new(message, hint),
+        is_unset: true,
+    }
 }
 
 pub(crate) fn is_variable(name: &str) -> bool {

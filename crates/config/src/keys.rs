@@ -3,15 +3,7 @@
 //! Schema, `config init`, `config show`, the reference page and what a reload does with a change all follow from that one
 //! declaration.
 
-mod classifiers;
-mod sanitisation;
-mod validation;
-
 use std::borrow::Cow;
-
-pub(crate) use classifiers::CLASSIFIER;
-pub(crate) use sanitisation::SANITISATION;
-pub(crate) use validation::{INPUT_VALIDATION, OUTPUT_VALIDATION};
 
 use super::foreign::Foreign;
 
@@ -133,23 +125,5 @@ impl Key {
             DefaultText::Json(text) => text.into(),
             DefaultText::Made(make) => make().into(),
         }
-    }
-
-    /// The same key, changed over the API only where commands are.
-    const fn needing_commands(mut self) -> Self {
-        self.api = Api::Commands;
-        self
-    }
-}
-
-/// A key of a block whose types belong to another crate.
-const fn key(name: &'static str, form: Form, default: &'static str, help: &'static str) -> Key {
-    Key {
-        name,
-        form,
-        default: DefaultText::Json(default),
-        help,
-        change: Change::Reload,
-        api: Api::Allowed,
     }
 }

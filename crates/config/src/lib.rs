@@ -29,6 +29,7 @@ mod duration;
 mod environment;
 mod foreign;
 mod held;
+mod inspector;
 mod keys;
 mod locate;
 mod mask;
@@ -108,8 +109,9 @@ pub fn parse(
     environment: &Environment<'_>,
 ) -> Result<(Config, Vec<Warning>), ConfigError> {
     let document = document::Document::parse(text)?;
-    let warnings = check::document(&document)?;
-    resolve::document(&document, environment, warnings)
+    let mut reader = reader::Reader::new(&document, environment);
+    reader.check()?;
+    resolve::config(reader)
 }
 
 /// What holds: the file that [`locate`] finds, or the defaults where there is none; then the
@@ -169,10 +171,13 @@ fn exposed_secret(path: &Path, config: &Config) -> Option<Warning> {
     let literal = keys.any(Secret::is_literal);
     let mode = path.metadata().ok()?.permissions().mode();
     (literal && mode & 0o077 != 0).then(|| {
-        Problem::new(None, "the file holds a key and others may read it").hint(format!(
-            "run: chmod 600 {}; or write ${{env:NAME}} instead of the key",
-            path.display()
-        ))
+        Problem::new(
+            "the file holds a key and others may read it",
+            format!(
+                "run: chmod 600 {}; or write ${{env:NAME}} instead of the key",
+                path.display()
+            ),
+        )
     })
 }
 

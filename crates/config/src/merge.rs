@@ -16,10 +16,9 @@ pub fn patch(text: &str) -> Result<&str, ConfigError> {
     let document = Document::parse(text)?;
     let tape = document.tape();
     if tape.node(0).kind() != Kind::Object {
-        let problem = Problem::new(Some(document.place(0)), "the patch is not an object");
-        return Err(problem
-            .hint("send the keys to change, like {\"routing_mode\": \"direct\"}; null removes one")
-            .into());
+        let hint = "send the keys to change, like {\"routing_mode\": \"direct\"}; null removes one";
+        let problem = Problem::new("the patch is not an object", hint);
+        return Err(problem.at(document.place(0)).into());
     }
     let indices = 0..tape.len();
     let shown = indices.filter(|index| {
@@ -27,24 +26,22 @@ pub fn patch(text: &str) -> Result<&str, ConfigError> {
     });
     let problems: Vec<_> = shown
         .map(|index| {
-            let place = Some(document.place(index));
-            Problem::new(place, "this is how a secret is shown, not a secret")
-                .hint("leave the key out to keep the secret, or write ${env:NAME}")
+            let hint = "leave the key out to keep the secret, or write ${env:NAME}";
+            Problem::new("this is how a secret is shown, not a secret", hint)
+                .at(document.place(index))
         })
         .collect();
-    if problems.is_empty() {
-        return Ok(tape.text());
-    }
-    Err(problems.into())
+    ConfigError::if_any(problems)?;
+    Ok(tape.text())
 }
 
 /// A file with a [`patch`] applied. Fails if the file is not JSON that can be changed.
 pub fn merged(file: &str, patch: &str) -> Result<String, ConfigError> {
     let document = Document::parse(file)?;
     let file = document.tape().text().as_bytes();
-    let broken = |_| ConfigError::from(Problem::new(None, "the patch cannot be applied"));
-    let merged = merge(file, patch.as_bytes(), SERVERS).map_err(broken)?;
-    String::from_utf8(merged).map_err(|_| Problem::new(None, "the patch cannot be applied").into())
+    let merged = merge(file, patch.as_bytes(), SERVERS).ok();
+    let text = merged.and_then(|merged| String::from_utf8(merged).ok());
+    text.ok_or_else(|| Problem::without_hint("the patch cannot be applied").into())
 }
 
 /// The value of a text, without the space around it.

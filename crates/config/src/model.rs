@@ -14,11 +14,12 @@ use countersign_inspect::config::{
 use countersign_inspect::{MAX_MESSAGE_DEPTH, Policy};
 
 use super::activity::{ActivityConfig, Storage};
-use super::classifier::Classifier;
+use super::classifier::{CLASSIFIER, Classifier};
 use super::environment::Environment;
 use super::foreign;
 use super::held::Held;
-use super::keys::{Block, CLASSIFIER, Form, INPUT_VALIDATION, OUTPUT_VALIDATION, SANITISATION};
+use super::inspector::{INPUT_VALIDATION, OUTPUT_VALIDATION, SANITISATION};
+use super::keys::{Block, Form};
 use super::problem::{ConfigError, Problem};
 use super::profile::Profile;
 use super::reader::Reader;
@@ -171,11 +172,11 @@ fn read_access_key(reader: &mut Reader<'_, '_>, node: u32, key: &mut Option<ApiK
     read_into(reader, node, key);
     let Some(key) = key else { return };
     if let Err(problem) = rules::api_key(key.expose()) {
-        reader.refuse(node, problem);
+        reader.refuse_problem(node, problem);
     } else if key.expose().len() < SHORT_KEY {
         let message = format!("the key has fewer than {SHORT_KEY} characters");
         let hint = "remove it to have a good one generated, or use `openssl rand -hex 32`";
-        reader.warn(node, Problem::new(None, message).hint(hint));
+        reader.warn(node, Problem::new(message, hint));
     }
 }
 
@@ -187,7 +188,7 @@ fn read_hosts(reader: &mut Reader<'_, '_>, node: u32, hosts: &mut Vec<String>) {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
         if host.is_empty() || !host.chars().all(is_plain) {
             let hint = "write a name with or without a port, like \"tools.example.com\"; there is no wildcard";
-            reader.refuse(element, Problem::new(None, "not a host name").hint(hint));
+            reader.refuse(element, "not a host name", hint);
         }
         hosts.push(host.to_ascii_lowercase());
     }
@@ -216,11 +217,7 @@ impl Config {
     pub fn require_variables(&self) -> Result<(), ConfigError> {
         let servers = self.servers.iter();
         let unset = servers.flat_map(|server| server.unset_references.iter().cloned());
-        let unset: Vec<_> = unset.collect();
-        if unset.is_empty() {
-            return Ok(());
-        }
-        Err(unset.into())
+        ConfigError::if_any(unset.collect())
     }
 
     /// The `output_sanitisation` that holds for one tool.

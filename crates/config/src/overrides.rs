@@ -32,46 +32,31 @@ impl Overrides {
     /// What the environment sets.
     pub fn from_environment(environment: &Environment<'_>) -> Result<Self, ConfigError> {
         let mut problems = Vec::new();
-        let mut refuse = |variable: &str, problem: Problem| {
-            let message = format!("{variable}: {}", problem.message);
-            problems.push(Problem { message, ..problem });
-        };
-        let mut overrides = Self::default();
-        if let Some(text) = environment.get("COUNTERSIGN_LISTEN") {
-            match rules::listen(&text) {
-                Ok(listen) => overrides.listen = Some(listen),
-                Err(problem) => refuse("COUNTERSIGN_LISTEN", problem),
-            }
-        }
-        if let Some(text) = environment.get("COUNTERSIGN_DATA_DIR") {
-            match environment.expand(&text) {
-                Ok(path) => overrides.data_dir = Some(path),
-                Err(problem) => refuse("COUNTERSIGN_DATA_DIR", problem),
-            }
-        }
         let named =
-            |name: &str, value: String| Secret::from_variables(value, vec![name.to_owned()]);
-        for (variable, key) in [
-            ("COUNTERSIGN_API_KEY", &mut overrides.api_key),
-            ("COUNTERSIGN_ADMIN_KEY", &mut overrides.admin_key),
-        ] {
-            if let Some(text) = environment.get(variable) {
-                match rules::api_key(&text) {
-                    Ok(()) => *key = Some(named(variable, text)),
-                    Err(problem) => refuse(variable, problem),
-                }
-            }
-        }
-        if let Some(text) = environment.get("COUNTERSIGN_STORAGE_URL") {
-            match rules::storage_url(&text) {
-                Ok(()) => overrides.storage_url = Some(named("COUNTERSIGN_STORAGE_URL", text)),
-                Err(problem) => refuse("COUNTERSIGN_STORAGE_URL", problem),
-            }
-        }
-        if problems.is_empty() {
-            return Ok(overrides);
-        }
-        Err(problems.into())
+            |text: &str, name: &str| Secret::from_variables(text.to_owned(), vec![name.to_owned()]);
+        let key = |text: &str, name: &str| rules::api_key(text).map(|()| named(text, name));
+        let storage = |text: &str, name: &str| rules::storage_url(text).map(|()| named(text, name));
+        let (from, into) = (environment, &mut problems);
+        let overrides = Self {
+            listen: read(
+                from,
+                "COUNTERSIGN_LISTEN",
+                |text, _| rules::listen(text),
+                into,
+            ),
+            data_dir: read(
+                from,
+                "COUNTERSIGN_DATA_DIR",
+                |text, _| from.expand(text),
+                into,
+            ),
+            api_key: read(from, "COUNTERSIGN_API_KEY", key, into),
+            admin_key: read(from, "COUNTERSIGN_ADMIN_KEY", key, into),
+            storage_url: read(from, "COUNTERSIGN_STORAGE_URL", storage, into),
+            env_file: None,
+        };
+        ConfigError::if_any(problems)?;
+        Ok(overrides)
     }
 
     /// Sets what is to be set, and checks what depends on it again.
@@ -94,4 +79,19 @@ impl Overrides {
         resolve::distinct_keys(config)?;
         resolve::exposure(config).map_err(ConfigError::from)
     }
+}
+
+/// The value of a variable; nothing if it is not set or cannot be used.
+fn read<T>(
+    environment: &Environment<'_>,
+    variable: &str,
+    parse: impl Fn(&str, &str) -> Result<T, Problem>,
+    problems: &mut Vec<Problem>,
+) -> Option<T> {
+    let text = environment.get(variable)?;
+    let refuse = |problem: Problem| {
+        let message = format!("{variable}: {}", problem.message);
+        problems.push(Problem { message, ..problem });
+    };
+    parse(&text, variable).map_err(refuse).ok()
 }

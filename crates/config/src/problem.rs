@@ -35,9 +35,17 @@ pub struct Problem {
 pub type Warning = Problem;
 
 impl Problem {
-    pub(crate) fn new(place: Option<Place>, message: impl Into<String>) -> Self {
+    /// What is wrong, and the next step.
+    pub(crate) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Self {
-            place,
+            hint: Some(hint.into()),
+            ..Self::without_hint(message)
+        }
+    }
+
+    pub(crate) fn without_hint(message: impl Into<String>) -> Self {
+        Self {
+            place: None,
             message: message.into(),
             hint: None,
         }
@@ -51,8 +59,8 @@ impl Problem {
         }
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
+    pub(crate) fn at(mut self, place: Place) -> Self {
+        self.place = Some(place);
         self
     }
 }
@@ -98,6 +106,17 @@ pub enum ConfigError {
 }
 
 impl ConfigError {
+    /// Fails with these problems, if there are any.
+    pub(crate) fn if_any(problems: Vec<Problem>) -> Result<(), Self> {
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(Self::Invalid {
+            path: None,
+            problems,
+        })
+    }
+
     /// Everything that is wrong with what was read.
     pub fn problems(&self) -> &[Problem] {
         match self {
@@ -139,18 +158,12 @@ impl ConfigError {
     }
 }
 
-impl From<Vec<Problem>> for ConfigError {
-    fn from(problems: Vec<Problem>) -> Self {
-        Self::Invalid {
-            path: None,
-            problems,
-        }
-    }
-}
-
 impl From<Problem> for ConfigError {
     fn from(problem: Problem) -> Self {
-        vec![problem].into()
+        Self::Invalid {
+            path: None,
+            problems: vec![problem],
+        }
     }
 }
 

@@ -1,35 +1,43 @@
 //! One reading of a file: where values are found, what they may refer to, and everything that is wrong with them.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use countersign_tape::{Kind, Tape};
 use serde::de::DeserializeOwned;
 
 use super::document::Document;
-use super::environment::{BadReference, Environment};
+use super::environment::{Environment, KEYRING};
 use super::problem::{MAX_REPORTED, Problem, Warning};
 use super::secret::Secret;
 
-/// One reading of a file that `check` let through. A node is an index into the file's tape.
+/// One reading of a file: it is checked first, then read. A node is an index into the file's tape.
 pub(crate) struct Reader<'r, 'a> {
-    pub(crate) document: &'r Document<'a>,
+    document: &'r Document<'a>,
     pub(crate) environment: &'r Environment<'r>,
     pub(crate) problems: Vec<Problem>,
     pub(crate) warnings: Vec<Warning>,
+    /// Keys of other programs that are ignored without a warning of their own.
+    pub(crate) ignored_keys: BTreeSet<String>,
     /// The names of the classifiers read so far.
     pub(crate) classifiers: Vec<String>,
     /// References of the server being read to variables that are not set.
     pub(crate) unset_references: Vec<Problem>,
 }
 
-fn unset(variable: &str) -> Problem {
-    let message = format!("the environment variable {variable} is not set");
-    Problem::new(None, message).hint(format!(
-        "set {variable} before starting, or write {variable}=… into `env` in the data directory"
-    ))
-}
+impl<'r, 'a> Reader<'r, 'a> {
+    pub(crate) fn new(document: &'r Document<'a>, environment: &'r Environment<'r>) -> Self {
+        Self {
+            document,
+            environment,
+            problems: Vec::new(),
+            warnings: Vec::new(),
+            ignored_keys: BTreeSet::new(),
+            classifiers: Vec::new(),
+            unset_references: Vec::new(),
+        }
+    }
 
-impl<'a> Reader<'_, 'a> {
     pub(crate) fn tape(&self) -> &Tape<'a> {
         self.document.tape()
     }
@@ -82,22 +90,21 @@ impl<'a> Reader<'_, 'a> {
         // `check` let it through, so a failure is our mistake; the operator still needs the place.
         self.usable(
             node,
-            read.map_err(|error| Problem::new(None, error.to_string())),
+            read.map_err(|error| Problem::without_hint(error.to_string())),
         )
     }
 
     /// A value that can be used, or its problem noted.
     pub(crate) fn usable<T>(&mut self, node: u32, value: Result<T, Problem>) -> Option<T> {
-        value.map_err(|problem| self.refuse(node, problem)).ok()
+        let refuse = |problem| self.refuse_problem(node, problem);
+        value.map_err(refuse).ok()
     }
 
     /// A path, which may begin with `~`.
     pub(crate) fn path(&mut self, node: u32) -> Option<PathBuf> {
         let text = self.text(node);
         let path = match self.environment.expand(&text) {
-            Ok(_) if text.is_empty() => {
-                Err(Problem::new(None, "an empty path").hint("leave out the key"))
-            }
+            Ok(_) if text.is_empty() => Err(Problem::new("an empty path", "leave out the key")),
             expanded => expanded,
         };
         self.usable(node, path)
@@ -106,7 +113,7 @@ impl<'a> Reader<'_, 'a> {
     /// A value that may refer to the environment.
     pub(crate) fn secret(&mut self, node: u32) -> Option<Secret> {
         let text = self.text(node);
-        let secret = self.resolve(&text).map_err(|(problem, _)| problem);
+        let secret = self.environment.resolve(&text).map_err(|bad| bad.problem);
         self.usable(node, secret)
     }
 
@@ -114,71 +121,43 @@ impl<'a> Reader<'_, 'a> {
     /// others. A server that is not used needs no value.
     pub(crate) fn server_secret(&mut self, node: u32, enabled: bool) -> Option<Secret> {
         let text = self.text(node);
-        match self.resolve(&text) {
+        match self.environment.resolve(&text) {
             Ok(secret) => return Some(secret),
-            Err((problem, IsUnset::Yes)) if enabled => {
-                let message = format!("{}, so the server is not started", problem.message);
-                let hint = problem.hint.clone();
-                self.warn(
-                    node,
-                    Problem {
-                        place: None,
-                        message,
-                        hint,
-                    },
-                );
-                let place = Some(self.document.place(node));
-                self.unset_references.push(Problem { place, ..problem });
+            Err(bad) if bad.is_unset && enabled => {
+                let unset = bad.problem;
+                let mut warning = unset.clone();
+                warning.message.push_str(", so the server is not started");
+                self.warn(node, warning);
+                let place = self.document.place(node);
+                self.unset_references.push(unset.at(place));
             }
-            Err((problem, IsUnset::No)) if enabled || text.contains(KEYRING) => {
-                self.refuse(node, problem);
+            Err(bad) if enabled || text.contains(KEYRING) => {
+                self.refuse_problem(node, bad.problem);
             }
-            Err((problem, _)) => self.warn(node, problem),
+            Err(bad) => self.warn(node, bad.problem),
         }
         None
     }
 
-    fn resolve(&self, text: &str) -> Result<Secret, (Problem, IsUnset)> {
-        if text.contains(KEYRING) {
-            let problem = Problem::new(None, "${keyring:…} references are not supported")
-                .hint("put the value into a variable and write ${env:NAME}");
-            return Err((problem, IsUnset::No));
-        }
-        self.environment.resolve(text).map_err(|bad| match bad {
-            BadReference::Missing(name) => (unset(&name), IsUnset::Yes),
-            BadReference::Name(_) => {
-                let problem = Problem::new(None, "a ${env:…} reference does not name a variable")
-                    .hint("write ${env:NAME}, with letters, digits and _ in the name");
-                (problem, IsUnset::No)
-            }
-            BadReference::Open => {
-                let problem =
-                    Problem::new(None, "a ${env:…} reference has no end").hint("write ${env:NAME}");
-                (problem, IsUnset::No)
-            }
-        })
+    /// Reports what is wrong with a value.
+    pub(crate) fn refuse(
+        &mut self,
+        node: u32,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        self.refuse_problem(node, Problem::new(message, hint));
     }
 
-    pub(crate) fn refuse(&mut self, node: u32, problem: Problem) {
+    pub(crate) fn refuse_problem(&mut self, node: u32, problem: Problem) {
         if self.problems.len() < MAX_REPORTED {
-            let place = Some(self.document.place(node));
-            self.problems.push(Problem { place, ..problem });
+            self.problems.push(problem.at(self.document.place(node)));
         }
     }
 
     pub(crate) fn warn(&mut self, node: u32, warning: Warning) {
         if self.warnings.len() < MAX_REPORTED {
-            let place = Some(self.document.place(node));
-            self.warnings.push(Problem { place, ..warning });
+            self.warnings.push(warning.at(self.document.place(node)));
         }
     }
-}
-
-/// How a reference to the secret store of the desktop begins.
-const KEYRING: &str = "${keyring:";
-
-/// Whether a reference cannot be replaced only because its variable is not set.
-enum IsUnset {
-    Yes,
-    No,
 }

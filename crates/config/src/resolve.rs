@@ -1,46 +1,30 @@
 //! A document that `check` let through becomes a [`Config`], and settings are checked against each other.
 
-use super::document::Document;
-use super::environment::Environment;
 use super::model::Config;
 use super::problem::{ConfigError, Problem, Warning};
 use super::reader::Reader;
 use super::secret::Secret;
 use super::setting::Keys;
 
-pub(crate) fn document(
-    document: &Document<'_>,
-    environment: &Environment<'_>,
-    warnings: Vec<Warning>,
-) -> Result<(Config, Vec<Warning>), ConfigError> {
-    let mut reader = Reader {
-        document,
-        environment,
-        problems: Vec::new(),
-        warnings,
-        classifiers: Vec::new(),
-        unset_references: Vec::new(),
-    };
-    let mut config = Config::embedded(environment);
+/// The configuration that a checked file describes, and everything worth a warning.
+pub(crate) fn config(mut reader: Reader<'_, '_>) -> Result<(Config, Vec<Warning>), ConfigError> {
+    let mut config = Config::embedded(reader.environment);
     config.read_keys(&mut reader, 0);
     check_sizes(&mut reader, &config);
     warn_of_schema_refs(&mut reader);
     warn_of_unused_classifiers(&mut reader, &config);
-    if let Err(problem) = exposure(&config) {
-        let place = Some(document.at("/require_mcp_auth"));
-        reader.problems.push(Problem { place, ..problem });
-    }
-    if let Err(problem) = distinct_keys(&config) {
-        let place = Some(document.at("/admin_key"));
-        reader.problems.push(Problem { place, ..problem });
+    for (key, checked) in [
+        ("require_mcp_auth", exposure(&config)),
+        ("admin_key", distinct_keys(&config)),
+    ] {
+        let node = reader.member(0, key).unwrap_or(0);
+        reader.usable(node, checked);
     }
     let in_order = |problem: &Problem| problem.place.as_ref().and_then(|place| place.at);
     reader.warnings.sort_by_key(in_order);
     reader.problems.sort_by_key(in_order);
-    if reader.problems.is_empty() {
-        return Ok((config, reader.warnings));
-    }
-    Err(reader.problems.into())
+    ConfigError::if_any(reader.problems)?;
+    Ok((config, reader.warnings))
 }
 
 /// One message has to fit into what all of them may hold.
@@ -53,7 +37,7 @@ fn check_sizes(reader: &mut Reader<'_, '_>, config: &Config) {
             .iter()
             .filter_map(|key| reader.member(0, key));
         let place = places.next().unwrap_or(0);
-        reader.refuse(place, Problem::new(None, message).hint(hint));
+        reader.refuse(place, message, hint);
     }
 }
 
@@ -63,7 +47,7 @@ fn warn_of_schema_refs(reader: &mut Reader<'_, '_>) {
         && reader.tape().node(node).count() > 0
     {
         let message = format!("\"{key}\" is not implemented in this version and is ignored");
-        reader.warn(node, Problem::new(None, message));
+        reader.warn(node, Problem::without_hint(message));
     }
 }
 
@@ -75,13 +59,15 @@ fn warn_of_unused_classifiers(reader: &mut Reader<'_, '_>, config: &Config) {
         server.classify.iter().chain(tools)
     });
     let used: Vec<&String> = lists.flatten().collect();
-    for (index, classifier) in config.classifiers.iter().enumerate() {
+    let Some(list) = reader.member(0, "classifiers") else {
+        return;
+    };
+    let nodes: Vec<_> = reader.tape().children(list).collect();
+    for (node, classifier) in nodes.into_iter().zip(&config.classifiers) {
         if !used.contains(&&classifier.settings.name) {
             let message = "no server and no tool lets this classifier see anything";
             let hint = "put its name into \"classify\" of a server or tool";
-            let place = Some(reader.document.at(&format!("/classifiers/{index}")));
-            let warning = Problem::new(place, message).hint(hint);
-            reader.warnings.push(warning);
+            reader.warn(node, Problem::new(message, hint));
         }
     }
 }
@@ -94,7 +80,8 @@ pub(crate) fn distinct_keys(config: &Config) -> Result<(), Problem> {
         return Ok(());
     }
     let message = "the admin key is the same as api_key, so every client could change the gateway";
-    Err(Problem::new(None, message).hint("remove admin_key to have one generated"))
+    let hint = "remove admin_key to have one generated";
+    Err(Problem::new(message, hint))
 }
 
 /// Without a key, only this machine may be served.
@@ -103,7 +90,8 @@ pub(crate) fn exposure(config: &Config) -> Result<(), Problem> {
         return Ok(());
     }
     let message = format!("{} would be open to anyone without a key", config.listen);
-    Err(Problem::new(None, message).hint("set \"require_mcp_auth\": true, or listen on 127.0.0.1"))
+    let hint = "set \"require_mcp_auth\": true, or listen on 127.0.0.1";
+    Err(Problem::new(message, hint))
 }
 
 /// What it means that other machines can reach the gateway, if they can: it has no TLS of its own.
@@ -119,5 +107,5 @@ pub(crate) fn exposure_warning(config: &Config) -> Option<Warning> {
         "listen on 127.0.0.1:{}, with a proxy that has TLS in front if others are to be served",
         listen.port()
     );
-    Some(Problem::new(None, message).hint(hint))
+    Some(Problem::new(message, hint))
 }

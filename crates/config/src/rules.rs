@@ -29,24 +29,23 @@ pub(crate) fn listen(text: &str) -> Result<SocketAddr, Problem> {
     text.parse().map_err(|_| {
         let port = text.rsplit(':').next().and_then(|port| port.parse().ok());
         let port: u16 = port.unwrap_or(8080);
-        Problem::new(None, "not an address and port")
-            .hint(format!("write \"127.0.0.1:{port}\" for this machine only, or \"0.0.0.0:{port}\" for every interface"))
+        Problem::new("not an address and port", format!("write \"127.0.0.1:{port}\" for this machine only, or \"0.0.0.0:{port}\" for every interface"))
     })
 }
 
 /// What can be sent in a header and is not nothing.
 pub(crate) fn api_key(key: &str) -> Result<(), Problem> {
     if key.is_empty() {
-        return Err(Problem::new(None, "the key is empty").hint(
+        return Err(Problem::new(
+            "the key is empty",
             "remove it to have one generated, or set \"require_mcp_auth\": false on a loopback address",
         ));
     }
     if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
         return Err(Problem::new(
-            None,
             "the key has characters that cannot be sent in a header",
-        )
-        .hint("use letters, digits and punctuation without spaces"));
+            "use letters, digits and punctuation without spaces",
+        ));
     }
     Ok(())
 }
@@ -60,25 +59,28 @@ pub(crate) fn storage_url(url: &str) -> Result<(), Problem> {
     } else {
         "not a storage URL"
     };
-    Err(Problem::new(None, message).hint("write \"sqlite:\" or \"sqlite:PATH\""))
+    Err(Problem::new(
+        message,
+        "write \"sqlite:\" or \"sqlite:PATH\"",
+    ))
 }
 
 pub(crate) fn check_url(url: &str) -> Result<(), Problem> {
     let hint = "write \"https://host/path\"";
     let rest = url.strip_prefix("https://").or(url.strip_prefix("http://"));
     let Some(rest) = rest else {
-        return Err(Problem::new(None, "not an http:// or https:// address").hint(hint));
+        return Err(Problem::new("not an http:// or https:// address", hint));
     };
     let authority = rest.split(['/', '?']).next().unwrap_or("");
     if authority.contains('@') {
-        return Err(
-            Problem::new(None, "user and password cannot be part of the address")
-                .hint("put them into \"headers\", with ${env:NAME}"),
-        );
+        return Err(Problem::new(
+            "user and password cannot be part of the address",
+            "put them into \"headers\", with ${env:NAME}",
+        ));
     }
     let graphic = url.bytes().all(|byte| byte.is_ascii_graphic());
     if authority.is_empty() || authority.starts_with(':') || !graphic || url.contains('#') {
-        return Err(Problem::new(None, "not a complete address").hint(hint));
+        return Err(Problem::new("not a complete address", hint));
     }
     Ok(())
 }
@@ -91,21 +93,26 @@ pub(crate) fn check_header(
     let lower = name.to_ascii_lowercase();
     let token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
     if name.is_empty() || !name.bytes().all(token) {
-        return Err(Problem::new(None, "not the name of a header")
-            .hint("a name is letters, digits and -, without spaces or colon"));
+        return Err(Problem::new(
+            "not the name of a header",
+            "a name is letters, digits and -, without spaces or colon",
+        ));
     }
     if RESERVED.contains(&lower.as_str()) || lower.starts_with("mcp-") {
-        return Err(Problem::new(None, "the gateway sets this header itself").hint("remove it"));
+        return Err(Problem::new(
+            "the gateway sets this header itself",
+            "remove it",
+        ));
     }
     if others.keys().any(|other| other.eq_ignore_ascii_case(name)) {
-        return Err(Problem::new(None, "the header is given twice").hint("keep one"));
+        return Err(Problem::new("the header is given twice", "keep one"));
     }
     let fits = |byte: u8| byte == b'\t' || (byte >= b' ' && byte != 0x7f);
     if !value.expose().bytes().all(fits) {
-        return Err(
-            Problem::new(None, "the value has characters a header cannot hold")
-                .hint("a line break at the end of a variable is a common reason"),
-        );
+        return Err(Problem::new(
+            "the value has characters a header cannot hold",
+            "a line break at the end of a variable is a common reason",
+        ));
     }
     Ok(())
 }

@@ -9,14 +9,12 @@ use std::time::Duration;
 
 use countersign_audit::{Durability, OnStoreError, Payloads};
 use countersign_inspect::Era;
-use countersign_inspect::config::{RawInputValidation, RawOutputSanitisation, RawOutputValidation};
 use countersign_tape::Kind;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::duration;
 use super::held::Held;
 use super::keys::{Block, Change, Form, Key};
-use super::problem::Problem;
 use super::reader::Reader;
 use super::rules;
 use super::secret::Secret;
@@ -215,39 +213,4 @@ words! {
     Durability { Commit = "commit", Sync = "sync", Async = "async" }
     OnStoreError { Auto = "auto", Refuse = "refuse", Continue = "continue" }
     Era { Legacy = "legacy", Modern = "modern" }
-}
-
-/// Blocks of the inspector: it reads them, and what holds is shown.
-macro_rules! inspected {
-    ($($type:ty: $held:ident $(, $check:path)?;)+) => {$(
-        impl Setting for $type {
-            fn read(reader: &mut Reader<'_, '_>, node: u32) -> Option<Self> {
-                let block: Self = reader.deserialize(node)?;
-                $($check(reader, node, &block);)?
-                Some(block)
-            }
-
-            fn show<'a>(&'a self, _: Form, held: &'a Held) -> Option<impl Serialize + 'a> {
-                Some(&held.$held)
-            }
-        }
-    )+};
-}
-
-inspected! {
-    RawOutputValidation: output;
-    RawInputValidation: input;
-    RawOutputSanitisation: sanitisation, check_sanitisation;
-}
-
-/// Families and markers that cannot be used.
-fn check_sanitisation(reader: &mut Reader<'_, '_>, node: u32, block: &RawOutputSanitisation) {
-    if let Some((key, why)) = block.problem() {
-        let hint = match key {
-            "families" => "name some of them, or \"all\", which is the default",
-            _ => "a marker has 2 to 256 visible characters, and there may be 256 of them",
-        };
-        let place = reader.member(node, key).unwrap_or(node);
-        reader.refuse(place, Problem::new(None, why).hint(hint));
-    }
 }

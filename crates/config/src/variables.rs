@@ -85,8 +85,10 @@ impl EnvFile {
         let mode = path.metadata().ok()?.permissions().mode();
         let path = path.display();
         (mode & 0o077 != 0).then(|| {
-            Problem::new(None, format!("others may read the env file {path}"))
-                .hint(format!("run: chmod 600 {path}"))
+            Problem::new(
+                format!("others may read the env file {path}"),
+                format!("run: chmod 600 {path}"),
+            )
         })
     }
 
@@ -282,7 +284,7 @@ impl Lines<'_> {
             pointer: String::new(),
             at: Some((self.line, 1)),
         };
-        Problem::new(Some(place), what).hint(hint)
+        Problem::new(what, hint).at(place)
     }
 }
 

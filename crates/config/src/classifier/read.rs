@@ -17,7 +17,6 @@ use super::{Classifier, ShownClassifier};
 use crate::document::brief;
 use crate::held::Held;
 use crate::keys::Form;
-use crate::problem::Problem;
 use crate::reader::Reader;
 use crate::setting::{self, Setting};
 
@@ -71,7 +70,7 @@ impl Reader<'_, '_> {
         let Some(word) = reading.word("kind").map(str::to_owned) else {
             let message = "a classifier needs a \"kind\"";
             let hint = format!("one of {}", Kind::WORDS.join(", "));
-            self.refuse(node, Problem::new(None, message).hint(hint));
+            self.refuse(node, message, hint);
             return None;
         };
         let name = reading.word("name").unwrap_or(&word).to_owned();
@@ -100,16 +99,10 @@ impl Reader<'_, '_> {
         let place = reading.at("name");
         if !(1..=32).contains(&name.len()) || !name.bytes().all(plain) {
             let message = format!("\"{}\" cannot be a classifier's name", brief(name));
-            self.refuse(
-                place,
-                Problem::new(None, message).hint(format!("a name is {NAMES}")),
-            );
+            self.refuse(place, message, format!("a name is {NAMES}"));
         } else if self.classifiers.iter().any(|known| known == name) {
             let message = format!("there is another classifier \"{name}\"");
-            self.refuse(
-                place,
-                Problem::new(None, message).hint("give each a \"name\" of its own"),
-            );
+            self.refuse(place, message, "give each a \"name\" of its own");
         }
         self.classifiers.push(name.to_owned());
     }
@@ -120,7 +113,7 @@ impl Reader<'_, '_> {
             if !known.contains(&key) {
                 let message = format!("\"{key}\" means nothing to a classifier of kind \"{kind}\"");
                 let hint = format!("remove it; such a classifier has: {}", known.join(", "));
-                self.refuse(reading.at(key), Problem::new(None, message).hint(hint));
+                self.refuse(reading.at(key), message, hint);
             }
         }
     }

@@ -40,8 +40,7 @@ impl Reader<'_, '_> {
                 Entry::Occupied(first) => {
                     let (name, first) = (brief(&name), self.tape().pointer(*first.get()));
                     let message = format!("the name \"{name}\" is already that of {first}");
-                    let problem = Problem::new(None, message).hint("give each server its own");
-                    self.refuse(server, problem);
+                    self.refuse(server, message, "give each server its own");
                 }
             }
         }
@@ -65,7 +64,7 @@ impl Reader<'_, '_> {
             "\"{written}\" does not fit into tool names, so this server is called \"{name}\""
         );
         let hint = format!("to choose another name, write {}", name::ALLOWED);
-        self.warn(node, Problem::new(None, message).hint(hint));
+        self.warn(node, Problem::new(message, hint));
     }
 
     /// The name that the file gives a server.
@@ -75,8 +74,7 @@ impl Reader<'_, '_> {
         let (place, name) = match (key, inner) {
             (Some(key), Some(inner)) if key != inner => {
                 let message = format!("\"name\" is \"{}\" here", brief(&inner));
-                let problem = Problem::new(None, message).hint("remove it; the key is the name");
-                self.refuse(place, problem);
+                self.refuse(place, message, "remove it; the key is the name");
                 return None;
             }
             (Some(key), _) => (node, key),
@@ -85,9 +83,11 @@ impl Reader<'_, '_> {
         if !name.is_empty() {
             return Some(name);
         }
-        let problem = Problem::new(None, "a server needs a \"name\"")
-            .hint(format!("a name is {}", name::ALLOWED));
-        self.refuse(place, problem);
+        self.refuse(
+            place,
+            "a server needs a \"name\"",
+            format!("a name is {}", name::ALLOWED),
+        );
         None
     }
 
@@ -116,8 +116,7 @@ impl Reader<'_, '_> {
             && let Some(era) = self.member(node, "era")
         {
             let message = "the protocol sse has no modern era";
-            let problem = Problem::new(None, message).hint("remove \"era\"");
-            self.refuse(era, problem);
+            self.refuse(era, message, "remove \"era\"");
         }
     }
 
@@ -130,9 +129,13 @@ impl Reader<'_, '_> {
         let enabled = enabled.unwrap_or(disabled != Some(true));
         // An operator who held a server back did not mean it to run because another program reads the file.
         if enabled && quarantined == Some(true) {
-            let warning = Problem::new(None, "quarantined, so it is not used")
-                .hint("remove \"quarantined\" once you trust this server");
-            self.warn(node, warning);
+            self.warn(
+                node,
+                Problem::new(
+                    "quarantined, so it is not used",
+                    "remove \"quarantined\" once you trust this server",
+                ),
+            );
             return false;
         }
         enabled

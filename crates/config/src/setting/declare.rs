@@ -26,6 +26,8 @@
 ///
 /// A key that is not read into one field stands alone, with the text of its default if it has one: `"args" = "[]";`. Fields
 /// that are not keys stand in `beside { … }` and are arguments of `with_defaults`.
+///
+/// A block without fields, which another crate's type or code of its own reads, is a `pub static NAME { … }`.
 macro_rules! keys {
     (
         $(#[doc = $about:literal])+
@@ -39,6 +41,17 @@ macro_rules! keys {
             fields {}
             table {}
             $($keys)+
+        }
+    };
+
+    // Keys that another crate's type, or code of its own, reads.
+    (
+        $(#[doc = $about:literal])+
+        #[block($block:literal, $foreign:expr)]
+        pub static $name:ident { $($keys:tt)+ }
+    ) => {
+        $crate::setting::keys! {
+            @next { static [$($about)+] $block, $foreign; $name } fields {} table {} $($keys)+
         }
     };
 
@@ -101,7 +114,20 @@ macro_rules! keys {
         }
     };
 
-    // All keys are read: what follows from them.
+    // All keys of a `static` are read.
+    (
+        @next { static [$($about:literal)+] $block:literal, $foreign:expr; $name:ident }
+        fields {} table { $($table:tt)* }
+    ) => {
+        pub(crate) static $name: $crate::keys::Block = $crate::keys::Block {
+            name: $block,
+            help: concat!($($about),+).trim_ascii_start(),
+            keys: &[$($table)*],
+            foreign: $foreign,
+        };
+    };
+
+    // All keys of a struct are read: what follows from them.
     (
         @next
         { [$($about:literal)+] $block:literal, $foreign:expr; $name:ident;

@@ -10,11 +10,11 @@ use countersign_schema::{Compiler, Fuel, Outcome, Schema};
 use countersign_tape::{Limits, Tape};
 use serde_json::Value;
 
-use crate::check;
 use crate::document::Document;
 use crate::keys::{Block, Form};
 use crate::model::ROOT;
-use crate::{page, schema, template};
+use crate::reader::Reader;
+use crate::{Environment, page, schema, template};
 
 fn block(name: &str) -> &'static Block {
     match ROOT.key(name).expect("the table has it").form {
@@ -80,7 +80,9 @@ fn is_valid(schema: &Schema, text: &str) -> bool {
 
 fn is_checked(text: &str) -> bool {
     let document = Document::parse(text).expect("JSON without repeated keys");
-    check::document(&document).is_ok()
+    Reader::new(&document, &Environment::empty())
+        .check()
+        .is_ok()
 }
 
 #[test]

@@ -58,7 +58,7 @@ impl Reader<'_, '_> {
                 )
             }
         };
-        self.refuse(node, Problem::new(None, message).hint(hint));
+        self.refuse(node, message, hint);
     }
 
     fn warn_of_unused(&mut self, node: u32, keys: &[&str]) {
@@ -68,7 +68,7 @@ impl Reader<'_, '_> {
             {
                 let message =
                     format!("\"{key}\" means nothing for this kind of server and is ignored");
-                self.warn(value, Problem::new(None, message));
+                self.warn(value, Problem::without_hint(message));
             }
         }
     }
@@ -99,15 +99,19 @@ impl Reader<'_, '_> {
         let mut env = BTreeMap::new();
         for (variable, node) in self.members_of(node, "env") {
             if variable.is_empty() || variable.contains(['=', '\0']) {
-                let problem = Problem::new(None, "not the name of a variable")
-                    .hint("a name is not empty and has no = in it");
-                self.refuse(node, problem);
+                self.refuse(
+                    node,
+                    "not the name of a variable",
+                    "a name is not empty and has no = in it",
+                );
             }
             if let Some(value) = self.server_secret(node, enabled) {
                 if value.expose().contains('\0') {
-                    let problem = Problem::new(None, "a variable cannot hold a NUL character")
-                        .hint("look at where the value comes from");
-                    self.refuse(node, problem);
+                    self.refuse(
+                        node,
+                        "a variable cannot hold a NUL character",
+                        "look at where the value comes from",
+                    );
                 }
                 env.insert(variable, value);
             }
@@ -118,13 +122,19 @@ impl Reader<'_, '_> {
     fn check_command(&mut self, node: u32, args: &[u32]) {
         let command = self.text(node);
         if command.trim().is_empty() || command.contains('\0') {
-            let problem = Problem::new(None, "not a program")
-                .hint("write the name of a program or a path to one");
-            self.refuse(node, problem);
+            self.refuse(
+                node,
+                "not a program",
+                "write the name of a program or a path to one",
+            );
         } else if args.is_empty() && command.contains(' ') {
-            let warning = Problem::new(None, "a program with spaces in its name and no \"args\"")
-                .hint("this is not a shell line; put the arguments into \"args\"");
-            self.warn(node, warning);
+            self.warn(
+                node,
+                Problem::new(
+                    "a program with spaces in its name and no \"args\"",
+                    "this is not a shell line; put the arguments into \"args\"",
+                ),
+            );
         }
         self.refuse_reference(node, "env");
     }
@@ -132,15 +142,11 @@ impl Reader<'_, '_> {
     fn http(&mut self, node: u32, url: u32, protocol: Option<&str>, enabled: bool) -> Transport {
         self.refuse_reference(url, "headers");
         let text = self.text(url);
-        if let Err(problem) = check_url(&text) {
-            self.refuse(url, problem);
-        }
+        self.usable(url, check_url(&text));
         let mut headers = BTreeMap::new();
         for (header, node) in self.members_of(node, "headers") {
             if let Some(value) = self.server_secret(node, enabled) {
-                if let Err(problem) = check_header(&header, &value, &headers) {
-                    self.refuse(node, problem);
-                }
+                self.usable(node, check_header(&header, &value, &headers));
                 headers.insert(header, value);
             }
         }
@@ -158,18 +164,17 @@ impl Reader<'_, '_> {
     fn refuse_reference(&mut self, node: u32, instead: &str) {
         let text = self.text(node);
         if text.contains("${env:") || text.contains("${keyring:") {
-            let problem = Problem::new(None, "references are not replaced here")
-                .hint(format!("put the secret into \"{instead}\""));
-            self.refuse(node, problem);
+            self.refuse(
+                node,
+                "references are not replaced here",
+                format!("put the secret into \"{instead}\""),
+            );
         }
     }
 
     /// Two keys that mean the same are both given.
     pub(crate) fn refuse_both(&mut self, node: u32, one: &str, other: &str) {
         let message = format!("\"{one}\" and \"{other}\" are both given");
-        self.refuse(
-            node,
-            Problem::new(None, message).hint(format!("keep \"{one}\"")),
-        );
+        self.refuse(node, message, format!("keep \"{one}\""));
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::document::brief;
 use crate::nearest::nearest;
-use crate::problem::Problem;
 use crate::reader::Reader;
 
 /// The classifiers that a server or tool names in `classify`. Each has to be described in `classifiers`.
@@ -24,7 +23,7 @@ pub(crate) fn read_allowed(
                 Some(meant) => format!("did you mean \"{meant}\"? there are: {listed}"),
                 None => format!("there are: {listed}"),
             };
-            reader.refuse(element, Problem::new(None, message).hint(hint));
+            reader.refuse(element, message, hint);
         }
         names.push(name);
     }

@@ -19,9 +19,8 @@ impl Reader<'_, '_> {
         let region = match region {
             Some(region) if !region.is_empty() && region.bytes().all(plain) => region,
             Some(_) => {
-                let problem =
-                    Problem::new(None, "not a region").hint("write one like \"eu-west-1\"");
-                self.refuse(reading.at("region"), problem);
+                let hint = "write one like \"eu-west-1\"";
+                self.refuse(reading.at("region"), "not a region", hint);
                 return None;
             }
             None => {
@@ -77,10 +76,7 @@ impl Reader<'_, '_> {
                 session_token: variable("AWS_SESSION_TOKEN").map(Key::new),
             });
         }
-        let problem = Problem::new(None, "no key for Bedrock").hint(
-            "give \"api_key\", or \"access_key_id\" and \"secret_access_key\", or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
-        );
-        self.refuse(reading.node, problem);
+        self.refuse(reading.node, "no key for Bedrock", "give \"api_key\", or \"access_key_id\" and \"secret_access_key\", or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
         None
     }
 
@@ -89,10 +85,7 @@ impl Reader<'_, '_> {
             for key in ["guardrail_id", "guardrail_version", "source"] {
                 if reading.word(key).is_some() {
                     let message = format!("\"{key}\" means nothing to the prompt-attack check");
-                    self.refuse(
-                        reading.at(key),
-                        Problem::new(None, message).hint("remove it"),
-                    );
+                    self.refuse(reading.at(key), message, "remove it");
                 }
             }
             let threshold = self.threshold(reading).unwrap_or(SEVERE);
@@ -105,8 +98,11 @@ impl Reader<'_, '_> {
         let version = reading.word("guardrail_version").unwrap_or("DRAFT");
         let digits = !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit());
         if version != "DRAFT" && !digits {
-            let problem = Problem::new(None, "not a version").hint("write a number, or \"DRAFT\"");
-            self.refuse(reading.at("guardrail_version"), problem);
+            self.refuse(
+                reading.at("guardrail_version"),
+                "not a version",
+                "write a number, or \"DRAFT\"",
+            );
         }
         let source = match reading.word("source") {
             Some("INPUT") => BedrockSource::Input,
@@ -133,6 +129,6 @@ impl Reader<'_, '_> {
                 "the prompt-attack filter is documented for input only; \"INPUT\" alone is enough for it",
             ),
         };
-        self.warn(reading.at("source"), Problem::new(None, message).hint(hint));
+        self.warn(reading.at("source"), Problem::new(message, hint));
     }
 }

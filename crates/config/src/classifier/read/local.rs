@@ -3,15 +3,16 @@
 use countersign_classify::{HAS_LOCAL_MODEL, Kind, Local};
 
 use super::Reading;
-use crate::problem::Problem;
 use crate::reader::Reader;
 
 impl Reader<'_, '_> {
     pub(super) fn local(&mut self, reading: &Reading) -> Option<Kind> {
         if !HAS_LOCAL_MODEL {
-            let problem = Problem::new(None, "this build has no local model")
-                .hint("build with `--features local-model`");
-            self.refuse(reading.at("kind"), problem);
+            self.refuse(
+                reading.at("kind"),
+                "this build has no local model",
+                "build with `--features local-model`",
+            );
             return None;
         }
         let Some(node) = reading.member("path") else {
@@ -21,9 +22,11 @@ impl Reader<'_, '_> {
         let path = self.path(node)?;
         let has = |name: &str| path.join(name).is_file();
         if !has("tokenizer.json") || !(has("model_quantized.onnx") || has("model.onnx")) {
-            let problem = Problem::new(None, "no model in this folder")
-                .hint("it needs model_quantized.onnx or model.onnx, and tokenizer.json");
-            self.refuse(node, problem);
+            self.refuse(
+                node,
+                "no model in this folder",
+                "it needs model_quantized.onnx or model.onnx, and tokenizer.json",
+            );
         }
         Some(Kind::Local(Local {
             path,

@@ -14,9 +14,11 @@ impl Reader<'_, '_> {
     pub(super) fn threshold(&mut self, reading: &Reading) -> Option<f32> {
         let threshold = reading.threshold?;
         if threshold > 1.0 {
-            let problem = Problem::new(None, "no score is greater than 1")
-                .hint("write a number up to 1, like 0.5");
-            self.refuse(reading.at("threshold"), problem);
+            self.refuse(
+                reading.at("threshold"),
+                "no score is greater than 1",
+                "write a number up to 1, like 0.5",
+            );
         }
         Some(threshold)
     }
@@ -28,24 +30,21 @@ impl Reader<'_, '_> {
             return None;
         };
         let place = reading.at("endpoint");
-        if let Err(problem) = check_url(url) {
-            self.refuse(place, problem);
-            return None;
-        }
+        self.usable(place, check_url(url))?;
         if url.contains('?') {
-            let problem = Problem::new(None, "an address with a query")
-                .hint("leave it out; what is secret goes into \"api_key\" or \"headers\"");
-            self.refuse(place, problem);
+            self.refuse(
+                place,
+                "an address with a query",
+                "leave it out; what is secret goes into \"api_key\" or \"headers\"",
+            );
         }
         if url.starts_with("http://") && !is_here(url) {
-            let problem = Problem::new(None, "what tools return would be sent in the clear");
+            let message = "what tools return would be sent in the clear";
             if keyed {
-                self.refuse(place, problem.hint("write an https:// address"));
+                self.refuse(place, message, "write an https:// address");
             } else {
-                self.warn(
-                    place,
-                    problem.hint("use https:// unless the network is your own"),
-                );
+                let hint = "use https:// unless the network is your own";
+                self.warn(place, Problem::new(message, hint));
             }
         }
         Some(url.to_owned())
@@ -56,9 +55,7 @@ impl Reader<'_, '_> {
         let mut seen = BTreeMap::new();
         for (header, node) in self.members_of(reading.node, "headers") {
             if let Some(value) = self.secret(node) {
-                if let Err(problem) = check_header(&header, &value, &seen) {
-                    self.refuse(node, problem);
-                }
+                self.usable(node, check_header(&header, &value, &seen));
                 headers.insert(header.clone(), Key::new(value.expose()));
                 reading
                     .secrets
@@ -74,9 +71,11 @@ impl Reader<'_, '_> {
         let value = self.secret(reading.member(key)?)?;
         if value.expose().is_empty() || !value.expose().bytes().all(|byte| byte.is_ascii_graphic())
         {
-            let problem = Problem::new(None, "not a key that can be sent")
-                .hint("a line break at the end of a variable is a common reason");
-            self.refuse(reading.at(key), problem);
+            self.refuse(
+                reading.at(key),
+                "not a key that can be sent",
+                "a line break at the end of a variable is a common reason",
+            );
         }
         let exposed = Key::new(value.expose());
         reading.secrets.insert(key.to_owned(), value);
@@ -86,10 +85,7 @@ impl Reader<'_, '_> {
     pub(super) fn missing(&mut self, reading: &Reading, key: &str, value: &str) {
         let kind = reading.word("kind").unwrap_or_default();
         let message = format!("a classifier of kind \"{kind}\" needs \"{key}\"");
-        self.refuse(
-            reading.node,
-            Problem::new(None, message).hint(format!("give {value}")),
-        );
+        self.refuse(reading.node, message, format!("give {value}"));
     }
 }
 

@@ -3,7 +3,6 @@
 use countersign_classify::{Kind, PromptShields, ShieldsAuth};
 
 use super::Reading;
-use crate::problem::Problem;
 use crate::reader::Reader;
 
 impl Reader<'_, '_> {
@@ -11,10 +10,7 @@ impl Reader<'_, '_> {
         let endpoint = self.endpoint(reading, true);
         if reading.word("api_key").is_some() && reading.word("bearer_token").is_some() {
             let message = "\"api_key\" and \"bearer_token\" are both given";
-            self.refuse(
-                reading.at("bearer_token"),
-                Problem::new(None, message).hint("keep one"),
-            );
+            self.refuse(reading.at("bearer_token"), message, "keep one");
         }
         let auth = match self.key(reading, "bearer_token") {
             Some(token) => Some(ShieldsAuth::Bearer(token)),
