@@ -15,7 +15,7 @@ const MANY: u64 = 1 << 53;
 
 keys! {
     /// Where records are stored.
-    #[block("storage", &[])]
+    #[block("storage")]
     pub struct Storage {
         /// `sqlite:` is a file in the data directory, `sqlite:PATH` another file. May contain `${env:NAME}`.
         /// `COUNTERSIGN_STORAGE_URL` wins over it.
@@ -26,7 +26,7 @@ keys! {
 
 keys! {
     /// The activity log: what is kept, for how long, and how surely.
-    #[block("activity", &[])]
+    #[block("activity")]
     pub struct ActivityConfig {
         /// Records older than this go; 0 keeps them whatever their age.
         #[key(Form::Number(0, 36_500), Restart)]

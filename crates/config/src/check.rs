@@ -70,7 +70,9 @@ impl Reader<'_, '_> {
             let name = self.tape().string(key).into_owned();
             if let Some(known) = block.key(&name) {
                 self.check_form(value, known.form);
-            } else if let Some((_, meaning)) = block.foreign.iter().find(|f| f.0 == name) {
+            } else if let Some((_, meaning)) =
+                block.foreign.iter().find(|(known, _)| *known == name)
+            {
                 self.warn_of_ignored(key, value, &name, meaning);
             } else {
                 self.refuse_unknown(key, &name, block);

@@ -19,7 +19,7 @@ use super::setting::{Setting, keys};
 keys! {
     /// How results are held to the output schema their tool declared. The block may stand in the file, under a server
     /// and under a tool; the innermost wins, key by key.
-    #[block("output_validation", &[])]
+    #[block("output_validation")]
     pub static OUTPUT_VALIDATION {
         /// `off` checks nothing, `warn` forwards violations unchanged and records them, `strict` blocks them.
         #[key(Form::Choice(Mode::ALL), Reload)]
@@ -69,7 +69,7 @@ keys! {
 keys! {
     /// How arguments are held to the input schema of their tool. The block may stand in the file, under a server and
     /// under a tool; the innermost wins.
-    #[block("input_validation", &[])]
+    #[block("input_validation")]
     pub static INPUT_VALIDATION {
         /// `off` checks nothing, `warn` never changes a call and records violations, `strict` answers them with an
         /// error.
@@ -82,7 +82,7 @@ keys! {
     /// What is done about control tokens, hidden characters and terminal sequences in text. `mode` chooses what every
     /// other key is when it is not set. The block may stand in the file, under a server and under a tool; the innermost
     /// wins, key by key. See [sanitising](../concepts/sanitising.md).
-    #[block("output_sanitisation", &[])]
+    #[block("output_sanitisation")]
     pub static SANITISATION {
         /// `off` looks at nothing, `detect` reports and changes nothing, `clean` changes hits and nothing else, `full`
         /// also normalises, removes every invisible character, cuts and wraps.

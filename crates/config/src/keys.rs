@@ -16,7 +16,7 @@ pub(crate) struct Block {
     pub(crate) help: &'static str,
     pub(crate) keys: &'static [Key],
     /// Keys of other programs that are known, not implemented, and only warned about.
-    pub(crate) foreign: &'static [Foreign],
+    pub(crate) foreign: &'static Foreign,
 }
 
 /// One key of a block.

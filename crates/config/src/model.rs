@@ -44,7 +44,7 @@ const SHORT_KEY: usize = 16;
 
 keys! {
     /// The whole of `mcp_config.json`. Every key may be left out.
-    #[block("file", foreign::ROOT)]
+    #[block("file", &foreign::ROOT)]
     pub struct Config {
         /// For editors: where the schema that `countersign config schema` prints is kept. Not read.
         #[key(Form::Text, Reload)]

@@ -75,7 +75,7 @@ pub(crate) fn page() -> String {
     for block in blocks()
         .iter()
         .skip(1)
-        .filter(|block| !block.foreign.is_empty())
+        .filter(|block| block.foreign.iter().next().is_some())
     {
         page.extend(["\nIn a ", block.name, ":\n\n"]);
         ignored(block.foreign, &mut page);
@@ -147,7 +147,7 @@ fn value(form: Form) -> String {
     }
 }
 
-fn ignored(foreign: &[Foreign], page: &mut String) {
+fn ignored(foreign: &Foreign, page: &mut String) {
     let (silent, telling): (Vec<_>, Vec<_>) =
         foreign.iter().partition(|(_, meaning)| meaning.is_empty());
     for (key, meaning) in telling {

@@ -27,12 +27,12 @@ fn block(block: &Block, definitions: &mut Map<String, Value>) -> Value {
     for key in block.keys {
         properties.insert(key.name.to_owned(), property(key, definitions));
     }
-    for (key, meaning) in block.foreign {
+    for (key, meaning) in block.foreign.iter() {
         let separator = if meaning.is_empty() { "" } else { ": " };
         let description =
             format!("Not implemented in this version and ignored{separator}{meaning}.");
         let ignored = json!({"description": description, "deprecated": true});
-        properties.insert((*key).to_owned(), ignored);
+        properties.insert(key.to_owned(), ignored);
     }
     json!({
         "type": "object",

@@ -27,7 +27,7 @@ const ERAS: &[&str] = &["auto", "legacy", "modern"];
 
 keys! {
     /// One server: a `command` to start and speak to over stdio, or a `url`.
-    #[block("server", foreign::SERVER)]
+    #[block("server", &foreign::SERVER)]
     pub struct Server {
         /// Its name: 1 to 20 of `a`-`z`, `0`-`9` and `-`; another is replaced by one that fits, with a warning.
         /// Required in an array; in an object the key is the name.
@@ -118,7 +118,7 @@ keys! {
 
 keys! {
     /// Settings for one tool of one server.
-    #[block("tool", &[])]
+    #[block("tool")]
     pub struct ToolConfig {
         /// For this tool.
         #[key(Form::Block(&OUTPUT_VALIDATION), Reload)]

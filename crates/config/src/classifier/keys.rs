@@ -10,7 +10,7 @@ const CHECKS: &[&str] = &["guardrail", "prompt_attack"];
 keys! {
     /// One injection classifier. It sees nothing until a server or a tool has its name in `classify`: text leaves this
     /// process, except for `local`. See [classifiers](../guides/classifiers.md).
-    #[block("classifier", &[])]
+    #[block("classifier")]
     pub static CLASSIFIER {
         /// What it is: Azure Prompt Shields, Amazon Bedrock Guardrails, a NeMo Guardrails server, anything that speaks
         /// the webhook's JSON, or a model in this process. Required.

@@ -1,5 +1,4 @@
-//! Classifiers: which settings a kind has, where its keys come from, and what a server or tool may name. A setting that
-//! means nothing for a kind is refused, not ignored: somebody meant something by it.
+//! Reads the classifiers of a file: each kind has settings of its own, and one that belongs to another kind is refused.
 
 mod allowed;
 mod bedrock;
@@ -18,33 +17,28 @@ use crate::document::brief;
 use crate::held::Held;
 use crate::keys::Form;
 use crate::reader::Reader;
-use crate::setting::{self, Setting};
+use crate::setting::Setting;
 
 pub(crate) use allowed::read_allowed;
 use reading::Reading;
 
 const NAMES: &str = "1 to 32 characters of a-z, 0-9, _ and -";
 
-/// The settings of a kind, beside those every classifier has.
-fn settings_of(kind: &str) -> &'static [&'static str] {
+/// The keys that every kind has.
+const COMMON: &str = "kind name action on_error timeout max_concurrent max_chunks chunk_chars cache_entries cache_ttl \
+    breaker_pause";
+
+/// The other keys of a kind.
+fn keys_of(kind: &str) -> &'static str {
     match kind {
-        "prompt_shields" => &["endpoint", "api_key", "bearer_token"],
-        "bedrock" => &[
-            "endpoint",
-            "region",
-            "api_key",
-            "access_key_id",
-            "secret_access_key",
-            "session_token",
-            "check",
-            "guardrail_id",
-            "guardrail_version",
-            "source",
-            "threshold",
-        ],
-        "nemo" => &["endpoint", "config_id", "model", "rail", "headers"],
-        "webhook" => &["endpoint", "headers"],
-        _ => &["path", "threshold", "temperature"],
+        "prompt_shields" => "endpoint api_key bearer_token",
+        "bedrock" => {
+            "endpoint region api_key access_key_id secret_access_key session_token check guardrail_id \
+             guardrail_version source threshold"
+        }
+        "nemo" => "endpoint config_id model rail headers",
+        "webhook" => "endpoint headers",
+        _ => "path threshold temperature",
     }
 }
 
@@ -52,11 +46,8 @@ impl Setting for Vec<Classifier> {
     fn read(reader: &mut Reader<'_, '_>, node: u32) -> Option<Self> {
         let elements: Vec<_> = reader.tape().children(node).collect();
         let classifiers = elements.into_iter();
-        Some(
-            classifiers
-                .filter_map(|classifier| reader.classifier(classifier))
-                .collect(),
-        )
+        let read = |node| Reading::new(reader, node).classifier();
+        Some(classifiers.filter_map(read).collect())
     }
 
     fn show<'a>(&'a self, _: Form, _: &'a Held) -> Option<impl Serialize + 'a> {
@@ -64,85 +55,76 @@ impl Setting for Vec<Classifier> {
     }
 }
 
-impl Reader<'_, '_> {
-    fn classifier(&mut self, node: u32) -> Option<Classifier> {
-        let mut reading = Reading::new(self, node);
-        let Some(word) = reading.word("kind").map(str::to_owned) else {
-            let message = "a classifier needs a \"kind\"";
+impl Reading<'_, '_, '_> {
+    fn classifier(mut self) -> Option<Classifier> {
+        let Some(word) = self.word("kind") else {
             let hint = format!("one of {}", Kind::WORDS.join(", "));
-            self.refuse(node, message, hint);
+            self.refuse("kind", "a classifier needs a \"kind\"", hint);
             return None;
         };
-        let name = reading.word("name").unwrap_or(&word).to_owned();
-        self.classifier_name(&reading, &name);
-        self.superfluous(&reading, &word);
+        let name = self.word("name").unwrap_or_else(|| word.clone());
+        self.check_name(&name);
+        self.refuse_superfluous(&word);
         let kind = match word.as_str() {
-            "prompt_shields" => self.prompt_shields(&mut reading),
-            "bedrock" => self.bedrock(&mut reading),
-            "nemo" => self.nemo(&mut reading),
-            "webhook" => self.webhook(&mut reading),
-            _ => self.local(&reading),
+            "prompt_shields" => self.prompt_shields(),
+            "bedrock" => self.bedrock(),
+            "nemo" => self.nemo(),
+            "webhook" => self.webhook(),
+            _ => self.local(),
         };
+        let options = self.options();
         Some(Classifier {
             settings: Settings {
                 name,
-                options: self.options(&reading),
+                options,
                 kind: kind?,
             },
-            secrets: reading.secrets,
+            secrets: self.secrets,
         })
     }
 
-    fn classifier_name(&mut self, reading: &Reading, name: &str) {
+    fn check_name(&mut self, name: &str) {
         let plain =
             |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-".contains(&byte);
-        let place = reading.at("name");
         if !(1..=32).contains(&name.len()) || !name.bytes().all(plain) {
             let message = format!("\"{}\" cannot be a classifier's name", brief(name));
-            self.refuse(place, message, format!("a name is {NAMES}"));
-        } else if self.classifiers.iter().any(|known| known == name) {
+            self.refuse("name", message, format!("a name is {NAMES}"));
+        } else if self.reader.classifiers.iter().any(|known| known == name) {
             let message = format!("there is another classifier \"{name}\"");
-            self.refuse(place, message, "give each a \"name\" of its own");
+            self.refuse("name", message, "give each a \"name\" of its own");
         }
-        self.classifiers.push(name.to_owned());
+        self.reader.classifiers.push(name.to_owned());
     }
 
-    fn superfluous(&mut self, reading: &Reading, kind: &str) {
-        let known = settings_of(kind);
-        for key in reading.specific() {
-            if !known.contains(&key) {
+    fn refuse_superfluous(&mut self, kind: &str) {
+        let known: Vec<_> = keys_of(kind).split_whitespace().collect();
+        for (key, _) in self.reader.members(self.node) {
+            if !known.contains(&&*key) && !COMMON.split_whitespace().any(|common| common == key) {
                 let message = format!("\"{key}\" means nothing to a classifier of kind \"{kind}\"");
                 let hint = format!("remove it; such a classifier has: {}", known.join(", "));
-                self.refuse(reading.at(key), message, hint);
+                self.refuse(&key, message, hint);
             }
         }
     }
 
-    fn options(&mut self, reading: &Reading) -> Options {
+    fn options(&mut self) -> Options {
         let mut options = Options::default();
-        if reading.has_word("action", "block") {
+        if self.has_word("action", "block") {
             options.action = OnInjection::Block;
         }
-        options.on_error = match reading.word("on_error") {
+        options.on_error = match self.word("on_error").as_deref() {
             Some("open") => OnError::Open,
             Some("flag") => OnError::Flag,
             Some("closed") => OnError::Closed,
             _ => options.action.on_error(),
         };
-        let node = reading.node;
-        self.read_into(node, "timeout", &mut options.timeout);
-        self.read_into(node, "max_concurrent", &mut options.max_concurrent);
-        self.read_into(node, "max_chunks", &mut options.max_chunks);
-        self.read_into(node, "chunk_chars", &mut options.chunk_chars);
-        self.read_into(node, "cache_entries", &mut options.cache_entries);
-        self.read_into(node, "cache_ttl", &mut options.cache_ttl);
-        self.read_into(node, "breaker_pause", &mut options.breaker_pause);
+        self.read_into("timeout", &mut options.timeout);
+        self.read_into("max_concurrent", &mut options.max_concurrent);
+        self.read_into("max_chunks", &mut options.max_chunks);
+        self.read_into("chunk_chars", &mut options.chunk_chars);
+        self.read_into("cache_entries", &mut options.cache_entries);
+        self.read_into("cache_ttl", &mut options.cache_ttl);
+        self.read_into("breaker_pause", &mut options.breaker_pause);
         options
-    }
-
-    fn read_into<T: Setting>(&mut self, node: u32, key: &str, setting: &mut T) {
-        if let Some(node) = self.member(node, key) {
-            setting::read_into(self, node, setting);
-        }
     }
 }

@@ -5,7 +5,7 @@
 /// ```text
 /// keys! {
 ///     /// What the block is for.
-///     #[block("activity", &[])]
+///     #[block("activity")]
 ///     pub struct ActivityConfig {
 ///         /// The help text of the schema and the reference page, and the documentation of the field.
 ///         #[key(Form::Number(0, 36_500), Restart)]
@@ -31,13 +31,13 @@
 macro_rules! keys {
     (
         $(#[doc = $about:literal])+
-        #[block($block:literal, $foreign:expr)]
+        #[block($block:literal $(, $foreign:expr)?)]
         pub struct $name:ident { $($keys:tt)+ }
         $(beside { $($(#[$meta:meta])* $vis:vis $beside:ident: $beside_type:ty,)+ })?
     ) => {
         $crate::setting::keys! {
             @next
-            { [$($about)+] $block, $foreign; $name; $($([$(#[$meta])*] $vis, $beside: $beside_type;)+)? }
+            { [$($about)+] $block, [$($foreign)?]; $name; $($([$(#[$meta])*] $vis, $beside: $beside_type;)+)? }
             fields {}
             table {}
             $($keys)+
@@ -47,11 +47,11 @@ macro_rules! keys {
     // Keys that another crate's type, or code of its own, reads.
     (
         $(#[doc = $about:literal])+
-        #[block($block:literal, $foreign:expr)]
+        #[block($block:literal $(, $foreign:expr)?)]
         pub static $name:ident { $($keys:tt)+ }
     ) => {
         $crate::setting::keys! {
-            @next { static [$($about)+] $block, $foreign; $name } fields {} table {} $($keys)+
+            @next { static [$($about)+] $block, [$($foreign)?]; $name } fields {} table {} $($keys)+
         }
     };
 
@@ -116,21 +116,21 @@ macro_rules! keys {
 
     // All keys of a `static` are read.
     (
-        @next { static [$($about:literal)+] $block:literal, $foreign:expr; $name:ident }
+        @next { static [$($about:literal)+] $block:literal, [$($foreign:expr)?]; $name:ident }
         fields {} table { $($table:tt)* }
     ) => {
         pub(crate) static $name: $crate::keys::Block = $crate::keys::Block {
             name: $block,
             help: concat!($($about),+).trim_ascii_start(),
             keys: &[$($table)*],
-            foreign: $foreign,
+            foreign: $crate::setting::keys!(@or [$($foreign)?] $crate::foreign::Foreign::NONE),
         };
     };
 
     // All keys of a struct are read: what follows from them.
     (
         @next
-        { [$($about:literal)+] $block:literal, $foreign:expr; $name:ident;
+        { [$($about:literal)+] $block:literal, [$($foreign:expr)?]; $name:ident;
           $([$($meta:tt)*] $vis:vis, $beside:ident: $beside_type:ty;)* }
         fields { $({
             [$($help:literal)+] $field:ident: $type:ty = $default:expr; [$($key:literal)?] $form:expr;
@@ -157,7 +157,7 @@ macro_rules! keys {
                 name: $block,
                 help: concat!($($about),+).trim_ascii_start(),
                 keys: &[$($table)*],
-                foreign: $foreign,
+                foreign: $crate::setting::keys!(@or [$($foreign)?] $crate::foreign::Foreign::NONE),
             };
 
             fn read_keys(&mut self, reader: &mut $crate::reader::Reader<'_, '_>, node: u32) {

@@ -3,37 +3,30 @@
 use countersign_classify::{AwsAuth, Bedrock, BedrockCheck, BedrockSource, Kind, Secret as Key};
 
 use super::Reading;
-use crate::problem::Problem;
-use crate::reader::Reader;
 
 /// The score from which the prompt-attack check counts, unless something else is said.
 const SEVERE: f32 = 0.6;
 
-impl Reader<'_, '_> {
-    pub(super) fn bedrock(&mut self, reading: &mut Reading) -> Option<Kind> {
-        let region = reading.word("region").map(str::to_owned);
-        let region = region
-            .or_else(|| self.environment.get("AWS_REGION"))
-            .or_else(|| self.environment.get("AWS_DEFAULT_REGION"));
+impl Reading<'_, '_, '_> {
+    pub(super) fn bedrock(&mut self) -> Option<Kind> {
+        let variable = |name| self.reader.environment.get(name);
+        let region = self.word("region").or_else(|| variable("AWS_REGION"));
+        let region = region.or_else(|| variable("AWS_DEFAULT_REGION"));
         let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         let region = match region {
             Some(region) if !region.is_empty() && region.bytes().all(plain) => region,
             Some(_) => {
-                let hint = "write one like \"eu-west-1\"";
-                self.refuse(reading.at("region"), "not a region", hint);
+                self.refuse("region", "not a region", "write one like \"eu-west-1\"");
                 return None;
             }
-            None => {
-                self.missing(reading, "region", "\"eu-west-1\", or set AWS_REGION");
-                return None;
-            }
+            None => return self.missing("region", "\"eu-west-1\", or set AWS_REGION"),
         };
-        let endpoint = match reading.word("endpoint") {
-            Some(_) => self.endpoint(reading, true)?,
+        let endpoint = match self.member("endpoint") {
+            Some(_) => self.endpoint(true)?,
             None => format!("https://bedrock-runtime.{region}.amazonaws.com"),
         };
-        let auth = self.aws_auth(reading);
-        let check = self.bedrock_check(reading);
+        let auth = self.aws_auth();
+        let check = self.bedrock_check();
         Some(Kind::Bedrock(Bedrock {
             endpoint,
             region,
@@ -42,82 +35,74 @@ impl Reader<'_, '_> {
         }))
     }
 
-    fn aws_auth(&mut self, reading: &mut Reading) -> Option<AwsAuth> {
-        if reading.word("api_key").is_some() {
-            return self.key(reading, "api_key").map(AwsAuth::Bearer);
+    fn aws_auth(&mut self) -> Option<AwsAuth> {
+        if self.member("api_key").is_some() {
+            return self.key("api_key").map(AwsAuth::Bearer);
         }
-        if let Some(id) = reading.member("access_key_id") {
-            let id = self.secret(id)?;
-            if reading.word("secret_access_key").is_none() {
-                self.missing(
-                    reading,
-                    "secret_access_key",
-                    "\"${env:AWS_SECRET_ACCESS_KEY}\"",
-                );
+        if let Some(id) = self.member("access_key_id") {
+            let id = self.reader.secret(id)?;
+            let key = "secret_access_key";
+            if self.member(key).is_none() {
+                return self.missing(key, "\"${env:AWS_SECRET_ACCESS_KEY}\"");
             }
             return Some(AwsAuth::Keys {
                 access_key_id: id.expose().to_owned(),
-                secret_access_key: self.key(reading, "secret_access_key")?,
-                session_token: self.key(reading, "session_token"),
+                secret_access_key: self.key(key)?,
+                session_token: self.key("session_token"),
             });
         }
-        let variable = |name: &str| self.environment.get(name);
+        let variable = |name: &str| self.reader.environment.get(name);
         if let Some(key) = variable("AWS_BEARER_TOKEN_BEDROCK") {
             return Some(AwsAuth::Bearer(Key::new(key)));
         }
-        let keys = (
-            variable("AWS_ACCESS_KEY_ID"),
-            variable("AWS_SECRET_ACCESS_KEY"),
-        );
-        if let (Some(id), Some(key)) = keys {
+        let (id, key) = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY");
+        if let (Some(id), Some(key)) = (variable(id), variable(key)) {
             return Some(AwsAuth::Keys {
                 access_key_id: id,
                 secret_access_key: Key::new(key),
                 session_token: variable("AWS_SESSION_TOKEN").map(Key::new),
             });
         }
-        self.refuse(reading.node, "no key for Bedrock", "give \"api_key\", or \"access_key_id\" and \"secret_access_key\", or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY");
+        let hint = "give \"api_key\", or \"access_key_id\" and \"secret_access_key\", or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
+        self.reader.refuse(self.node, "no key for Bedrock", hint);
         None
     }
 
-    fn bedrock_check(&mut self, reading: &Reading) -> Option<BedrockCheck> {
-        if reading.has_word("check", "prompt_attack") {
+    fn bedrock_check(&mut self) -> Option<BedrockCheck> {
+        if self.has_word("check", "prompt_attack") {
             for key in ["guardrail_id", "guardrail_version", "source"] {
-                if reading.word(key).is_some() {
+                if self.member(key).is_some() {
                     let message = format!("\"{key}\" means nothing to the prompt-attack check");
-                    self.refuse(reading.at(key), message, "remove it");
+                    self.refuse(key, message, "remove it");
                 }
             }
-            let threshold = self.threshold(reading).unwrap_or(SEVERE);
+            let threshold = self.threshold().unwrap_or(SEVERE);
             return Some(BedrockCheck::PromptAttack { threshold });
         }
-        let Some(id) = reading.word("guardrail_id") else {
-            self.missing(reading, "guardrail_id", "the guardrail's id or ARN");
-            return None;
+        let Some(id) = self.word("guardrail_id") else {
+            return self.missing("guardrail_id", "the guardrail's id or ARN");
         };
-        let version = reading.word("guardrail_version").unwrap_or("DRAFT");
+        let version = self.word("guardrail_version");
+        let version = version.unwrap_or_else(|| "DRAFT".to_owned());
         let digits = !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit());
         if version != "DRAFT" && !digits {
-            self.refuse(
-                reading.at("guardrail_version"),
-                "not a version",
-                "write a number, or \"DRAFT\"",
-            );
+            let hint = "write a number, or \"DRAFT\"";
+            self.refuse("guardrail_version", "not a version", hint);
         }
-        let source = match reading.word("source") {
+        let source = match self.word("source").as_deref() {
             Some("INPUT") => BedrockSource::Input,
             Some("BOTH") => BedrockSource::Both,
             _ => BedrockSource::Output,
         };
-        self.warn_of_source(reading, source);
+        self.warn_of_source(source);
         Some(BedrockCheck::Guardrail {
-            id: id.to_owned(),
-            version: version.to_owned(),
+            id,
+            version,
             source,
         })
     }
 
-    fn warn_of_source(&mut self, reading: &Reading, source: BedrockSource) {
+    fn warn_of_source(&mut self, source: BedrockSource) {
         let (message, hint) = match source {
             BedrockSource::Input => return,
             BedrockSource::Output => (
@@ -129,6 +114,6 @@ impl Reader<'_, '_> {
                 "the prompt-attack filter is documented for input only; \"INPUT\" alone is enough for it",
             ),
         };
-        self.warn(reading.at("source"), Problem::new(message, hint));
+        self.warn("source", message, hint);
     }
 }

@@ -3,35 +3,27 @@
 use countersign_classify::{HAS_LOCAL_MODEL, Kind, Local};
 
 use super::Reading;
-use crate::reader::Reader;
 
-impl Reader<'_, '_> {
-    pub(super) fn local(&mut self, reading: &Reading) -> Option<Kind> {
+impl Reading<'_, '_, '_> {
+    pub(super) fn local(&mut self) -> Option<Kind> {
         if !HAS_LOCAL_MODEL {
-            self.refuse(
-                reading.at("kind"),
-                "this build has no local model",
-                "build with `--features local-model`",
-            );
+            let hint = "build with `--features local-model`";
+            self.refuse("kind", "this build has no local model", hint);
             return None;
         }
-        let Some(node) = reading.member("path") else {
-            self.missing(reading, "path", "the folder with the model's files");
-            return None;
+        let Some(node) = self.member("path") else {
+            return self.missing("path", "the folder with the model's files");
         };
-        let path = self.path(node)?;
+        let path = self.reader.path(node)?;
         let has = |name: &str| path.join(name).is_file();
         if !has("tokenizer.json") || !(has("model_quantized.onnx") || has("model.onnx")) {
-            self.refuse(
-                node,
-                "no model in this folder",
-                "it needs model_quantized.onnx or model.onnx, and tokenizer.json",
-            );
+            let hint = "it needs model_quantized.onnx or model.onnx, and tokenizer.json";
+            self.refuse("path", "no model in this folder", hint);
         }
         Some(Kind::Local(Local {
             path,
-            threshold: self.threshold(reading),
-            temperature: reading.temperature,
+            threshold: self.threshold(),
+            temperature: self.number("temperature"),
         }))
     }
 }

@@ -3,21 +3,20 @@
 use countersign_classify::{Kind, Nemo, NemoRail};
 
 use super::Reading;
-use crate::reader::Reader;
 
-impl Reader<'_, '_> {
-    pub(super) fn nemo(&mut self, reading: &mut Reading) -> Option<Kind> {
-        let endpoint = self.endpoint(reading, false);
-        let headers = self.headers(reading);
-        let rail = if reading.has_word("rail", "output") {
+impl Reading<'_, '_, '_> {
+    pub(super) fn nemo(&mut self) -> Option<Kind> {
+        let endpoint = self.endpoint(false);
+        let headers = self.headers();
+        let rail = if self.has_word("rail", "output") {
             NemoRail::Output
         } else {
             NemoRail::Input
         };
         Some(Kind::Nemo(Nemo {
             endpoint: endpoint?,
-            config_id: reading.word("config_id").map(str::to_owned),
-            model: reading.word("model").unwrap_or("none").to_owned(),
+            config_id: self.word("config_id"),
+            model: self.word("model").unwrap_or_else(|| "none".to_owned()),
             rail,
             headers,
         }))

@@ -6,60 +6,51 @@ use std::net::IpAddr;
 use countersign_classify::Secret as Key;
 
 use super::Reading;
-use crate::problem::Problem;
-use crate::reader::Reader;
 use crate::rules::{check_header, check_url};
 
-impl Reader<'_, '_> {
-    pub(super) fn threshold(&mut self, reading: &Reading) -> Option<f32> {
-        let threshold = reading.threshold?;
+impl Reading<'_, '_, '_> {
+    pub(super) fn threshold(&mut self) -> Option<f32> {
+        let threshold = self.number("threshold")?;
         if threshold > 1.0 {
-            self.refuse(
-                reading.at("threshold"),
-                "no score is greater than 1",
-                "write a number up to 1, like 0.5",
-            );
+            let hint = "write a number up to 1, like 0.5";
+            self.refuse("threshold", "no score is greater than 1", hint);
         }
         Some(threshold)
     }
 
     /// An address. A key must not travel in the clear; text should not.
-    pub(super) fn endpoint(&mut self, reading: &Reading, keyed: bool) -> Option<String> {
-        let Some(url) = reading.word("endpoint") else {
-            self.missing(reading, "endpoint", "its address");
-            return None;
+    pub(super) fn endpoint(&mut self, keyed: bool) -> Option<String> {
+        const KEY: &str = "endpoint";
+        let Some(url) = self.word(KEY) else {
+            return self.missing(KEY, "its address");
         };
-        let place = reading.at("endpoint");
-        self.usable(place, check_url(url))?;
+        let place = self.place(KEY);
+        self.reader.usable(place, check_url(&url))?;
         if url.contains('?') {
-            self.refuse(
-                place,
-                "an address with a query",
-                "leave it out; what is secret goes into \"api_key\" or \"headers\"",
-            );
+            let hint = "leave it out; what is secret goes into \"api_key\" or \"headers\"";
+            self.refuse(KEY, "an address with a query", hint);
         }
-        if url.starts_with("http://") && !is_here(url) {
+        if url.starts_with("http://") && !is_here(&url) {
             let message = "what tools return would be sent in the clear";
             if keyed {
-                self.refuse(place, message, "write an https:// address");
+                self.refuse(KEY, message, "write an https:// address");
             } else {
-                let hint = "use https:// unless the network is your own";
-                self.warn(place, Problem::new(message, hint));
+                self.warn(KEY, message, "use https:// unless the network is your own");
             }
         }
-        Some(url.to_owned())
+        Some(url)
     }
 
-    pub(super) fn headers(&mut self, reading: &mut Reading) -> BTreeMap<String, Key> {
+    pub(super) fn headers(&mut self) -> BTreeMap<String, Key> {
         let mut headers = BTreeMap::new();
         let mut seen = BTreeMap::new();
-        for (header, node) in self.members_of(reading.node, "headers") {
-            if let Some(value) = self.secret(node) {
-                self.usable(node, check_header(&header, &value, &seen));
+        for (header, node) in self.reader.members_of(self.node, "headers") {
+            if let Some(value) = self.reader.secret(node) {
+                let checked = check_header(&header, &value, &seen);
+                self.reader.usable(node, checked);
                 headers.insert(header.clone(), Key::new(value.expose()));
-                reading
-                    .secrets
-                    .insert(format!("headers/{header}"), value.clone());
+                let key = format!("headers/{header}");
+                self.secrets.insert(key, value.clone());
                 seen.insert(header, value);
             }
         }
@@ -67,25 +58,16 @@ impl Reader<'_, '_> {
     }
 
     /// A key, if it is given; it is kept for `config show`.
-    pub(super) fn key(&mut self, reading: &mut Reading, key: &'static str) -> Option<Key> {
-        let value = self.secret(reading.member(key)?)?;
+    pub(super) fn key(&mut self, key: &'static str) -> Option<Key> {
+        let value = self.reader.secret(self.member(key)?)?;
         if value.expose().is_empty() || !value.expose().bytes().all(|byte| byte.is_ascii_graphic())
         {
-            self.refuse(
-                reading.at(key),
-                "not a key that can be sent",
-                "a line break at the end of a variable is a common reason",
-            );
+            let hint = "a line break at the end of a variable is a common reason";
+            self.refuse(key, "not a key that can be sent", hint);
         }
         let exposed = Key::new(value.expose());
-        reading.secrets.insert(key.to_owned(), value);
+        self.secrets.insert(key.to_owned(), value);
         Some(exposed)
-    }
-
-    pub(super) fn missing(&mut self, reading: &Reading, key: &str, value: &str) {
-        let kind = reading.word("kind").unwrap_or_default();
-        let message = format!("a classifier of kind \"{kind}\" needs \"{key}\"");
-        self.refuse(reading.node, message, format!("give {value}"));
     }
 }
 

@@ -1,75 +1,79 @@
-//! One classifier while it is read: what the file says of it, where, and the secrets found so far.
+//! One classifier while it is read: its place in the file, and the secrets found so far.
 
 use std::collections::BTreeMap;
 
+use crate::problem::Problem;
 use crate::reader::Reader;
 use crate::secret::Secret;
-
-/// The keys that every kind has.
-const COMMON: &[&str] = &[
-    "kind",
-    "name",
-    "action",
-    "on_error",
-    "timeout",
-    "max_concurrent",
-    "max_chunks",
-    "chunk_chars",
-    "cache_entries",
-    "cache_ttl",
-    "breaker_pause",
-];
+use crate::setting::{self, Setting};
 
 /// One classifier while it is read.
-pub(super) struct Reading {
+pub(super) struct Reading<'x, 'r, 'a> {
+    pub(super) reader: &'x mut Reader<'r, 'a>,
     pub(super) node: u32,
-    /// The value of each key: where it is, and its text if it is a string.
-    members: BTreeMap<String, (u32, Option<String>)>,
-    pub(super) threshold: Option<f32>,
-    pub(super) temperature: Option<f32>,
     pub(super) secrets: BTreeMap<String, Secret>,
 }
 
-impl Reading {
-    pub(super) fn new(reader: &Reader<'_, '_>, node: u32) -> Self {
-        let number = |key| reader.tape().raw(reader.member(node, key)?).parse().ok();
-        let members = reader.members(node).into_iter();
+impl<'x, 'r, 'a> Reading<'x, 'r, 'a> {
+    pub(super) fn new(reader: &'x mut Reader<'r, 'a>, node: u32) -> Self {
         Self {
+            reader,
             node,
-            threshold: number("threshold"),
-            temperature: number("temperature"),
-            members: members
-                .map(|(key, value)| {
-                    let text = reader.text_of(node, &key);
-                    (key, (value, text))
-                })
-                .collect(),
             secrets: BTreeMap::new(),
         }
     }
 
     /// Where the value of a key is, if it is given.
     pub(super) fn member(&self, key: &str) -> Option<u32> {
-        self.members.get(key).map(|(node, _)| *node)
+        self.reader.member(self.node, key)
     }
 
-    pub(super) fn word(&self, key: &str) -> Option<&str> {
-        self.members.get(key)?.1.as_deref()
+    /// The string under a key.
+    pub(super) fn word(&self, key: &str) -> Option<String> {
+        self.reader.text_of(self.node, key)
     }
 
     /// Whether a setting is this word; `check` has seen that it is one of its words.
     pub(super) fn has_word(&self, key: &str, word: &str) -> bool {
-        self.word(key) == Some(word)
+        self.word(key).is_some_and(|given| given == word)
+    }
+
+    pub(super) fn number(&self, key: &str) -> Option<f32> {
+        self.reader.tape().raw(self.member(key)?).parse().ok()
+    }
+
+    pub(super) fn read_into<T: Setting>(&mut self, key: &str, setting: &mut T) {
+        if let Some(node) = self.member(key) {
+            setting::read_into(self.reader, node, setting);
+        }
     }
 
     /// Where a problem with a key is told: at its value, or at the classifier if it is not given.
-    pub(super) fn at(&self, key: &str) -> u32 {
+    pub(super) fn place(&self, key: &str) -> u32 {
         self.member(key).unwrap_or(self.node)
     }
 
-    /// Every setting that not all kinds have.
-    pub(super) fn specific(&self) -> impl Iterator<Item = &str> {
-        let keys = self.members.keys().map(String::as_str);
-        keys.filter(|key| !COMMON.contains(key))
+    pub(super) fn refuse(
+        &mut self,
+        key: &str,
+        message: impl Into<String>,
+        hint: impl Into<String>,
+    ) {
+        let place = self.place(key);
+        self.reader.refuse(place, message, hint);
+    }
+
+    pub(super) fn warn(&mut self, key: &str, message: &str, hint: &str) {
+        let place = self.place(key);
+        self.reader.warn(place, Problem::new(message, hint));
+    }
+
+    /// Refuses a classifier that lacks a key of its kind.
+    pub(super) fn missing<T>(&mut self, key: &str, value: &str) -> Option<T> {
+        let kind = self.word("kind").unwrap_or_default();
+        let message = format!("a classifier of kind \"{kind}\" needs \"{key}\"");
+        let hint = format!("give {value}");
+        self.reader.refuse(self.node, message, hint);
+        None
     }
 }

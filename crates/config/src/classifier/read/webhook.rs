@@ -3,12 +3,11 @@
 use countersign_classify::{Kind, Webhook};
 
 use super::Reading;
-use crate::reader::Reader;
 
-impl Reader<'_, '_> {
-    pub(super) fn webhook(&mut self, reading: &mut Reading) -> Option<Kind> {
-        let endpoint = self.endpoint(reading, false);
-        let headers = self.headers(reading);
+impl Reading<'_, '_, '_> {
+    pub(super) fn webhook(&mut self) -> Option<Kind> {
+        let endpoint = self.endpoint(false);
+        let headers = self.headers();
         Some(Kind::Webhook(Webhook {
             endpoint: endpoint?,
             headers,
