@@ -27,6 +27,7 @@ mod classifier;
 mod document;
 mod duration;
 mod environment;
+mod file;
 mod foreign;
 mod held;
 mod inspector;
@@ -59,8 +60,6 @@ mod tests;
 mod transport;
 mod variables;
 
-use std::fs::File;
-use std::io::{self, Read};
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -158,9 +157,7 @@ pub fn exposure_warning(config: &Config) -> Option<Warning> {
 }
 
 /// A key that stands in the file itself is only as secret as the file.
-#[cfg(unix)]
 fn exposed_secret(path: &Path, config: &Config) -> Option<Warning> {
-    use std::os::unix::fs::PermissionsExt;
     let keys = [
         config.api_key.as_ref(),
         config.admin_key.as_ref(),
@@ -168,38 +165,17 @@ fn exposed_secret(path: &Path, config: &Config) -> Option<Warning> {
     ];
     let classifiers = config.classifiers.iter().flat_map(Classifier::secrets);
     let mut keys = keys.into_iter().flatten().chain(classifiers);
-    let literal = keys.any(Secret::is_literal);
-    let mode = path.metadata().ok()?.permissions().mode();
-    (literal && mode & 0o077 != 0).then(|| {
-        Problem::new(
-            "the file holds a key and others may read it",
-            format!(
-                "run: chmod 600 {}; or write ${{env:NAME}} instead of the key",
-                path.display()
-            ),
-        )
+    (keys.any(Secret::is_literal) && file::is_open_to_others(path)).then(|| {
+        let path = path.display();
+        let hint = format!("run: chmod 600 {path}; or write ${{env:NAME}} instead of the key");
+        Problem::new("the file holds a key and others may read it", hint)
     })
-}
-
-#[cfg(not(unix))]
-fn exposed_secret(_path: &Path, _config: &Config) -> Option<Warning> {
-    None
 }
 
 /// The text of a configuration file, which may be only so large.
 pub fn read(path: &Path) -> Result<String, ConfigError> {
-    let failed = |source| ConfigError::Read {
+    file::read(path, MAX_BYTES).map_err(|source| ConfigError::Read {
         path: path.to_owned(),
         source,
-    };
-    let mut text = String::new();
-    let file = File::open(path).map_err(failed)?;
-    file.take(MAX_BYTES + 1)
-        .read_to_string(&mut text)
-        .map_err(failed)?;
-    if text.len() as u64 > MAX_BYTES {
-        let why = format!("larger than {} MiB", MAX_BYTES >> 20);
-        return Err(failed(io::Error::new(io::ErrorKind::FileTooLarge, why)));
-    }
-    Ok(text)
+    })
 }

@@ -94,48 +94,29 @@ impl Transport {
 
     /// Whether a server reached like this need not be reached anew.
     pub fn is_same(&self, other: &Self) -> bool {
-        match (self, other) {
-            (
-                Self::Stdio {
-                    command,
-                    args,
-                    env,
-                    working_dir,
-                },
-                Self::Stdio {
-                    command: other_command,
-                    args: other_args,
-                    env: other_env,
-                    working_dir: other_dir,
-                },
-            ) => {
-                (command, args, working_dir) == (other_command, other_args, other_dir)
-                    && exposed(env).eq(exposed(other_env))
-            }
-            (
-                Self::Http {
-                    url,
-                    headers,
-                    protocol,
-                },
-                Self::Http {
-                    url: other_url,
-                    headers: other_headers,
-                    protocol: other_protocol,
-                },
-            ) => {
-                (url, protocol) == (other_url, other_protocol)
-                    && exposed(headers).eq(exposed(other_headers))
-            }
-            _ => false,
-        }
+        self.identity() == other.identity()
     }
-}
 
-/// Both sides come from files of the same owner, so comparing them tells nobody anything.
-fn exposed(values: &BTreeMap<String, Secret>) -> impl Iterator<Item = (&str, &str)> {
-    let pairs = values.iter();
-    pairs.map(|(name, value)| (name.as_str(), value.expose()))
+    /// Everything that decides how a server is reached, secrets included. Both sides of a comparison come from files of
+    /// the same owner, so it need not take constant time.
+    fn identity(&self) -> impl PartialEq {
+        let (protocol, target, args, folder, secrets) = match self {
+            Self::Stdio {
+                command,
+                args,
+                env,
+                working_dir,
+            } => (None, command, args.as_slice(), working_dir.as_deref(), env),
+            Self::Http {
+                url,
+                headers,
+                protocol,
+            } => (Some(*protocol), url, [].as_slice(), None, headers),
+        };
+        let secrets = secrets.iter();
+        let exposed = secrets.map(|(name, secret)| (name.as_str(), secret.expose()));
+        (protocol, target, args, folder, exposed.collect::<Vec<_>>())
+    }
 }
 
 /// As `config show` prints it.

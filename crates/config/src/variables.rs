@@ -3,16 +3,16 @@
 //! references only: no setting of ours comes from it, and no child gets it as a whole.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::iter::Peekable;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::str::Chars;
 
 use countersign_inspect::Digest;
 
 use super::document::Document;
 use super::environment::{Environment, is_variable};
+use super::file;
 use super::model::DATA_DIR;
 use super::overrides::Overrides;
 use super::problem::{ConfigError, Place, Problem, Warning};
@@ -57,7 +57,7 @@ impl EnvFile {
         let Some(path) = &self.path else {
             return Ok(self);
         };
-        let text = match text(path) {
+        let text = match file::read(path, MAX_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound && !self.is_named => {
                 return Ok(self);
@@ -73,28 +73,18 @@ impl EnvFile {
 
     /// What tells one text of the file from another; nothing if there is none, or it cannot be read.
     pub(crate) fn digest(&self) -> Option<Digest> {
-        let text = text(self.path.as_deref()?).ok()?;
+        let text = file::read(self.path.as_deref()?, MAX_BYTES).ok()?;
         Some(Digest::of(text.as_bytes()))
     }
 
     /// Secrets that others may read.
-    #[cfg(unix)]
     pub(crate) fn exposed(&self) -> Option<Warning> {
-        use std::os::unix::fs::PermissionsExt;
         let path = self.path.as_deref().filter(|_| !self.values.is_empty())?;
-        let mode = path.metadata().ok()?.permissions().mode();
-        let path = path.display();
-        (mode & 0o077 != 0).then(|| {
-            Problem::new(
-                format!("others may read the env file {path}"),
-                format!("run: chmod 600 {path}"),
-            )
+        file::is_open_to_others(path).then(|| {
+            let path = path.display();
+            let message = format!("others may read the env file {path}");
+            Problem::new(message, format!("run: chmod 600 {path}"))
         })
-    }
-
-    #[cfg(not(unix))]
-    pub(crate) fn exposed(&self) -> Option<Warning> {
-        None
     }
 }
 
@@ -144,17 +134,6 @@ fn data_dir(
     };
     let text = environment.get("COUNTERSIGN_DATA_DIR").or_else(written);
     environment.expand(text.as_deref().unwrap_or(DATA_DIR)).ok()
-}
-
-fn text(path: &Path) -> io::Result<String> {
-    let mut text = String::new();
-    let file = File::open(path)?;
-    file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
-    if text.len() as u64 > MAX_BYTES {
-        let why = format!("larger than {} MiB", MAX_BYTES >> 20);
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
-    }
-    Ok(text)
 }
 
 /// What is left of a file.
