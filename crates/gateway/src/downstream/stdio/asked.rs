@@ -116,15 +116,19 @@ impl Door {
             Some(_) => Outcome::Success,
             None => Outcome::Rejected,
         };
-        let mut record = Record::new(self.shared.store.next_id(), Kind::ServerText, ended);
+        let mut record = Record::new(
+            self.runtime.services.store.next_id(),
+            Kind::ServerText,
+            ended,
+        );
         record.source = Source::Mcp;
         record.server = Some(self.upstream.name().to_string());
         record.request_bytes = Some(size);
         record.reason = Some(method.to_owned());
         let decision = is_rewritten.then(|| self.rewritten(&record, method));
         let records = std::iter::once(record).chain(decision).collect::<Vec<_>>();
-        self.shared.metrics.observe(&records);
-        let _recorded = self.shared.store.commit((), records).await;
+        self.runtime.services.metrics.observe(&records);
+        let _recorded = self.runtime.services.store.commit((), records).await;
         match question {
             Some(question) => self.say(question).await,
             None => self.peer.refuse(&id, "the request cannot be passed on"),
@@ -133,7 +137,8 @@ impl Door {
 
     /// The decision about a request of the server that was changed before the client saw it.
     fn rewritten(&self, request: &Record, method: &str) -> Record {
-        let mut record = Record::decided(self.shared.store.next_id(), Decision::Rewritten);
+        let mut record =
+            Record::decided(self.runtime.services.store.next_id(), Decision::Rewritten);
         record.source = Source::Mcp;
         record.server.clone_from(&request.server);
         record.parent_id = Some(request.id());
@@ -143,7 +148,15 @@ impl Door {
 
     /// What holds for what the server says to the client.
     fn note_policy(&self) -> NotePolicy {
-        NotePolicy::from(&self.shared.config().policy(self.upstream.name(), ""))
+        NotePolicy::from(
+            &self
+                .runtime
+                .state
+                .load()
+                .settings
+                .config
+                .policy(self.upstream.name(), ""),
+        )
     }
 
     async fn withdraw(&self, message: &Message) {
