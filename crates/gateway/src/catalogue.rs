@@ -214,7 +214,7 @@ async fn capture(
         .server(server)
         .and_then(|server| server.instructions.clone());
     let (instructions, poisoned) =
-        described::instructions(services, &settings, server, said, known);
+        described::instructions(services, &settings, server, said, known.as_ref());
     records.extend(poisoned);
     let found = Capture {
         said: said.map(|said| said.bytes().clone()),

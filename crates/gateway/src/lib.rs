@@ -1,5 +1,5 @@
 //! The MCP gateway: an agent's call goes in, a server answers, and what comes back has been
-//! inspected and recorded before anyone reads it.
+//! inspected and recorded before the agent reads it.
 //!
 //! The life of a call is one page: `path/call.rs`. [`Gateway::start`] takes a
 //! [`Config`](countersign_config::Config) and serves until it is stopped; [`Wrapped`] is the same for one client over

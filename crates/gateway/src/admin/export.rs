@@ -80,7 +80,7 @@ impl Pieces {
         }
     }
 
-    /// The reader has gone away; that is nobody's failure.
+    /// The client has gone away, which is no failure of the export.
     fn is_unread(&self) -> bool {
         self.to.is_closed()
     }

@@ -44,13 +44,13 @@ pub(super) fn instructions(
     settings: &Settings,
     server: &str,
     said: Option<&Listing>,
-    known: Option<Bytes>,
+    known: Option<&Bytes>,
 ) -> (Option<Bytes>, Option<Record>) {
     let Some(said) = said else {
         return (None, None);
     };
     let listing = cleaned(said.bytes(), &settings.config, server);
-    let is_news = known.as_ref() != Some(listing.bytes());
+    let is_news = known != Some(listing.bytes());
     let record = is_news
         .then(|| record(services, server, None, &listing))
         .flatten();

@@ -28,7 +28,7 @@ pub(super) struct Listener {
     pub(super) list_changed: bool,
     /// The revision of the list it was shown before: what changed between that and now is news too.
     pub(super) shown: Option<u64>,
-    /// Resolves when nobody is to be told any more.
+    /// Resolves when the stream is to end.
     pub(super) ended: Option<oneshot::Receiver<()>>,
     pub(super) framing: Framing,
 }

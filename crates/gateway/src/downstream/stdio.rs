@@ -80,7 +80,7 @@ impl Door {
         Some((Arc::new(door), messages))
     }
 
-    /// Takes messages until there are no more, or nobody reads the answers.
+    /// Takes messages until the input ends, or the output is closed.
     pub(crate) async fn serve(self: &Arc<Self>, input: impl AsyncRead + Unpin) {
         let limit = self.runtime.state.load().settings.config.max_message_bytes;
         let mut lines = Lines::new(input, limit, self.runtime.services.intake.clone());
@@ -97,7 +97,7 @@ impl Door {
                 Err(_) => return,
             }
         }
-        // Whoever closes the pipe has said everything, with or without a last line end.
+        // The last line of a client that closes the pipe may lack its line end.
         if let Some(line) = lines.rest().filter(|line| !line.trim_ascii().is_empty()) {
             self.take(line).await;
         }
@@ -249,7 +249,7 @@ impl Door {
             LineRefusal::TooLarge => Problem::TooLarge,
             LineRefusal::Starved => Problem::Busy,
         };
-        // Nobody has looked at it yet: what is no id is not sent back as one.
+        // The id has not been checked yet: what is no id is not sent back as one.
         let is_id = |id: &Bytes| {
             let kind = scan(id, &Hard::default()).map(|id| id.kind());
             matches!(kind, Ok(Kind::String | Kind::Number))
@@ -263,7 +263,7 @@ impl Door {
     }
 
     async fn say(&self, message: Bytes) {
-        // Nobody reads any more: the end of it all is near.
+        // The output is closed: `serve` ends soon.
         let _unheard = self.out.send(message).await;
     }
 

@@ -42,13 +42,13 @@ pub(super) async fn serve(runtime: Runtime, listener: TcpListener) {
             Ok((stream, _)) => {
                 let (visit, evicts) = visits.admit();
                 if evicts {
-                    events::Evicted.emit(&services.events);
+                    events::Evicted {}.emit(&services.events);
                 }
                 tokio::spawn(connection(runtime.clone(), stream, visit));
             }
             // Out of file descriptors, most likely: another must end first.
             Err(_) if visits.evict() => {
-                events::Evicted.emit(&services.events);
+                events::Evicted {}.emit(&services.events);
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
             Err(error) => {

@@ -15,10 +15,10 @@ use crate::state::{Server, Settings, Snapshot, State, Tools};
 use crate::upstream::supervisor::{Means, Supervisor};
 use crate::upstream::{self, Diagnostics, Limits, Upstream};
 
-/// After so many tries the state is held still until the next one is made.
+/// After so many tries other changes wait until the new snapshot is made.
 const TRIES: u32 = 3;
 
-/// What is to be.
+/// What is to be done.
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) settings: Arc<Settings>,
@@ -67,7 +67,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Carries the plan out. Nobody else may carry one out meanwhile.
+    /// Carries the plan out. Only one plan may be carried out at a time.
     pub(super) async fn carry_out(mut self, runtime: &Runtime) {
         let supervisors = std::mem::take(&mut self.supervisors);
         let blocking = runtime.clone();
@@ -102,8 +102,8 @@ impl Plan {
         }
     }
 
-    /// Stores the new state. Schemas may have to be compiled for it, and nobody should wait for that; only if others
-    /// keep changing the state meanwhile do they.
+    /// Stores the new snapshot. Schemas may have to be compiled for it, so it is made without holding up other changes of
+    /// the state; after `TRIES` such changes they have to wait.
     fn store(&self, state: &State) {
         for _ in 0..TRIES {
             let before = state.load();

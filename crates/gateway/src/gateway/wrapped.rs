@@ -75,8 +75,8 @@ impl Wrapped {
         })
     }
 
-    /// Serves until the input ends, nobody reads the output, `stop` resolves, or the server ends:
-    /// only then there is something to tell.
+    /// Serves until the input ends, the output is closed, `stop` resolves, or the server ends. Only the end of the server
+    /// gives a value.
     pub async fn serve(
         &mut self,
         input: impl AsyncRead + Unpin,

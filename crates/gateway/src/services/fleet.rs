@@ -1,5 +1,5 @@
-//! The servers that run: each is looked after in a task of its own until nobody may call it any more, or the gateway
-//! stops. What is known of their eras is kept here too, since it outlives each of them.
+//! The servers that run: each has a supervisor in a task of its own until no call can reach it any more, or the gateway stops.
+//! What is known of their eras is kept here too, since it outlives each of them.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,7 +22,7 @@ pub(crate) struct Fleet {
 struct Running {
     supervisors: JoinSet<()>,
     stops: Vec<Arc<watch::Sender<bool>>>,
-    /// Whoever is started from now on ends at once.
+    /// A server that is started from now on ends at once.
     stopped: bool,
 }
 

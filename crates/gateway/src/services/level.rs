@@ -50,7 +50,7 @@ impl Level {
         Self(code)
     }
 
-    /// Whether somebody who listens from this level on hears a note. Progress is always heard; a
+    /// Whether a client that listens from this level on hears a note. Progress is always heard; a
     /// message without a level is as good as one of the lowest.
     pub(crate) fn hears(self, note: &Note) -> bool {
         let bytes = note.bytes();

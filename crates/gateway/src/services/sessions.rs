@@ -16,7 +16,7 @@ use crate::state::Endpoint;
 
 /// More sessions than this, and the one that has been idle longest goes.
 const MOST: usize = 10_000;
-/// A session nobody uses goes after this long.
+/// A session that is not used ends after this long.
 const IDLE: Duration = Duration::from_hours(4);
 /// Tells requests of the same id apart.
 static NEXT: AtomicU64 = AtomicU64::new(0);

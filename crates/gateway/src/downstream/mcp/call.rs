@@ -116,7 +116,7 @@ impl Request<'_> {
             (_, None) => Some(Level::default()),
         };
         let least = least.unwrap_or(Level::SILENT);
-        // Who has a session asked once; anybody else asks in the request itself, or not at all.
+        // A client with a session has asked once; other clients ask in the request itself, or not at all.
         let standing = self.client.session.as_ref().and_then(|_| least.name());
         let (sink, notes) = notes::channel(said("progressToken"), standing);
         (sink, Some(Heard { notes, least }))

@@ -1,6 +1,6 @@
 //! What a server asks of its client: a completion, an answer of the user's, its roots. It is the server's text like any
 //! other, so it is cleaned and recorded before the client sees it; the client's answer goes back under the server's id.
-//! Whoever answers late, twice or something that was not asked is not heard.
+//! An answer that is late, a duplicate, or to something that was not asked is dropped.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use crate::upstream::stdio::Said;
 
 /// Questions that wait for an answer; a server with more is refused.
 const MOST: usize = 256;
-/// Far shorter than anybody's patience.
+/// Far shorter than any time-out of a server.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The questions the client has not answered, by the id it knows them under.
