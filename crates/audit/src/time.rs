@@ -3,15 +3,19 @@
 //! Refuses local time zones on output and leap-second arithmetic: an audit record has one clock, UTC.
 
 use std::fmt;
+use std::io::Write as _;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime};
 
+use jiff::civil::{DateTime, datetime};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use thiserror::Error;
 
 const DAY_MILLIS: u64 = 86_400_000;
 /// The last millisecond of the year 9999: four-digit years keep the text sortable.
 const LAST_MILLIS: u64 = 253_402_300_799_999;
+
+const EPOCH: DateTime = datetime(1970, 1, 1, 0, 0, 0, 0);
 
 /// A moment, to the millisecond, UTC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -71,23 +75,11 @@ impl Timestamp {
     }
 
     pub(crate) fn text(self) -> [u8; 24] {
-        let (days, of_day) = (self.0 / DAY_MILLIS, self.0 % DAY_MILLIS);
-        let (year, month, day) = civil(days);
-        let (seconds, millis) = (of_day / 1000, of_day % 1000);
+        let moment = EPOCH.saturating_add(Duration::from_millis(self.0));
         let mut out = *b"0000-00-00T00:00:00.000Z";
-        let mut put = |at: usize, width: usize, mut value: u64| {
-            for slot in out[at..at + width].iter_mut().rev() {
-                *slot = b'0' + u8::try_from(value % 10).unwrap_or(0);
-                value /= 10;
-            }
-        };
-        put(0, 4, year);
-        put(5, 2, month);
-        put(8, 2, day);
-        put(11, 2, seconds / 3600);
-        put(14, 2, seconds / 60 % 60);
-        put(17, 2, seconds % 60);
-        put(20, 3, millis);
+        // Years have four digits, so that the text always fits.
+        let written = write!(&mut out[..23], "{moment:.3}");
+        debug_assert!(written.is_ok());
         out
     }
 }
@@ -112,133 +104,57 @@ pub fn parse_period(text: &str) -> Result<Duration, NotATime> {
         .ok_or_else(|| NotATime::new(text))
 }
 
-/// Year, month, day of a day number since 1970-01-01, by 400-year eras that start in March.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let march_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 {
-        march_month + 3
-    } else {
-        march_month - 9
-    };
-    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
-}
-
-/// The inverse of [`civil`]; `None` before 1970.
-fn days_of(year: u64, month: u64, day: u64) -> Option<u64> {
-    let year = if month <= 2 {
-        year.checked_sub(1)?
-    } else {
-        year
-    };
-    let (era, year_of_era) = (year / 400, year % 400);
-    let march_month = if month > 2 { month - 3 } else { month + 9 };
-    let of_year = (153 * march_month + 2) / 5 + day - 1;
-    (era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + of_year)
-        .checked_sub(719_468)
-}
-
-fn days_in(year: u64, month: u64) -> u64 {
-    match month {
-        2 if year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400)) => {
-            29
-        }
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
 impl FromStr for Timestamp {
     type Err = NotATime;
 
     fn from_str(text: &str) -> Result<Self, NotATime> {
-        parse_rfc3339(text.as_bytes()).ok_or_else(|| NotATime::new(text))
+        parse_rfc3339(text).ok_or_else(|| NotATime::new(text))
     }
 }
 
-fn number(bytes: &[u8], at: usize, width: usize) -> Option<u64> {
-    let digits = bytes.get(at..at + width)?;
-    digits.iter().try_fold(0, |sum, b| {
-        b.is_ascii_digit().then(|| sum * 10 + u64::from(b - b'0'))
-    })
-}
-
-fn parse_rfc3339(bytes: &[u8]) -> Option<Timestamp> {
-    let (year, month, day) = (
-        number(bytes, 0, 4)?,
-        number(bytes, 5, 2)?,
-        number(bytes, 8, 2)?,
-    );
-    let (hour, minute, second) = (
-        number(bytes, 11, 2)?,
-        number(bytes, 14, 2)?,
-        number(bytes, 17, 2)?,
-    );
-    let separators = [
-        (4, b"--"),
-        (7, b"--"),
-        (10, b"Tt"),
-        (13, b"::"),
-        (16, b"::"),
-    ];
-    if separators
-        .iter()
-        .any(|(at, allowed)| !bytes.get(*at).is_some_and(|b| allowed.contains(b)))
-    {
+/// Reads RFC 3339 and nothing else: `jiff` alone would also read other forms of ISO 8601.
+fn parse_rfc3339(text: &str) -> Option<Timestamp> {
+    let (moment, rest) = text.split_at_checked(19)?;
+    let (fraction, zone) = rest.split_at(rest.find(['Z', 'z', '+', '-'])?);
+    if !has_shape(moment, b"0000-00-00T00:00:00") {
         return None;
     }
-    // A leap second is read as the second before it: UTC milliseconds have no 60.
-    if !(1..=12).contains(&month)
-        || day == 0
-        || day > days_in(year, month)
-        || hour > 23
-        || minute > 59
-        || second > 60
-    {
-        return None;
-    }
-    let (millis, rest) = fraction(bytes.get(19..)?)?;
-    let offset = offset_minutes(rest)?;
-    let of_day = (hour * 3600 + minute * 60 + second.min(59)) * 1000 + millis;
-    let local = i128::from(days_of(year, month, day)? * DAY_MILLIS + of_day);
-    let utc = u64::try_from(local - i128::from(offset) * 60_000).ok()?;
-    (utc <= LAST_MILLIS).then_some(Timestamp(utc))
+    let moment: DateTime = moment.parse().ok()?;
+    let mut millis = moment.duration_since(EPOCH).as_millis();
+    millis += parse_fraction(fraction)? - offset_minutes(zone)? * 60_000;
+    let millis = u64::try_from(millis).ok()?;
+    (millis <= LAST_MILLIS).then_some(Timestamp(millis))
 }
 
-/// Milliseconds of `.fraction` (further digits are cut), and what follows it.
-fn fraction(rest: &[u8]) -> Option<(u64, &[u8])> {
-    let Some(after) = rest.strip_prefix(b".") else {
-        return Some((0, rest));
+/// Whether a text has digits where `shape` has a zero, and elsewhere the same characters, in either case.
+fn has_shape(text: &str, shape: &[u8]) -> bool {
+    let fits = |(byte, expected): (u8, &u8)| match expected {
+        b'0' => byte.is_ascii_digit(),
+        other => byte.eq_ignore_ascii_case(other),
     };
-    let count = after.iter().take_while(|b| b.is_ascii_digit()).count();
-    if count == 0 {
-        return None;
-    }
-    let millis = (0..3).fold(0, |sum, i| {
-        sum * 10
-            + after
-                .get(i)
-                .filter(|_| i < count)
-                .map_or(0, |b| u64::from(b - b'0'))
-    });
-    Some((millis, after.get(count..)?))
+    text.len() == shape.len() && text.bytes().zip(shape).all(fits)
 }
 
-fn offset_minutes(zone: &[u8]) -> Option<i64> {
-    let sign = match zone.first()? {
-        b'Z' | b'z' if zone.len() == 1 => return Some(0),
-        b'+' => 1,
-        b'-' => -1,
-        _ => return None,
-    };
-    let (hours, minutes) = (number(zone, 1, 2)?, number(zone, 4, 2)?);
-    let fits = zone.len() == 6 && zone.get(3) == Some(&b':') && hours < 24 && minutes < 60;
-    fits.then_some(sign * i64::try_from(hours * 60 + minutes).ok()?)
+/// Milliseconds of `.fraction`; further digits are cut.
+fn parse_fraction(text: &str) -> Option<i128> {
+    if text.is_empty() {
+        return Some(0);
+    }
+    let digits = text.strip_prefix('.')?;
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let millis = format!("{digits:0<3}");
+    is_number.then(|| millis.get(..3)?.parse().ok())?
+}
+
+fn offset_minutes(zone: &str) -> Option<i128> {
+    if zone.eq_ignore_ascii_case("z") {
+        return Some(0);
+    }
+    let sign = if zone.starts_with('-') { -1 } else { 1 };
+    let (hours, minutes) = zone.get(1..)?.split_once(':')?;
+    let is_offset = has_shape(zone.get(1..)?, b"00:00") && hours < "24" && minutes < "60";
+    let (hours, minutes): (i128, i128) = (hours.parse().ok()?, minutes.parse().ok()?);
+    is_offset.then_some(sign * (hours * 60 + minutes))
 }
 
 impl fmt::Display for Timestamp {
@@ -282,8 +198,8 @@ mod tests {
     #[test]
     fn every_day_round_trips() {
         for day in (0..LAST_MILLIS / DAY_MILLIS).step_by(17) {
-            let (year, month, date) = civil(day);
-            assert_eq!(days_of(year, month, date), Some(day));
+            let noon = Timestamp(day * DAY_MILLIS + DAY_MILLIS / 2);
+            assert_eq!(noon.to_string().parse(), Ok(noon));
         }
     }
 

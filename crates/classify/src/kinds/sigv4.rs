@@ -2,10 +2,9 @@
 //! streamed, no query is signed, and keys are given, never looked for. That much is two pages, held to the published
 //! examples; the ready-made signer brings some seventy crates into the tree.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use countersign_inspect::encode_hex;
 use hmac::{Hmac, KeyInit, Mac};
+use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::settings::Secret;
@@ -68,17 +67,11 @@ pub(crate) struct Stamp(String);
 
 impl Stamp {
     pub(crate) fn now() -> Self {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH);
-        Self::at(since.map_or(0, |since| since.as_secs()))
+        Self::new(Timestamp::now())
     }
 
-    fn at(seconds: u64) -> Self {
-        let (days, second) = (seconds / 86_400, seconds % 86_400);
-        let (year, month, day) = civil(days);
-        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-        Self(format!(
-            "{year:04}{month:02}{day:02}T{hour:02}{minute:02}{second:02}Z"
-        ))
+    fn new(moment: Timestamp) -> Self {
+        Self(moment.strftime("%Y%m%dT%H%M%SZ").to_string())
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -88,18 +81,6 @@ impl Stamp {
     fn date(&self) -> &str {
         self.0.split('T').next().unwrap_or_default()
     }
-}
-
-/// Year, month and day of a day since 1970. Years begin in March here, so that the leap day is the last.
-fn civil(days: u64) -> (u64, u64, u64) {
-    let day = days + 719_468;
-    let (era, day) = (day / 146_097, day % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let of_month = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (era * 400 + year + u64::from(month <= 2), month, of_month)
 }
 
 /// A part of a path: everything but letters, digits and `- . _ ~` becomes `%XX`.
@@ -143,15 +124,19 @@ mod tests {
     }
 
     fn stamp() -> Stamp {
-        Stamp::at(1_440_938_160)
+        stamp_at(1_440_938_160)
+    }
+
+    fn stamp_at(second: i64) -> Stamp {
+        Stamp::new(Timestamp::from_second(second).expect("in range"))
     }
 
     #[test]
     fn moments_are_written_as_aws_does() {
         assert_eq!(stamp().as_str(), "20150830T123600Z");
-        assert_eq!(Stamp::at(0).as_str(), "19700101T000000Z");
-        assert_eq!(Stamp::at(951_782_400).as_str(), "20000229T000000Z");
-        assert_eq!(Stamp::at(4_107_542_399).as_str(), "21000228T235959Z");
+        assert_eq!(stamp_at(0).as_str(), "19700101T000000Z");
+        assert_eq!(stamp_at(951_782_400).as_str(), "20000229T000000Z");
+        assert_eq!(stamp_at(4_107_542_399).as_str(), "21000228T235959Z");
     }
 
     /// The example of key derivation in the documentation of AWS.

@@ -4,16 +4,14 @@
 use std::fmt;
 use std::str::FromStr;
 
+use jiff::Timestamp;
+use jiff::tz::Offset;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde::{Serialize, Serializer};
 
 /// A day. Later days are greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Date {
-    year: u16,
-    month: u8,
-    day: u8,
-}
+pub struct Date(jiff::civil::Date);
 
 /// A text that names no day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,48 +26,17 @@ impl fmt::Display for NotADate {
 impl std::error::Error for NotADate {}
 
 impl Date {
-    /// A day, if there is one of that name.
-    pub fn new(year: u16, month: u8, day: u8) -> Option<Self> {
-        let leap =
-            year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-        let days = match month {
-            1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-            4 | 6 | 9 | 11 => 30,
-            2 if leap => 29,
-            2 => 28,
-            _ => return None,
-        };
-        (day >= 1 && day <= days).then_some(Self { year, month, day })
-    }
-
     /// The day, in UTC, of a time in seconds since 1970.
     pub fn from_unix_seconds(seconds: u64) -> Self {
-        // Whole eras of 400 years, counted from a year that begins in March, so that the leap
-        // day is the last of its year.
-        let days = seconds / 86_400 + 719_468;
-        let (era, of_era) = (days / 146_097, days % 146_097);
-        let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-        let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let shifted = (5 * of_year + 2) / 153;
-        let day = of_year - (153 * shifted + 2) / 5 + 1;
-        let month = if shifted < 10 {
-            shifted + 3
-        } else {
-            shifted - 9
-        };
-        let year = era * 400 + year_of_era + u64::from(month <= 2);
-        let small = |value: u64| u8::try_from(value).unwrap_or(1);
-        Self {
-            year: u16::try_from(year).unwrap_or(u16::MAX),
-            month: small(month),
-            day: small(day),
-        }
+        let seconds = i64::try_from(seconds).unwrap_or(i64::MAX);
+        let moment = Timestamp::from_second(seconds).unwrap_or(Timestamp::MAX);
+        Self(Offset::UTC.to_datetime(moment).date())
     }
 }
 
 impl fmt::Display for Date {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04}-{:02}-{:02}", self.year, self.month, self.day)
+        self.0.fmt(f)
     }
 }
 
@@ -77,23 +44,10 @@ impl FromStr for Date {
     type Err = NotADate;
 
     fn from_str(text: &str) -> Result<Self, NotADate> {
-        let digits = |text: &str, length: usize| {
-            let plain = text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit());
-            plain.then(|| text.parse::<u16>().ok()).flatten()
-        };
-        let mut parts = text.split('-');
-        let mut next = |length| parts.next().and_then(|part| digits(part, length));
-        let (year, month, day) = (next(4), next(2), next(2));
-        let end = parts.next().is_none();
-        match (year, month, day) {
-            (Some(year), Some(month), Some(day)) if end => {
-                let small = |value: u16| u8::try_from(value).ok();
-                let date = small(month).zip(small(day));
-                date.and_then(|(month, day)| Self::new(year, month, day))
-                    .ok_or(NotADate)
-            }
-            _ => Err(NotADate),
-        }
+        let date = text.parse().map(Self).map_err(|_| NotADate)?;
+        // `jiff` also reads other forms of ISO 8601.
+        let is_plain = date.to_string() == text;
+        is_plain.then_some(date).ok_or(NotADate)
     }
 }
 
