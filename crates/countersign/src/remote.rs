@@ -1,28 +1,36 @@
-//! A running gateway, asked over HTTP. One request a connection, blocking: a command asks once and prints. Which
-//! gateway is said by the data directory, where one that runs leaves its address.
+//! The REST and MCP client of the commands: asks a running gateway, over the connections of `dial`. The calls block,
+//! because a command asks once and prints. The data directory tells which gateway runs: it holds the gateway's address.
 
 mod announcement;
-mod stream;
+mod body;
 
-use std::io::{self, Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
+use std::io::Read;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use countersign_config::{ApiKey, Config};
+use countersign_dial::{Pool, Site};
 use countersign_gateway::{KeyError, stored_admin_key, stored_api_key};
+use http_body_util::Full;
+use hyper::header::{ACCEPT, HeaderMap, HeaderName};
+use hyper::{Method, Request};
 use serde_json::Value;
+use tokio::runtime::{Builder, Runtime};
+use tokio::time::timeout;
 
 use crate::report::Failure;
 
 pub(crate) use announcement::{Announcement, announced};
-pub(crate) use stream::Stream;
+pub(crate) use body::Body;
 
 const CONNECT: Duration = Duration::from_secs(2);
 /// Longer than any call may take by default.
 const ANSWER: Duration = Duration::from_mins(3);
 const MAX_BYTES: u64 = 64 << 20;
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// What to do about a key that is not the running gateway's.
 const KEY_HINT: &str = "the key is the one in COUNTERSIGN_ADMIN_KEY or COUNTERSIGN_API_KEY, in the configuration, or in the data directory; name those of the running gateway with --config or --data-dir";
 
@@ -30,7 +38,10 @@ const KEY_HINT: &str = "the key is the one in COUNTERSIGN_ADMIN_KEY or COUNTERSI
 #[derive(Debug)]
 pub(crate) struct Remote {
     address: SocketAddr,
-    key: ApiKey,
+    pool: Arc<Pool>,
+    /// The headers of every request, the key among them.
+    headers: HeaderMap,
+    runtime: Arc<Runtime>,
 }
 
 /// An answer.
@@ -41,9 +52,24 @@ pub(crate) struct Answer {
 }
 
 impl Remote {
-    /// A gateway at a known place.
-    pub(crate) fn new(address: SocketAddr, key: ApiKey) -> Self {
-        Self { address, key }
+    /// A gateway at a known address.
+    pub(crate) fn new(address: SocketAddr, key: &ApiKey) -> Result<Self, Failure> {
+        let url = format!("http://{address}/");
+        let site = Site::new(&url, [("x-api-key", key.expose())]).map_err(Failure::usage)?;
+        let Site {
+            origin,
+            mut headers,
+            ..
+        } = site;
+        // Without it the gateway answers a message with JSON, never with an event stream.
+        headers.remove(ACCEPT);
+        let runtime = Builder::new_current_thread().enable_all().build();
+        Ok(Self {
+            address,
+            pool: Arc::new(Pool::new(origin, 1)),
+            headers,
+            runtime: Arc::new(runtime.context("cannot start the runtime")?),
+        })
     }
 
     /// The gateway that runs with this configuration; nothing if none does.
@@ -54,8 +80,8 @@ impl Remote {
         let Some(key) = key else {
             return Ok(None);
         };
-        let runs = TcpStream::connect_timeout(&address, CONNECT).is_ok();
-        Ok(runs.then_some(Self { address, key }))
+        let remote = Self::new(address, &key)?;
+        Ok(remote.is_listening().then_some(remote))
     }
 
     /// The same, where there is no doing without.
@@ -68,73 +94,85 @@ impl Remote {
         })
     }
 
-    /// What a resource of the REST interface says.
+    /// Whether a connection can be made. The next request uses it.
+    fn is_listening(&self) -> bool {
+        let opened = self
+            .runtime
+            .block_on(async { timeout(CONNECT, self.pool.open()).await });
+        matches!(opened, Ok(Ok(())))
+    }
+
+    /// Reads a resource of the REST interface.
     pub(crate) fn get(&self, path: &str) -> Result<Answer, Failure> {
-        self.ask("GET", path, b"")
+        self.ask(Method::GET, path, b"")
     }
 
     /// Sends a message to an endpoint of the protocol.
     pub(crate) fn post(&self, path: &str, message: &[u8]) -> Result<Answer, Failure> {
-        self.ask("POST", path, message)
+        self.ask(Method::POST, path, message)
     }
 
-    fn ask(&self, method: &str, path: &str, body: &[u8]) -> Result<Answer, Failure> {
-        self.exchange(method, path, body)
-            .with_context(|| format!("cannot ask the gateway at {}", self.address))
-            .map_err(Failure::unreachable)
+    fn ask(&self, method: Method, path: &str, message: &[u8]) -> Result<Answer, Failure> {
+        let request = self.send(method, path, None, message);
+        let answer = request.and_then(|(status, body)| Answer::read(status, body));
+        answer.map_err(|error| self.unreachable(error))
     }
 
-    /// An answer as it comes. With a place, events go on after it.
-    pub(crate) fn stream(&self, path: &str, after: Option<u64>) -> Result<Stream, Failure> {
-        let header = after.map(|place| format!("Last-Event-ID: {place}\r\n"));
-        let begin = || {
-            let stream = self.send("GET", path, &header.unwrap_or_default(), b"")?;
-            // A gateway with nothing to tell still says so now and then.
-            Stream::begin(stream)
-        };
-        let (status, stream) = begin()
-            .with_context(|| format!("cannot ask the gateway at {}", self.address))
-            .map_err(Failure::unreachable)?;
+    /// A resource that is read while it is written. With an event id, events begin after that one.
+    pub(crate) fn stream(&self, path: &str, after: Option<u64>) -> Result<Body, Failure> {
+        let sent = self.send(Method::GET, path, after, b"");
+        let (status, body) = sent.map_err(|error| self.unreachable(error))?;
         if status == 200 {
-            return Ok(stream);
+            return Ok(body);
         }
-        let body = stream.rest().unwrap_or_default();
-        let refused = Answer { status, body }.json();
-        Err(refused
-            .err()
-            .unwrap_or_else(|| Failure::unreachable(anyhow!("the answer is not a gateway's"))))
+        let answer = Answer::read(status, body).map_err(|error| self.unreachable(error))?;
+        Err(answer.json().err().unwrap_or_else(not_a_gateway))
     }
 
-    fn send(&self, method: &str, path: &str, headers: &str, body: &[u8]) -> io::Result<TcpStream> {
-        let mut stream = TcpStream::connect_timeout(&self.address, CONNECT)?;
-        stream.set_read_timeout(Some(ANSWER))?;
-        let head = format!(
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nX-API-Key: {}\r\n{headers}Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-            self.address,
-            self.key.expose(),
-            body.len()
-        );
-        stream.write_all(&[head.as_bytes(), body].concat())?;
-        Ok(stream)
+    fn send(
+        &self,
+        method: Method,
+        path: &str,
+        after: Option<u64>,
+        message: &[u8],
+    ) -> anyhow::Result<(u16, Body)> {
+        let mut request = Request::new(Full::from(message.to_vec()));
+        *request.method_mut() = method;
+        *request.uri_mut() = path.parse()?;
+        request.headers_mut().clone_from(&self.headers);
+        if let Some(event) = after {
+            request.headers_mut().insert(LAST_EVENT_ID, event.into());
+        }
+        let sent = async { timeout(ANSWER, self.pool.send(request)).await };
+        let (head, reply) = self.runtime.block_on(sent)??.into_parts();
+        let body = Body::new(reply, Arc::clone(&self.runtime));
+        Ok((head.status.as_u16(), body))
     }
 
-    fn exchange(&self, method: &str, path: &str, body: &[u8]) -> io::Result<Answer> {
-        let stream = self.send(method, path, "", body)?;
-        let mut answer = Vec::new();
-        stream.take(MAX_BYTES).read_to_end(&mut answer)?;
-        parse(&answer).ok_or_else(|| io::ErrorKind::InvalidData.into())
+    fn unreachable(&self, error: anyhow::Error) -> Failure {
+        let asked = format!("cannot ask the gateway at {}", self.address);
+        Failure::unreachable(error.context(asked))
     }
 }
 
+fn not_a_gateway() -> Failure {
+    Failure::unreachable(anyhow!("the answer is not a gateway's"))
+}
+
 impl Answer {
+    fn read(status: u16, from: Body) -> anyhow::Result<Self> {
+        let mut body = Vec::new();
+        from.take(MAX_BYTES).read_to_end(&mut body)?;
+        Ok(Self { status, body })
+    }
+
     /// The answer as JSON, if all went well.
     pub(crate) fn json(&self) -> Result<Value, Failure> {
         if self.status == 401 {
             let error = anyhow!("the gateway does not accept this key");
             return Err(Failure::usage(error).hint(KEY_HINT));
         }
-        let value: Value = serde_json::from_slice(&self.body)
-            .map_err(|_| Failure::unreachable(anyhow!("the answer is not a gateway's")))?;
+        let value: Value = serde_json::from_slice(&self.body).map_err(|_| not_a_gateway())?;
         if self.status == 200 {
             return Ok(value);
         }
@@ -147,15 +185,6 @@ impl Answer {
             self.status
         )))
     }
-}
-
-/// The gateway closes the connection, so the body is all that follows the head.
-fn parse(answer: &[u8]) -> Option<Answer> {
-    let end = answer.windows(4).position(|window| window == b"\r\n\r\n")?;
-    let head = std::str::from_utf8(answer.get(..end)?).ok()?;
-    let status = head.split(' ').nth(1)?.parse().ok()?;
-    let body = answer.get(end + 4..)?.to_vec();
-    Some(Answer { status, body })
 }
 
 /// The key to ask with: the admin key where a gateway has announced itself in the data directory, which only its owner
@@ -185,18 +214,54 @@ pub(crate) fn reachable(listen: SocketAddr) -> SocketAddr {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
+    use std::net::TcpListener;
+
     use super::*;
 
+    /// A gateway that answers one request with these bytes and closes the connection.
+    fn answering(bytes: String) -> Remote {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().expect("a connection");
+            let mut request = [0; 4096];
+            let read = stream.read(&mut request).expect("a request");
+            assert!(request[..read].starts_with(b"GET /x HTTP/1.1\r\n"));
+            stream.write_all(bytes.as_bytes()).expect("sent");
+        });
+        let key = ApiKey::new("k");
+        Remote::new(address, &key).expect("a client")
+    }
+
     #[test]
-    fn a_response_is_taken_apart() {
-        let answer =
-            parse(b"HTTP/1.1 404 Not Found\r\nA: b\r\n\r\n{\"error\":\"no\"}").expect("one");
+    fn a_body_in_chunks_is_joined_and_a_missing_end_is_noticed() {
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
+        let chunks = "5\r\n\"hell\r\nA;x=y\r\no chunked!\r\n1\r\n\"\r\n0\r\n\r\n";
+        let whole = || answering(format!("{head}{chunks}"));
+        let answer = whole().get("/x").expect("an answer");
+        assert_eq!(answer.json().expect("JSON"), "hello chunked!");
+        let mut streamed = whole().stream("/x", Some(7)).expect("a body");
+        let line = streamed.line().map_err(|error| error.kind());
+        assert_eq!(line, Err(std::io::ErrorKind::UnexpectedEof));
+        for cut in [0, 3, 9, chunks.len() - 5] {
+            let broken = answering(format!("{head}{}", &chunks[..cut]));
+            assert!(broken.get("/x").is_err(), "{cut}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_and_a_stranger_are_told_apart() {
+        let refused = "HTTP/1.1 404 Not Found\r\nContent-Length: 14\r\n\r\n{\"error\":\"no\"}";
+        let answer = answering(refused.to_owned()).get("/x").expect("an answer");
         assert_eq!(
             (answer.status, &answer.body[..]),
-            (404, &b"{\"error\":\"no\"}"[..])
+            (404, &refused.as_bytes()[46..])
         );
-        assert!(answer.json().is_err());
-        assert!(parse(b"HTTP/1.1").is_none());
+        assert!(answer.json().expect_err("refused").is_usage());
+        let streamed = answering(refused.to_owned()).stream("/x", None);
+        assert!(streamed.expect_err("refused").is_usage());
+        assert!(answering("SSH-2.0-x\r\n".to_owned()).get("/x").is_err());
     }
 
     #[test]

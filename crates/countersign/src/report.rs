@@ -9,36 +9,42 @@ use crate::{Console, Exit};
 /// Why a command could not do its job. A "no" that the command was asked for is an [`Exit`], not a failure.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    error: Error,
+    /// Nothing if the console has been told what is wrong.
+    error: Option<Error>,
     hint: Option<String>,
     exit: Exit,
 }
 
 impl Failure {
-    pub(crate) fn usage(error: impl Into<Error>) -> Self {
+    fn new(error: impl Into<Error>, exit: Exit) -> Self {
         Self {
-            error: error.into(),
+            error: Some(error.into()),
             hint: None,
-            exit: Exit::Usage,
+            exit,
         }
+    }
+
+    /// A failure that the console has been told about.
+    pub(crate) fn reported(exit: Exit) -> Self {
+        Self {
+            error: None,
+            hint: None,
+            exit,
+        }
+    }
+
+    pub(crate) fn usage(error: impl Into<Error>) -> Self {
+        Self::new(error, Exit::Usage)
     }
 
     /// The answer is no, before there was anything to answer.
     pub(crate) fn no(error: impl Into<Error>) -> Self {
-        Self {
-            error: error.into(),
-            hint: None,
-            exit: Exit::No,
-        }
+        Self::new(error, Exit::No)
     }
 
     /// Nobody is there to ask.
     pub(crate) fn unreachable(error: impl Into<Error>) -> Self {
-        Self {
-            error: error.into(),
-            hint: None,
-            exit: Exit::Unreachable,
-        }
+        Self::new(error, Exit::Unreachable)
     }
 
     /// The caller's fault: the question could not be asked.
@@ -55,11 +61,7 @@ impl Failure {
 /// An error nobody classified is ours until proven otherwise.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        Self {
-            error,
-            hint: None,
-            exit: Exit::Internal,
-        }
+        Self::new(error, Exit::Internal)
     }
 }
 
@@ -98,11 +100,11 @@ pub(crate) fn printable(text: &str) -> String {
 }
 
 fn render(failure: &Failure) -> String {
-    let mut lines = vec![format!(
-        "error: {}\n",
-        printable(&failure.error.to_string())
-    )];
-    let causes = failure.error.chain().skip(1);
+    let Some(error) = &failure.error else {
+        return String::new();
+    };
+    let mut lines = vec![format!("error: {}\n", printable(&error.to_string()))];
+    let causes = error.chain().skip(1);
     lines.extend(causes.map(|cause| format!("  caused by: {}\n", printable(&cause.to_string()))));
     lines.extend(failure.hint.as_ref().map(|hint| format!("hint: {hint}\n")));
     lines.concat()

@@ -69,14 +69,14 @@ impl ConfigOption {
         flags: Overrides,
         adjust: impl Fn(&mut Config) -> Result<(), Problem> + Send + Sync + 'static,
         console: &mut Console<'_>,
-    ) -> Result<Opened, Exit> {
+    ) -> Result<Opened, Failure> {
         let flags = self.with_env_file(flags);
         match Source::of(located, flags).adjusted(adjust).open() {
             Ok(opened) => {
                 say(located, &opened.warnings, console);
                 Ok(opened)
             }
-            Err(error) => Err(refuse(&error, console)),
+            Err(error) => Err(Failure::reported(refuse(&error, console))),
         }
     }
 
@@ -96,13 +96,12 @@ impl ConfigOption {
         located
     }
 
-    /// What holds, with everything worth knowing about it said on stderr. `Err`: what is wrong has been said, and this
-    /// is how to end.
+    /// What holds, with everything worth knowing about it said on stderr.
     pub(crate) fn open(
         &self,
         flags: &Overrides,
         console: &mut Console<'_>,
-    ) -> Result<(Config, Located), Exit> {
+    ) -> Result<(Config, Located), Failure> {
         let located = self.locate(console);
         let config = self.open_located(&located, flags, console)?;
         Ok((config, located))
@@ -114,14 +113,14 @@ impl ConfigOption {
         located: &Located,
         flags: &Overrides,
         console: &mut Console<'_>,
-    ) -> Result<Config, Exit> {
+    ) -> Result<Config, Failure> {
         let flags = self.with_env_file(flags.clone());
         match config::open(located, &Environment::process(), &flags) {
             Ok((config, warnings)) => {
                 say(located, &warnings, console);
                 Ok(config)
             }
-            Err(error) => Err(refuse(&error, console)),
+            Err(error) => Err(Failure::reported(refuse(&error, console))),
         }
     }
 }

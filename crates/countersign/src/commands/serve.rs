@@ -68,10 +68,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         Some(server) => demo::add(server, config),
         None => Ok(()),
     };
-    let opened = match arguments.config.follow(&located, flags, adjust, console) {
-        Ok(opened) => opened,
-        Err(exit) => return Ok(exit),
-    };
+    let opened = arguments.config.follow(&located, flags, adjust, console)?;
     if let Some(warning) = exposure_warning(&opened.config) {
         let hint = warning.hint.as_deref().unwrap_or_default();
         console.message(format!("warning: {}\nhint: {hint}\n", warning.message));

@@ -27,8 +27,8 @@ pub(super) struct Whose {
 }
 
 impl Whose {
-    /// What holds. `Err`: what is wrong has been said, and this is how to end.
-    pub(super) fn config(&self, console: &mut Console<'_>) -> Result<Config, Exit> {
+    /// The configuration of that gateway.
+    pub(super) fn config(&self, console: &mut Console<'_>) -> Result<Config, Failure> {
         let mut flags = Overrides {
             data_dir: self.data_dir.clone(),
             ..Overrides::default()
@@ -40,6 +40,11 @@ impl Whose {
         self.config.open(&flags, console).map(|(config, _)| config)
     }
 
+    /// That gateway, which has to run.
+    pub(super) fn remote(&self, console: &mut Console<'_>) -> Result<Remote, Failure> {
+        Remote::require(&self.config(console)?)
+    }
+
     /// Prints all the running gateway has of one kind, `/api/v1/<kind>`.
     pub(super) fn list(
         &self,
@@ -48,10 +53,7 @@ impl Whose {
         rendered: impl Fn(&[Value]) -> String,
         console: &mut Console<'_>,
     ) -> Result<Exit, Failure> {
-        let gateway = match self.config(console) {
-            Ok(config) => Remote::require(&config)?,
-            Err(exit) => return Ok(exit),
-        };
+        let gateway = self.remote(console)?;
         let listed = gateway.get(&format!("/api/v1/{kind}"))?.json()?;
         let listed = listed[kind].as_array().cloned().unwrap_or_default();
         match format.output {

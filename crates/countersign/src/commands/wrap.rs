@@ -91,10 +91,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         unset.take(1).cloned().try_for_each(Err)
     };
     let located = arguments.config.locate(console);
-    let opened = match arguments.config.follow(&located, flags, adjust, console) {
-        Ok(opened) => opened,
-        Err(exit) => return Ok(exit),
-    };
+    let opened = arguments.config.follow(&located, flags, adjust, console)?;
     log_to_stderr("warn");
     match Engine::start()?.run_beside_stdin(wrap(opened))? {
         None => Ok(Exit::Ok),

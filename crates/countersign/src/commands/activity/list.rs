@@ -64,10 +64,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         Timestamp::now(),
     );
     let query = query.map_err(Failure::usage)?;
-    let log = match arguments.whose.config(console) {
-        Ok(config) => Log::of(&config)?,
-        Err(exit) => return Ok(exit),
-    };
+    let log = Log::of(&arguments.whose.config(console)?)?;
     let page = log.list(&query, &pairs)?;
     let records = page["activities"].as_array().cloned().unwrap_or_default();
     match arguments.output {

@@ -37,10 +37,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let id = Name::parse(&arguments.id)?;
-    let log = match arguments.whose.config(console) {
-        Ok(config) => Log::of(&config)?,
-        Err(exit) => return Ok(exit),
-    };
+    let log = Log::of(&arguments.whose.config(console)?)?;
     let id = match id {
         Name::Whole(id) => Some(id),
         Name::Beginning(prefix) => by_prefix(&log, &prefix)?,

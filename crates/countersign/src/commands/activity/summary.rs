@@ -37,10 +37,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let by = GroupBy::parse(&arguments.by).map_err(Failure::usage)?;
     let period = parse_period(&arguments.period)
         .map_err(|why| Failure::usage(anyhow::anyhow!("period: {why}")))?;
-    let log = match arguments.whose.config(console) {
-        Ok(config) => Log::of(&config)?,
-        Err(exit) => return Ok(exit),
-    };
+    let log = Log::of(&arguments.whose.config(console)?)?;
     let pairs = vec![
         ("by", arguments.by.clone()),
         ("period", arguments.period.clone()),

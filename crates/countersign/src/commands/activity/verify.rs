@@ -49,10 +49,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         .map(|key| PublicKey::from_text(key))
         .collect();
     let keys = keys.map_err(Failure::usage)?;
-    let config = match arguments.whose.config(console) {
-        Ok(config) => config,
-        Err(exit) => return Ok(exit),
-    };
+    let config = arguments.whose.config(console)?;
     let keys_given = !keys.is_empty();
     let trusted = if keys.is_empty() {
         TrustedKeys::of_data_dir(&config.data_dir).map_err(Failure::usage)?

@@ -13,7 +13,7 @@ use super::filter::{Pairs, Which, query};
 use super::log::{Log, stored, unreadable};
 use super::{Whose, text, tool};
 use crate::format::{Format, FormatOption};
-use crate::remote::{Remote, Stream};
+use crate::remote::{Body, Remote};
 use crate::report::{Failure, printable};
 use crate::{Console, Exit};
 
@@ -46,10 +46,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let pairs = arguments.which.pairs();
     let asked = pairs.iter().map(|(key, value)| (key, value));
     let filter = Filter::from_pairs(asked, Timestamp::now()).map_err(Failure::usage)?;
-    let config = match arguments.whose.config(console) {
-        Ok(config) => config,
-        Err(exit) => return Ok(exit),
-    };
+    let config = arguments.whose.config(console)?;
     let mut watch = Watch {
         place: None,
         left: arguments.limit.unwrap_or(u64::MAX),
@@ -112,7 +109,7 @@ impl Watch<'_, '_> {
     }
 
     /// Shows the events of one stream.
-    fn events(&mut self, stream: &mut Stream) -> Result<End, Failure> {
+    fn events(&mut self, stream: &mut Body) -> Result<End, Failure> {
         while !self.is_over() {
             match next_event(stream) {
                 Event::Place(place) => {
@@ -210,7 +207,7 @@ enum End {
 }
 
 /// The next event with something in it.
-fn next_event(stream: &mut Stream) -> Event {
+fn next_event(stream: &mut Body) -> Event {
     loop {
         let line = match stream.line() {
             Ok(Some(line)) => line,

@@ -54,10 +54,7 @@ pub(super) struct Eval {
 }
 
 pub(super) fn run(arguments: &Eval, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let settings = match arguments.settings(console)? {
-        Ok(settings) => settings,
-        Err(exit) => return Ok(exit),
-    };
+    let settings = arguments.settings(console)?;
     let sets = sets::read(&arguments.data)?.into_iter();
     let sets: Vec<Set> = sets.map(|set| set.at_most(arguments.limit)).collect();
     let panel = Panel::build(&settings, PATIENCE).map_err(|(name, error)| {
@@ -88,8 +85,8 @@ pub(super) fn run(arguments: &Eval, console: &mut Console<'_>) -> Result<Exit, F
 }
 
 impl Eval {
-    /// What is to be measured. The inner error: what is wrong has been said, and this is how to end.
-    fn settings(&self, console: &mut Console<'_>) -> Result<Result<Vec<Settings>, Exit>, Failure> {
+    /// What is to be measured.
+    fn settings(&self, console: &mut Console<'_>) -> Result<Vec<Settings>, Failure> {
         let mut settings = Vec::new();
         if let Some(path) = &self.local {
             settings.push(Settings {
@@ -102,10 +99,7 @@ impl Eval {
                 }),
             });
         } else {
-            let config = match self.config.open(&Overrides::default(), console) {
-                Ok((config, _)) => config,
-                Err(exit) => return Ok(Err(exit)),
-            };
+            let (config, _) = self.config.open(&Overrides::default(), console)?;
             let all = config.classifiers.into_iter().map(|one| one.settings);
             let wanted =
                 |one: &Settings| self.classifier.is_empty() || self.classifier.contains(&one.name);
@@ -130,7 +124,7 @@ impl Eval {
                 ..one.options.clone()
             };
         }
-        Ok(Ok(settings))
+        Ok(settings)
     }
 }
 

@@ -41,12 +41,8 @@ fn profile(config: &Config) -> String {
 }
 
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    match arguments.config.open(&Overrides::default(), console) {
-        Ok((config, _)) => {
-            console.data(config.show() + "\n")?;
-            console.message(profile(&config));
-            Ok(Exit::Ok)
-        }
-        Err(exit) => Ok(exit),
-    }
+    let (config, _) = arguments.config.open(&Overrides::default(), console)?;
+    console.data(config.show() + "\n")?;
+    console.message(profile(&config));
+    Ok(Exit::Ok)
 }

@@ -44,16 +44,15 @@ impl Here {
                 },
             };
         };
-        let remote = Remote::new(at, key);
-        match remote.get("/api/v1/status") {
-            Ok(answer) if answer.status == 200 && is_status(&answer.body) => Self::Ours(remote, at),
-            Ok(answer) => Self::Stranger {
+        let asked = Remote::new(at, &key)
+            .and_then(|remote| remote.get("/api/v1/status").map(|answer| (remote, answer)));
+        match asked {
+            Ok((remote, answer)) if answer.status == 200 && is_status(&answer.body) => {
+                Self::Ours(remote, at)
+            }
+            other => Self::Stranger {
                 at,
-                is_gateway: answer.status == 401,
-            },
-            Err(_) => Self::Stranger {
-                at,
-                is_gateway: false,
+                is_gateway: other.is_ok_and(|(_, answer)| answer.status == 401),
             },
         }
     }

@@ -63,10 +63,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         Timestamp::now(),
     )
     .map_err(|why| Failure::usage(anyhow::anyhow!(why)))?;
-    let config = match arguments.whose.config(console) {
-        Ok(config) => config,
-        Err(exit) => return Ok(exit),
-    };
+    let config = arguments.whose.config(console)?;
     let preview = ask(&config, &query, &pairs)?;
     match arguments.format.output {
         Format::Json => console.data(format!("{preview}\n"))?,

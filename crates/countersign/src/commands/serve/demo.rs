@@ -45,9 +45,10 @@ type Row = [String; 3];
 /// Calls each tool once, when the servers have been heard.
 pub(super) async fn call_tools(gateway: &Gateway) -> Result<Vec<Row>, Failure> {
     gateway.settled().await;
-    let remote = Remote::new(gateway.address(), gateway.key().value.clone());
+    let (address, key) = (gateway.address(), gateway.key().value.clone());
     // On a thread of its own: the calls block, and a signal must be heard meanwhile.
     let calls = tokio::task::spawn_blocking(move || {
+        let remote = Remote::new(address, &key)?;
         let tools = countersign_demo::tools();
         tools.iter().map(|tool| row(&remote, tool.name())).collect()
     });

@@ -4,7 +4,6 @@ use clap::Args;
 
 use crate::commands::whose::Whose;
 use crate::format::{Format, FormatOption};
-use crate::remote::Remote;
 use crate::report::{Failure, printable};
 use crate::{Console, Exit};
 
@@ -30,10 +29,7 @@ pub(super) struct Logs {
 }
 
 pub(super) fn run(arguments: &Logs, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let gateway = match arguments.whose.config(console) {
-        Ok(config) => Remote::require(&config)?,
-        Err(exit) => return Ok(exit),
-    };
+    let gateway = arguments.whose.remote(console)?;
     let name = printable(&arguments.name);
     // What cannot be a name must not become another path.
     let is_name = countersign_config::is_server_name(&arguments.name);

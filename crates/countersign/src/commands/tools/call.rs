@@ -5,9 +5,10 @@ use anyhow::anyhow;
 use clap::Args;
 use serde_json::Value;
 
+use crate::commands::activity::url_encoded;
 use crate::commands::whose::Whose;
 use crate::format::{Format, FormatOption};
-use crate::remote::{Answer, Remote};
+use crate::remote::Answer;
 use crate::report::{Failure, printable};
 use crate::{Console, Exit};
 
@@ -49,17 +50,17 @@ pub(super) fn run(arguments: &Call, console: &mut Console<'_>) -> Result<Exit, F
     if !given.is_object() {
         return Err(Failure::usage(anyhow!("--args is not a JSON object")));
     }
-    let gateway = match arguments.whose.config(console) {
-        Ok(config) => Remote::require(&config)?,
-        Err(exit) => return Ok(exit),
-    };
+    let gateway = arguments.whose.remote(console)?;
     // The arguments go as they were typed: a number keeps its digits.
     let name = serde_json::to_string(tool).map_err(anyhow::Error::from)?;
     let message = format!(
         r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":{name},"arguments":{}}}}}"#,
         arguments.args
     );
-    let answer = gateway.post(&format!("/mcp/s/{server}"), message.as_bytes())?;
+    let answer = gateway.post(
+        &format!("/mcp/s/{}", url_encoded(server)),
+        message.as_bytes(),
+    )?;
     if answer.status == 404 {
         let error = anyhow!("the gateway has no server '{server}'");
         return Err(Failure::usage(error).hint("see `countersign servers list`"));

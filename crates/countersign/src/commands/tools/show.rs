@@ -8,7 +8,6 @@ use serde_json::Value;
 use crate::commands::activity::url_encoded;
 use crate::commands::whose::Whose;
 use crate::format::{Format, FormatOption};
-use crate::remote::Remote;
 use crate::report::{Failure, printable};
 use crate::{Console, Exit};
 
@@ -39,10 +38,7 @@ pub(super) fn run(arguments: &Show, console: &mut Console<'_>) -> Result<Exit, F
             Failure::usage(error).hint("write it as SERVER:TOOL; see `countersign tools list`")
         );
     };
-    let gateway = match arguments.whose.config(console) {
-        Ok(config) => Remote::require(&config)?,
-        Err(exit) => return Ok(exit),
-    };
+    let gateway = arguments.whose.remote(console)?;
     let name = format!("{}:{}", url_encoded(server), url_encoded(tool));
     let answer = gateway.get(&format!("/api/v1/tools/{name}"))?;
     if answer.status == 404 {
