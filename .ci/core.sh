@@ -1,6 +1,7 @@
 # The core tier: needs Rust and the package registry. Sourced by .ci/run.
 
 readonly DENY_VERSION=0.20.2
+readonly TYPOS_VERSION=1.51.1
 readonly SCHEMA_CRATES_MAX=15
 
 # The command a newcomer is told to run, read from the README so the two cannot differ.
@@ -17,7 +18,10 @@ core() {
     step tests fresh_clone_tests
     step docs env RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
     step "schema dependencies" schema_dependencies
+    suite typos typos
+    step packages packages
     data_suites
+    tests_with_tools
 
     await_deny "$installing"
     # No advisories: their database is a git repository that is not reachable everywhere.
@@ -60,7 +64,7 @@ schema_dependencies() {
     [[ "$(wc -l <<<"$crates")" -le "$SCHEMA_CRATES_MAX" ]]
 }
 
-# The suites that read COUNTERSIGN_TEST_DATA: run again with it, and only they.
+# The tests that `cargo test` reports as ignored because they need test data. Their names end in `on_test_data`.
 data_suites() {
     if [[ ! -d "${COUNTERSIGN_TEST_DATA:-}" ]]; then
         not_run "suites on test data" "COUNTERSIGN_TEST_DATA names no directory"
@@ -70,12 +74,51 @@ data_suites() {
     for crate in crates/*/; do
         name="$(package "$crate")"
         if grep -qr COUNTERSIGN_TEST_DATA "$crate/tests" 2>/dev/null; then
-            step "$name on test data" cargo test --locked -p "$name" --test '*'
+            step "$name on test data" ignored_tests on_test_data -p "$name" --test '*'
         fi
         if grep -qr COUNTERSIGN_TEST_DATA "$crate/src" 2>/dev/null; then
-            step "$name units on test data" cargo test --locked -p "$name" --lib
+            step "$name units on test data" ignored_tests on_test_data -p "$name" --lib
         fi
     done
     step "JSON Schema suite" cargo run --locked --release -p countersign-schema --example suite -- \
         "$COUNTERSIGN_TEST_DATA/json-schema-test-suite"
+}
+
+# The tests that `cargo test` reports as ignored because they need Python or the right to mount a file system.
+tests_with_tools() {
+    if python3 --version >/dev/null 2>&1; then
+        step "tests with Python" ignored_tests with_python -p countersign --test it
+    else
+        not_run "tests with Python" "python3 is not installed"
+    fi
+    if unshare -rm mount -t tmpfs x /mnt 2>/dev/null; then
+        step "tests on a full disk" ignored_tests on_a_mounted_disk -p countersign --test it
+    else
+        not_run "tests on a full disk" "no file system may be mounted here"
+    fi
+}
+
+# ignored_tests NAME CARGO-ARGUMENTS…: the ignored tests with NAME in their names; fails if there is none.
+ignored_tests() {
+    local name="$1" log
+    shift
+    log="$LOGS/ignored-$name.log"
+    cargo test --locked "$@" -- --ignored "$name" | tee "$log" || return 1
+    grep -qE '^test result: ok\. [1-9]' "$log" || { echo "no test has $name in its name"; return 1; }
+}
+
+# Misspelt words. The checker is a Python wheel, so it needs no build.
+typos() {
+    local folder=target/typos
+    if [[ ! -x "$folder/bin/typos" ]]; then
+        python3 -m venv --clear "$folder" 2>/dev/null || { echo "python3 has no venv"; return 77; }
+        "$folder/bin/pip" install --quiet --disable-pip-version-check "typos==$TYPOS_VERSION" ||
+            { echo "pip cannot install typos"; return 77; }
+    fi
+    "$folder/bin/typos"
+}
+
+# What would be uploaded, without building it again.
+packages() {
+    cargo publish --locked --workspace --dry-run --no-verify
 }

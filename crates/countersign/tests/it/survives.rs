@@ -206,20 +206,8 @@ fn a_full_disk_refuses_or_goes_on_as_configured() {
 
 /// The same on a disk that is really full, where a file system may be mounted.
 #[test]
-fn a_disk_without_space_is_survived() {
-    let mut probe = Command::new("unshare");
-    probe.args(["-rm", "mount", "-t", "tmpfs", "x", "/mnt"]);
-    let may_mount = probe
-        .stderr(Stdio::null())
-        .status()
-        .is_ok_and(|status| status.success());
-    if !may_mount {
-        drop(writeln!(
-            std::io::stderr(),
-            "not run: a full disk (no file system may be mounted here)"
-        ));
-        return;
-    }
+#[ignore = "needs the right to mount a file system"]
+fn a_disk_without_space_is_survived_on_a_mounted_disk() {
     let folder = two_modes("auto");
     std::fs::create_dir(folder.path().join("data")).expect("a directory");
     let mut command = Command::new("unshare");

@@ -13,16 +13,17 @@ use countersign_wire::Method;
 use countersign_wire::json::member;
 use hyper::HeaderMap;
 
-use super::client::client_name;
+use super::batch;
+use super::client::{Client, client_name};
+use super::level::Level;
 use super::listen::Listener;
 use super::message::{Message, Sort, text};
 use super::via::Via;
-use super::{batch, instructions};
-use crate::path::client::Client;
+use crate::downstream::instructions;
 use crate::path::reply::{self, LEGACY, OLDEST, Offer, Problem, Reply};
 use crate::path::router;
-use crate::services::{Level, Runtime, Services, Sessions};
-use crate::state::{Endpoint, Settling, Snapshot};
+use crate::shared::Shared;
+use crate::state::Endpoint;
 
 /// A reply, and the session it opens.
 pub(super) struct Answer {
@@ -41,47 +42,43 @@ impl From<Reply> for Answer {
 
 /// Answers what a client sent: a message, or several where its version has that.
 pub(super) async fn answer(
-    runtime: &Runtime,
-    snapshot: Arc<Snapshot>,
+    shared: &Arc<Shared>,
     endpoint: Endpoint,
     headers: &HeaderMap,
     body: Bytes,
 ) -> Answer {
-    if batch::is_batch(headers, &body) {
-        batch::answer(runtime, &snapshot, &endpoint, headers, &body)
+    if batch::is_one(headers, &body) {
+        batch::answer(shared, &endpoint, headers, &body)
             .await
             .into()
     } else {
-        single(runtime, snapshot, endpoint, Via::Http(headers), body).await
+        single(shared, endpoint, Via::Http(headers), body).await
     }
 }
 
 /// Answers one message.
 pub(super) async fn single(
-    runtime: &Runtime,
-    snapshot: Arc<Snapshot>,
+    shared: &Arc<Shared>,
     endpoint: Endpoint,
     via: Via<'_>,
     body: Bytes,
 ) -> Answer {
     match Message::read(body) {
-        Ok(message) => read(runtime, snapshot, endpoint, via, message).await,
+        Ok(message) => read(shared, endpoint, via, message).await,
         Err(problem) => reply::problem(None, &problem, ClientEra::Unnegotiated).into(),
     }
 }
 
-/// Answers one message that has been read. Nothing below has access to the state, but for one wait for tool lists.
+/// Answers one message that has been read.
 pub(super) async fn read(
-    runtime: &Runtime,
-    snapshot: Arc<Snapshot>,
+    shared: &Arc<Shared>,
     endpoint: Endpoint,
     via: Via<'_>,
     message: Message,
 ) -> Answer {
-    let sessions = &runtime.services.sessions;
     match message.sort() {
         Ok(Sort::Request { id, method }) => {
-            let client = match Client::of(&message, &method, via, sessions) {
+            let client = match Client::of(&message, &method, via, &shared.sessions) {
                 Ok(client) => client,
                 Err(problem) => {
                     return reply::problem(Some(&id), &problem, ClientEra::Modern).into();
@@ -89,34 +86,26 @@ pub(super) async fn read(
             };
             let era = client.era;
             let request = Request {
-                services: &runtime.services,
-                snapshot,
-                settling: runtime.state.settling(),
+                shared,
                 endpoint,
                 message,
                 id,
                 client,
                 via,
             };
-            let is_subscription = method == "subscriptions/listen" && era == ClientEra::Modern;
-            let served = if is_subscription {
-                request.listen(runtime)
-            } else {
-                request.serve(&method).await
-            };
-            match served {
+            match request.serve(&method).await {
                 Ok(answer) => answer,
                 Err((id, problem)) => reply::problem(Some(&id), &problem, era).into(),
             }
         }
-        Ok(Sort::Notification { method }) => notice(sessions, &message, &method, via).into(),
+        Ok(Sort::Notification { method }) => notice(shared, &message, &method, via).into(),
         Ok(Sort::Response) => reply::accepted().into(),
         Err(problem) => reply::problem(None, &problem, ClientEra::Unnegotiated).into(),
     }
 }
 
-fn notice(sessions: &Sessions, message: &Message, method: &str, via: Via<'_>) -> Reply {
-    match Client::of(message, method, via, sessions) {
+fn notice(shared: &Shared, message: &Message, method: &str, via: Via<'_>) -> Reply {
+    match Client::of(message, method, via, &shared.sessions) {
         Ok(Client {
             session: Some(session),
             ..
@@ -134,9 +123,7 @@ fn notice(sessions: &Sessions, message: &Message, method: &str, via: Via<'_>) ->
 
 /// One request, with everything known about it.
 struct Request<'a> {
-    services: &'a Arc<Services>,
-    snapshot: Arc<Snapshot>,
-    settling: Settling<'a>,
+    shared: &'a Arc<Shared>,
     endpoint: Endpoint,
     message: Message,
     id: Bytes,
@@ -147,7 +134,7 @@ struct Request<'a> {
 type Served = Result<Answer, (Bytes, Problem)>;
 
 impl Request<'_> {
-    async fn serve(mut self, method: &str) -> Served {
+    async fn serve(self, method: &str) -> Served {
         let modern = self.client.era == ClientEra::Modern;
         if let Some(method) = Method::of(method) {
             return self.call(method).await;
@@ -162,6 +149,7 @@ impl Request<'_> {
                 let offer = self.offer();
                 Ok(reply::discovered(&self.id, offer, instructions.as_ref()).into())
             }
+            "subscriptions/listen" if modern => self.listen(),
             _ => Err((self.id, Problem::Method)),
         }
     }
@@ -179,7 +167,7 @@ impl Request<'_> {
 
     /// What a server says it can do, if it is there.
     fn abilities(&self, server: &str) -> Option<Capabilities> {
-        self.snapshot.server(server)?.upstream.abilities()
+        self.shared.snapshot().server(server)?.upstream.abilities()
     }
 
     /// Log messages are passed on from servers that many clients share, so each client's level is
@@ -195,7 +183,7 @@ impl Request<'_> {
         Ok(reply::done(&self.id).into())
     }
 
-    fn listen(self, runtime: &Runtime) -> Served {
+    fn listen(self) -> Served {
         let wanted = self.message.param("notifications").is_some_and(|filter| {
             let wanted = member(&filter, Span::whole(&filter), "toolsListChanged");
             wanted.and_then(|wanted| wanted.kind(&filter)) == Some(Kind::True)
@@ -208,13 +196,13 @@ impl Request<'_> {
             ended: None,
             framing: self.via.framing(),
         };
-        match listener.start(runtime) {
+        match listener.start(self.shared) {
             Some(events) => Ok(Reply::events(events).into()),
             None => Err((self.id, Problem::Busy)),
         }
     }
 
-    async fn initialize(mut self) -> Served {
+    async fn initialize(self) -> Served {
         let asked = self
             .message
             .param("protocolVersion")
@@ -236,7 +224,7 @@ impl Request<'_> {
         let instructions = self.instructions().await;
         Ok(Answer {
             session: match self.via {
-                Via::Http(_) => self.services.sessions.open(name),
+                Via::Http(_) => self.shared.sessions.open(name),
                 Via::Pipe(_) => None,
             },
             reply: reply::initialized(&self.id, version, self.offer(), instructions.as_ref()),
@@ -244,16 +232,13 @@ impl Request<'_> {
     }
 
     /// What boundaries mean, where there are some, and what the one server behind this endpoint says about itself.
-    async fn instructions(&mut self) -> Option<Listing> {
-        let own = match &self.endpoint {
-            Endpoint::Server(name) => {
-                let snapshot = Arc::clone(&self.snapshot);
-                self.snapshot = self.settling.wait(snapshot, &self.endpoint).await;
-                self.snapshot.server(name)?.instructions.as_ref()
-            }
-            Endpoint::Router | Endpoint::Direct => None,
+    async fn instructions(&self) -> Option<Listing> {
+        let Endpoint::Server(name) = &self.endpoint else {
+            return instructions::compose(&self.shared.config(), &self.endpoint, None);
         };
-        instructions::compose(&self.snapshot.settings.config, &self.endpoint, own)
+        let snapshot = self.shared.settled(&self.endpoint).await;
+        let own = snapshot.server(name)?.instructions.as_ref();
+        instructions::compose(&snapshot.settings.config, &self.endpoint, own)
     }
 
     async fn list(self) -> Served {
@@ -263,7 +248,7 @@ impl Request<'_> {
             return Err((self.id, Problem::Params("unknown cursor")));
         }
         let era = self.client.era;
-        let snapshot = self.settling.wait(self.snapshot, &self.endpoint).await;
+        let snapshot = self.shared.settled(&self.endpoint).await;
         let tools = match &self.endpoint {
             Endpoint::Router => router::list(),
             Endpoint::Direct => snapshot.list(era),

@@ -71,13 +71,10 @@ fn measure<'a>(what: &str, texts: &(impl Iterator<Item = &'a str> + Clone)) -> u
     changed_by_clean
 }
 
-/// The directory with test data, if this machine has it.
-fn data(suite: &str) -> Option<PathBuf> {
-    let root = std::env::var_os("COUNTERSIGN_TEST_DATA");
-    if root.is_none() {
-        println!("COUNTERSIGN_TEST_DATA is not set: {suite} was not run");
-    }
-    Some(PathBuf::from(root?).join("injection"))
+/// The texts of the test data.
+fn data() -> PathBuf {
+    let root = std::env::var_os("COUNTERSIGN_TEST_DATA").expect("COUNTERSIGN_TEST_DATA is set");
+    PathBuf::from(root).join("injection")
 }
 
 fn read(path: &Path) -> String {
@@ -103,10 +100,9 @@ fn our_samples_come_through_clean_untouched() {
 }
 
 #[test]
-fn emoji_sequences_come_through_clean() {
-    let Some(root) = data("emoji-test.txt") else {
-        return;
-    };
+#[ignore = "needs COUNTERSIGN_TEST_DATA"]
+fn emoji_sequences_come_through_clean_on_test_data() {
+    let root = data();
     let list = read(&root.join("emoji-test.txt"));
     let sequences: Vec<String> = list
         .lines()
@@ -125,10 +121,9 @@ fn emoji_sequences_come_through_clean() {
 }
 
 #[test]
-fn awkward_strings_change_only_where_they_hide_something() {
-    let Some(root) = data("blns.json") else {
-        return;
-    };
+#[ignore = "needs COUNTERSIGN_TEST_DATA"]
+fn awkward_strings_change_only_where_they_hide_something_on_test_data() {
+    let root = data();
     let strings: Vec<String> =
         serde_json::from_str(&read(&root.join("blns.json"))).expect("a list of strings");
     let changed = measure("awkward strings", &strings.iter().map(String::as_str));
@@ -137,10 +132,9 @@ fn awkward_strings_change_only_where_they_hide_something() {
 }
 
 #[test]
-fn benign_contexts_come_through_clean() {
-    let Some(root) = data("BIPIA contexts") else {
-        return;
-    };
+#[ignore = "needs COUNTERSIGN_TEST_DATA"]
+fn benign_contexts_come_through_clean_on_test_data() {
+    let root = data();
     // The tables are from an encyclopaedia and have zero-width spaces.
     for (name, limit) in [("email", 0), ("table", 8), ("code", 0)] {
         let lines = read(&root.join("bipia").join(name).join("train.jsonl"));

@@ -1,6 +1,6 @@
 //! The engine's promises, through its public face only.
 //!
-//! Suites that need data read the directory that `COUNTERSIGN_TEST_DATA` names, and say so when it is not set.
+//! Suites that need data read the directory that `COUNTERSIGN_TEST_DATA` names, and are ignored unless asked for.
 
 mod allocations;
 mod attacks;

@@ -27,20 +27,15 @@ pub(crate) fn say(line: impl Display) {
     writeln!(std::io::stderr(), "{line}").expect("stderr is open");
 }
 
-/// A folder of the test data; `None`, and a line that says so, when there is none.
-pub(crate) fn data(folder: &str) -> Option<PathBuf> {
-    let Some(root) = std::env::var_os("COUNTERSIGN_TEST_DATA") else {
-        say(format_args!(
-            "not run, COUNTERSIGN_TEST_DATA is not set: {folder}"
-        ));
-        return None;
-    };
+/// A folder of the test data.
+pub(crate) fn data(folder: &str) -> PathBuf {
+    let root = std::env::var_os("COUNTERSIGN_TEST_DATA").expect("COUNTERSIGN_TEST_DATA is set");
     let folder_path = Path::new(&root).join(folder);
     assert!(
         folder_path.is_dir(),
         "COUNTERSIGN_TEST_DATA has no folder {folder}"
     );
-    Some(folder_path)
+    folder_path
 }
 
 pub(crate) fn parse(text: &str) -> Tape<'_> {
