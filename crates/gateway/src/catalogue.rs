@@ -21,13 +21,14 @@ use tokio::time::{Instant, sleep};
 
 use budget::ListBudget;
 pub(crate) use described::shown;
+pub use survey::Tally;
 pub(crate) use survey::survey;
 
 use crate::events;
 use crate::pause;
-use crate::shared::Shared;
-use crate::state::{Entry, Settings, Tool, Tools};
-use crate::upstream::{Connection, Diagnostics, State, Upstream, ready};
+use crate::services::{Runtime, Services};
+use crate::state::{Entry, Server, Settings, State, Tool, Tools};
+use crate::upstream::{self, Connection, Diagnostics, Upstream, ready};
 
 /// Servers often change several tools at once.
 const DEBOUNCE: Duration = Duration::from_millis(250);
@@ -56,13 +57,13 @@ pub(crate) fn remembered(
 
 /// A server whose tools are kept up to date. Following it does not keep it running.
 #[derive(Debug)]
-pub(crate) struct Followed {
+pub(crate) struct TrackedServer {
     pub(crate) name: Arc<str>,
-    pub(crate) state: watch::Receiver<State>,
+    pub(crate) state: watch::Receiver<upstream::State>,
     diagnostics: Arc<Diagnostics>,
 }
 
-impl Followed {
+impl TrackedServer {
     pub(crate) fn new(upstream: &Upstream) -> Self {
         Self {
             name: Arc::clone(upstream.name()),
@@ -73,18 +74,18 @@ impl Followed {
 }
 
 /// Keeps a server's tools up to date for as long as the server is there.
-pub(crate) async fn follow(shared: Arc<Shared>, server: Followed) {
+pub(crate) async fn follow(runtime: Runtime, server: TrackedServer) {
     let mut state = server.state.clone();
     let mut budget = ListBudget::new(Instant::now());
     loop {
         if let Ok(connection) = ready(&mut state).await {
             tokio::select! {
-                () = track(&shared, &server, &connection, &mut budget) => {}
+                () = track(&runtime, &server, &connection, &mut budget) => {}
                 changed = state.changed() => if changed.is_err() { return },
             }
         } else {
             // Clients do not wait for a list that does not come.
-            shared.settle(&server);
+            settle(&runtime.state, &server);
             if state.changed().await.is_err() {
                 return;
             }
@@ -94,19 +95,19 @@ pub(crate) async fn follow(shared: Arc<Shared>, server: Followed) {
 
 /// Captures the list, and again whenever the server says so; never returns.
 async fn track(
-    shared: &Arc<Shared>,
-    server: &Followed,
+    runtime: &Runtime,
+    server: &TrackedServer,
     connection: &Connection,
     budget: &mut ListBudget,
 ) {
     let mut failures = 0;
     let mut is_first = true;
     loop {
-        await_turn(shared, server, budget).await;
+        await_turn(runtime, server, budget).await;
         match fetch::tools(connection).await {
             Ok(list) => {
                 failures = 0;
-                capture(shared, server, list, connection, is_first).await;
+                capture(runtime, server, list, connection, is_first).await;
                 is_first = false;
                 tokio::select! {
                     () = connection.list_changed() => sleep(DEBOUNCE).await,
@@ -120,8 +121,8 @@ async fn track(
                     server: &server.name,
                     why,
                 }
-                .emit(&shared.events);
-                shared.settle(server);
+                .emit(&runtime.services.events);
+                settle(&runtime.state, server);
                 tokio::select! {
                     () = connection.list_changed() => {}
                     () = sleep(pause::growing(failures + 3)) => {}
@@ -132,7 +133,7 @@ async fn track(
 }
 
 /// Waits until the server may have its tools listed.
-async fn await_turn(shared: &Arc<Shared>, server: &Followed, budget: &mut ListBudget) {
+async fn await_turn(runtime: &Runtime, server: &TrackedServer, budget: &mut ListBudget) {
     let wait = budget.take(Instant::now());
     if wait.is_zero() {
         return;
@@ -141,13 +142,19 @@ async fn await_turn(shared: &Arc<Shared>, server: &Followed, budget: &mut ListBu
         server: &server.name,
         seconds: wait.as_secs(),
     }
-    .emit(&shared.events);
+    .emit(&runtime.services.events);
     // Clients do not wait for a list that comes late.
-    shared.settle(server);
+    settle(&runtime.state, server);
     sleep(wait).await;
 }
 
-fn tell_captured(shared: &Shared, of: &Followed, from: &Connection, tools: usize, is_first: bool) {
+fn tell_captured(
+    services: &Services,
+    of: &TrackedServer,
+    from: &Connection,
+    tools: usize,
+    is_first: bool,
+) {
     let server = &*of.name;
     if is_first {
         let (era, version) = from.protocol();
@@ -166,32 +173,32 @@ fn tell_captured(shared: &Shared, of: &Followed, from: &Connection, tools: usize
         tools,
         is_first,
     }
-    .emit(&shared.events);
+    .emit(&services.events);
 }
 
 /// Turns a fresh list into tools, remembers them and offers them.
 async fn capture(
-    shared: &Arc<Shared>,
-    of: &Followed,
+    runtime: &Runtime,
+    of: &TrackedServer,
     list: fetch::List,
     from: &Connection,
     is_first: bool,
 ) {
-    let server = &of.name;
+    let (server, services) = (&of.name, &runtime.services);
     if let Some(why) = list.cut {
-        events::ListCut { server, why }.emit(&shared.events);
+        events::ListCut { server, why }.emit(&services.events);
     }
-    let (blocking, name) = (Arc::clone(shared), Arc::clone(server));
+    let (blocking, name) = (runtime.clone(), Arc::clone(server));
     let mirrors = from.mirrors();
     let captured = tokio::task::spawn_blocking(move || {
-        let snapshot = blocking.snapshot();
+        let snapshot = blocking.state.load();
         let known = snapshot.server(&name);
         let known = known.map(|server| Arc::clone(&server.tools));
         let known = known.unwrap_or_default();
         let settings = Arc::clone(&snapshot.settings);
         // Held longer, it would keep servers alive that are to end.
         drop(snapshot);
-        let under = (&*blocking, &*settings.config);
+        let under = (&*blocking.services, &*settings.config);
         let captured = capture::capture(under, &name, list.tools, &known, mirrors);
         let tools = Tools::new(captured.tools, true).lasting(list.ttl_ms);
         (settings, tools, captured.changed, captured.records)
@@ -199,38 +206,73 @@ async fn capture(
     let Ok((settings, tools, changed, mut records)) = captured.await else {
         return;
     };
-    tell_captured(shared, of, from, tools.all().len(), is_first);
+    tell_captured(services, of, from, tools.all().len(), is_first);
     let said = from.instructions();
-    let (instructions, poisoned) = described::instructions(shared, &settings, server, said);
+    let known = runtime
+        .state
+        .load()
+        .server(server)
+        .and_then(|server| server.instructions.clone());
+    let (instructions, poisoned) =
+        described::instructions(services, &settings, server, said, known.as_ref());
     records.extend(poisoned);
-    let found = Found {
+    let found = Capture {
         said: said.map(|said| said.bytes().clone()),
         settings,
         tools: Arc::new(tools),
         instructions,
         changed,
     };
-    shared.publish(of, found);
-    shared.metrics.observe(&records);
+    publish(&runtime.state, of, found);
+    services.metrics.observe(&records);
     // A remark is no reply: nothing waits for it.
-    let _remarked = shared.store.commit((), records).await;
+    let _remarked = services.store.commit((), records).await;
 }
 
-/// What a server was found to have, and the settings it was looked at under.
+/// Publishes what a server has, unless it was replaced by another server of its name. Clients are told only if its list has
+/// changed.
+fn publish(state: &State, of: &TrackedServer, found: Capture) {
+    state.change(|snapshot| {
+        let found = found.with_policy(&snapshot.settings, &of.name);
+        snapshot.replacing(&of.name, |server| {
+            if !server.upstream.is_behind(&of.state) {
+                return server.clone();
+            }
+            server.with(found.tools, found.instructions, found.changed)
+        })
+    });
+}
+
+/// Notes that a server's list does not come for now: the known list stays.
+fn settle(state: &State, of: &TrackedServer) {
+    let is_it = |server: &Server| !server.settled && server.upstream.is_behind(&of.state);
+    if !state.load().server(&of.name).is_some_and(is_it) {
+        return;
+    }
+    state.change(|snapshot| {
+        snapshot.replacing(&of.name, |server| {
+            let mut server = server.clone();
+            server.settled |= is_it(&server);
+            server
+        })
+    });
+}
+
+/// What a server was found to have, and the settings it was captured under.
 #[derive(Debug)]
-pub(crate) struct Found {
+struct Capture {
     settings: Arc<Settings>,
-    pub(crate) tools: Arc<Tools>,
-    pub(crate) instructions: Option<Bytes>,
+    tools: Arc<Tools>,
+    instructions: Option<Bytes>,
     /// The instructions as the server gave them.
     said: Option<Bytes>,
     /// Whether the list differs from the one that was known.
-    pub(crate) changed: bool,
+    changed: bool,
 }
 
-impl Found {
+impl Capture {
     /// The same under the policies of these settings, which may have changed since.
-    pub(crate) fn with_policy(mut self, settings: &Arc<Settings>, server: &str) -> Self {
+    fn with_policy(mut self, settings: &Arc<Settings>, server: &str) -> Self {
         if !Arc::ptr_eq(&self.settings, settings) {
             let config = &settings.config;
             self.tools = self.tools.with_policies(config, server);

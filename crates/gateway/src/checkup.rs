@@ -13,7 +13,7 @@ use thiserror::Error;
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 
-use crate::catalogue::survey;
+use crate::catalogue::{Tally, survey};
 use crate::upstream::eras::Known;
 use crate::upstream::stdio::End;
 use crate::upstream::supervisor::{Means, Supervisor};
@@ -31,19 +31,6 @@ pub struct Checkup {
     pub version: String,
     /// Its tools.
     pub tally: Tally,
-}
-
-/// What a server's list has.
-#[derive(Debug, Default)]
-pub struct Tally {
-    /// How many tools there are.
-    pub tools: usize,
-    /// Entries of the list that are no tools.
-    pub skipped: usize,
-    /// How many declare an output schema.
-    pub output_schemas: usize,
-    /// Tools whose schema cannot be enforced, and why.
-    pub unenforceable: Vec<(String, String)>,
 }
 
 /// How a server was found that cannot be called.

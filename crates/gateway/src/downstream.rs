@@ -1,23 +1,15 @@
-//! Clients: who they are, what they may, and what they ask. Turns HTTP requests, and lines
-//! on standard input, into calls and other questions, and knows nothing of servers. Stage 1.
+//! How clients come in: MCP over HTTP, and MCP over standard input and output. Turns messages into calls and other requests,
+//! and knows nothing of servers. Stage 1. A request is given the snapshot of the moment it came in.
 
-mod api;
 mod batch;
 mod client;
-mod http;
+pub(crate) mod http;
 mod instructions;
-mod intake;
-mod level;
 mod listen;
 mod mcp;
 mod message;
 mod relay;
-mod session;
 mod stdio;
 mod via;
 
-pub(crate) use api::events::Feed;
-pub(crate) use client::Client;
-pub(crate) use http::serve;
-pub(crate) use session::Sessions;
 pub(crate) use stdio::{Door, write};

@@ -1,6 +1,26 @@
 //! What an operator should know about the running gateway, as types: emitting one writes the log
 //! line and counts it, so the two cannot disagree. Payloads are never among the fields.
 
+/// An event: a struct whose `emit` counts it and logs its fields.
+macro_rules! event {
+    (
+        $(#[$meta:meta])*
+        $name:ident $(<$life:lifetime>)? { $($field:ident: $type:ty),* }
+        counts $counter:ident, logs $level:ident $message:literal
+    ) => {
+        $(#[$meta])*
+        pub(crate) struct $name $(<$life>)? { $(pub(crate) $field: $type),* }
+
+        impl $(<$life>)? $name $(<$life>)? {
+            pub(crate) fn emit(&self, events: &$crate::events::Events) {
+                $crate::events::count(&events.$counter);
+                let Self { $($field),* } = *self;
+                tracing::$level!($($field,)* $message);
+            }
+        }
+    };
+}
+
 mod call;
 mod classified;
 mod configuration;
@@ -43,7 +63,7 @@ macro_rules! counters {
 counters! {
     /// Calls answered.
     calls,
-    /// Answers nobody waited for: late, doubled, or under a wrong id.
+    /// Answers that no request waited for: late, doubled, or under a wrong id.
     stray_answers,
     /// Lines of a child that are no messages.
     lines_skipped,

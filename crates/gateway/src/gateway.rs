@@ -1,10 +1,15 @@
 //! A running gateway: everything it is made of is started here in order, and stopped in the
 //! reverse order, so that no call is lost and no child outlives it.
 
+mod keys;
+mod listener;
+mod plan;
+mod reload;
+mod wrapped;
+
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_audit::{Options, Retention, Store, StoreError};
@@ -13,18 +18,20 @@ use thiserror::Error;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 
-use crate::downstream;
-use crate::drain::Phase;
-use crate::key::{Key, KeyError, Keys};
-use crate::plan::Plan;
-use crate::reload;
-use crate::shared::Shared;
+use crate::config_change::Request;
+use crate::services::{Phase, Runtime, Services};
 use crate::state::{Endpoint, Settings};
+use keys::Keys;
+use plan::Plan;
+use reload::Reloader;
+
+pub use keys::{Key, KeyError, stored_admin_key, stored_api_key};
+pub use wrapped::Wrapped;
 
 /// How long calls may go on once the gateway stops.
 const DRAIN: Duration = Duration::from_secs(10);
 /// How long they may take to be told to end.
-pub(crate) const CANCEL: Duration = Duration::from_secs(3);
+const CANCEL: Duration = Duration::from_secs(3);
 const DAY: Duration = Duration::from_hours(24);
 
 /// Why a gateway did not start.
@@ -78,7 +85,7 @@ pub enum StartError {
 /// A gateway that serves.
 #[derive(Debug)]
 pub struct Gateway {
-    shared: Arc<Shared>,
+    runtime: Runtime,
     address: SocketAddr,
     keys: Keys,
     acceptor: JoinHandle<()>,
@@ -98,14 +105,14 @@ impl Gateway {
         let bound = bound.and_then(|listener| Ok((listener.local_addr()?, listener)));
         let (address, listener) = bound.map_err(|source| StartError::Listen { listen, source })?;
         tokio::spawn(store.deliver());
-        let shared = Arc::new(Shared::empty(&opened, store));
+        let (runtime, requests) = Runtime::new(&opened, store);
         let guard = keys.guard(&config);
         let settings = Settings::new(config, Some(guard));
-        Plan::make(&shared, settings)?.carry_out(&shared).await;
-        tokio::spawn(reload::watch(Arc::clone(&shared)));
-        let acceptor = tokio::spawn(downstream::serve(Arc::clone(&shared), listener));
+        Plan::make(&runtime, settings)?.carry_out(&runtime).await;
+        Reloader::start(&runtime, opened, requests);
+        let acceptor = tokio::spawn(listener::serve(runtime.clone(), listener));
         Ok(Self {
-            shared,
+            runtime,
             address,
             keys,
             acceptor,
@@ -129,26 +136,27 @@ impl Gateway {
 
     /// Waits until every server has been heard, or has had its time.
     pub async fn settled(&self) {
-        self.shared.settled(&Endpoint::Direct).await;
+        let state = &self.runtime.state;
+        state.settling().wait(state.load(), &Endpoint::Direct).await;
     }
 
     /// Reads the configuration file now, instead of within a second, whether it has changed or not. How it fares is
     /// logged, counted and recorded.
     pub async fn reload(&self) {
-        drop(reload::reread(&self.shared).await);
+        drop(self.runtime.services.reloads.request(Request::Reread).await);
     }
 
     /// How often each operational event has happened, by name.
     pub fn counts(&self) -> Vec<(&'static str, u64)> {
-        self.shared.events.counts()
+        self.runtime.services.events.counts()
     }
 
     /// Stops in good order: takes nothing new, lets calls finish, ends children, closes the store. Calls under way
     /// are told to end once `hurry` resolves, or after ten seconds.
     pub async fn stop(self, hurry: impl Future<Output = ()>) {
-        wind_down(&self.shared, hurry).await;
+        wind_down(&self.runtime.services, hurry).await;
         self.acceptor.abort();
-        self.shared.store.close().await;
+        self.runtime.services.store.close().await;
     }
 }
 
@@ -169,8 +177,8 @@ fn open_listener(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// Takes nothing new, lets calls finish, then tells them to end, and ends the servers.
-pub(crate) async fn wind_down(shared: &Shared, hurry: impl Future<Output = ()>) {
-    let drain = &shared.drain;
+async fn wind_down(services: &Services, hurry: impl Future<Output = ()>) {
+    let drain = &services.drain;
     drain.enter(Phase::Draining);
     let finished = tokio::select! {
         finished = drain.idle(DRAIN) => finished,
@@ -180,11 +188,11 @@ pub(crate) async fn wind_down(shared: &Shared, hurry: impl Future<Output = ()>) 
         drain.enter(Phase::Cancelling);
         drain.idle(CANCEL).await;
     }
-    shared.fleet.end().await;
+    services.fleet.end().await;
 }
 
 /// What is configured must exist, before anything is started.
-pub(crate) fn check(config: &Config) -> Result<(), StartError> {
+fn check(config: &Config) -> Result<(), StartError> {
     if config.storage.url.expose() != "sqlite:" {
         return Err(StartError::Unsupported(
             "a storage url other than sqlite:".to_owned(),
@@ -197,7 +205,7 @@ pub(crate) fn check(config: &Config) -> Result<(), StartError> {
     Ok(())
 }
 
-pub(crate) fn open_store(config: &Config) -> Result<Store, StartError> {
+fn open_store(config: &Config) -> Result<Store, StartError> {
     Store::open(&store_options(config)).map_err(|source| StartError::Store {
         data_dir: config.data_dir.clone(),
         source,

@@ -1,5 +1,5 @@
 //! The MCP gateway: an agent's call goes in, a server answers, and what comes back has been
-//! inspected and recorded before anyone reads it.
+//! inspected and recorded before the agent reads it.
 //!
 //! The life of a call is one page: `path/call.rs`. [`Gateway::start`] takes a
 //! [`Config`](countersign_config::Config) and serves until it is stopped; [`Wrapped`] is the same for one client over
@@ -18,33 +18,28 @@
 //! # }
 //! ```
 
+mod admin;
 mod catalogue;
 mod checkup;
+mod config_change;
 mod downstream;
-mod drain;
 mod events;
-mod fleet;
 mod gateway;
-mod key;
-mod lists;
-mod metrics;
+mod http;
 mod path;
 mod pause;
-mod plan;
-mod preview;
 mod random;
-mod reload;
-mod shared;
+mod services;
 mod state;
 mod upstream;
-mod wrapped;
 
-pub use checkup::{Checkup, PROTOCOL_VERSIONS, Sick, Tally, Trouble};
+pub use admin::preview::{PreviewQuery, preview};
+pub use catalogue::Tally;
+pub use checkup::{Checkup, PROTOCOL_VERSIONS, Sick, Trouble};
 pub use countersign_classify as classify;
 pub use countersign_inspect as inspect;
-pub use gateway::{Gateway, StartError, store_options};
-pub use key::{Key, KeyError, stored_admin_key, stored_api_key};
-pub use preview::{PreviewQuery, preview};
+pub use gateway::{
+    Gateway, Key, KeyError, StartError, Wrapped, store_options, stored_admin_key, stored_api_key,
+};
 pub use random::ProcessNoise;
 pub use upstream::stdio::End;
-pub use wrapped::Wrapped;

@@ -1,5 +1,5 @@
-//! Everything a request is decided by: the configuration, the servers and their tools, and who may come in. All of it is
-//! immutable: a change makes a new snapshot.
+//! Everything that a request is decided by: the configuration, the servers and their tools, and who may come in. All of it is
+//! immutable: a change makes a new snapshot, which [`State`] holds.
 
 mod endpoint;
 mod entry;
@@ -13,6 +13,13 @@ mod tool;
 mod tools;
 mod words;
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use tokio::sync::watch;
+use tokio::time::timeout;
+
 pub(crate) use endpoint::Endpoint;
 pub(crate) use entry::Entry;
 pub(crate) use guard::Guard;
@@ -23,3 +30,114 @@ pub(crate) use snapshot::{Server, Snapshot};
 pub(crate) use tool::{Naming, Tool};
 pub(crate) use tools::Tools;
 pub(crate) use words::words;
+
+/// How long a request may wait for servers that are coming up.
+const SETTLING: Duration = Duration::from_secs(10);
+
+/// Holds the current snapshot. What serves a request is given one snapshot, and no access to the holder.
+#[derive(Debug)]
+pub(crate) struct State {
+    current: ArcSwap<Snapshot>,
+    /// Held while a new snapshot is made, so that no change is lost.
+    changing: Mutex<()>,
+    changed: watch::Sender<()>,
+}
+
+impl State {
+    pub(crate) fn new(snapshot: Snapshot) -> Self {
+        Self {
+            current: ArcSwap::from_pointee(snapshot),
+            changing: Mutex::new(()),
+            changed: watch::Sender::new(()),
+        }
+    }
+
+    /// The current snapshot.
+    pub(crate) fn load(&self) -> Arc<Snapshot> {
+        self.current.load_full()
+    }
+
+    /// Tells of every new snapshot.
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    /// Makes a new snapshot from the current one.
+    pub(crate) fn change(&self, change: impl FnOnce(&Snapshot) -> Snapshot) {
+        {
+            let _changing = self.lock();
+            let next = change(&self.current.load());
+            self.current.store(Arc::new(next));
+        }
+        self.changed.send_replace(());
+    }
+
+    /// Makes `next` the current snapshot if that is still `before`; says whether it was.
+    pub(crate) fn compare_and_swap(&self, before: &Arc<Snapshot>, next: Snapshot) -> bool {
+        {
+            let _changing = self.lock();
+            if !Arc::ptr_eq(before, &self.current.load()) {
+                return false;
+            }
+            self.current.store(Arc::new(next));
+        }
+        self.changed.send_replace(());
+        true
+    }
+
+    /// For a request that may have to wait for tool lists.
+    pub(crate) fn settling(&self) -> Settling<'_> {
+        Settling(self)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, ()> {
+        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Lets a request wait for the servers behind its endpoint, and gives it nothing else.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Settling<'a>(&'a State);
+
+impl Settling<'_> {
+    /// The request's own snapshot if the servers behind the endpoint have been asked for their tools. Otherwise the first
+    /// snapshot in which they have, or the current one after ten seconds.
+    pub(crate) async fn wait(self, snapshot: Arc<Snapshot>, endpoint: &Endpoint) -> Arc<Snapshot> {
+        let Self(state) = self;
+        let wait = async {
+            let mut changed = state.changes();
+            let mut snapshot = snapshot;
+            while !snapshot.is_settled(endpoint) {
+                snapshot = state.load();
+                if !snapshot.is_settled(endpoint) && changed.changed().await.is_err() {
+                    break;
+                }
+            }
+            snapshot
+        };
+        let settled = timeout(SETTLING, wait).await;
+        settled.unwrap_or_else(|_| state.load())
+    }
+}
+
+/// Lets the end of a call have a tool listed anew, and gives it nothing else.
+#[derive(Debug)]
+pub(crate) struct Relisting(Arc<State>);
+
+impl Relisting {
+    pub(crate) fn new(state: &Arc<State>) -> Self {
+        Self(Arc::clone(state))
+    }
+
+    /// Lists a server's tools anew, because a result broke the contract of `tool`. How that tool is listed depends on the
+    /// current snapshot, not on the snapshot of the call.
+    pub(crate) fn relist(&self, server: &str, tool: &str) {
+        let Self(state) = self;
+        let snapshot = state.load();
+        let tools = snapshot.server(server).map(|server| &server.tools);
+        let tool = tools.and_then(|tools| tools.get(tool));
+        if tool.is_some_and(|tool| tool.lists_conforming()) {
+            state.change(|snapshot| snapshot.replacing(server, Server::relisted));
+        }
+    }
+}

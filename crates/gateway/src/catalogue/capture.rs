@@ -14,7 +14,7 @@ use countersign_wire::MirroredArguments;
 use super::change::{self, Change, changes};
 use super::remarks::Remarks;
 use crate::events;
-use crate::shared::Shared;
+use crate::services::Services;
 use crate::state::{Entry, Tool, Tools};
 
 /// What a list came to.
@@ -28,16 +28,16 @@ pub(super) struct Captured {
 /// Makes tools of a list. `mirrors`: arguments of their calls are repeated as headers, which a tool
 /// has to be fit for.
 pub(super) fn capture(
-    (shared, config): (&Shared, &Config),
+    (services, config): (&Services, &Config),
     server: &str,
     list: Vec<Bytes>,
     known: &Tools,
     mirrors: bool,
 ) -> Captured {
     let mut remarks = Remarks::default();
-    let entries = entries(shared, server, list, mirrors);
+    let entries = entries(services, server, list, mirrors);
     let mut tools = Vec::with_capacity(entries.len());
-    for (entry, generation) in stored((shared, config), server, entries, known) {
+    for (entry, generation) in stored((services, config), server, entries, known) {
         let Some(generation) = generation else {
             tools.extend(known.get(entry.name()).cloned());
             continue;
@@ -45,16 +45,16 @@ pub(super) fn capture(
         let policy = config.policy(server, entry.name());
         let tool = Tool::capture(entry, server, generation.number, policy);
         if generation.is_new {
-            remarks.add(shared, server, &tool);
+            remarks.add(services, server, &tool);
         }
         tools.push(Arc::new(tool));
     }
     let changes = changes(known, &tools);
-    let mut records = remarks.into_records(shared, server);
+    let mut records = remarks.into_records(services, server);
     // The very first list of a server changes nothing: there was none before.
     if known.fresh || !known.all().is_empty() {
-        forget(shared, server, &changes);
-        let id = shared.store.next_id();
+        forget(services, server, &changes);
+        let id = services.store.next_id();
         records.extend(change::record(id, server, &changes, &tools));
     }
     Captured {
@@ -65,7 +65,7 @@ pub(super) fn capture(
 }
 
 /// The elements that are tools; the first of each name.
-fn entries(shared: &Shared, server: &str, list: Vec<Bytes>, mirrors: bool) -> Vec<Entry> {
+fn entries(services: &Services, server: &str, list: Vec<Bytes>, mirrors: bool) -> Vec<Entry> {
     let mut names = HashSet::new();
     let mut entries = Vec::with_capacity(list.len());
     for (index, raw) in list.into_iter().enumerate() {
@@ -78,7 +78,7 @@ fn entries(shared: &Shared, server: &str, list: Vec<Bytes>, mirrors: bool) -> Ve
         });
         match entry {
             Ok(entry) => entries.push(entry),
-            Err(why) => events::ToolSkipped { server, index, why }.emit(&shared.events),
+            Err(why) => events::ToolSkipped { server, index, why }.emit(&services.events),
         }
     }
     entries
@@ -86,7 +86,7 @@ fn entries(shared: &Shared, server: &str, list: Vec<Bytes>, mirrors: bool) -> Ve
 
 /// Each entry with the generation the store gave it; without one if it is known as it is.
 fn stored(
-    (shared, config): (&Shared, &Config),
+    (services, config): (&Services, &Config),
     server: &str,
     entries: Vec<Entry>,
     known: &Tools,
@@ -110,7 +110,7 @@ fn stored(
         })
         .collect();
     // A tool that could not be stored has no generation; it is tried again with the next list.
-    let generations = shared.store.reader().put_tools(server, &declared);
+    let generations = services.store.reader().put_tools(server, &declared);
     let mut generations = generations.unwrap_or_default().into_iter();
     let unstored = Generation {
         number: 0,
@@ -123,7 +123,7 @@ fn stored(
 
 /// A tool that is gone leaves an empty generation behind, so that a restart does not bring it back
 /// and records of it can still be looked up.
-fn forget(shared: &Shared, server: &str, changes: &[(String, Change)]) {
+fn forget(services: &Services, server: &str, changes: &[(String, Change)]) {
     let gone = changes
         .iter()
         .filter(|(_, change)| *change == Change::Removed);
@@ -135,5 +135,5 @@ fn forget(shared: &Shared, server: &str, changes: &[(String, Change)]) {
         })
         .collect();
     // A mark that cannot be written is missed at a restart only, and the list fetched then corrects it.
-    shared.store.reader().put_tools(server, &gone).ok();
+    services.store.reader().put_tools(server, &gone).ok();
 }

@@ -6,12 +6,12 @@ use countersign_audit::{Record, Source};
 use countersign_config::Config;
 use countersign_inspect::{Decision, Listing};
 
-use crate::shared::Shared;
+use crate::services::Services;
 use crate::state::Settings;
 
 /// The record about a description or instructions that had something in them.
 pub(super) fn record(
-    shared: &Shared,
+    services: &Services,
     server: &str,
     tool: Option<&str>,
     listing: &Listing,
@@ -19,7 +19,7 @@ pub(super) fn record(
     if listing.decision() == Decision::Allowed {
         return None;
     }
-    let mut record = Record::decided(shared.store.next_id(), listing.decision());
+    let mut record = Record::decided(services.store.next_id(), listing.decision());
     record.source = Source::Internal;
     record.server = Some(server.to_owned());
     record.tool = tool.map(str::to_owned);
@@ -38,24 +38,21 @@ fn cleaned(said: &Bytes, config: &Config, server: &str) -> Listing {
     Listing::instructions(said.clone(), &policy.sanitisation)
 }
 
-/// A server's instructions as they may be shown, and the record about them unless they were shown before.
+/// A server's instructions as they may be shown, and the record about them unless they are `known`.
 pub(super) fn instructions(
-    shared: &Shared,
+    services: &Services,
     settings: &Settings,
     server: &str,
     said: Option<&Listing>,
+    known: Option<&Bytes>,
 ) -> (Option<Bytes>, Option<Record>) {
     let Some(said) = said else {
         return (None, None);
     };
     let listing = cleaned(said.bytes(), &settings.config, server);
-    let snapshot = shared.snapshot();
-    let known = snapshot
-        .server(server)
-        .and_then(|server| server.instructions.as_ref());
     let is_news = known != Some(listing.bytes());
     let record = is_news
-        .then(|| record(shared, server, None, &listing))
+        .then(|| record(services, server, None, &listing))
         .flatten();
     (Some(listing.bytes().clone()), record)
 }

@@ -7,7 +7,7 @@ use countersign_audit::{Finding, Kind, Outcome, Record, Severity, Source, Stage}
 use countersign_inspect::{Contract, Diagnostic};
 
 use super::described;
-use crate::shared::Shared;
+use crate::services::Services;
 use crate::state::Tool;
 
 /// Records of each sort about one list.
@@ -23,16 +23,16 @@ pub(super) struct Remarks {
 
 impl Remarks {
     /// What there is to say about a tool that was not declared like this before.
-    pub(super) fn add(&mut self, shared: &Shared, server: &str, tool: &Tool) {
+    pub(super) fn add(&mut self, services: &Services, server: &str, tool: &Tool) {
         for diagnostic in tool.contract().take_diagnostics() {
             if self.diagnostics.len() < MAX_EACH {
-                let record = diagnosed(shared, server, tool.contract(), diagnostic);
+                let record = diagnosed(services, server, tool.contract(), diagnostic);
                 self.diagnostics.push(record);
             } else {
                 self.left_out += 1;
             }
         }
-        let described = described::record(shared, server, Some(tool.name()), tool.listing());
+        let described = described::record(services, server, Some(tool.name()), tool.listing());
         if let Some(record) = described {
             if self.descriptions.len() < MAX_EACH {
                 self.descriptions.push(record);
@@ -42,11 +42,11 @@ impl Remarks {
         }
     }
 
-    pub(super) fn into_records(self, shared: &Shared, server: &str) -> Vec<Record> {
+    pub(super) fn into_records(self, services: &Services, server: &str) -> Vec<Record> {
         let mut records = self.diagnostics;
         records.extend(self.descriptions);
         if self.left_out > 0 {
-            let mut record = internal(shared, server);
+            let mut record = internal(services, server);
             let count = self.left_out;
             record.reason = Some(format!(
                 "{count} more remarks about schemas and descriptions of this list are not recorded one by one"
@@ -57,16 +57,16 @@ impl Remarks {
     }
 }
 
-fn internal(shared: &Shared, server: &str) -> Record {
-    let id = shared.store.next_id();
+fn internal(services: &Services, server: &str) -> Record {
+    let id = services.store.next_id();
     let mut record = Record::new(id, Kind::SchemaDiagnostic, Outcome::Success);
     record.source = Source::Internal;
     record.server = Some(server.to_owned());
     record
 }
 
-fn diagnosed(shared: &Shared, server: &str, contract: &Contract, about: &Diagnostic) -> Record {
-    let mut record = internal(shared, server);
+fn diagnosed(services: &Services, server: &str, contract: &Contract, about: &Diagnostic) -> Record {
+    let mut record = internal(services, server);
     record.tool = Some(contract.tool().tool().to_owned());
     record.schema_generation = Some(contract.generation());
     record.reason = Some(format!("{}: {}", about.member, about.detail));

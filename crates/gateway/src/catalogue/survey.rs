@@ -1,12 +1,24 @@
 //! A server's tools counted, without remembering them: how many there are, and how much of what they declare can be
-//! enforced. For whoever looks a server over; calls never come by here.
+//! enforced. For health checks; calls never come by here.
 
 use countersign_config::Config;
 
 use super::fetch;
-use crate::checkup::Tally;
 use crate::state::{Entry, Tool};
 use crate::upstream::Connection;
+
+/// What a server's list has.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// How many tools there are.
+    pub tools: usize,
+    /// Entries of the list that are no tools.
+    pub skipped: usize,
+    /// How many declare an output schema.
+    pub output_schemas: usize,
+    /// Tools whose schema cannot be enforced, and why.
+    pub unenforceable: Vec<(String, String)>,
+}
 
 /// Asks a server for its list and counts what is in it.
 pub(crate) async fn survey(

@@ -15,22 +15,23 @@ use super::mcp::single;
 use super::message::{Message, Sort};
 use super::via::Via;
 use crate::path::reply::{self, Problem, Reply};
-use crate::shared::Shared;
-use crate::state::Endpoint;
+use crate::services::Runtime;
+use crate::state::{Endpoint, Snapshot};
 
 pub(super) const VERSION: &str = "2025-03-26";
 /// More than this in one body is not answered.
 const MOST: usize = 64;
 
 /// Whether a body is several messages from a client that may send them.
-pub(super) fn is_one(headers: &HeaderMap, body: &[u8]) -> bool {
+pub(super) fn is_batch(headers: &HeaderMap, body: &[u8]) -> bool {
     let version = || headers.get("mcp-protocol-version");
     body.trim_ascii_start().starts_with(b"[") && version().is_none_or(|version| version == VERSION)
 }
 
 /// Answers each message that wants an answer.
 pub(super) async fn answer(
-    shared: &Arc<Shared>,
+    runtime: &Runtime,
+    snapshot: &Arc<Snapshot>,
     endpoint: &Endpoint,
     headers: &HeaderMap,
     body: &Bytes,
@@ -47,7 +48,8 @@ pub(super) async fn answer(
             let problem = Problem::Invalid("initialize stands alone");
             reply::problem(Some(&id), &problem, ClientEra::Legacy)
         } else {
-            let answer = single(shared, endpoint.clone(), Via::Http(&headers), message).await;
+            let (snapshot, via) = (Arc::clone(snapshot), Via::Http(&headers));
+            let answer = single(runtime, snapshot, endpoint.clone(), via, message).await;
             answer.reply
         };
         if reply.status != StatusCode::ACCEPTED {
@@ -97,14 +99,14 @@ mod tests {
     #[test]
     fn only_the_version_that_has_them_may_send_several() {
         let mut headers = HeaderMap::new();
-        assert!(is_one(&headers, b" [1]") && !is_one(&headers, b"{}"));
+        assert!(is_batch(&headers, b" [1]") && !is_batch(&headers, b"{}"));
         headers.insert("mcp-protocol-version", VERSION.parse().expect("a header"));
-        assert!(is_one(&headers, b"[]"));
+        assert!(is_batch(&headers, b"[]"));
         headers.insert(
             "mcp-protocol-version",
             "2025-06-18".parse().expect("a header"),
         );
-        assert!(!is_one(&headers, b"[]"));
+        assert!(!is_batch(&headers, b"[]"));
     }
 
     #[test]

@@ -16,21 +16,13 @@ use hyper::HeaderMap;
 use hyper::header::AsHeaderName;
 
 use super::message::{Message, text};
-use super::session::{Session, Sessions};
 use super::via::{Pipe, Via};
+use crate::path::client::Client;
 use crate::path::reply::{LEGACY, Problem};
+use crate::services::{Session, Sessions};
 
 /// Clients choose their names; records are not the place for essays.
 const LONGEST_NAME: usize = 128;
-
-/// Who sent a request.
-#[derive(Clone, Debug)]
-pub(crate) struct Client {
-    pub(crate) era: ClientEra,
-    /// What it calls itself.
-    pub(crate) name: Option<Arc<str>>,
-    pub(crate) session: Option<Arc<Session>>,
-}
 
 impl Client {
     /// Identifies the sender of a message.

@@ -10,10 +10,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep};
 
 use super::relay::PULSE;
-use crate::drain::Phase;
 use crate::path::reply::{self, Framing};
-use crate::shared::Shared;
-use crate::state::Endpoint;
+use crate::services::{Phase, Runtime};
+use crate::state::{Endpoint, State};
 
 /// Several servers may change at once, at the start all of them.
 const DEBOUNCE: Duration = Duration::from_millis(100);
@@ -29,19 +28,21 @@ pub(super) struct Listener {
     pub(super) list_changed: bool,
     /// The revision of the list it was shown before: what changed between that and now is news too.
     pub(super) shown: Option<u64>,
-    /// Resolves when nobody is to be told any more.
+    /// Resolves when the stream is to end.
     pub(super) ended: Option<oneshot::Receiver<()>>,
     pub(super) framing: Framing,
 }
 
 impl Listener {
     /// Starts to listen: the events, as they happen. Nothing if too many do already.
-    pub(super) fn start(mut self, shared: &Arc<Shared>) -> Option<mpsc::Receiver<Bytes>> {
-        let place = Arc::clone(&shared.listeners).try_acquire_owned().ok()?;
+    pub(super) fn start(mut self, runtime: &Runtime) -> Option<mpsc::Receiver<Bytes>> {
+        let place = Arc::clone(&runtime.services.listeners)
+            .try_acquire_owned()
+            .ok()?;
         let (events, body) = mpsc::channel(WAITING);
-        let shared = Arc::clone(shared);
+        let runtime = runtime.clone();
         // From now on: what changes before the task runs is news too.
-        let now = || shared.snapshot().revision(&self.endpoint);
+        let now = || runtime.state.load().revision(&self.endpoint);
         let seen = self.shown.unwrap_or_else(now);
         tokio::spawn(async move {
             let _place = place;
@@ -57,17 +58,17 @@ impl Listener {
                 biased;
                 () = ended => {}
                 () = events.closed() => {}
-                () = shared.drain.reached(Phase::Draining) => self.farewell(&events),
+                () = runtime.services.drain.reached(Phase::Draining) => self.farewell(&events),
                 // A reader that is too slow.
-                () = self.tell(&shared, seen, &events) => {}
+                () = self.tell(&runtime.state, seen, &events) => {}
             }
         });
         Some(body)
     }
 
     /// Tells the news; comes back when the reader takes none.
-    async fn tell(&self, shared: &Shared, mut seen: u64, events: &mpsc::Sender<Bytes>) {
-        let mut changes = shared.changes();
+    async fn tell(&self, state: &State, mut seen: u64, events: &mpsc::Sender<Bytes>) {
+        let mut changes = state.changes();
         if self.shown.is_some() {
             changes.mark_changed();
         }
@@ -89,7 +90,7 @@ impl Listener {
                         return;
                     }
                     sleep(DEBOUNCE).await;
-                    let now = shared.snapshot().revision(&self.endpoint);
+                    let now = state.load().revision(&self.endpoint);
                     let is_news = std::mem::replace(&mut seen, now) != now;
                     (is_news && self.list_changed)
                         .then(|| reply::list_changed(self.subscription.as_deref()))
@@ -106,7 +107,7 @@ impl Listener {
     /// A subscription that ends in good order has an answer.
     fn farewell(&self, events: &mpsc::Sender<Bytes>) {
         if let Some(id) = &self.subscription {
-            // Whoever does not take it learns it by the end of the stream.
+            // A client that does not take it learns it by the end of the stream.
             let _missed = events.try_send(self.framing.message(&reply::unsubscribed(id)));
         }
     }

@@ -13,17 +13,16 @@ use countersign_wire::Method;
 use countersign_wire::json::member;
 use hyper::HeaderMap;
 
-use super::batch;
-use super::client::{Client, client_name};
-use super::level::Level;
+use super::client::client_name;
 use super::listen::Listener;
 use super::message::{Message, Sort, text};
 use super::via::Via;
-use crate::downstream::instructions;
+use super::{batch, instructions};
+use crate::path::client::Client;
 use crate::path::reply::{self, LEGACY, OLDEST, Offer, Problem, Reply};
 use crate::path::router;
-use crate::shared::Shared;
-use crate::state::Endpoint;
+use crate::services::{Level, Runtime, Services, Sessions};
+use crate::state::{Endpoint, Settling, Snapshot};
 
 /// A reply, and the session it opens.
 pub(super) struct Answer {
@@ -42,43 +41,47 @@ impl From<Reply> for Answer {
 
 /// Answers what a client sent: a message, or several where its version has that.
 pub(super) async fn answer(
-    shared: &Arc<Shared>,
+    runtime: &Runtime,
+    snapshot: Arc<Snapshot>,
     endpoint: Endpoint,
     headers: &HeaderMap,
     body: Bytes,
 ) -> Answer {
-    if batch::is_one(headers, &body) {
-        batch::answer(shared, &endpoint, headers, &body)
+    if batch::is_batch(headers, &body) {
+        batch::answer(runtime, &snapshot, &endpoint, headers, &body)
             .await
             .into()
     } else {
-        single(shared, endpoint, Via::Http(headers), body).await
+        single(runtime, snapshot, endpoint, Via::Http(headers), body).await
     }
 }
 
 /// Answers one message.
 pub(super) async fn single(
-    shared: &Arc<Shared>,
+    runtime: &Runtime,
+    snapshot: Arc<Snapshot>,
     endpoint: Endpoint,
     via: Via<'_>,
     body: Bytes,
 ) -> Answer {
     match Message::read(body) {
-        Ok(message) => read(shared, endpoint, via, message).await,
+        Ok(message) => read(runtime, snapshot, endpoint, via, message).await,
         Err(problem) => reply::problem(None, &problem, ClientEra::Unnegotiated).into(),
     }
 }
 
-/// Answers one message that has been read.
+/// Answers one message that has been read. Nothing below has access to the state, but for one wait for tool lists.
 pub(super) async fn read(
-    shared: &Arc<Shared>,
+    runtime: &Runtime,
+    snapshot: Arc<Snapshot>,
     endpoint: Endpoint,
     via: Via<'_>,
     message: Message,
 ) -> Answer {
+    let sessions = &runtime.services.sessions;
     match message.sort() {
         Ok(Sort::Request { id, method }) => {
-            let client = match Client::of(&message, &method, via, &shared.sessions) {
+            let client = match Client::of(&message, &method, via, sessions) {
                 Ok(client) => client,
                 Err(problem) => {
                     return reply::problem(Some(&id), &problem, ClientEra::Modern).into();
@@ -86,26 +89,34 @@ pub(super) async fn read(
             };
             let era = client.era;
             let request = Request {
-                shared,
+                services: &runtime.services,
+                snapshot,
+                settling: runtime.state.settling(),
                 endpoint,
                 message,
                 id,
                 client,
                 via,
             };
-            match request.serve(&method).await {
+            let is_subscription = method == "subscriptions/listen" && era == ClientEra::Modern;
+            let served = if is_subscription {
+                request.listen(runtime)
+            } else {
+                request.serve(&method).await
+            };
+            match served {
                 Ok(answer) => answer,
                 Err((id, problem)) => reply::problem(Some(&id), &problem, era).into(),
             }
         }
-        Ok(Sort::Notification { method }) => notice(shared, &message, &method, via).into(),
+        Ok(Sort::Notification { method }) => notice(sessions, &message, &method, via).into(),
         Ok(Sort::Response) => reply::accepted().into(),
         Err(problem) => reply::problem(None, &problem, ClientEra::Unnegotiated).into(),
     }
 }
 
-fn notice(shared: &Shared, message: &Message, method: &str, via: Via<'_>) -> Reply {
-    match Client::of(message, method, via, &shared.sessions) {
+fn notice(sessions: &Sessions, message: &Message, method: &str, via: Via<'_>) -> Reply {
+    match Client::of(message, method, via, sessions) {
         Ok(Client {
             session: Some(session),
             ..
@@ -123,7 +134,9 @@ fn notice(shared: &Shared, message: &Message, method: &str, via: Via<'_>) -> Rep
 
 /// One request, with everything known about it.
 struct Request<'a> {
-    shared: &'a Arc<Shared>,
+    services: &'a Arc<Services>,
+    snapshot: Arc<Snapshot>,
+    settling: Settling<'a>,
     endpoint: Endpoint,
     message: Message,
     id: Bytes,
@@ -134,7 +147,7 @@ struct Request<'a> {
 type Served = Result<Answer, (Bytes, Problem)>;
 
 impl Request<'_> {
-    async fn serve(self, method: &str) -> Served {
+    async fn serve(mut self, method: &str) -> Served {
         let modern = self.client.era == ClientEra::Modern;
         if let Some(method) = Method::of(method) {
             return self.call(method).await;
@@ -149,7 +162,6 @@ impl Request<'_> {
                 let offer = self.offer();
                 Ok(reply::discovered(&self.id, offer, instructions.as_ref()).into())
             }
-            "subscriptions/listen" if modern => self.listen(),
             _ => Err((self.id, Problem::Method)),
         }
     }
@@ -167,7 +179,7 @@ impl Request<'_> {
 
     /// What a server says it can do, if it is there.
     fn abilities(&self, server: &str) -> Option<Capabilities> {
-        self.shared.snapshot().server(server)?.upstream.abilities()
+        self.snapshot.server(server)?.upstream.abilities()
     }
 
     /// Log messages are passed on from servers that many clients share, so each client's level is
@@ -183,7 +195,7 @@ impl Request<'_> {
         Ok(reply::done(&self.id).into())
     }
 
-    fn listen(self) -> Served {
+    fn listen(self, runtime: &Runtime) -> Served {
         let wanted = self.message.param("notifications").is_some_and(|filter| {
             let wanted = member(&filter, Span::whole(&filter), "toolsListChanged");
             wanted.and_then(|wanted| wanted.kind(&filter)) == Some(Kind::True)
@@ -196,13 +208,13 @@ impl Request<'_> {
             ended: None,
             framing: self.via.framing(),
         };
-        match listener.start(self.shared) {
+        match listener.start(runtime) {
             Some(events) => Ok(Reply::events(events).into()),
             None => Err((self.id, Problem::Busy)),
         }
     }
 
-    async fn initialize(self) -> Served {
+    async fn initialize(mut self) -> Served {
         let asked = self
             .message
             .param("protocolVersion")
@@ -224,7 +236,7 @@ impl Request<'_> {
         let instructions = self.instructions().await;
         Ok(Answer {
             session: match self.via {
-                Via::Http(_) => self.shared.sessions.open(name),
+                Via::Http(_) => self.services.sessions.open(name),
                 Via::Pipe(_) => None,
             },
             reply: reply::initialized(&self.id, version, self.offer(), instructions.as_ref()),
@@ -232,13 +244,16 @@ impl Request<'_> {
     }
 
     /// What boundaries mean, where there are some, and what the one server behind this endpoint says about itself.
-    async fn instructions(&self) -> Option<Listing> {
-        let Endpoint::Server(name) = &self.endpoint else {
-            return instructions::compose(&self.shared.config(), &self.endpoint, None);
+    async fn instructions(&mut self) -> Option<Listing> {
+        let own = match &self.endpoint {
+            Endpoint::Server(name) => {
+                let snapshot = Arc::clone(&self.snapshot);
+                self.snapshot = self.settling.wait(snapshot, &self.endpoint).await;
+                self.snapshot.server(name)?.instructions.as_ref()
+            }
+            Endpoint::Router | Endpoint::Direct => None,
         };
-        let snapshot = self.shared.settled(&self.endpoint).await;
-        let own = snapshot.server(name)?.instructions.as_ref();
-        instructions::compose(&snapshot.settings.config, &self.endpoint, own)
+        instructions::compose(&self.snapshot.settings.config, &self.endpoint, own)
     }
 
     async fn list(self) -> Served {
@@ -248,7 +263,7 @@ impl Request<'_> {
             return Err((self.id, Problem::Params("unknown cursor")));
         }
         let era = self.client.era;
-        let snapshot = self.shared.settled(&self.endpoint).await;
+        let snapshot = self.settling.wait(self.snapshot, &self.endpoint).await;
         let tools = match &self.endpoint {
             Endpoint::Router => router::list(),
             Endpoint::Direct => snapshot.list(era),

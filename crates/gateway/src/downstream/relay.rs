@@ -11,8 +11,8 @@ use countersign_inspect::Note;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
-use super::level::Level;
 use crate::path::reply::{Framing, Reply};
+use crate::services::Level;
 use crate::upstream::notes::Notes;
 
 /// How often an idle stream shows that it lives.

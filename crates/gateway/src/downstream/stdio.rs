@@ -1,7 +1,7 @@
 //! Standard input and output as the way of one client to one server: a message a line. Each
 //! request is answered in a task of its own, by the path every request takes, and may be cancelled
-//! by its id; one writer puts out one line after the other. There is no key: whoever holds the
-//! pipe started us.
+//! by its id; one writer puts out one line after the other. There is no key: the
+//! client that holds the pipe started the gateway.
 
 use std::collections::HashMap;
 use std::io;
@@ -20,13 +20,13 @@ mod several;
 
 use asked::Asked;
 
-use super::client::Client;
 use super::listen::Listener;
 use super::mcp;
 use super::message::{Message, Sort};
 use super::via::{Pipe, Via};
+use crate::path::client::Client;
 use crate::path::reply::{self, Body, Framing, Problem};
-use crate::shared::Shared;
+use crate::services::Runtime;
 use crate::state::Endpoint;
 use crate::upstream::stdio::Peer;
 use crate::upstream::{State, Upstream};
@@ -46,7 +46,7 @@ type Out = mpsc::Sender<Bytes>;
 /// The one client, and what it has under way.
 #[derive(Debug)]
 pub(crate) struct Door {
-    shared: Arc<Shared>,
+    runtime: Runtime,
     upstream: Arc<Upstream>,
     pipe: Pipe,
     /// The client, as the server sees it.
@@ -60,15 +60,15 @@ pub(crate) struct Door {
 impl Door {
     /// A door to a server, and what comes out of it. Nothing without randomness.
     pub(crate) fn new(
-        shared: Arc<Shared>,
+        runtime: Runtime,
         upstream: Arc<Upstream>,
         peer: Arc<Peer>,
     ) -> Option<(Arc<Self>, mpsc::Receiver<Bytes>)> {
-        let session = shared.sessions.open(None)?;
-        let session = shared.sessions.find(&session)?;
+        let sessions = &runtime.services.sessions;
+        let session = sessions.find(&sessions.open(None)?)?;
         let (out, messages) = mpsc::channel(WAITING);
         let door = Self {
-            shared,
+            runtime,
             upstream,
             pipe: Pipe::new(session),
             peer,
@@ -80,10 +80,10 @@ impl Door {
         Some((Arc::new(door), messages))
     }
 
-    /// Takes messages until there are no more, or nobody reads the answers.
+    /// Takes messages until the input ends, or the output is closed.
     pub(crate) async fn serve(self: &Arc<Self>, input: impl AsyncRead + Unpin) {
-        let limit = self.shared.config().max_message_bytes;
-        let mut lines = Lines::new(input, limit, self.shared.intake.clone());
+        let limit = self.runtime.state.load().settings.config.max_message_bytes;
+        let mut lines = Lines::new(input, limit, self.runtime.services.intake.clone());
         loop {
             let line = tokio::select! {
                 line = lines.next() => line,
@@ -97,7 +97,7 @@ impl Door {
                 Err(_) => return,
             }
         }
-        // Whoever closes the pipe has said everything, with or without a last line end.
+        // The last line of a client that closes the pipe may lack its line end.
         if let Some(line) = lines.rest().filter(|line| !line.trim_ascii().is_empty()) {
             self.take(line).await;
         }
@@ -135,7 +135,8 @@ impl Door {
         // A request that is refused as it stands, of a version that is not spoken here for example, does not tell how
         // the client will go on, and needs no server.
         let via = Via::Pipe(&self.pipe);
-        let is_refused = Client::of(&message, method, via, &self.shared.sessions).is_err();
+        let is_refused =
+            Client::of(&message, method, via, &self.runtime.services.sessions).is_err();
         let waits = method != "ping" && !is_refused;
         // Before whatever was sent after it.
         if method == "initialize" {
@@ -148,7 +149,7 @@ impl Door {
             let mut under_way = self.under_way();
             let taken = under_way.contains_key(&id);
             if !taken {
-                let (door, work) = (Arc::clone(self), self.shared.drain.work());
+                let (door, work) = (Arc::clone(self), self.runtime.services.drain.work());
                 let key = id.clone();
                 let task = tokio::spawn(async move {
                     let _held = (place, work);
@@ -188,7 +189,8 @@ impl Door {
     async fn reply(&self, message: Message) -> Body {
         let endpoint = Endpoint::Server(Arc::clone(self.upstream.name()));
         let via = Via::Pipe(&self.pipe);
-        let answer = mcp::read(&self.shared, endpoint, via, message).await;
+        let snapshot = self.runtime.state.load();
+        let answer = mcp::read(&self.runtime, snapshot, endpoint, via, message).await;
         answer.reply.body
     }
 
@@ -212,7 +214,7 @@ impl Door {
             ended: Some(self.pipe.session.listen()),
             framing: Framing::Bare,
         };
-        if let Some(mut news) = listener.start(&self.shared) {
+        if let Some(mut news) = listener.start(&self.runtime) {
             let out = self.out.clone();
             tokio::spawn(async move {
                 while let Some(message) = news.recv().await {
@@ -247,7 +249,7 @@ impl Door {
             LineRefusal::TooLarge => Problem::TooLarge,
             LineRefusal::Starved => Problem::Busy,
         };
-        // Nobody has looked at it yet: what is no id is not sent back as one.
+        // The id has not been checked yet: what is no id is not sent back as one.
         let is_id = |id: &Bytes| {
             let kind = scan(id, &Hard::default()).map(|id| id.kind());
             matches!(kind, Ok(Kind::String | Kind::Number))
@@ -261,7 +263,7 @@ impl Door {
     }
 
     async fn say(&self, message: Bytes) {
-        // Nobody reads any more: the end of it all is near.
+        // The output is closed: `serve` ends soon.
         let _unheard = self.out.send(message).await;
     }
 

@@ -8,10 +8,10 @@ use hyper::HeaderMap;
 
 use super::batch;
 use super::client::client_name;
-use super::http::hears_events;
 use super::message::{Message, text};
-use super::session::Session;
+use crate::http::hears_events;
 use crate::path::reply::Framing;
+use crate::services::Session;
 
 /// The way a message came.
 #[derive(Clone, Copy, Debug)]

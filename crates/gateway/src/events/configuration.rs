@@ -2,7 +2,7 @@
 
 use super::{Events, LIFECYCLE, count};
 
-use crate::reload::{Applied, Said};
+use crate::config_change::{Applied, Notice};
 
 /// A new configuration holds.
 pub(crate) struct ConfigApplied<'a> {
@@ -48,7 +48,7 @@ impl ConfigApplied<'_> {
 /// A new configuration cannot be used.
 pub(crate) struct ConfigRefused<'a> {
     pub(crate) file: &'a str,
-    pub(crate) errors: &'a [Said],
+    pub(crate) errors: &'a [Notice],
 }
 
 impl ConfigRefused<'_> {

@@ -1,59 +1,25 @@
-//! About requests that were turned away before anybody read them.
+//! About requests that were refused before they were read.
 
-use super::{Events, count};
-
-/// Somebody without the key.
-pub(crate) struct Unauthorised {
-    pub(crate) header: &'static str,
+event! {
+    /// A request without a valid key.
+    Unauthorised { header: &'static str }
+    counts unauthorised, logs info "refused a request without a valid key"
 }
 
-impl Unauthorised {
-    pub(crate) fn emit(&self, events: &Events) {
-        count(&events.unauthorised);
-        tracing::info!(
-            header = self.header,
-            "refused a request without a valid key"
-        );
-    }
+event! {
+    /// A client tried to change something with the clients' key.
+    NotAdmin { header: &'static str }
+    counts not_admin, logs warn "refused a change that was sent with the api_key; it needs the admin_key"
 }
 
-/// A client that tried to change something with the clients' key.
-pub(crate) struct NotAdmin {
-    pub(crate) header: &'static str,
+event! {
+    /// A request that another site's page may have sent.
+    Foreign { header: &'static str }
+    counts foreign, logs warn "refused a request from a foreign host"
 }
 
-impl NotAdmin {
-    pub(crate) fn emit(&self, events: &Events) {
-        count(&events.not_admin);
-        tracing::warn!(
-            header = self.header,
-            "refused a change that was sent with the api_key; it needs the admin_key"
-        );
-    }
-}
-
-/// A request that another site's page may have sent.
-pub(crate) struct Foreign {
-    pub(crate) header: &'static str,
-}
-
-impl Foreign {
-    pub(crate) fn emit(&self, events: &Events) {
-        count(&events.foreign);
-        tracing::warn!(
-            header = self.header,
-            "refused a request from a foreign host"
-        );
-    }
-}
-
-/// A connection that had not shown the key was closed, because too many newer ones came.
-pub(crate) struct Evicted;
-
-impl Evicted {
-    pub(crate) fn emit(&self, events: &Events) {
-        let Self = self;
-        count(&events.evicted);
-        tracing::debug!("closed a connection without a key to make room");
-    }
+event! {
+    /// A connection that had not shown the key was closed, because too many newer ones came.
+    Evicted {}
+    counts evicted, logs debug "closed a connection without a key to make room"
 }

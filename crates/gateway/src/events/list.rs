@@ -24,67 +24,26 @@ impl ListCaptured<'_> {
     }
 }
 
-/// A server's tools could not be listed; what was known of them stays.
-pub(crate) struct ListFailed<'a> {
-    pub(crate) server: &'a str,
-    pub(crate) why: &'a str,
+event! {
+    /// A server's tools could not be listed; what was known of them stays.
+    ListFailed<'a> { server: &'a str, why: &'a str }
+    counts list_failures, logs warn "tool list not captured; the last known one stays"
 }
 
-impl ListFailed<'_> {
-    pub(crate) fn emit(&self, events: &Events) {
-        count(&events.list_failures);
-        let Self { server, why } = *self;
-        tracing::warn!(
-            server,
-            why,
-            "tool list not captured; the last known one stays"
-        );
-    }
+event! {
+    /// A server changes its list so often that the next one is fetched later.
+    ListDelayed<'a> { server: &'a str, seconds: u64 }
+    counts lists_delayed, logs warn "the server changes its tool list too often; it is fetched again later"
 }
 
-/// A server changes its list so often that the next one is fetched later.
-pub(crate) struct ListDelayed<'a> {
-    pub(crate) server: &'a str,
-    pub(crate) seconds: u64,
+event! {
+    /// A list was not read to its end.
+    ListCut<'a> { server: &'a str, why: &'static str }
+    counts lists_cut, logs warn "tool list cut"
 }
 
-impl ListDelayed<'_> {
-    pub(crate) fn emit(&self, events: &Events) {
-        count(&events.lists_delayed);
-        let Self { server, seconds } = *self;
-        tracing::warn!(
-            server,
-            seconds,
-            "the server changes its tool list too often; it is fetched again later"
-        );
-    }
-}
-
-/// A list was not read to its end.
-pub(crate) struct ListCut<'a> {
-    pub(crate) server: &'a str,
-    pub(crate) why: &'static str,
-}
-
-impl ListCut<'_> {
-    pub(crate) fn emit(&self, events: &Events) {
-        count(&events.lists_cut);
-        let Self { server, why } = *self;
-        tracing::warn!(server, why, "tool list cut");
-    }
-}
-
-/// An entry of a tool list was left out.
-pub(crate) struct ToolSkipped<'a> {
-    pub(crate) server: &'a str,
-    pub(crate) index: usize,
-    pub(crate) why: &'a str,
-}
-
-impl ToolSkipped<'_> {
-    pub(crate) fn emit(&self, events: &Events) {
-        count(&events.tools_skipped);
-        let Self { server, index, why } = *self;
-        tracing::warn!(server, index, why, "left out an entry of the tool list");
-    }
+event! {
+    /// An entry of a tool list was left out.
+    ToolSkipped<'a> { server: &'a str, index: usize, why: &'a str }
+    counts tools_skipped, logs warn "left out an entry of the tool list"
 }

@@ -7,7 +7,7 @@ use super::{Events, LIFECYCLE, count};
 /// So many lines of standard error go into the log; `servers logs` shows the rest.
 const LOGGED_LINES: usize = 10;
 
-/// An answer came for which nobody waits.
+/// An answer came that no request waits for.
 pub(crate) struct StrayAnswer<'a> {
     pub(crate) server: &'a str,
 }

@@ -22,14 +22,13 @@ use countersign_wire::message::call_params;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use crate::downstream::Client;
-use crate::drain::Phase;
+use super::client::Client;
 use crate::path::reply::{self, Reply};
 use crate::path::route::{Route, Target, Unroutable, route};
 use crate::path::screen;
 use crate::random::ProcessNoise;
-use crate::shared::Shared;
-use crate::state::Endpoint;
+use crate::services::{Phase, Services};
+use crate::state::{Endpoint, Settings, Snapshot};
 use crate::upstream::NoteSink;
 use caught::caught;
 use ledger::Ledger;
@@ -67,31 +66,42 @@ impl From<Inspected> for Conclusion {
 /// Resolves when the client is gone, which its end of the channel says by being dropped.
 pub(crate) type Gone = oneshot::Receiver<()>;
 
-/// Makes a call in a task of its own and waits for the reply.
-pub(crate) async fn make(shared: Arc<Shared>, call: Call, gone: Gone) -> Reply {
+/// Makes a call in a task of its own and waits for the reply. `snapshot` decides everything about it.
+pub(crate) async fn make(
+    services: Arc<Services>,
+    snapshot: Arc<Snapshot>,
+    call: Call,
+    gone: Gone,
+) -> Reply {
     let id = call.id.clone();
     let task = tokio::spawn(async move {
-        let _work = shared.drain.work();
+        let _work = services.drain.work();
         // Boxed: a task is moved as a whole more than once, and this is most of it.
-        match caught(Box::pin(run(&shared, &call, gone))).await {
+        let settings = Arc::clone(&snapshot.settings);
+        match caught(Box::pin(run(&services, snapshot, &call, gone))).await {
             Ok(reply) => reply,
-            Err(_) => Box::pin(apologise(&shared, &call)).await,
+            Err(_) => Box::pin(apologise(&services, settings, &call)).await,
         }
     });
     task.await.unwrap_or_else(|_| reply::broken(&id))
 }
 
 /// A bug of ours ends this call and no other, and it is recorded too.
-async fn apologise(shared: &Arc<Shared>, call: &Call) -> Reply {
-    let mut ledger = Ledger::open(shared, call);
+async fn apologise(services: &Arc<Services>, settings: Arc<Settings>, call: &Call) -> Reply {
+    let mut ledger = Ledger::open(services, settings, call);
     let conclusion = ledger.refused(Refusal::Internal);
     reply::call(ledger.commit(conclusion).await, call)
 }
 
-async fn run(shared: &Arc<Shared>, call: &Call, gone: Gone) -> Reply {
-    let mut ledger = Ledger::open(shared, call);
-    let conclusion = match route(shared, call).await {
-        Ok(Target::Tool(route)) => answer(shared, route, call, gone, &mut ledger).await.into(),
+async fn run(services: &Arc<Services>, snapshot: Arc<Snapshot>, call: &Call, gone: Gone) -> Reply {
+    let mut ledger = Ledger::open(services, Arc::clone(&snapshot.settings), call);
+    let target = route(&snapshot, call);
+    // Held longer, it would keep servers alive that are to end.
+    drop(snapshot);
+    let conclusion = match target {
+        Ok(Target::Tool(route)) => answer(services, route, call, gone, &mut ledger)
+            .await
+            .into(),
         Ok(Target::Answered(listing)) => ledger.told(&listing),
         Err(Unroutable::UnknownTool) => Conclusion::UnknownTool,
         Err(Unroutable::Refused(Refusal::UnknownTool)) => ledger.unknown_tool(call),
@@ -103,7 +113,7 @@ async fn run(shared: &Arc<Shared>, call: &Call, gone: Gone) -> Reply {
 
 /// Stages 3 and 4, and the arguments before them.
 async fn answer(
-    shared: &Shared,
+    services: &Services,
     route: Arc<Route>,
     call: &Call,
     gone: Gone,
@@ -118,8 +128,8 @@ async fn answer(
     }
     let notes = call.notes.under(NotePolicy::from(&route.policy));
     let start = Instant::now();
-    let inspected = match forward(shared, &route, &notes, gone).await {
-        Ok(raw) => inspect(shared, raw, &route, (start, &notes), ledger).await,
+    let inspected = match forward(services, &route, &notes, gone).await {
+        Ok(raw) => inspect(services, raw, &route, (start, &notes), ledger).await,
         Err(refusal) => Err(refusal),
     };
     inspected.unwrap_or_else(|refusal| ledger.unanswered(refusal))
@@ -127,7 +137,7 @@ async fn answer(
 
 /// Once this has sent the request, the call is recorded whatever happens.
 async fn forward(
-    shared: &Shared,
+    services: &Services,
     route: &Route,
     notes: &NoteSink,
     gone: Gone,
@@ -147,7 +157,7 @@ async fn forward(
         biased;
         reply = route.upstream.call(&subject, params, notes) => reply,
         _ = gone => Err(Refusal::Cancelled),
-        () = shared.drain.reached(Phase::Cancelling) => Err(Refusal::ShuttingDown),
+        () = services.drain.reached(Phase::Cancelling) => Err(Refusal::ShuttingDown),
     }
 }
 
@@ -166,7 +176,7 @@ async fn arguments(route: &Arc<Route>) -> InputVerdict {
 /// Classifiers stand between the two halves; without any, the halves are one. The halves have the time that the reply
 /// left of the call's time-out; classifiers have a budget of their own, which does not count.
 async fn inspect(
-    shared: &Shared,
+    services: &Services,
     raw: RawReply,
     route: &Arc<Route>,
     (start, notes): (Instant, &NoteSink),
@@ -185,7 +195,7 @@ async fn inspect(
     let asked = Instant::now();
     // Boxed: most calls are not screened, and every call would carry the room for it.
     let id = ledger.id().to_string();
-    let screening = Box::pin(screen::screen(&shared.events, route, &id, &examined)).await;
+    let screening = Box::pin(screen::screen(&services.events, route, &id, &examined)).await;
     let concluded = aside(size, route, |_| {
         examined.conclude_with(screening, &ProcessNoise)
     });

@@ -113,14 +113,14 @@ pub(crate) fn broken(id: &[u8]) -> Reply {
 /// What an endpoint can do, as its clients are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Offer {
-    /// Its list may change, and whoever listens is told.
+    /// Its list may change, and clients that listen are told.
     pub(crate) list_changes: bool,
     /// What else the one server behind it can do.
     pub(crate) server: Option<Capabilities>,
 }
 
 impl Offer {
-    /// Tools always; of the rest what the server has. Nobody is told of changes to that.
+    /// Tools always; of the rest what the server has. Clients are not told of changes to that.
     fn json(self) -> String {
         let others = self
             .server
@@ -167,7 +167,7 @@ pub(crate) fn discovered(id: &[u8], offer: Offer, instructions: Option<&Listing>
 }
 
 /// The answer to `tools/list`: an array of tools as it was captured. Modern clients are told how
-/// long they may keep it; nobody else's clients may, because it depends on our configuration.
+/// long they may keep it, each for itself, because the list depends on our configuration.
 pub(crate) fn tools(id: &[u8], tools: &Listing, ttl_ms: u64, client: ClientEra) -> Reply {
     let ttl = format!(r#","ttlMs":{ttl_ms},"cacheScope":"private"}}"#);
     let (before, after): (&[u8], &[u8]) = match client {

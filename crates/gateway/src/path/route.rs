@@ -1,5 +1,5 @@
-//! Which tool a call means, and what holds for it. A call names a tool in one of three ways,
-//! depending on the endpoint it came in by; from here on all of them are the same. Stage 2.
+//! Which tool a call means, and which policy holds for it. A call names its tool in one of three ways, depending on the
+//! endpoint it came in by; after routing they are all the same. Stage 2.
 
 use std::sync::Arc;
 
@@ -11,7 +11,6 @@ use countersign_wire::json::member;
 
 use crate::path::call::Call;
 use crate::path::router::{self, Does};
-use crate::shared::Shared;
 use crate::state::{Endpoint, Server, Settings, Snapshot, Tool};
 use crate::upstream::Upstream;
 
@@ -55,49 +54,36 @@ pub(crate) enum Unroutable {
     Refused(Refusal),
 }
 
-/// Finds the tool a call means. A server that has not been heard yet is waited for.
-pub(crate) async fn route(shared: &Shared, call: &Call) -> Result<Target, Unroutable> {
-    let searches = Does::of(&call.name) == Some(Does::Retrieve);
-    let snapshot = if searches && call.endpoint == Endpoint::Router {
-        shared.settled(&call.endpoint).await
-    } else {
-        shared.snapshot()
+/// Whether a call has to wait for servers that have not listed their tools yet: it searches their tools, or names a tool
+/// that is not known.
+pub(crate) fn waits_for_lists(snapshot: &Snapshot, call: &Call) -> bool {
+    let searches =
+        call.endpoint == Endpoint::Router && Does::of(&call.name) == Some(Does::Retrieve);
+    let is_unknown = || {
+        let found = route(snapshot, call);
+        matches!(
+            found,
+            Err(Unroutable::UnknownTool | Unroutable::Refused(Refusal::UnknownTool))
+        )
     };
-    let found = resolve(&snapshot, call);
-    let unknown = matches!(
-        found,
-        Err(Unroutable::UnknownTool | Unroutable::Refused(Refusal::UnknownTool))
-    );
-    if !unknown {
-        return found;
-    }
-    let snapshot = shared.settled(&call.endpoint).await;
-    resolve(&snapshot, call)
+    !snapshot.is_settled(&call.endpoint) && (searches || is_unknown())
 }
 
-fn resolve(snapshot: &Snapshot, call: &Call) -> Result<Target, Unroutable> {
+/// Finds the tool a call means.
+pub(crate) fn route(snapshot: &Snapshot, call: &Call) -> Result<Target, Unroutable> {
     if call.method != Method::CallTool {
         return other(snapshot, call);
     }
-    let (server, tool) = match &call.endpoint {
-        Endpoint::Server(name) => {
-            let server = snapshot.server(name).ok_or(Unroutable::UnknownTool)?;
-            let tool = server.tools.get(&call.name);
-            (server, tool.ok_or(Unroutable::UnknownTool)?)
-        }
-        Endpoint::Direct => {
-            let found = snapshot.by_wire_name(&call.name);
-            found.ok_or(Unroutable::UnknownTool)?
-        }
-        Endpoint::Router => {
-            let does = Does::of(&call.name).ok_or(Unroutable::UnknownTool)?;
-            return by_router(snapshot, does, call).map_err(Unroutable::Refused);
-        }
-    };
+    if call.endpoint == Endpoint::Router {
+        let does = Does::of(&call.name).ok_or(Unroutable::UnknownTool)?;
+        return by_router(snapshot, does, call).map_err(Unroutable::Refused);
+    }
+    let found = snapshot.tool(&call.endpoint, &call.name);
+    let (server, tool) = found.ok_or(Unroutable::UnknownTool)?;
     Ok(Route::as_called(snapshot, server, tool, call).into())
 }
 
-/// Whatever is no tool is asked of one server, as it is.
+/// Prompts, resources and completions: sent to the one server of the endpoint as they are.
 fn other(snapshot: &Snapshot, call: &Call) -> Result<Target, Unroutable> {
     let Endpoint::Server(name) = &call.endpoint else {
         return Err(Unroutable::UnknownTool);

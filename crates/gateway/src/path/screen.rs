@@ -43,7 +43,7 @@ pub(crate) async fn screen(
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let answered = panel.screen(&names, &origin, examined).await;
     if !answered.outcomes.is_empty() {
-        // Only its digest is ever logged, and only where somebody reads it.
+        // Only its digest is ever logged, and only at the level that shows it.
         let digest = tracing::enabled!(tracing::Level::DEBUG).then(|| digest(examined));
         for outcome in &answered.outcomes {
             announce(outcome, &origin, digest.as_deref(), events);

@@ -1,7 +1,7 @@
-//! Tool names where several servers meet: `server__tool`, fit for every model API
+//! Tool names on the merged endpoint: `server__tool`, fit for every model API
 //! (`^[A-Za-z0-9_-]{1,64}$`). A name that does not fit is shortened and marked with a hash of what
-//! it stands for, so it stays the same from start to start. Nobody takes a name apart again: a map
-//! leads back. See `docs/decisions/tool-names.md`.
+//! it stands for, so it stays the same from start to start. A name is never taken apart again: a
+//! map leads back. See `docs/decisions/tool-names.md`.
 
 use sha2::{Digest as _, Sha256};
 

@@ -219,10 +219,27 @@ impl Snapshot {
         })
     }
 
-    /// The tool of this `server__tool` name, and its server.
-    pub(crate) fn by_wire_name(&self, name: &str) -> Option<(&Server, &Arc<Tool>)> {
-        let (index, tool) = self.by_wire_name.get(name)?;
-        Some((self.servers.get(*index)?, tool))
+    /// The tool that an endpoint has under this name, and its server. None on the router, whose tools are the gateway's own.
+    pub(crate) fn tool(&self, endpoint: &Endpoint, name: &str) -> Option<(&Server, &Arc<Tool>)> {
+        match endpoint {
+            Endpoint::Router => None,
+            Endpoint::Direct => {
+                let (index, tool) = self.by_wire_name.get(name)?;
+                Some((self.servers.get(*index)?, tool))
+            }
+            Endpoint::Server(server) => {
+                let server = self.server(server)?;
+                Some((server, server.tools.get(name)?))
+            }
+        }
+    }
+
+    /// Whether the servers behind an endpoint have been asked for their tools in this run, with or without success.
+    pub(crate) fn is_settled(&self, endpoint: &Endpoint) -> bool {
+        match endpoint {
+            Endpoint::Server(name) => self.server(name).is_none_or(|server| server.settled),
+            Endpoint::Router | Endpoint::Direct => self.servers.iter().all(|server| server.settled),
+        }
     }
 
     /// Every tool of every server, under names that tell them apart.

@@ -10,9 +10,8 @@ use super::diagnostics::Diagnostics;
 use super::eras::Known;
 use super::http;
 use super::stdio::{self, End, Program, Shares};
-use super::{Limits, State, Upstream};
+use super::{Limits, State};
 use crate::events::Events;
-use crate::shared::Shared;
 
 /// A call that reports progress may take so many time-outs.
 const TOTAL: u32 = 10;
@@ -137,29 +136,4 @@ impl Limits {
             queue_size: server.queue_size,
         }
     }
-}
-
-/// A server, and who will look after it. Starts nothing yet.
-pub(crate) fn supervise(
-    shared: &Shared,
-    config: &Config,
-    server: &Server,
-) -> Result<(Upstream, Supervisor), SiteError> {
-    let state = watch::Sender::new(State::Starting);
-    let limits = Limits::of(config, server);
-    let diagnostics = Arc::new(Diagnostics::new(&server.transport));
-    let upstream = Upstream::new(
-        server.name.as_str().into(),
-        state.subscribe(),
-        limits,
-        Arc::clone(&diagnostics),
-    );
-    let means = Means {
-        budget: shared.budget_for_one(config),
-        events: Arc::clone(&shared.events),
-        known: shared.fleet.known.clone(),
-        diagnostics,
-        state,
-    };
-    Ok((upstream, Supervisor::of(config, server, means)?))
 }

@@ -1,5 +1,5 @@
-//! A request that a server answers: checked as far as the client alone can be wrong, and made a
-//! call of. Whoever goes away cancels it.
+//! A request that a server answers: checked for the mistakes of the client, and made a call of. A client that goes away
+//! cancels its call.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use countersign_wire::meta::LOG_LEVEL;
 use tokio::sync::oneshot;
 
 use super::{Request, Served};
-use crate::downstream::level::Level;
 use crate::downstream::relay::{self, Heard};
-use crate::downstream::session::UnderWay;
 use crate::downstream::via::Via;
 use crate::path::call::{self, Call};
 use crate::path::reply::{self, Problem};
-use crate::state::Endpoint;
+use crate::path::route::waits_for_lists;
+use crate::services::{Level, UnderWay};
+use crate::state::{Endpoint, Snapshot};
 use crate::upstream::{NoteSink, notes};
 
 impl Request<'_> {
@@ -37,9 +37,6 @@ impl Request<'_> {
         let Ok(params) = self.message.params() else {
             return Err((self.id, Problem::Params("not an object")));
         };
-        if method == Method::CallTool && !self.repeats_arguments(&name) {
-            return Err((self.id, Problem::Header("Mcp-Param")));
-        }
         let meta = self.message.meta();
         let is_object = |value: &Bytes| Span::whole(value).kind(value) == Some(Kind::Object);
         if !meta.as_ref().is_none_or(is_object) {
@@ -56,6 +53,7 @@ impl Request<'_> {
         };
         let cancelled = under_way.as_ref().ok().map(UnderWay::cancelled);
         let (notes, heard) = self.hearing(meta.as_ref());
+        let mut snapshot = self.snapshot;
         let call = Call {
             id: self.id,
             endpoint: self.endpoint,
@@ -66,7 +64,13 @@ impl Request<'_> {
             arguments: self.message.arguments(),
             notes,
         };
-        let call = call::make(Arc::clone(self.shared), call, gone);
+        if waits_for_lists(&snapshot, &call) {
+            snapshot = self.settling.wait(snapshot, &call.endpoint).await;
+        }
+        if !repeats_arguments(&snapshot, &call, self.via) {
+            return Err((call.id, Problem::Header("Mcp-Param")));
+        }
+        let call = call::make(Arc::clone(self.services), snapshot, call, gone);
         let call = async move {
             let reply = call.await;
             match cancelled {
@@ -95,24 +99,6 @@ impl Request<'_> {
         }
     }
 
-    /// Whether a modern client's headers repeat the arguments that the tool's schema marks.
-    fn repeats_arguments(&self, name: &str) -> bool {
-        let Via::Http(headers) = self.via else {
-            return true;
-        };
-        if self.client.era != ClientEra::Modern {
-            return true;
-        }
-        let snapshot = self.shared.snapshot();
-        let tool = match &self.endpoint {
-            Endpoint::Server(server) => snapshot.server(server).and_then(|it| it.tools.get(name)),
-            Endpoint::Direct => snapshot.by_wire_name(name).map(|(_, tool)| tool),
-            Endpoint::Router => None,
-        };
-        let arguments = self.message.arguments();
-        tool.is_none_or(|tool| tool.mirrored().agree(arguments.as_deref(), headers))
-    }
-
     /// Where the notes of a call go: nowhere, unless the client reads more than the reply.
     fn hearing(&self, meta: Option<&Bytes>) -> (NoteSink, Option<Heard>) {
         if !self.via.hears_notes() {
@@ -130,9 +116,21 @@ impl Request<'_> {
             (_, None) => Some(Level::default()),
         };
         let least = least.unwrap_or(Level::SILENT);
-        // Who has a session asked once; anybody else asks in the request itself, or not at all.
+        // A client with a session has asked once; other clients ask in the request itself, or not at all.
         let standing = self.client.session.as_ref().and_then(|_| least.name());
         let (sink, notes) = notes::channel(said("progressToken"), standing);
         (sink, Some(Heard { notes, least }))
     }
+}
+
+/// Whether a modern client's headers repeat the arguments that the tool's schema marks.
+fn repeats_arguments(snapshot: &Snapshot, call: &Call, via: Via<'_>) -> bool {
+    let Via::Http(headers) = via else {
+        return true;
+    };
+    if call.client.era != ClientEra::Modern || call.method != Method::CallTool {
+        return true;
+    }
+    let tool = snapshot.tool(&call.endpoint, &call.name);
+    tool.is_none_or(|(_, tool)| tool.mirrored().agree(call.arguments.as_deref(), headers))
 }

@@ -1,6 +1,6 @@
 //! What a server asks of its client: a completion, an answer of the user's, its roots. It is the server's text like any
 //! other, so it is cleaned and recorded before the client sees it; the client's answer goes back under the server's id.
-//! Whoever answers late, twice or something that was not asked is not heard.
+//! An answer that is late, a duplicate, or to something that was not asked is dropped.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ use crate::upstream::stdio::Said;
 
 /// Questions that wait for an answer; a server with more is refused.
 const MOST: usize = 256;
-/// Far shorter than anybody's patience.
+/// Far shorter than any time-out of a server.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The questions the client has not answered, by the id it knows them under.
@@ -116,15 +116,19 @@ impl Door {
             Some(_) => Outcome::Success,
             None => Outcome::Rejected,
         };
-        let mut record = Record::new(self.shared.store.next_id(), Kind::ServerText, ended);
+        let mut record = Record::new(
+            self.runtime.services.store.next_id(),
+            Kind::ServerText,
+            ended,
+        );
         record.source = Source::Mcp;
         record.server = Some(self.upstream.name().to_string());
         record.request_bytes = Some(size);
         record.reason = Some(method.to_owned());
         let decision = is_rewritten.then(|| self.rewritten(&record, method));
         let records = std::iter::once(record).chain(decision).collect::<Vec<_>>();
-        self.shared.metrics.observe(&records);
-        let _recorded = self.shared.store.commit((), records).await;
+        self.runtime.services.metrics.observe(&records);
+        let _recorded = self.runtime.services.store.commit((), records).await;
         match question {
             Some(question) => self.say(question).await,
             None => self.peer.refuse(&id, "the request cannot be passed on"),
@@ -133,7 +137,8 @@ impl Door {
 
     /// The decision about a request of the server that was changed before the client saw it.
     fn rewritten(&self, request: &Record, method: &str) -> Record {
-        let mut record = Record::decided(self.shared.store.next_id(), Decision::Rewritten);
+        let mut record =
+            Record::decided(self.runtime.services.store.next_id(), Decision::Rewritten);
         record.source = Source::Mcp;
         record.server.clone_from(&request.server);
         record.parent_id = Some(request.id());
@@ -143,7 +148,15 @@ impl Door {
 
     /// What holds for what the server says to the client.
     fn note_policy(&self) -> NotePolicy {
-        NotePolicy::from(&self.shared.config().policy(self.upstream.name(), ""))
+        NotePolicy::from(
+            &self
+                .runtime
+                .state
+                .load()
+                .settings
+                .config
+                .policy(self.upstream.name(), ""),
+        )
     }
 
     async fn withdraw(&self, message: &Message) {

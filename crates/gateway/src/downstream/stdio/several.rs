@@ -21,7 +21,7 @@ impl Door {
         let Ok(place) = Arc::clone(&self.places).acquire_owned().await else {
             return;
         };
-        let (door, work) = (Arc::clone(self), self.shared.drain.work());
+        let (door, work) = (Arc::clone(self), self.runtime.services.drain.work());
         tokio::spawn(async move {
             let _held = (place, work);
             let mut replies = Vec::new();

@@ -4,7 +4,7 @@
 mod records;
 mod subject;
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Instant;
 
 use countersign_audit as audit;
@@ -16,13 +16,13 @@ use countersign_wire::Method;
 use super::{Call, Conclusion};
 use crate::events;
 use crate::path::route::Route;
-use crate::shared::Shared;
-use crate::state::{Server, Settings, Snapshot};
+use crate::services::Services;
+use crate::state::Settings;
 use subject::CallSubject;
 
 /// The records of one call, under way.
 pub(super) struct Ledger {
-    shared: Arc<Shared>,
+    services: Arc<Services>,
     /// The id of the call's record, and when the call began.
     id: NewId,
     started: Instant,
@@ -31,7 +31,8 @@ pub(super) struct Ledger {
     /// What every record of the call says.
     common: Common,
     route: Option<Arc<Route>>,
-    settings: OnceLock<Arc<Settings>>,
+    /// What the call is held to.
+    settings: Arc<Settings>,
     input: Option<InputVerdict>,
     /// Why there is no result, if there is none.
     refusal: Option<Refusal>,
@@ -50,11 +51,11 @@ struct Common {
 }
 
 impl Ledger {
-    pub(super) fn open(shared: &Arc<Shared>, call: &Call) -> Self {
-        let is_server = |name: &str| shared.config().server(name).is_some();
+    pub(super) fn open(services: &Arc<Services>, settings: Arc<Settings>, call: &Call) -> Self {
+        let is_server = |name: &str| settings.config.server(name).is_some();
         let subject = CallSubject::of(call, is_server);
         Self {
-            id: shared.store.next_id(),
+            id: services.store.next_id(),
             started: Instant::now(),
             client: call.client.era,
             method: call.method,
@@ -70,12 +71,12 @@ impl Ledger {
                 request: plain(&call.id),
             },
             route: None,
-            settings: OnceLock::new(),
+            settings,
             input: None,
             refusal: None,
             own: false,
             request: call.params.clone(),
-            shared: Arc::clone(shared),
+            services: Arc::clone(services),
         }
     }
 
@@ -125,11 +126,11 @@ impl Ledger {
     pub(super) async fn commit(self, conclusion: Conclusion) -> Recorded<Conclusion> {
         let records = self.records(&conclusion);
         self.withdraw(&conclusion);
-        self.shared.metrics.observe(&records);
-        let setting = self.settings().config.activity.on_store_error;
+        self.services.metrics.observe(&records);
+        let setting = self.settings.config.activity.on_store_error;
         let mode = self.mode(&conclusion);
         self.announce(&conclusion);
-        let recorded = self.shared.store.commit(conclusion, records).await;
+        let recorded = self.services.store.commit(conclusion, records).await;
         if recorded.evidence() == audit::Evidence::StoreDown {
             self.complain(setting.refuses(mode));
         }
@@ -148,24 +149,8 @@ impl Ledger {
             finding.rule.starts_with("schema.") || finding.rule == "contract.missing"
         };
         if inspected.findings().iter().any(broke) && route.tool.broke_contract() {
-            let server = route.upstream.name();
-            // How the tool is listed is a matter of the state of this moment, not of that of the call.
-            let snapshot = self.shared.snapshot();
-            let tools = snapshot.server(server).map(|server| &server.tools);
-            let tool = tools.and_then(|tools| tools.get(route.tool.name()));
-            if !tool.is_some_and(|tool| tool.lists_conforming()) {
-                return;
-            }
-            let relist = |snapshot: &Snapshot| snapshot.replacing(server, Server::relisted);
-            self.shared.change(relist);
-        }
-    }
-
-    /// What the call is held to. One that never had a route is held to what holds when it is first asked.
-    fn settings(&self) -> &Arc<Settings> {
-        match &self.route {
-            Some(route) => &route.settings,
-            None => self.settings.get_or_init(|| self.shared.settings()),
+            let relisting = &self.services.relisting;
+            relisting.relist(route.upstream.name(), route.tool.name());
         }
     }
 
@@ -187,7 +172,7 @@ impl Ledger {
             },
             micros: u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX),
         }
-        .emit(&self.shared.events);
+        .emit(&self.services.events);
     }
 
     fn complain(&self, refused: bool) {
@@ -196,7 +181,7 @@ impl Ledger {
             tool: self.common.tool.as_deref().unwrap_or_default(),
             refused,
         }
-        .emit(&self.shared.events);
+        .emit(&self.services.events);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The bytes of a response. A whole one is made of pieces that are never copied unless they are
-//! small: up to 16 KiB go out as one, so that head and body fit one write. A stream is whatever
-//! somebody else writes into it, for as long as he does.
+//! small: up to 16 KiB go out as one, so that head and body fit one write. A stream is what a
+//! task writes into it, until the task ends.
 
 use std::collections::VecDeque;
 use std::io;
@@ -19,7 +19,7 @@ const ONE_WRITE: usize = 16 * 1024;
 pub(crate) enum Body {
     /// Of known length.
     Whole { parts: VecDeque<Bytes>, left: usize },
-    /// Of a length nobody knows yet.
+    /// Of a length that is not known yet.
     Stream(mpsc::Receiver<Bytes>),
     /// The same, where a part must not be taken for the whole: an error breaks the connection.
     Download(mpsc::Receiver<io::Result<Bytes>>),

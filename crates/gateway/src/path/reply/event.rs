@@ -16,7 +16,7 @@ const END: &[u8] = b"\n\n";
 pub(crate) enum Framing {
     /// By the form of events.
     Events,
-    /// By whoever passes them on.
+    /// Bare: the transport separates them.
     Bare,
 }
 
@@ -53,7 +53,7 @@ fn event(message: &Bytes) -> Bytes {
     event.freeze()
 }
 
-/// Says nothing, so that nobody in between takes the connection for dead.
+/// Says nothing; keeps proxies from closing an idle connection.
 fn pulse() -> Bytes {
     Bytes::from_static(b": \n\n")
 }

@@ -1,5 +1,5 @@
 //! Tools by what they are about: BM25 over the words of their names, descriptions and parameters,
-//! across all servers. A word nobody uses counts for the words that start with it, so half a word
+//! across all servers. A word that no tool has counts for the words that start with it, so half a word
 //! finds something too. The same question gets the same answer: ties go by the order of the lists.
 
 use std::cmp::Ordering;

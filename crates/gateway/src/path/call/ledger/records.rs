@@ -55,7 +55,7 @@ impl Ledger {
             Conclusion::Result(inspected) => self.describe(inspected, &mut record),
         }
         let passed = !self.is_refused_input();
-        record.request = self.settings().payloads.capture(&self.request, passed);
+        record.request = self.settings.payloads.capture(&self.request, passed);
         Some(record)
     }
 
@@ -69,7 +69,7 @@ impl Ledger {
         let cursor = member(&self.request, Span::whole(&self.request), "cursor");
         let cursor = cursor.map_or(&b""[..], |cursor| cursor.bytes(&self.request));
         let server = route.upstream.name();
-        self.shared
+        self.services
             .lists
             .is_changed(server, self.method, cursor, page)
     }
@@ -102,10 +102,10 @@ impl Ledger {
         };
         let digest = digest.unwrap_or_else(|| inspected.received_digest());
         record.payload_digest = Some(digest.to_string());
-        if self.settings().config.activity.payloads != audit::Payloads::None {
+        if self.settings.config.activity.payloads != audit::Payloads::None {
             let emitted = inspected.emitted().into_bytes();
             let passed = inspected.decision() == Decision::Allowed;
-            let payloads = &self.settings().payloads;
+            let payloads = &self.settings.payloads;
             let excerpt = || payloads.excerpt(&inspected.excerpt());
             record.response = payloads.capture(&emitted, passed).or_else(excerpt);
         }
@@ -152,7 +152,7 @@ impl Ledger {
     }
 
     fn decision(&self, decision: Decision, mode: Mode, findings: &[Finding]) -> Record {
-        let id = self.shared.store.next_id();
+        let id = self.services.store.next_id();
         let mut record = Record::decided(id, decision);
         self.fill(&mut record);
         record.mode = Some(mode);

@@ -1,0 +1,70 @@
+//! The configuration: what holds, without its secrets; a change of the file; and a reading of it out of turn. Whatever
+//! is refused is refused with every mistake and the next step, as `config check` says them.
+
+use bytes::Bytes;
+use hyper::body::Incoming;
+use hyper::{Response, StatusCode};
+use serde_json::json;
+
+use super::{error, ok};
+use crate::config_change::{Applied, Refused, Request};
+use crate::http::{intake, json as respond_json};
+use crate::path::reply::Body;
+use crate::services::Services;
+use crate::state::Snapshot;
+
+/// As much as a file may have.
+const MAX_BYTES: usize = 4 << 20;
+
+/// What holds.
+pub(super) fn show(snapshot: &Snapshot) -> Response<Body> {
+    respond_json(
+        StatusCode::OK,
+        Body::from(Bytes::from(snapshot.settings.config.show())),
+    )
+}
+
+/// Changes the file by a JSON merge patch, and makes it hold.
+pub(super) async fn patch(services: &Services, body: Incoming) -> Response<Body> {
+    let body = match intake::body(body, MAX_BYTES, &services.intake).await {
+        Ok(body) => body,
+        Err(intake::Refused::TooLarge) => {
+            return error(StatusCode::PAYLOAD_TOO_LARGE, "the patch is too large");
+        }
+        Err(_) => return error(StatusCode::BAD_REQUEST, "the patch is incomplete"),
+    };
+    match std::str::from_utf8(&body) {
+        Ok(text) => {
+            let patch = Request::Patch(text.to_owned());
+            answer(services.reloads.request(patch).await)
+        }
+        Err(_) => error(StatusCode::BAD_REQUEST, "the patch is not UTF-8"),
+    }
+}
+
+/// Reads the file again.
+pub(super) async fn reread(services: &Services) -> Response<Body> {
+    answer(services.reloads.request(Request::Reread).await)
+}
+
+fn answer(outcome: Result<Applied, Refused>) -> Response<Body> {
+    let refused = match outcome {
+        Ok(applied) => return ok(&applied),
+        Err(refused) => refused,
+    };
+    let status = match &refused {
+        Refused::Config(_) => StatusCode::BAD_REQUEST,
+        Refused::FileOnly(_) => StatusCode::FORBIDDEN,
+        Refused::NoFile | Refused::Base(_) => StatusCode::CONFLICT,
+        Refused::Stopping => StatusCode::SERVICE_UNAVAILABLE,
+        Refused::Unwritable(_) => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    let errors = refused.notices();
+    let first = errors.first();
+    let text = json!({
+        "error": first.map(|error| &error.message),
+        "hint": first.and_then(|error| error.hint.as_ref()),
+        "errors": errors,
+    });
+    respond_json(status, Body::from(Bytes::from(text.to_string())))
+}

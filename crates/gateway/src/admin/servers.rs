@@ -1,0 +1,93 @@
+//! The servers of the configuration, running or not: how each is, how much of what it declares is enforceable, and the last
+//! lines it wrote to standard error.
+
+use std::sync::Arc;
+
+use hyper::{Response, StatusCode};
+use serde_json::{Value, json};
+
+use super::{error, ok};
+use crate::path::reply::Body;
+use crate::state::{Server, ServerState, Snapshot, Tool};
+use crate::upstream::{State, excerpt};
+use countersign_config as config;
+
+/// So much of a line is shown beside a server.
+const SHORT_LINE: usize = 200;
+
+/// Every server, in the order of the configuration.
+pub(super) fn list(snapshot: &Snapshot) -> Response<Body> {
+    let configured = snapshot.settings.config.servers.iter();
+    let servers: Vec<_> = configured
+        .map(|server| describe(server, snapshot.server(&server.name)))
+        .collect();
+    ok(&json!({ "servers": servers }))
+}
+
+/// The lines that are held of a server's standard error.
+pub(super) fn logs(snapshot: &Snapshot, name: &str) -> Response<Body> {
+    if snapshot.settings.config.server(name).is_none() {
+        return error(StatusCode::NOT_FOUND, "no such server");
+    }
+    let running = snapshot.server(name);
+    let lines = running.map(|server| server.upstream.diagnostics().lines());
+    ok(&json!({ "server": name, "lines": lines.unwrap_or_default() }))
+}
+
+fn describe(configured: &config::Server, running: Option<&Server>) -> Value {
+    let state = ServerState::of(configured, running);
+    let mut server = json!({
+        "name": configured.name,
+        "health": health(running),
+        "state": state.word(),
+    });
+    match state {
+        ServerState::Failing(Some(failing)) => {
+            server["reason"] = json!(&*failing.reason);
+            if let Some(next_try) = failing.next_try {
+                server["next_try"] = json!(next_try);
+            }
+        }
+        ServerState::Stopped(Some(reason)) => server["reason"] = json!(reason),
+        _ => {}
+    }
+    let lines = running.map(|server| server.upstream.diagnostics().lines());
+    if let Some(last) = lines.as_ref().and_then(|lines| lines.last()) {
+        server["last_stderr_line"] = json!(excerpt(last, SHORT_LINE));
+    }
+    describe_tools(&mut server, running);
+    server
+}
+
+/// Whether it can be called, in the words there were before `state`.
+fn health(running: Option<&Server>) -> &'static str {
+    let Some(running) = running else {
+        return "stopped";
+    };
+    match &*running.upstream.state().borrow() {
+        State::Ready(_) => "up",
+        State::Starting => "starting",
+        State::Down => "down",
+        State::Stopped => "stopped",
+    }
+}
+
+/// How many tools there are, and how many of their schemas can be enforced.
+fn describe_tools(server: &mut Value, running: Option<&Server>) {
+    let tools: &[Arc<Tool>] = running.map_or(&[], |server| server.tools.all());
+    let declared = |tool: &&Arc<Tool>| tool.contract().output().is_some();
+    let reasons: Vec<_> = tools
+        .iter()
+        .filter_map(|tool| {
+            let why = tool.contract().output()?.schema().err()?;
+            Some(json!({ "tool": tool.name(), "reason": why.to_string() }))
+        })
+        .collect();
+    let with_schema = tools.iter().filter(declared).count();
+    let is_fresh = running.is_some_and(|server| server.tools.fresh);
+    server["tools"] = json!(tools.len());
+    server["list"] = json!(if is_fresh { "fresh" } else { "remembered" });
+    server["output_schemas"] = json!(with_schema);
+    server["enforceable"] = json!(with_schema - reasons.len());
+    server["unenforceable"] = json!(reasons);
+}

@@ -1,0 +1,194 @@
+//! A change of the configuration while the gateway runs: what it came to, in the words of `config check`, for the REST
+//! interface, the log, the metrics and the records; and the way to ask for one.
+
+mod difference;
+
+use std::io;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use countersign_config::{ConfigError, Opened, Problem, Source};
+use serde::Serialize;
+use tokio::sync::{mpsc, oneshot};
+
+pub(crate) use difference::{Change, Summary, between, changes};
+
+/// What is said about a file that cannot be read.
+const UNREADABLE: &str = "check the path; `countersign config init` writes a new file";
+
+/// A mistake, or a warning.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Notice {
+    /// With its place, as `config check` writes it.
+    pub(crate) message: String,
+    pub(crate) hint: Option<String>,
+    pub(crate) pointer: Option<String>,
+    pub(crate) line: Option<usize>,
+    pub(crate) column: Option<usize>,
+}
+
+/// What a new configuration came to.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Applied {
+    /// The keys that differ from the configuration before.
+    pub(crate) changed: Vec<String>,
+    /// The same, sorted, for the log.
+    #[serde(skip)]
+    pub(crate) summary: Summary,
+    /// Each setting that differs, with its old and its new value, for the record.
+    #[serde(skip)]
+    pub(crate) changes: Vec<Change>,
+    /// The keys that wait for the next start.
+    pub(crate) needs_restart: Vec<String>,
+    pub(crate) warnings: Vec<Notice>,
+}
+
+/// Why a configuration is not applied.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    /// The gateway was not started from a file.
+    NoFile,
+    /// The gateway stops.
+    Stopping,
+    /// It says something wrong, or cannot be read.
+    Config(ConfigError),
+    /// The file is broken, so that nothing can be changed in it.
+    Base(ConfigError),
+    /// It changes something that only the file may say.
+    FileOnly(ConfigError),
+    /// The file cannot be written.
+    Unwritable(io::Error),
+}
+
+impl From<ConfigError> for Refused {
+    fn from(error: ConfigError) -> Self {
+        Self::Config(error)
+    }
+}
+
+impl Refused {
+    /// What is wrong; at least one thing.
+    pub(crate) fn notices(&self) -> Vec<Notice> {
+        let (message, hint) = match self {
+            Self::NoFile => (
+                "this gateway was not started from a file".to_owned(),
+                "start `countersign serve` with --config FILE",
+            ),
+            Self::Stopping => (
+                "the gateway is stopping".to_owned(),
+                "try again when it has been started",
+            ),
+            Self::Unwritable(error) => (
+                format!("cannot write the configuration file: {error}"),
+                "check the rights of the file and of its folder; nothing has changed",
+            ),
+            Self::Config(error) | Self::Base(error) | Self::FileOnly(error) => match error {
+                ConfigError::Read { source, .. } => (format!("{error}: {source}"), UNREADABLE),
+                ConfigError::Invalid { path, problems } => {
+                    return Notice::all(problems, path.as_deref());
+                }
+                other => (other.to_string(), UNREADABLE),
+            },
+        };
+        vec![Notice {
+            message,
+            hint: Some(hint.to_owned()),
+            pointer: None,
+            line: None,
+            column: None,
+        }]
+    }
+}
+
+impl Notice {
+    /// A notice about each problem of a file.
+    pub(crate) fn all(problems: &[Problem], file: Option<&Path>) -> Vec<Self> {
+        let notice = |problem: &Problem| {
+            let place = problem.place.as_ref();
+            let at = place.and_then(|place| place.at);
+            Self {
+                message: match file {
+                    Some(file) => problem.in_file(file.display()),
+                    None => problem.to_string(),
+                },
+                hint: problem.hint.clone(),
+                pointer: place.map(|place| place.pointer.clone()),
+                line: at.map(|(line, _)| line),
+                column: at.map(|(_, column)| column),
+            }
+        };
+        problems.iter().map(notice).collect()
+    }
+}
+
+/// How the configuration file fares.
+#[derive(Clone, Debug, Default, Serialize)]
+pub(crate) struct Status {
+    /// The file, if the gateway was started from one.
+    file: Option<String>,
+    /// What is wrong with the file; while there is something, the configuration before stays in use.
+    pub(crate) errors: Vec<Notice>,
+    pub(crate) warnings: Vec<Notice>,
+    /// The keys that wait for the next start.
+    pub(crate) needs_restart: Vec<String>,
+}
+
+/// What the task that changes the configuration is asked to do.
+#[derive(Debug)]
+pub(crate) enum Request {
+    /// Read the file now, changed or not.
+    Reread,
+    /// Change the file by this JSON merge patch, and apply it.
+    Patch(String),
+}
+
+type Outcome = Result<Applied, Refused>;
+
+/// Requests on their way to the task that changes the configuration, with where each outcome goes.
+pub(crate) type Requests = mpsc::Receiver<(Request, oneshot::Sender<Outcome>)>;
+
+/// The way to the task that changes the configuration, and how the last change fared.
+#[derive(Debug)]
+pub(crate) struct Reloads {
+    status: Mutex<Status>,
+    /// None if the gateway was not started from a file.
+    requests: Option<mpsc::Sender<(Request, oneshot::Sender<Outcome>)>>,
+}
+
+impl Reloads {
+    pub(crate) fn new(opened: &Opened) -> (Self, Requests) {
+        let file = opened.source.as_ref().map(Source::path);
+        let status = Status {
+            file: file.map(|file| file.display().to_string()),
+            warnings: Notice::all(&opened.warnings, file),
+            ..Status::default()
+        };
+        let (sender, requests) = mpsc::channel(1);
+        let reloads = Self {
+            status: Mutex::new(status),
+            requests: file.map(|_| sender),
+        };
+        (reloads, requests)
+    }
+
+    /// How the file fares.
+    pub(crate) fn status(&self) -> Status {
+        let status = self.status.lock();
+        status.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn set_status(&self, change: impl FnOnce(&mut Status)) {
+        let status = self.status.lock();
+        change(&mut status.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// Asks for a change and waits for its outcome. The change is made even if the caller does not wait.
+    pub(crate) async fn request(&self, request: Request) -> Outcome {
+        let requests = self.requests.as_ref().ok_or(Refused::NoFile)?;
+        let (reply, outcome) = oneshot::channel();
+        if requests.send((request, reply)).await.is_err() {
+            return Err(Refused::Stopping);
+        }
+        outcome.await.unwrap_or(Err(Refused::Stopping))
+    }
+}

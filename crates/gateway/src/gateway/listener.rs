@@ -1,0 +1,154 @@
+//! The HTTP listener: one service, a match on the path. A client that misbehaves loses its own connection and no other;
+//! what clients send is read with a limit on size and time.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use countersign_audit::OnStoreError;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Method, Request, Response, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::admin;
+use crate::downstream;
+use crate::events;
+use crate::http::{Visit, Visits, not_allowed, plain, turned_away};
+use crate::path::reply::Body;
+use crate::services::{Phase, Runtime, Services};
+use crate::state::Snapshot;
+
+/// The methods of paths that can only be read.
+const READ_METHODS: &str = "GET, HEAD";
+/// The methods that some path has.
+const ALL_METHODS: &str = "GET, HEAD, POST, PATCH, DELETE";
+
+/// How long a client may take to send a request's head.
+const HEAD: Duration = Duration::from_secs(10);
+
+/// Accepts connections until the gateway drains.
+pub(super) async fn serve(runtime: Runtime, listener: TcpListener) {
+    let services = &runtime.services;
+    let visits = Visits::new();
+    loop {
+        let accepted = tokio::select! {
+            biased;
+            () = services.drain.reached(Phase::Draining) => return,
+            accepted = listener.accept() => accepted,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                let (visit, evicts) = visits.admit();
+                if evicts {
+                    events::Evicted {}.emit(&services.events);
+                }
+                tokio::spawn(connection(runtime.clone(), stream, visit));
+            }
+            // Out of file descriptors, most likely: another must end first.
+            Err(_) if visits.evict() => {
+                events::Evicted {}.emit(&services.events);
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            Err(error) => {
+                tracing::warn!(%error, "cannot accept a connection");
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+        }
+    }
+}
+
+async fn connection(runtime: Runtime, stream: TcpStream, visit: Visit) {
+    let services = &runtime.services;
+    let _work = services.drain.work();
+    // Without it small replies may wait for an acknowledgement; the connection works all the same.
+    drop(stream.set_nodelay(true));
+    let service = service_fn(|mut request: Request<Incoming>| {
+        let runtime = runtime.clone();
+        request.extensions_mut().insert(visit.clone());
+        async move { Ok::<_, Infallible>(respond(&runtime, request).await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD)
+        .serve_connection(TokioIo::new(stream), service);
+    tokio::pin!(connection);
+    let draining = services.drain.reached(Phase::Draining);
+    tokio::pin!(draining);
+    tokio::select! {
+        ended = connection.as_mut() => return drop(ended),
+        () = visit.closed() => return,
+        () = draining => connection.as_mut().graceful_shutdown(),
+    }
+    tokio::select! {
+        ended = connection => drop(ended),
+        () = visit.closed() => {}
+    }
+}
+
+/// Gives the connection of a request that had the key, or needs none, a lasting place; false if there is none.
+fn takes_place(request: &Request<Incoming>) -> bool {
+    let visit = request.extensions().get::<Visit>();
+    visit.is_none_or(|visit| visit.prove().is_ok())
+}
+
+fn crowded() -> Response<Body> {
+    plain(StatusCode::SERVICE_UNAVAILABLE, "too many connections\n")
+}
+
+/// The entrance of every request: the snapshot that is loaded here decides all of it.
+async fn respond(runtime: &Runtime, request: Request<Incoming>) -> Response<Body> {
+    let (snapshot, services) = (runtime.state.load(), &*runtime.services);
+    // Refuse requests until the first plan has installed the guard.
+    let Some(guard) = &snapshot.settings.guard else {
+        return plain(StatusCode::SERVICE_UNAVAILABLE, "starting\n");
+    };
+    // No path has these two. CONNECT names the host of another server, which the guard would take for a foreign client's.
+    if matches!(*request.method(), Method::CONNECT | Method::TRACE) {
+        return not_allowed(ALL_METHODS);
+    }
+    if let Err(refused) = guard.check_hosts(request.headers()) {
+        return turned_away(&services.events, refused);
+    }
+    let path = request.uri().path();
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    // The key is checked before the path is looked up: a client without one must not learn which servers there are.
+    let admitted = match path {
+        "/healthz" | "/readyz" if !is_read => return not_allowed(READ_METHODS),
+        "/healthz" => {
+            return plain(StatusCode::OK, "ok\n");
+        }
+        "/readyz" => return ready(&snapshot, services),
+        "/metrics" | "/events" => guard.check_key(request.headers()).map(drop),
+        _ if path.starts_with("/api/v1/") => guard.check_api(request.method(), request.headers()),
+        _ if path == "/mcp" || path.starts_with("/mcp/") => guard.check_mcp(request.headers()),
+        _ => {
+            return plain(StatusCode::NOT_FOUND, "not found\n");
+        }
+    };
+    match admitted {
+        Ok(()) if !takes_place(&request) => crowded(),
+        Ok(()) if path == "/metrics" && !is_read => not_allowed(READ_METHODS),
+        Ok(()) if path.starts_with("/mcp") => {
+            downstream::http::respond(runtime, snapshot, request).await
+        }
+        Ok(()) => admin::respond(&runtime.services, snapshot, request).await,
+        Err(refused) => turned_away(&services.events, refused),
+    }
+}
+
+/// Whether calls may come: not while the gateway stops, nor while they would be refused for want of a record.
+fn ready(snapshot: &Snapshot, services: &Services) -> Response<Body> {
+    let refuses = snapshot.settings.config.activity.on_store_error != OnStoreError::Continue;
+    if services.drain.phase() != Phase::Serving {
+        plain(StatusCode::SERVICE_UNAVAILABLE, "stopping\n")
+    } else if refuses && !services.store.stats().healthy {
+        plain(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "the activity store is down\n",
+        )
+    } else {
+        plain(StatusCode::OK, "ready\n")
+    }
+}

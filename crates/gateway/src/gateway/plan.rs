@@ -1,0 +1,168 @@
+//! From one configuration to the next: which servers stay, which come, which go. Made before anything is touched, so
+//! that what cannot be done is known in time; carried out by storing one new state. Servers whose transport is the same
+//! keep their process or connection; the others end when the last call to them has.
+
+use std::sync::Arc;
+
+use countersign_config::Config;
+use countersign_dial::SiteError;
+use tokio::sync::watch;
+
+use super::StartError;
+use crate::catalogue::{self, TrackedServer};
+use crate::services::{Runtime, Services};
+use crate::state::{Server, Settings, Snapshot, State, Tools};
+use crate::upstream::supervisor::{Means, Supervisor};
+use crate::upstream::{self, Diagnostics, Limits, Upstream};
+
+/// After so many tries other changes wait until the new snapshot is made.
+const TRIES: u32 = 3;
+
+/// What is to be done.
+#[derive(Debug)]
+pub(super) struct Plan {
+    pub(super) settings: Arc<Settings>,
+    fates: Vec<Fate>,
+    /// Who looks after the servers that come.
+    pub(super) supervisors: Vec<Supervisor>,
+}
+
+/// What becomes of a server of the configuration.
+#[derive(Clone, Debug)]
+enum Fate {
+    /// It stays, within these limits.
+    Stays(Arc<str>, Limits),
+    /// It comes, and starts with what is remembered of it.
+    Comes(Arc<Upstream>, Arc<Tools>),
+}
+
+impl Plan {
+    /// What the settings ask for. Starts nothing, and changes nothing.
+    pub(super) fn make(runtime: &Runtime, settings: Settings) -> Result<Self, StartError> {
+        let (before, config) = (runtime.state.load(), Arc::clone(&settings.config));
+        let mut plan = Self {
+            settings: Arc::new(settings),
+            fates: Vec::new(),
+            supervisors: Vec::new(),
+        };
+        for server in config.servers.iter().filter(|server| server.is_startable()) {
+            let was = before.settings.config.server(&server.name);
+            let same = |was: &countersign_config::Server| was.is_reached_like(server);
+            let known = before.server(&server.name);
+            if let Some(known) = known.filter(|_| was.is_some_and(same)) {
+                let name = Arc::clone(known.upstream.name());
+                plan.fates
+                    .push(Fate::Stays(name, Limits::of(&config, server)));
+                continue;
+            }
+            let made = supervise(&runtime.services, &config, server);
+            let (upstream, supervisor) = made.map_err(|source| StartError::Address {
+                server: server.name.clone(),
+                source: Box::new(source),
+            })?;
+            let fate = Fate::Comes(Arc::new(upstream), Arc::default());
+            plan.fates.push(fate);
+            plan.supervisors.push(supervisor);
+        }
+        Ok(plan)
+    }
+
+    /// Carries the plan out. Only one plan may be carried out at a time.
+    pub(super) async fn carry_out(mut self, runtime: &Runtime) {
+        let supervisors = std::mem::take(&mut self.supervisors);
+        let blocking = runtime.clone();
+        let stored = tokio::task::spawn_blocking(move || {
+            self.remember(&blocking.services);
+            self.store(&blocking.state);
+            self.fates
+        });
+        let Ok(fates) = stored.await else {
+            return;
+        };
+        let coming = fates.iter().filter_map(|fate| match fate {
+            Fate::Comes(upstream, _) => Some(upstream),
+            Fate::Stays(..) => None,
+        });
+        for (upstream, supervisor) in coming.zip(supervisors) {
+            runtime.services.metrics.register(upstream.name());
+            runtime.services.fleet.start(upstream, supervisor);
+            let tracked = TrackedServer::new(upstream);
+            tokio::spawn(catalogue::follow(runtime.clone(), tracked));
+        }
+    }
+
+    /// Gives every server that comes the tools it had the last time.
+    fn remember(&mut self, services: &Services) {
+        for fate in &mut self.fates {
+            if let Fate::Comes(upstream, tools) = fate {
+                let config = &self.settings.config;
+                let known = catalogue::remembered(&services.store, config, upstream.name());
+                *tools = Arc::new(known.unwrap_or_default());
+            }
+        }
+    }
+
+    /// Stores the new snapshot. Schemas may have to be compiled for it, so it is made without holding up other changes of
+    /// the state; after `TRIES` such changes they have to wait.
+    fn store(&self, state: &State) {
+        for _ in 0..TRIES {
+            let before = state.load();
+            let next = self.next(&before);
+            if state.compare_and_swap(&before, next) {
+                return;
+            }
+        }
+        state.change(|before| self.next(before));
+    }
+
+    fn next(&self, before: &Snapshot) -> Snapshot {
+        let servers = self.fates.iter().filter_map(|fate| match fate {
+            Fate::Stays(name, limits) => Some(self.held(before.server(name)?, *limits)),
+            Fate::Comes(upstream, tools) => {
+                let server = Server::new(Arc::clone(upstream), Arc::clone(tools));
+                Some(match before.server(upstream.name()) {
+                    Some(old) => old.succeeded_by(server),
+                    None => server.appearing_after(before),
+                })
+            }
+        });
+        before.succeeded_by(Arc::clone(&self.settings), servers.collect())
+    }
+
+    /// A server that stays, held to the new settings.
+    fn held(&self, server: &Server, limits: Limits) -> Server {
+        let (name, config) = (server.upstream.name(), &self.settings.config);
+        let instructions = match &*server.upstream.state().borrow() {
+            upstream::State::Ready(connection) => connection
+                .instructions()
+                .map(|said| catalogue::shown(said.bytes(), config, name)),
+            _ => server.instructions.clone(),
+        };
+        let tools = server.tools.with_policies(config, name);
+        server.with_policy(server.upstream.limited(limits), tools, instructions)
+    }
+}
+
+/// A server, and its supervisor. Starts nothing yet.
+fn supervise(
+    services: &Services,
+    config: &Config,
+    server: &countersign_config::Server,
+) -> Result<(Upstream, Supervisor), SiteError> {
+    let state = watch::Sender::new(upstream::State::Starting);
+    let diagnostics = Arc::new(Diagnostics::new(&server.transport));
+    let upstream = Upstream::new(
+        server.name.as_str().into(),
+        state.subscribe(),
+        Limits::of(config, server),
+        Arc::clone(&diagnostics),
+    );
+    let means = Means {
+        budget: services.budget_for_one(config),
+        events: Arc::clone(&services.events),
+        known: services.fleet.known.clone(),
+        diagnostics,
+        state,
+    };
+    Ok((upstream, Supervisor::of(config, server, means)?))
+}

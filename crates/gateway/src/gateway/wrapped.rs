@@ -1,0 +1,110 @@
+//! A gateway in front of one server for one client, over the standard streams. The same path as
+//! any other call, without a listener and without a key; the store may be used by other
+//! gateways at the same time. It ends with its client, or with its server.
+
+use std::sync::Arc;
+
+use countersign_config::{Opened, Transport};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+
+use super::plan::Plan;
+use super::reload::Reloader;
+use super::{CANCEL, StartError, check, open_store, wind_down};
+use crate::downstream::{Door, write};
+use crate::services::Runtime;
+use crate::state::Settings;
+use crate::upstream::Upstream;
+use crate::upstream::stdio::{End, Peer, Said, Shares};
+use crate::upstream::supervisor::Supervisor;
+
+/// One server, behind the boundary.
+#[derive(Debug)]
+pub struct Wrapped {
+    runtime: Runtime,
+    upstream: Arc<Upstream>,
+    ended: oneshot::Receiver<End>,
+    peer: Arc<Peer>,
+    /// What the server says to its client.
+    said: Option<mpsc::Receiver<Said>>,
+    writer: Option<JoinHandle<std::io::Result<()>>>,
+}
+
+impl Wrapped {
+    /// Starts the one server of a configuration, which has to be a child process. It sees our
+    /// environment, unless the configuration gives it one, and our standard error. Must be called
+    /// within a tokio runtime. If the configuration is from a file, that file is followed, except in what the child is
+    /// started with.
+    pub async fn start(opened: impl Into<Opened>) -> Result<Self, StartError> {
+        let opened = opened.into();
+        let config = opened.config.clone();
+        check(&config)?;
+        let store = open_store(&config)?;
+        tokio::spawn(store.deliver());
+        let (runtime, requests) = Runtime::new(&opened, store);
+        let unsupported = || StartError::Unsupported("wrapping anything but one command".into());
+        let mut plan = Plan::make(&runtime, Settings::new(config, None))?;
+        let config = Arc::clone(&plan.settings.config);
+        let supervisors = std::mem::take(&mut plan.supervisors);
+        let Ok([Supervisor::Stdio(mut supervisor)]) = <[_; 1]>::try_from(supervisors) else {
+            return Err(unsupported());
+        };
+        let given = |server: &countersign_config::Server| matches!(&server.transport, Transport::Stdio { env, .. } if !env.is_empty());
+        supervisor.program.shares = Shares {
+            environment: !config.server(&supervisor.server).is_some_and(given),
+            stderr: true,
+        };
+        let (peer, said) = Peer::new();
+        supervisor.peer = Some(Arc::clone(&peer));
+        let name = Arc::clone(&supervisor.server);
+        let (tell, ended) = oneshot::channel();
+        plan.supervisors.push(Supervisor::Once(supervisor, tell));
+        plan.carry_out(&runtime).await;
+        Reloader::start(&runtime, opened, requests);
+        let snapshot = runtime.state.load();
+        let server = snapshot.server(&name).ok_or_else(unsupported)?;
+        Ok(Self {
+            upstream: Arc::clone(&server.upstream),
+            runtime,
+            ended,
+            peer,
+            said: Some(said),
+            writer: None,
+        })
+    }
+
+    /// Serves until the input ends, the output is closed, `stop` resolves, or the server ends. Only the end of the server
+    /// gives a value.
+    pub async fn serve(
+        &mut self,
+        input: impl AsyncRead + Unpin,
+        output: impl AsyncWrite + Unpin + Send + 'static,
+        stop: impl Future<Output = ()>,
+    ) -> Option<End> {
+        let (runtime, upstream) = (self.runtime.clone(), Arc::clone(&self.upstream));
+        let (door, messages) = Door::new(runtime, upstream, Arc::clone(&self.peer))?;
+        if let Some(said) = self.said.take() {
+            tokio::spawn(Door::relay(Arc::downgrade(&door), said));
+        }
+        self.writer = Some(tokio::spawn(write(messages, output)));
+        tokio::select! {
+            biased;
+            end = &mut self.ended => end.ok(),
+            () = stop => None,
+            () = door.serve(input) => None,
+        }
+    }
+
+    /// Stops in good order: lets calls finish, ends the server, closes the store. Calls under way
+    /// are told to end once `hurry` resolves, or after ten seconds.
+    pub async fn stop(self, hurry: impl Future<Output = ()>) {
+        wind_down(&self.runtime.services, hurry).await;
+        if let Some(writer) = self.writer {
+            // A client that does not read its answers does not keep us.
+            drop(timeout(CANCEL, writer).await);
+        }
+        self.runtime.services.store.close().await;
+    }
+}

@@ -1,0 +1,126 @@
+//! What goes back over HTTP: an answer of the protocol, a word for a person, or a refusal.
+
+use bytes::Bytes;
+use hyper::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use hyper::{HeaderMap, Response, StatusCode};
+
+use super::intake;
+use crate::events::{self, Events};
+use crate::path::reply::{self, Body, Problem, Reply};
+use crate::state::guard;
+
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+const EVENTS: &str = "text/event-stream";
+/// What nearly every client accepts.
+const USUAL: &str = "application/json, text/event-stream";
+
+/// What a request with the clients' key is told where it would change something.
+const NOT_ADMIN: &str = "this request needs the admin_key: the api_key opens MCP and every GET";
+const ADMIN_KEY_HINT: &str = "send the admin_key instead: it is in the configuration, in COUNTERSIGN_ADMIN_KEY, or in the file `admin_key` in the data directory";
+
+/// The answer to a method that the path does not have; `allowed` are those that it has, as `Allow` lists them.
+pub(crate) fn not_allowed(allowed: &'static str) -> Response<Body> {
+    let mut response = plain(StatusCode::METHOD_NOT_ALLOWED, "method not allowed\n");
+    let allowed = HeaderValue::from_static(allowed);
+    response.headers_mut().insert(ALLOW, allowed);
+    response
+}
+
+/// Whether a client can read a stream of events.
+pub(crate) fn hears_events(headers: &HeaderMap) -> bool {
+    if headers.get(ACCEPT).is_some_and(|value| value == USUAL) {
+        return true;
+    }
+    let accepted = headers.get_all(ACCEPT).iter();
+    accepted
+        .filter_map(|value| value.to_str().ok())
+        .any(|value| {
+            let kinds = value.split(',').filter_map(|kind| kind.split(';').next());
+            kinds
+                .map(str::trim)
+                .any(|kind| kind.eq_ignore_ascii_case(EVENTS))
+        })
+}
+
+pub(crate) fn respond_with(reply: Reply) -> Response<Body> {
+    if matches!(reply.body, Body::Whole { .. }) {
+        return json(reply.status, reply.body);
+    }
+    let mut response = Response::new(reply.body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(EVENTS));
+    headers.insert(
+        CACHE_CONTROL,
+        HeaderValue::from_static("no-cache, no-transform"),
+    );
+    // Some proxies collect a response before they pass it on.
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+    response
+}
+
+pub(crate) fn unread(refused: intake::Refused) -> Response<Body> {
+    match refused {
+        intake::Refused::TooLarge => {
+            plain(StatusCode::PAYLOAD_TOO_LARGE, "the message is too large\n")
+        }
+        intake::Refused::TooSlow => {
+            plain(StatusCode::REQUEST_TIMEOUT, "the message took too long\n")
+        }
+        intake::Refused::Broken => plain(StatusCode::BAD_REQUEST, "the message is incomplete\n"),
+        intake::Refused::Busy => {
+            let era = countersign_inspect::ClientEra::Unnegotiated;
+            let reply = reply::problem(None, &Problem::Busy, era);
+            json(reply.status, reply.body)
+        }
+    }
+}
+
+pub(crate) fn turned_away(events: &Events, refused: guard::Refused) -> Response<Body> {
+    match refused {
+        guard::Refused::Key => {
+            events::Unauthorised {
+                header: "X-API-Key",
+            }
+            .emit(events);
+            let mut response = plain(StatusCode::UNAUTHORIZED, "a valid API key is required\n");
+            let challenge = HeaderValue::from_static("Bearer realm=\"countersign\"");
+            response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+            response
+        }
+        guard::Refused::NotAdmin => {
+            events::NotAdmin {
+                header: "X-API-Key",
+            }
+            .emit(events);
+            let text = serde_json::json!({ "error": NOT_ADMIN, "hint": ADMIN_KEY_HINT });
+            let body = Body::from(Bytes::from(text.to_string()));
+            json(StatusCode::FORBIDDEN, body)
+        }
+        guard::Refused::TwoHosts => {
+            events::Foreign { header: "Host" }.emit(events);
+            plain(StatusCode::BAD_REQUEST, "more than one Host header\n")
+        }
+        guard::Refused::Foreign(header) => {
+            events::Foreign { header }.emit(events);
+            plain(
+                StatusCode::FORBIDDEN,
+                "this host or origin is not allowed\n",
+            )
+        }
+    }
+}
+
+pub(crate) fn json(status: StatusCode, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, JSON);
+    response
+}
+
+pub(crate) fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
+    let mut response = Response::new(Body::from(Bytes::from_static(text.as_bytes())));
+    *response.status_mut() = status;
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}

@@ -1,0 +1,16 @@
+//! The client that made a call.
+
+use std::sync::Arc;
+
+use countersign_inspect::ClientEra;
+
+use crate::services::Session;
+
+/// Who sent a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Client {
+    pub(crate) era: ClientEra,
+    /// What it calls itself.
+    pub(crate) name: Option<Arc<str>>,
+    pub(crate) session: Option<Arc<Session>>,
+}

@@ -1,0 +1,123 @@
+//! The services of a running gateway: what changes while it runs and is not part of the state that requests are decided
+//! by. Records, sessions, counters, memory, the running servers and the stop.
+
+mod drain;
+mod feed;
+mod fleet;
+mod level;
+mod lists;
+mod metrics;
+mod sessions;
+
+use std::sync::Arc;
+
+use countersign_audit::{Reader, Store, StoreError};
+use countersign_config::{Config, Opened};
+use countersign_dial::Budget;
+use tokio::sync::Semaphore;
+
+use crate::config_change::{Reloads, Requests};
+use crate::events::Events;
+use crate::state::{Relisting, Settings, Snapshot, State};
+
+pub(crate) use drain::{Drain, Phase};
+pub(crate) use feed::{Event, Feed, Next, STEP, Subscription};
+pub(crate) use fleet::Fleet;
+pub(crate) use level::Level;
+pub(crate) use lists::Lists;
+pub(crate) use metrics::{BOUNDS, Counts, Metrics};
+pub(crate) use sessions::{Session, Sessions, UnderWay};
+
+/// How many clients may listen for changes: half of the connections that there may be, so that requests still get through.
+const LISTENERS: usize = 2048;
+
+/// The parts of one running gateway: the holder of its state, and its services.
+#[derive(Clone, Debug)]
+pub(crate) struct Runtime {
+    pub(crate) state: Arc<State>,
+    pub(crate) services: Arc<Services>,
+}
+
+impl Runtime {
+    /// Nothing runs yet: no server is in the state, and no client is let in before the first plan has been carried out.
+    /// Blocks shortly, to read what the data directory remembers. The requests are those of [`Reloads`].
+    pub(crate) fn new(opened: &Opened, store: Store) -> (Self, Requests) {
+        let mut config = opened.config.clone();
+        config.servers.clear();
+        let settings = Arc::new(Settings::new(config, None));
+        let state = Arc::new(State::new(Snapshot::new(settings, Vec::new())));
+        let (reloads, requests) = Reloads::new(opened);
+        let services = Services::new(&opened.config, store, reloads, Relisting::new(&state));
+        let services = Arc::new(services);
+        (Self { state, services }, requests)
+    }
+}
+
+/// What requests and tasks use, and change.
+#[derive(Debug)]
+pub(crate) struct Services {
+    pub(crate) store: Store,
+    /// The memory for messages, of which each server has a share.
+    budget: Budget,
+    /// The share of the clients.
+    pub(crate) intake: Budget,
+    pub(crate) events: Arc<Events>,
+    pub(crate) metrics: Metrics,
+    pub(crate) lists: Lists,
+    pub(crate) sessions: Sessions,
+    pub(crate) fleet: Fleet,
+    pub(crate) reloads: Reloads,
+    pub(crate) relisting: Relisting,
+    pub(crate) drain: Drain,
+    /// What the streams of events read.
+    pub(crate) feed: Feed,
+    /// Places for clients that listen for changes.
+    pub(crate) listeners: Arc<Semaphore>,
+}
+
+impl Services {
+    fn new(config: &Config, store: Store, reloads: Reloads, relisting: Relisting) -> Self {
+        let budget = Budget::new(config.max_inflight_bytes);
+        Self {
+            store,
+            intake: share(&budget, config),
+            budget,
+            events: Arc::default(),
+            metrics: Metrics::default(),
+            lists: Lists::default(),
+            sessions: Sessions::new(),
+            fleet: Fleet::new(&config.data_dir),
+            reloads,
+            relisting,
+            drain: Drain::new(),
+            feed: Feed::new(),
+            listeners: Arc::new(Semaphore::new(LISTENERS)),
+        }
+    }
+
+    /// The memory for the messages of one server.
+    pub(crate) fn budget_for_one(&self, config: &Config) -> Budget {
+        share(&self.budget, config)
+    }
+
+    /// Asks the store, on a thread that may block. `None` if it cannot be read, which is logged.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
+    ) -> Option<T> {
+        let reader = self.store.reader().clone();
+        match tokio::task::spawn_blocking(move || question(&reader)).await {
+            Ok(Ok(answer)) => Some(answer),
+            failed => {
+                let why = failed.map(Result::err);
+                tracing::error!(?why, "the activity store cannot be read");
+                None
+            }
+        }
+    }
+}
+
+/// The share of one server, or of the clients.
+fn share(budget: &Budget, config: &Config) -> Budget {
+    budget.share(config.servers.len() + 1, config.max_message_bytes)
+}

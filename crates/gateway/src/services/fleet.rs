@@ -1,0 +1,70 @@
+//! The servers that run: each has a supervisor in a task of its own until no call can reach it any more, or the gateway stops.
+//! What is known of their eras is kept here too, since it outlives each of them.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::upstream::Upstream;
+use crate::upstream::eras::Known;
+use crate::upstream::supervisor::Supervisor;
+
+/// Every server that runs or is about to end.
+#[derive(Debug)]
+pub(crate) struct Fleet {
+    pub(crate) known: Known,
+    running: Mutex<Running>,
+}
+
+#[derive(Debug, Default)]
+struct Running {
+    supervisors: JoinSet<()>,
+    stops: Vec<Arc<watch::Sender<bool>>>,
+    /// A server that is started from now on ends at once.
+    stopped: bool,
+}
+
+impl Fleet {
+    /// No servers yet; what their eras were is read from the data directory. Blocks, shortly.
+    pub(crate) fn new(data_dir: &Path) -> Self {
+        Self {
+            known: Known::read(data_dir),
+            running: Mutex::default(),
+        }
+    }
+
+    /// Looks after a server from now on.
+    pub(crate) fn start(&self, upstream: &Upstream, supervisor: Supervisor) {
+        let stop = upstream.lease().stop();
+        let mut running = self.running();
+        // Those that have ended need no more attention.
+        while running.supervisors.try_join_next().is_some() {}
+        running.stops.retain(|stop| stop.receiver_count() > 0);
+        stop.send_if_modified(|stop| {
+            *stop |= running.stopped;
+            running.stopped
+        });
+        let told = stop.subscribe();
+        running.supervisors.spawn(supervisor.run(told));
+        running.stops.push(stop);
+    }
+
+    /// Ends every server and waits until the last one has.
+    pub(crate) async fn end(&self) {
+        let supervisors = {
+            let mut running = self.running();
+            running.stopped = true;
+            for stop in running.stops.drain(..) {
+                stop.send_replace(true);
+            }
+            std::mem::take(&mut running.supervisors)
+        };
+        supervisors.join_all().await;
+    }
+
+    fn running(&self) -> MutexGuard<'_, Running> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
