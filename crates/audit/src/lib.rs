@@ -43,9 +43,9 @@ mod record;
 mod store;
 mod summary;
 mod time;
-mod visible;
 
 pub use chain::{Checkpoint, CheckpointKind, KeyError, PublicKey, Signer, TrustedKeys};
+pub use countersign_sanitise::{escape_controls, steers_terminal};
 pub use digest::Digest;
 pub use export::{ExportFormat, Exporter};
 pub use id::{Generator, Ids, NewId, NotAUlid, Ulid};
@@ -63,4 +63,3 @@ pub use store::{
 };
 pub use summary::{GroupBy, Rising, Summary, SummaryRow};
 pub use time::{NotATime, Timestamp, parse_period};
-pub use visible::{escape_controls, steers_terminal};

@@ -15,6 +15,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use countersign_audit::{Store, StoreError};
+use countersign_client::backoff;
+use countersign_client::{self as upstream, Connection, Diagnostics, Upstream, ready};
 use countersign_config::Config;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
@@ -25,10 +27,8 @@ pub use survey::Tally;
 pub(crate) use survey::survey;
 
 use crate::events;
-use crate::pause;
 use crate::services::{Runtime, Services};
 use crate::state::{Entry, Server, Settings, State, Tool, Tools};
-use crate::upstream::{self, Connection, Diagnostics, Upstream, ready};
 
 /// Servers often change several tools at once.
 const DEBOUNCE: Duration = Duration::from_millis(250);
@@ -125,7 +125,7 @@ async fn track(
                 settle(&runtime.state, server);
                 tokio::select! {
                     () = connection.list_changed() => {}
-                    () = sleep(pause::growing(failures + 3)) => {}
+                    () = sleep(backoff::growing(failures + 3)) => {}
                 }
             }
         }

@@ -4,20 +4,19 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use countersign_client::Trouble;
+use countersign_client::{End, Known, State, ready};
 use countersign_config::{Config, Server};
 use countersign_dial::Budget;
 use countersign_inspect::Era;
 use countersign_wire::Capability;
 use countersign_wire::version::{LEGACY, MODERN};
-use thiserror::Error;
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 
 use crate::catalogue::{Tally, survey};
-use crate::upstream::eras::Known;
-use crate::upstream::stdio::End;
-use crate::upstream::supervisor::{Means, Supervisor};
-use crate::upstream::{Diagnostics, State, ready};
+use crate::events::Events;
+use crate::supervise::{Means, diagnostics, supervisor};
 
 /// Every version of the protocol that servers may speak, the newest first.
 pub const PROTOCOL_VERSIONS: [&str; 5] = [MODERN, LEGACY[0], LEGACY[1], LEGACY[2], LEGACY[3]];
@@ -42,48 +41,6 @@ pub struct Sick {
     pub stderr: String,
 }
 
-/// Why a server cannot be called.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[non_exhaustive]
-pub enum Trouble {
-    /// The command could not be run at all.
-    #[error("the command could not be run: {0}")]
-    Spawn(String),
-    /// It ended before it spoke, with this exit code.
-    #[error("it ended with exit code {0} before it spoke MCP")]
-    Exited(u8),
-    /// It speaks a version of the protocol that is not known.
-    #[error("it speaks protocol version {0:?}, which is not supported")]
-    Version(String),
-    /// It answered with this HTTP status.
-    #[error("it answered with the HTTP status {0}")]
-    Status(u16),
-    /// It did not answer in time.
-    #[error("it did not answer in time")]
-    Silent,
-    /// What it answered is not the protocol, or an error.
-    #[error("it answered with an error or with something that is not MCP")]
-    NotMcp,
-    /// It does not speak this era, which the configuration fixes for it.
-    #[error("it does not speak the {0} era, which its \"era\" asks for")]
-    OtherEra(Era),
-    /// It speaks the modern era, and refused our request with this error of that era.
-    #[error("it refused a request of protocol version {MODERN} with the error {0}")]
-    ModernError(&'static str),
-    /// It cannot be connected to, or goes away.
-    #[error("it cannot be reached")]
-    Unreachable,
-    /// No connection to it comes about, for this reason.
-    #[error("it cannot be reached: {0}")]
-    NoConnection(String),
-    /// Its address cannot be used.
-    #[error("its address cannot be used: {0}")]
-    Address(String),
-    /// Its tools cannot be listed.
-    #[error("its tools cannot be listed: {0}")]
-    List(String),
-}
-
 impl Checkup {
     /// Looks at a server of a configuration, for at most so long. Must be called within a tokio runtime.
     pub async fn of(config: &Config, server: &Server, patience: Duration) -> Result<Self, Sick> {
@@ -92,12 +49,12 @@ impl Checkup {
         let (tell, ended) = oneshot::channel();
         let means = Means {
             budget: Budget::new(config.max_inflight_bytes),
-            events: Arc::default(),
+            events: Arc::new(Events::default()),
             known: Known::nothing(),
-            diagnostics: Arc::new(Diagnostics::new(&server.transport)),
+            diagnostics: Arc::new(diagnostics(&server.transport)),
             state,
         };
-        let supervisor = Supervisor::of(config, server, means)
+        let supervisor = supervisor(config, server, means)
             .map_err(|error| Sick::from(Trouble::Address(error.to_string())))?;
         let stop = watch::Sender::new(false);
         let running = tokio::spawn(supervisor.once(tell).run(stop.subscribe()));

@@ -27,19 +27,18 @@ mod events;
 mod gateway;
 mod http;
 mod path;
-mod pause;
 mod random;
 mod services;
 mod state;
-mod upstream;
+mod supervise;
 
 pub use admin::preview::{PreviewQuery, preview};
 pub use catalogue::Tally;
 pub use checkup::{Checkup, PROTOCOL_VERSIONS, Sick, Trouble};
 pub use countersign_classify as classify;
+pub use countersign_client::End;
 pub use countersign_inspect as inspect;
 pub use gateway::{
     Gateway, Key, KeyError, StartError, Wrapped, store_options, stored_admin_key, stored_api_key,
 };
 pub use random::ProcessNoise;
-pub use upstream::stdio::End;

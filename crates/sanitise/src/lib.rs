@@ -55,6 +55,7 @@ mod triage;
 mod trie;
 mod truncate;
 mod view;
+mod visible;
 mod walk;
 mod wrap;
 
@@ -66,4 +67,5 @@ pub use settings::{
     Invisibles, MirrorText, Mode, NonceSource, Normalisation, OnToken, Settings, Structured, Wrap,
 };
 pub use tokens::Tokens;
+pub use visible::{escape_controls, steers_terminal};
 pub use wrap::{Attribution, HOST_INSTRUCTION, Nonce};

@@ -5,8 +5,9 @@
 
 use std::io::{self, Write};
 
+use countersign_sanitise::escape_controls;
+
 use crate::store::Stored;
-use crate::visible::escape_controls;
 
 const COLUMNS: [&str; 26] = [
     "id",

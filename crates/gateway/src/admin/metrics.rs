@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
 use countersign_audit::{DECISIONS, Decision, STAGES, Stage, Status, escape_controls};
+use countersign_client::State;
 
 use crate::services::{BOUNDS, Counts, Metrics, Services};
 use crate::state::{Server, ServerState, Snapshot};
-use crate::upstream::State;
 
 /// Everything there is to read at this moment.
 pub(super) fn render(services: &Services, snapshot: &Snapshot) -> String {

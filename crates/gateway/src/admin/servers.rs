@@ -2,14 +2,16 @@
 //! lines it wrote to standard error.
 
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
+use countersign_audit::Timestamp;
+use countersign_client::{State, excerpt};
 use hyper::{Response, StatusCode};
 use serde_json::{Value, json};
 
 use super::{error, ok};
 use crate::path::reply::Body;
 use crate::state::{Server, ServerState, Snapshot, Tool};
-use crate::upstream::{State, excerpt};
 use countersign_config as config;
 
 /// So much of a line is shown beside a server.
@@ -44,7 +46,7 @@ fn describe(configured: &config::Server, running: Option<&Server>) -> Value {
     match state {
         ServerState::Failing(Some(failing)) => {
             server["reason"] = json!(&*failing.reason);
-            if let Some(next_try) = failing.next_try {
+            if let Some(next_try) = failing.next_try.and_then(timestamp) {
                 server["next_try"] = json!(next_try);
             }
         }
@@ -90,4 +92,11 @@ fn describe_tools(server: &mut Value, running: Option<&Server>) {
     server["output_schemas"] = json!(with_schema);
     server["enforceable"] = json!(with_schema - reasons.len());
     server["unenforceable"] = json!(reasons);
+}
+
+fn timestamp(time: SystemTime) -> Option<Timestamp> {
+    let since = time.duration_since(UNIX_EPOCH).ok()?;
+    Some(Timestamp::from_millis(
+        u64::try_from(since.as_millis()).ok()?,
+    ))
 }

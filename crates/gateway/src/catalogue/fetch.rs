@@ -12,7 +12,7 @@ use countersign_wire::message;
 use thiserror::Error;
 use tokio::time::timeout;
 
-use crate::upstream::{Connection, NoteSink};
+use countersign_client::{Connection, NoteSink};
 
 const MAX_PAGES: usize = 1_000;
 const MAX_TOOLS: usize = 10_000;

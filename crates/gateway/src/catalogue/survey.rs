@@ -1,11 +1,11 @@
 //! A server's tools counted, without remembering them: how many there are, and how much of what they declare can be
 //! enforced. For health checks; calls never come by here.
 
+use countersign_client::Connection;
 use countersign_config::Config;
 
 use super::fetch;
 use crate::state::{Entry, Tool};
-use crate::upstream::Connection;
 
 /// What a server's list has.
 #[derive(Debug, Default)]

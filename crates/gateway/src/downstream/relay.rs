@@ -7,13 +7,13 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use bytes::Bytes;
+use countersign_client::Notes;
 use countersign_inspect::Note;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 use crate::path::reply::{Framing, Reply};
 use crate::services::Level;
-use crate::upstream::notes::Notes;
 
 /// How often an idle stream shows that it lives.
 pub(super) const PULSE: Duration = Duration::from_secs(15);
@@ -114,8 +114,8 @@ mod tests {
 
     use super::*;
     use crate::path::reply::Body;
-    use crate::upstream::NoteSink;
-    use crate::upstream::notes::channel;
+    use countersign_client::NoteSink;
+    use countersign_client::notes::channel;
 
     fn message(method: &str) -> Bytes {
         format!(r#"{{"method":"{method}"}}"#).into()

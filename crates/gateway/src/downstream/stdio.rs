@@ -8,6 +8,8 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
+use countersign_client::Peer;
+use countersign_client::{State, Upstream};
 use countersign_dial::{Line, LineRefusal, Lines};
 use countersign_inspect::ClientEra;
 use countersign_tape::{Hard, Kind, scan};
@@ -28,8 +30,6 @@ use crate::path::client::Client;
 use crate::path::reply::{self, Body, Framing, Problem};
 use crate::services::Runtime;
 use crate::state::Endpoint;
-use crate::upstream::stdio::Peer;
-use crate::upstream::{State, Upstream};
 
 /// Requests at once; what comes then waits in the pipe.
 const REQUESTS: usize = 1024;

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use countersign_client::ServerFailure;
+
 use super::{Events, LIFECYCLE, count};
 
 /// So many lines of standard error go into the log; `servers logs` shows the rest.
@@ -88,25 +90,17 @@ impl ServerReady<'_> {
 }
 
 /// A server did not come up, or went away. It is tried again.
-pub(crate) struct ServerFailed<'a> {
-    pub(crate) server: &'a str,
-    pub(crate) reason: &'a str,
-    /// The last lines it wrote to standard error, made safe for a terminal.
-    pub(crate) stderr: &'a [String],
-    /// Whether it could be called before.
-    pub(crate) was_up: bool,
-    /// How long until the next try.
-    pub(crate) wait: Duration,
-}
+pub(crate) struct ServerFailed<'a>(pub(crate) ServerFailure<'a>);
 
 impl ServerFailed<'_> {
     pub(crate) fn emit(&self, events: &Events) {
-        let Self { server, reason, .. } = *self;
-        let surplus = self.stderr.len().saturating_sub(LOGGED_LINES);
-        let lines = self.stderr.get(surplus..).unwrap_or_default();
+        let Self(failure) = self;
+        let ServerFailure { server, reason, .. } = *failure;
+        let surplus = failure.stderr.len().saturating_sub(LOGGED_LINES);
+        let lines = failure.stderr.get(surplus..).unwrap_or_default();
         let stderr = (!lines.is_empty()).then(|| lines.join("\n"));
-        let (stderr, retry_ms) = (stderr.as_deref(), millis(self.wait));
-        if self.was_up {
+        let (stderr, retry_ms) = (stderr.as_deref(), millis(failure.wait));
+        if failure.was_up {
             count(&events.server_losses);
             tracing::warn!(server, reason, stderr, retry_ms, "server went away");
         } else {

@@ -4,16 +4,17 @@
 
 use std::sync::Arc;
 
+use countersign_client::{self as upstream, Limits, Supervisor, Upstream};
 use countersign_config::Config;
 use countersign_dial::SiteError;
 use tokio::sync::watch;
 
 use super::StartError;
 use crate::catalogue::{self, TrackedServer};
+use crate::events::Events;
 use crate::services::{Runtime, Services};
 use crate::state::{Server, Settings, Snapshot, State, Tools};
-use crate::upstream::supervisor::{Means, Supervisor};
-use crate::upstream::{self, Diagnostics, Limits, Upstream};
+use crate::supervise::{Means, diagnostics, limits, supervisor};
 
 /// After so many tries other changes wait until the new snapshot is made.
 const TRIES: u32 = 3;
@@ -51,8 +52,7 @@ impl Plan {
             let known = before.server(&server.name);
             if let Some(known) = known.filter(|_| was.is_some_and(same)) {
                 let name = Arc::clone(known.upstream.name());
-                plan.fates
-                    .push(Fate::Stays(name, Limits::of(&config, server)));
+                plan.fates.push(Fate::Stays(name, limits(&config, server)));
                 continue;
             }
             let made = supervise(&runtime.services, &config, server);
@@ -150,19 +150,19 @@ fn supervise(
     server: &countersign_config::Server,
 ) -> Result<(Upstream, Supervisor), SiteError> {
     let state = watch::Sender::new(upstream::State::Starting);
-    let diagnostics = Arc::new(Diagnostics::new(&server.transport));
+    let diagnostics = Arc::new(diagnostics(&server.transport));
     let upstream = Upstream::new(
         server.name.as_str().into(),
         state.subscribe(),
-        Limits::of(config, server),
+        limits(config, server),
         Arc::clone(&diagnostics),
     );
     let means = Means {
         budget: services.budget_for_one(config),
-        events: Arc::clone(&services.events),
+        events: Arc::<Events>::clone(&services.events),
         known: services.fleet.known.clone(),
         diagnostics,
         state,
     };
-    Ok((upstream, Supervisor::of(config, server, means)?))
+    Ok((upstream, supervisor(config, server, means)?))
 }

@@ -4,6 +4,9 @@
 
 use std::sync::Arc;
 
+use countersign_client::Supervisor;
+use countersign_client::Upstream;
+use countersign_client::{End, Peer, PeerMessage, Shares};
 use countersign_config::{Opened, Transport};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, oneshot};
@@ -16,9 +19,6 @@ use super::{CANCEL, StartError, check, open_store, wind_down};
 use crate::downstream::{Door, write};
 use crate::services::Runtime;
 use crate::state::Settings;
-use crate::upstream::Upstream;
-use crate::upstream::stdio::{End, Peer, Said, Shares};
-use crate::upstream::supervisor::Supervisor;
 
 /// One server, behind the boundary.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct Wrapped {
     ended: oneshot::Receiver<End>,
     peer: Arc<Peer>,
     /// What the server says to its client.
-    said: Option<mpsc::Receiver<Said>>,
+    said: Option<mpsc::Receiver<PeerMessage>>,
     writer: Option<JoinHandle<std::io::Result<()>>>,
 }
 

@@ -11,6 +11,7 @@ mod ledger;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use countersign_client::NoteSink;
 use countersign_dial::Budget;
 use countersign_inspect::{
     InputVerdict, Inspected, NotePolicy, RawReply, Refusal, Screening, Skipped, examine,
@@ -29,7 +30,6 @@ use crate::path::screen;
 use crate::random::ProcessNoise;
 use crate::services::{Phase, Services};
 use crate::state::{Endpoint, Settings, Snapshot};
-use crate::upstream::NoteSink;
 use caught::caught;
 use ledger::Ledger;
 

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use countersign_client::Upstream;
 use countersign_inspect::{ClientEra, Listing, Policy, Refusal};
 use countersign_tape::{Edits, Hard, Kind, Span, scan};
 use countersign_wire::Method;
@@ -12,7 +13,6 @@ use countersign_wire::json::member;
 use crate::path::call::Call;
 use crate::path::router::{self, Does};
 use crate::state::{Endpoint, Server, Settings, Snapshot, Tool};
-use crate::upstream::Upstream;
 
 /// Where a call goes, and what it is held to. Nothing later in the call looks at a newer state.
 #[derive(Debug)]

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::upstream::Upstream;
-use crate::upstream::eras::Known;
-use crate::upstream::supervisor::Supervisor;
+use countersign_client::Known;
+use countersign_client::Supervisor;
+use countersign_client::Upstream;
 
 /// Every server that runs or is about to end.
 #[derive(Debug)]

@@ -1,8 +1,9 @@
 //! How a configured server is, in one word for operators: in the REST interface, on the command line and in the metrics. Whether
 //! calls wait for it or are refused is [`State`]'s to say.
 
+use countersign_client::{Failing, State};
+
 use crate::state::Server;
-use crate::upstream::{Failing, State};
 use countersign_config as config;
 
 /// How a server is.

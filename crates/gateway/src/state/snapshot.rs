@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use countersign_client::Upstream;
 use countersign_inspect::{ClientEra, Listing};
 
 use crate::state::{Endpoint, Naming, Settings, Tool, Tools};
-use crate::upstream::Upstream;
 
 /// The kinds of clients: each is shown a list of its own.
 const ERAS: [ClientEra; 3] = [

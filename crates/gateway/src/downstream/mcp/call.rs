@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use countersign_client::{NoteSink, notes};
 use countersign_inspect::ClientEra;
 use countersign_tape::{Kind, Span};
 use countersign_wire::Method;
@@ -19,7 +20,6 @@ use crate::path::reply::{self, Problem};
 use crate::path::route::waits_for_lists;
 use crate::services::{Level, UnderWay};
 use crate::state::{Endpoint, Snapshot};
-use crate::upstream::{NoteSink, notes};
 
 impl Request<'_> {
     /// Makes the call and waits for its reply, or for the first word before it.

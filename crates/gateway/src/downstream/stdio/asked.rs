@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use countersign_audit::{Decision, Kind, Outcome, Record, Source};
+use countersign_client::PeerMessage;
 use countersign_inspect::{Note, NotePolicy};
 use tokio::sync::mpsc;
 use tokio::time::interval;
 
 use super::Door;
 use crate::downstream::message::{Message, Sort};
-use crate::upstream::stdio::Said;
 
 /// Questions that wait for an answer; a server with more is refused.
 const MOST: usize = 256;
@@ -66,7 +66,7 @@ impl Asked {
 
 impl Door {
     /// Passes on what the server says to the client, for as long as both are there.
-    pub(crate) async fn relay(door: Weak<Self>, mut said: mpsc::Receiver<Said>) {
+    pub(crate) async fn relay(door: Weak<Self>, mut said: mpsc::Receiver<PeerMessage>) {
         let mut ticks = interval(PATIENCE);
         loop {
             let said = tokio::select! {
@@ -88,7 +88,7 @@ impl Door {
         }
     }
 
-    async fn pass_on(&self, said: Said) {
+    async fn pass_on(&self, said: PeerMessage) {
         let sorted = Message::read(said.message.clone()).and_then(|it| Ok((it.sort()?, it)));
         match (sorted, said.id) {
             (Ok((Sort::Request { id, method }, _)), _) => self.ask(id, &method, said.message).await,

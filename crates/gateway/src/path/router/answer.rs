@@ -2,13 +2,13 @@
 //! lists show of it, under the name it is called by. Texts and schemas that would flood a model are
 //! cut or left out where several tools are shown. All of it is text that a model reads, and is cleaned as such.
 
+use countersign_client::State;
 use countersign_inspect::{ClientEra, Listing, Refusal};
 use countersign_tape::{Edits, Place, Span, quote};
 use countersign_wire::json::member;
 
 use super::search::{Hit, search};
 use crate::state::{Naming, Server, Snapshot, Tool, names, start};
-use crate::upstream::State;
 
 const FEW: usize = 5;
 const MOST: usize = 50;

@@ -1,0 +1,79 @@
+//! How many calls a server gets at once, and how many more may wait. Whoever finds the queue full
+//! is told at once, so that it can try elsewhere or later.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use countersign_inspect::Refusal;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+/// The way in to one server.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    places: Semaphore,
+    waiting: AtomicUsize,
+    queue: usize,
+}
+
+impl Gate {
+    pub(crate) fn new(places: usize, queue: usize) -> Self {
+        Self {
+            places: Semaphore::new(places.clamp(1, Semaphore::MAX_PERMITS)),
+            waiting: AtomicUsize::new(0),
+            queue,
+        }
+    }
+
+    /// A place, at once or after waiting in the queue.
+    pub(crate) async fn enter(&self) -> Result<SemaphorePermit<'_>, Refusal> {
+        if let Ok(place) = self.places.try_acquire() {
+            return Ok(place);
+        }
+        let _turn = self.queue().ok_or(Refusal::QueueFull)?;
+        self.places
+            .acquire()
+            .await
+            .map_err(|_| Refusal::ShuttingDown)
+    }
+
+    fn queue(&self) -> Option<Turn<'_>> {
+        let before = self.waiting.fetch_add(1, Ordering::Relaxed);
+        let turn = Turn(&self.waiting);
+        (before < self.queue).then_some(turn)
+    }
+}
+
+/// A place in the queue, given up on drop.
+struct Turn<'a>(&'a AtomicUsize);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn the_queue_is_bounded_and_moves() {
+        let gate = Gate::new(1, 1);
+        let inside = gate.enter().await.expect("there is a place");
+        let waiting = gate.enter();
+        tokio::pin!(waiting);
+        assert!(futures_pending(waiting.as_mut()).await);
+        assert_eq!(gate.enter().await.err(), Some(Refusal::QueueFull));
+        drop(inside);
+        let next = waiting.await.expect("its turn");
+        drop(next);
+        assert!(gate.enter().await.is_ok());
+    }
+
+    /// Polls once and says whether the future still waits.
+    async fn futures_pending<F: Future + Unpin>(mut future: F) -> bool {
+        std::future::poll_fn(|context| {
+            std::task::Poll::Ready(std::pin::Pin::new(&mut future).poll(context).is_pending())
+        })
+        .await
+    }
+}

@@ -1,0 +1,171 @@
+//! What a server says about itself when it is greeted, in either era. It only reads; who greets,
+//! and over what, is the transports' business.
+
+mod versions;
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use countersign_inspect::{Era, Listing};
+use countersign_tape::{Envelope, Hard, Kind, Span, scan};
+use countersign_wire::Capabilities;
+use countersign_wire::json::{member, path};
+use countersign_wire::version::{LEGACY, MODERN};
+use thiserror::Error;
+
+use crate::trouble::Trouble;
+use versions::{Versions, excerpt};
+
+/// The errors of the modern era, which no legacy server sends: headers and body differ, the client lacks a capability.
+const MODERN_ERRORS: [&str; 2] = ["-32020", "-32021"];
+/// The modern error of a server that does not speak the version of the request. Its `data` names those that it speaks.
+const UNSUPPORTED_VERSION: &str = "-32022";
+
+/// What a server said about itself.
+#[derive(Debug)]
+pub(crate) struct Hello {
+    pub(crate) era: Era,
+    pub(crate) version: String,
+    pub(crate) instructions: Option<Listing>,
+    /// It can say when its tools change.
+    pub(crate) tells_changes: bool,
+    pub(crate) abilities: Capabilities,
+}
+
+/// What the answer to `server/discover` says about the server.
+#[derive(Debug)]
+pub(crate) enum Discovery {
+    /// It speaks the modern version that we speak.
+    Modern(Hello),
+    /// It is to be greeted with `initialize`, in this version: the newest that it names and we speak, or the newest that
+    /// we speak if it does not know `server/discover` at all.
+    Legacy(&'static str),
+}
+
+/// Why there was no handshake.
+#[derive(Debug, Error)]
+pub(crate) enum HandshakeError {
+    #[error("the server went away")]
+    Lost,
+    #[error("{0}")]
+    NoConnection(Arc<str>),
+    #[error("the server answered with an error or with something that is not MCP")]
+    Refused,
+    #[error("the server does not speak the {0} era, which its `era` in the configuration asks for")]
+    OtherEra(Era),
+    #[error("the server refused a request of version {MODERN} with the error {0}")]
+    ModernError(&'static str),
+    #[error("the server answered with the HTTP status {0}")]
+    Status(u16),
+    #[error("the server speaks protocol version {0:?}, which is not supported")]
+    Version(String),
+}
+
+impl HandshakeError {
+    /// What it means for whoever looks into it.
+    pub(crate) fn trouble(&self) -> Trouble {
+        match self {
+            Self::Lost => Trouble::Unreachable,
+            Self::NoConnection(why) => Trouble::NoConnection((**why).to_owned()),
+            Self::Refused => Trouble::NotMcp,
+            Self::OtherEra(era) => Trouble::OtherEra(*era),
+            Self::ModernError(code) => Trouble::ModernError(code),
+            Self::Status(status) => Trouble::Status(*status),
+            Self::Version(version) => Trouble::Version(version.clone()),
+        }
+    }
+}
+
+/// The `params` of an `initialize` request; `capabilities` is an object.
+pub(crate) fn initialize_params(version: &str, capabilities: &[u8]) -> String {
+    let capabilities = String::from_utf8_lossy(capabilities);
+    format!(
+        r#"{{"protocolVersion":"{version}","capabilities":{capabilities},"clientInfo":{{"name":"countersign","version":"{}"}}}}"#,
+        env!("CARGO_PKG_VERSION")
+    )
+}
+
+impl Discovery {
+    /// Reads the answer to `server/discover`. An error that only modern servers send is never taken for the answer of
+    /// a legacy server.
+    pub(crate) fn read(bytes: &Bytes) -> Result<Self, HandshakeError> {
+        if let Some(result) = result(bytes) {
+            let Some(versions) = member(bytes, result, "supportedVersions") else {
+                return Ok(Self::Legacy(LEGACY[0]));
+            };
+            let versions = Versions::read(bytes, versions);
+            if versions.contains(MODERN) {
+                let hello = Hello::read(bytes, result, Era::Modern, MODERN.to_owned());
+                return Ok(Self::Modern(hello));
+            }
+            return versions.shared();
+        }
+        Self::read_error(bytes)
+    }
+
+    /// Reads an error that answers `server/discover`, whichever id it carries.
+    pub(crate) fn read_error(bytes: &Bytes) -> Result<Self, HandshakeError> {
+        let Some(code) = error_code(bytes) else {
+            return Ok(Self::Legacy(LEGACY[0]));
+        };
+        if code == UNSUPPORTED_VERSION {
+            let envelope = scan(bytes, &Hard::default()).ok();
+            let error = envelope.and_then(|envelope| envelope.error());
+            let supported = error.and_then(|error| path(bytes, error, &["data", "supported"]));
+            let versions = supported.map(|supported| Versions::read(bytes, supported));
+            return versions.unwrap_or_default().shared();
+        }
+        match MODERN_ERRORS.into_iter().find(|known| code == *known) {
+            Some(code) => Err(HandshakeError::ModernError(code)),
+            None => Ok(Self::Legacy(LEGACY[0])),
+        }
+    }
+}
+
+impl Hello {
+    /// Reads the answer to `initialize`.
+    pub(crate) fn initialized(bytes: &Bytes) -> Result<Self, HandshakeError> {
+        let result = result(bytes).ok_or(HandshakeError::Refused)?;
+        let version = member(bytes, result, "protocolVersion")
+            .and_then(|version| version.string(bytes))
+            .ok_or(HandshakeError::Refused)?
+            .into_owned();
+        if !LEGACY.contains(&version.as_str()) {
+            return Err(HandshakeError::Version(excerpt(&version)));
+        }
+        Ok(Self::read(bytes, result, Era::Legacy, version))
+    }
+
+    fn read(bytes: &Bytes, result: Span, era: Era, version: String) -> Self {
+        let instructions = member(bytes, result, "instructions")
+            .filter(|value| value.kind(bytes) == Some(Kind::String))
+            .map(|value| Listing::admit(Bytes::copy_from_slice(value.bytes(bytes))));
+        let changes = path(bytes, result, &["capabilities", "tools", "listChanged"]);
+        Self {
+            era,
+            version,
+            instructions,
+            abilities: member(bytes, result, "capabilities")
+                .map(|capabilities| Capabilities::read(bytes, capabilities))
+                .unwrap_or_default(),
+            tells_changes: changes.is_some_and(|value| value.kind(bytes) == Some(Kind::True)),
+        }
+    }
+}
+
+/// The result object of an answer that has one.
+fn result(bytes: &[u8]) -> Option<Span> {
+    let envelope: Envelope = scan(bytes, &Hard::default()).ok()?;
+    let result = envelope.result()?;
+    (result.kind(bytes) == Some(Kind::Object)).then_some(result)
+}
+
+/// The code of the JSON-RPC error in a message, as it is written.
+pub(crate) fn error_code(message: &Bytes) -> Option<Bytes> {
+    let envelope = scan(message, &Hard::default()).ok()?;
+    let code = member(message, envelope.error()?, "code")?;
+    (code.kind(message) == Some(Kind::Number)).then(|| message.slice_ref(code.bytes(message)))
+}
+
+#[cfg(test)]
+mod tests;

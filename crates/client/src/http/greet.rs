@@ -1,0 +1,115 @@
+//! The first words with a server over HTTP: which era it speaks, and what it says about itself. A
+//! modern request goes first; an answer that no modern server gives means a legacy one, which is
+//! greeted its own way. What it spoke the last time is tried first.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_inspect::Era;
+use countersign_wire::Subject;
+use countersign_wire::message;
+use countersign_wire::version::{LEGACY, MODERN};
+use hyper::StatusCode;
+use hyper::header::HeaderMap;
+use tokio::time::timeout;
+
+use super::failure::Failure;
+use super::link::{Answer, Link};
+use super::session::Session;
+use crate::greeting::Greeting;
+use crate::hello::{Discovery, HandshakeError, Hello, initialize_params};
+use crate::notes::NoteSink;
+
+/// A legacy server may keep silent about a method it does not know.
+const PROBE: Duration = Duration::from_secs(5);
+
+/// Greets the server and leaves the link with a session.
+pub(crate) async fn greet(link: &Arc<Link>, greeting: Greeting) -> Result<Hello, HandshakeError> {
+    match greeting {
+        Greeting::First(Era::Legacy) => match initialize(link, LEGACY[0]).await {
+            // It may have learnt something since.
+            Err(HandshakeError::Refused | HandshakeError::Status(_)) => {
+                match discover(link).await? {
+                    Discovery::Modern(hello) => Ok(hello),
+                    Discovery::Legacy(_) => Err(HandshakeError::Refused),
+                }
+            }
+            settled => settled,
+        },
+        Greeting::First(Era::Modern) => match discover(link).await? {
+            Discovery::Modern(hello) => Ok(hello),
+            Discovery::Legacy(version) => initialize(link, version).await,
+        },
+        Greeting::Only(Era::Modern) => match discover(link).await? {
+            Discovery::Modern(hello) => Ok(hello),
+            Discovery::Legacy(_) => Err(HandshakeError::OtherEra(Era::Modern)),
+        },
+        Greeting::Only(Era::Legacy) => match initialize(link, LEGACY[0]).await {
+            Err(HandshakeError::Refused) => Err(HandshakeError::OtherEra(Era::Legacy)),
+            settled => settled,
+        },
+    }
+}
+
+/// The modern way.
+async fn discover(link: &Arc<Link>) -> Result<Discovery, HandshakeError> {
+    let session = Session::new(&link.site, Era::Modern, MODERN, None);
+    let params = message::own_params(Era::Modern, "");
+    let asked = timeout(PROBE, ask(link, &session, "server/discover", &params)).await;
+    match asked {
+        Ok(Ok(answer)) => {
+            let discovery = Discovery::read(&answer.message);
+            if matches!(discovery, Ok(Discovery::Modern(_))) {
+                link.session.store(Arc::new(session));
+            }
+            discovery
+        }
+        Ok(Err(Failure::Status(status, body))) if status.is_client_error() => {
+            if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+                return Err(HandshakeError::Status(status.as_u16()));
+            }
+            // A server that has not read the id of the request answers with none.
+            Discovery::read_error(&body)
+        }
+        // Somebody who answers nothing may still answer what it knows.
+        Err(_) | Ok(Err(Failure::Malformed | Failure::Lost)) => Ok(Discovery::Legacy(LEGACY[0])),
+        Ok(Err(failure)) => Err(failure.into()),
+    }
+}
+
+/// The legacy way, asking for this version: a handshake, and a session if the server wants one.
+pub(crate) async fn initialize(link: &Arc<Link>, version: &str) -> Result<Hello, HandshakeError> {
+    let none = Session::none(&link.site);
+    let answer = ask(
+        link,
+        &none,
+        "initialize",
+        &initialize_params(version, b"{}"),
+    )
+    .await?;
+    let hello = Hello::initialized(&answer.message)?;
+    let session = Session::new(&link.site, Era::Legacy, &hello.version, answer.session);
+    let headers = session.headers.clone();
+    link.session.store(Arc::new(session));
+    let mut initialized = message::notification("notifications/initialized");
+    initialized.pop();
+    link.tell(headers, initialized).await;
+    Ok(hello)
+}
+
+async fn ask(
+    link: &Arc<Link>,
+    session: &Session,
+    method: &str,
+    params: &str,
+) -> Result<Answer, Failure> {
+    let mut subject = HeaderMap::new();
+    if session.era == Era::Modern {
+        Subject::method(method).write(&mut subject);
+    }
+    let id = link.id();
+    let message = message::request(id, method, params.as_bytes());
+    let notes = NoteSink::closed();
+    link.exchange(session, subject, id, message.into(), &notes)
+        .await
+}

@@ -1,0 +1,229 @@
+//! JSON-RPC with one server over HTTP: a message goes out as a POST, and what comes back, as one
+//! piece of JSON or as a stream of events, is the answer or is about it. Each request has exactly
+//! one place its answer can come from. What an answer says is nobody's business here.
+
+mod receive;
+mod stream;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use arc_swap::ArcSwap;
+use bytes::Bytes;
+use countersign_dial::{Budget, EventStream, Form, Pool, Reply, SendError, Site, explain, gather};
+use countersign_inspect::Refusal;
+use countersign_wire::head::{self, Head};
+use countersign_wire::header::SESSION;
+use http_body_util::Full;
+use hyper::header::{HeaderMap, HeaderValue};
+use hyper::{Method, Request, Response, StatusCode, Uri};
+use tokio::sync::{Notify, Semaphore};
+
+use super::failure::Failure;
+use super::response::{own, trimmed};
+use super::session::Session;
+use crate::notes::NoteSink;
+use crate::observer::Observer;
+
+use stream::Awaited;
+pub(crate) use stream::reconnect_pause;
+
+/// More idle connections to a server than this are closed.
+const MOST_IDLE: usize = 64;
+
+/// How much is read of a response that is no answer.
+const REMARK: usize = 64 * 1024;
+/// How many answers to a server's own requests may be under way.
+const ANSWERS: usize = 8;
+
+/// The way to one server.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) server: Arc<str>,
+    pub(crate) site: Site,
+    pub(crate) session: ArcSwap<Session>,
+    /// Where messages go, if not to where the server is.
+    pub(crate) post_to: OnceLock<Uri>,
+    /// A lost session is opened again by one of those who lost it.
+    pub(crate) renewing: tokio::sync::Mutex<()>,
+    /// Told when the server says that its tools have changed.
+    pub(crate) list_changed: Notify,
+    /// Told when the server is not there, or not the one that was greeted.
+    pub(crate) lost: Notify,
+    pool: Arc<Pool>,
+    budget: Budget,
+    max_message_bytes: usize,
+    observer: Arc<dyn Observer>,
+    next: AtomicU64,
+    answers: Arc<Semaphore>,
+}
+
+/// An answer, and the name of the session that came with it.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) message: Bytes,
+    pub(crate) session: Option<HeaderValue>,
+}
+
+impl Link {
+    pub(crate) fn new(
+        server: Arc<str>,
+        site: Site,
+        budget: Budget,
+        max_message_bytes: usize,
+        observer: Arc<dyn Observer>,
+    ) -> Self {
+        Self {
+            server,
+            session: ArcSwap::from_pointee(Session::none(&site)),
+            post_to: OnceLock::new(),
+            pool: Arc::new(Pool::new(site.origin.clone(), MOST_IDLE)),
+            site,
+            renewing: tokio::sync::Mutex::default(),
+            list_changed: Notify::new(),
+            lost: Notify::new(),
+            budget,
+            max_message_bytes,
+            observer,
+            next: AtomicU64::new(1),
+            answers: Arc::new(Semaphore::new(ANSWERS)),
+        }
+    }
+
+    /// An id for a request; none is used twice.
+    pub(crate) fn id(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Sends the request of this id and waits for its answer, for as long as the caller does. `subject` are the headers
+    /// that name what it is about.
+    pub(crate) async fn exchange(
+        self: &Arc<Self>,
+        session: &Session,
+        subject: HeaderMap,
+        id: u64,
+        body: Bytes,
+        notes: &NoteSink,
+    ) -> Result<Answer, Failure> {
+        let mut headers = session.headers.clone();
+        headers.extend(subject);
+        let response = self.send(Method::POST, headers, body).await?;
+        let (head, mut body) = response.into_parts();
+        let message = match (head.status, Form::of(&head.headers)) {
+            (StatusCode::OK, Form::Events) => {
+                let awaited = Awaited {
+                    session,
+                    opened: head.headers.get(SESSION),
+                    id,
+                    notes,
+                };
+                self.stream(body, &awaited).await?
+            }
+            (StatusCode::OK, Form::Json) => {
+                let whole = gather(&mut body, self.max_message_bytes, &self.budget).await?;
+                body.done();
+                own(&whole, id)
+            }
+            (StatusCode::OK, Form::Other) => return Err(Failure::Malformed),
+            (status, form) => self.remark(status, form, body, id).await?,
+        };
+        let session = head.headers.get(SESSION).cloned();
+        Ok(Answer { message, session })
+    }
+
+    /// Sends a message that has no answer. Whether it arrived is not known.
+    pub(crate) async fn tell(self: &Arc<Self>, headers: HeaderMap, message: Vec<u8>) {
+        let sent = self.send(Method::POST, headers, message.into()).await;
+        if let Ok(response) = sent {
+            response.into_body().done_after_rest();
+        }
+    }
+
+    /// Opens a stream of messages that are not about a request; `Err` if there is none.
+    pub(crate) async fn open(
+        self: &Arc<Self>,
+        method: Method,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<EventStream<Reply>, Failure> {
+        let (head, body) = self.send(method, headers, body).await?.into_parts();
+        if head.status == StatusCode::OK && Form::of(&head.headers) == Form::Events {
+            return Ok(self.events_of(body));
+        }
+        Err(Failure::Status(head.status, Bytes::new()))
+    }
+
+    fn events_of(&self, body: Reply) -> EventStream<Reply> {
+        EventStream::new(body, self.max_message_bytes, self.budget.clone())
+    }
+
+    /// Ends the session, if the server named one.
+    pub(crate) async fn end(&self) {
+        let session = self.session.load_full();
+        if session.is_named {
+            let headers = session.headers.clone();
+            drop(self.send(Method::DELETE, headers, Bytes::new()).await);
+        }
+    }
+
+    pub(crate) async fn send(
+        &self,
+        method: Method,
+        headers: HeaderMap,
+        body: Bytes,
+    ) -> Result<Response<Reply>, Failure> {
+        let place = match self.post_to.get() {
+            Some(place) if method == Method::POST => place,
+            _ => &self.site.path,
+        };
+        let mut request = Request::new(Full::new(body));
+        *request.uri_mut() = place.clone();
+        *request.method_mut() = method;
+        *request.headers_mut() = headers;
+        self.pool.send(request).await.map_err(|error| {
+            tracing::debug!(server = &*self.server, ?error, "a request failed");
+            let why = match &error {
+                SendError::Connect(cause) => explain(cause),
+                SendError::Unsent(_) => error.to_string(),
+                SendError::Broken(_) => return Failure::Lost,
+            };
+            self.lost.notify_one();
+            Failure::NotSent(why.into())
+        })
+    }
+
+    /// A response that says no: an answer all the same if it holds one for this id.
+    async fn remark(
+        &self,
+        status: StatusCode,
+        form: Form,
+        mut body: Reply,
+        id: u64,
+    ) -> Result<Bytes, Failure> {
+        self.refused("an HTTP status that is not 200");
+        if form != Form::Json {
+            return Err(Failure::Status(status, Bytes::new()));
+        }
+        let limit = self.max_message_bytes.min(REMARK);
+        let Ok(whole) = gather(&mut body, limit, &self.budget).await else {
+            return Err(Failure::Status(status, Bytes::new()));
+        };
+        body.done();
+        match head::read(&whole) {
+            Head::Answer(found) if found == id => Ok(trimmed(&whole)),
+            _ => Err(Failure::Status(status, whole)),
+        }
+    }
+
+    /// The refusal a failure comes to for whoever called.
+    pub(crate) fn refusal(&self, failure: &Failure) -> Refusal {
+        if matches!(failure, Failure::TooLarge) {
+            self.refused("larger than max_message_bytes");
+        }
+        failure.refusal(self.max_message_bytes)
+    }
+
+    fn refused(&self, why: &'static str) {
+        self.observer.message_refused(&self.server, why);
+    }
+}

@@ -1,0 +1,72 @@
+//! What a server says unasked: a legacy one on a stream that is opened with GET, a modern one as
+//! the answer to a subscription. Of interest is only that its tools have changed. A server without
+//! such a stream is left in peace; a stream that ends is opened again, after the time that the
+//! server asked for.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use countersign_inspect::Era;
+use countersign_wire::Subject;
+use countersign_wire::message;
+use hyper::Method;
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use tokio::time::{Instant, sleep};
+
+use super::failure::Failure;
+use super::link::{Link, reconnect_pause};
+use crate::backoff;
+use crate::notes::NoteSink;
+
+/// A stream that lasted this long was a good one.
+const SETTLED: Duration = Duration::from_secs(10);
+
+/// Listens for as long as there is something to listen to.
+pub(crate) async fn listen(link: &Arc<Link>) {
+    let mut failures = 0;
+    loop {
+        let started = Instant::now();
+        let retry = match follow(link).await {
+            Err(Failure::Status(status, _)) if status.as_u16() != 404 => return,
+            Err(Failure::Malformed) => return,
+            Err(_) => None,
+            Ok(retry) => retry,
+        };
+        let lasted = started.elapsed() > SETTLED;
+        failures = if lasted { 1 } else { failures + 1 };
+        let asked = retry.map(reconnect_pause).unwrap_or_default();
+        sleep(backoff::growing(failures).max(asked)).await;
+        if lasted {
+            // What was said meanwhile was not heard.
+            link.list_changed.notify_one();
+        }
+    }
+}
+
+/// One stream, from its opening to its end; how long the server wants us to wait before the next.
+async fn follow(link: &Arc<Link>) -> Result<Option<Duration>, Failure> {
+    let session = link.session.load_full();
+    let mut headers = session.headers.clone();
+    let (method, body) = match session.era {
+        Era::Legacy => {
+            headers.remove(CONTENT_TYPE);
+            let events = HeaderValue::from_static("text/event-stream");
+            headers.insert(ACCEPT, events);
+            (Method::GET, Bytes::new())
+        }
+        Era::Modern => {
+            let method = "subscriptions/listen";
+            Subject::method(method).write(&mut headers);
+            let filter = r#""notifications":{"toolsListChanged":true}"#;
+            let params = message::own_params(Era::Modern, filter);
+            let message = message::request(link.id(), method, params.as_bytes());
+            (Method::POST, message.into())
+        }
+    };
+    let mut events = link.open(method, headers, body).await?;
+    while let Some(message) = events.next().await? {
+        link.receive(&message, None, &NoteSink::closed());
+    }
+    Ok(events.resume_point().retry)
+}

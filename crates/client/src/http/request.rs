@@ -1,0 +1,171 @@
+//! A request to a server over HTTP, from its bytes to its answer. A session that the server has
+//! lost is opened again, once. Giving up on a request cancels it: a legacy server is told, a
+//! modern one sees its stream closed.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use countersign_inspect::Era;
+use countersign_wire::Subject;
+use countersign_wire::message;
+use countersign_wire::version::LEGACY;
+use hyper::StatusCode;
+use hyper::header::HeaderMap;
+
+use super::failure::Failure;
+use super::greet::initialize;
+use super::link::Link;
+use super::paired::Paired;
+use super::session::Session;
+use crate::hello::error_code;
+use crate::notes::NoteSink;
+
+/// How servers refuse a session they do not know, if not with 404.
+const NOT_INITIALISED: &[u8] = b"-32000";
+
+/// How a modern server says that headers and body differ, and how long it may take to say so.
+const HEADER_MISMATCH: &[u8] = b"-32020";
+const MISMATCH_BYTES: usize = 4096;
+
+/// A request that has been written and not been sent.
+#[derive(Debug)]
+pub struct HttpRequest {
+    pub(crate) link: Arc<Link>,
+    pub(crate) session: Arc<Session>,
+    pub(crate) id: u64,
+    pub(crate) message: Bytes,
+    /// What the request is about, as headers; nothing for a legacy server.
+    pub(crate) subject: HeaderMap,
+    pub(crate) notes: NoteSink,
+    /// The stream that answers come by, if they do not come as responses.
+    pub(crate) paired: Option<Arc<Paired>>,
+}
+
+impl HttpRequest {
+    pub(crate) fn new(
+        link: &Arc<Link>,
+        subject: &Subject<'_>,
+        params: &[u8],
+        id: u64,
+        notes: &NoteSink,
+        paired: Option<Arc<Paired>>,
+    ) -> Self {
+        let session = link.session.load_full();
+        let mut headers = HeaderMap::new();
+        if session.era == Era::Modern {
+            subject.write(&mut headers);
+        }
+        Self {
+            link: Arc::clone(link),
+            session,
+            id,
+            message: message::request(id, subject.method, params).into(),
+            subject: headers,
+            notes: notes.clone(),
+            paired,
+        }
+    }
+
+    /// Sends it and waits for the answer.
+    pub(crate) async fn exchange(self) -> Result<Bytes, Failure> {
+        let first = self.once(&self.session).await;
+        if let Ok(answer) = &first
+            && self.session.era == Era::Modern
+            && answer.len() < MISMATCH_BYTES
+            && error_code(answer).is_some_and(|code| code == HEADER_MISMATCH)
+        {
+            // What is known of the tool is old: the next call will know better.
+            self.link.list_changed.notify_one();
+        }
+        let lost = matches!(&first, Err(failure) if self.is_session_lost(failure));
+        if !lost {
+            if let Err(Failure::Status(status, _)) = &first
+                && self.session.era == Era::Modern
+                && matches!(status.as_u16(), 400 | 404 | 405)
+            {
+                // No modern server answers like this: it is not the one that was greeted.
+                self.link.lost.notify_one();
+            }
+            return first;
+        }
+        // Boxed: it happens once in the life of a session.
+        Box::pin(async {
+            let session = self.renewed().await?;
+            self.once(&session).await
+        })
+        .await
+    }
+
+    async fn once(&self, session: &Session) -> Result<Bytes, Failure> {
+        let mut cancel = Cancel {
+            request: self,
+            session,
+            is_open: true,
+        };
+        let message = self.message.clone();
+        let answer = if let Some(paired) = &self.paired {
+            let answer = paired.exchange(session, self.id, message, &self.notes);
+            answer.await
+        } else {
+            let subject = self.subject.clone();
+            let link = &self.link;
+            let answer = link.exchange(session, subject, self.id, message, &self.notes);
+            answer.await.map(|answer| answer.message)
+        };
+        // Whatever it is, it is known; an answer that was not waited for is not.
+        cancel.is_open = matches!(answer, Err(Failure::TooLarge));
+        answer
+    }
+
+    fn is_session_lost(&self, failure: &Failure) -> bool {
+        let Failure::Status(status, body) = failure else {
+            return false;
+        };
+        self.session.is_named
+            && match *status {
+                StatusCode::NOT_FOUND => true,
+                StatusCode::BAD_REQUEST => {
+                    error_code(body).is_some_and(|code| code == NOT_INITIALISED)
+                }
+                _ => false,
+            }
+    }
+
+    /// The session after the one that was lost, opened by whoever comes first.
+    async fn renewed(&self) -> Result<Arc<Session>, Failure> {
+        let _one_at_a_time = self.link.renewing.lock().await;
+        let now = self.link.session.load_full();
+        if !Arc::ptr_eq(&now, &self.session) {
+            return Ok(now);
+        }
+        if initialize(&self.link, LEGACY[0]).await.is_err() {
+            self.link.lost.notify_one();
+            return Err(Failure::Lost);
+        }
+        // Another session is another list, as far as anybody knows.
+        self.link.list_changed.notify_one();
+        Ok(self.link.session.load_full())
+    }
+}
+
+/// Tells a legacy server that nobody waits for an answer any more, unless there was one.
+struct Cancel<'a> {
+    request: &'a HttpRequest,
+    session: &'a Session,
+    is_open: bool,
+}
+
+impl Drop for Cancel<'_> {
+    fn drop(&mut self) {
+        if !self.is_open || self.session.era == Era::Modern {
+            return;
+        }
+        let mut message = message::cancelled(self.request.id);
+        message.pop();
+        let headers = self.session.headers.clone();
+        let link = Arc::clone(&self.request.link);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { link.tell(headers, message).await });
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Who may still call a server. Every state of the gateway that has the server holds a lease on it, and so does every
+//! call to it; when the last one goes, nobody can call it any more, and it is told to end.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+/// A share in a server that runs.
+#[derive(Clone, Debug)]
+pub struct Lease(Arc<Held>);
+
+#[derive(Debug)]
+struct Held(Arc<watch::Sender<bool>>);
+
+impl Lease {
+    pub(crate) fn new() -> Self {
+        Self(Arc::new(Held(Arc::new(watch::Sender::new(false)))))
+    }
+
+    /// What tells the server to end. Holding it is no lease.
+    pub fn stop(&self) -> Arc<watch::Sender<bool>> {
+        let Held(stop) = &*self.0;
+        Arc::clone(stop)
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.0.send_replace(true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lease_ends_the_server() {
+        let lease = Lease::new();
+        let stop = lease.stop();
+        let other = lease.clone();
+        drop(lease);
+        assert!(!*stop.borrow());
+        drop(other);
+        assert!(*stop.borrow());
+    }
+}

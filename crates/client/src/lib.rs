@@ -1,0 +1,37 @@
+//! An MCP client that keeps the bytes of what servers send: stdio, Streamable HTTP and the HTTP transport before it, in both
+//! eras, with sessions, reconnects and notifications.
+
+pub mod backoff;
+mod connection;
+mod connection_error;
+mod diagnostics;
+mod eras;
+mod gate;
+mod greeting;
+mod hello;
+mod http;
+mod lease;
+pub mod notes;
+mod observer;
+mod pending;
+mod retry;
+mod state;
+mod stdio;
+mod supervisor;
+mod timeouts;
+mod trouble;
+mod upstream;
+
+pub use connection::{Connection, PendingRequest};
+pub use connection_error::Unanswered;
+pub use diagnostics::{Diagnostics, Failing, excerpt};
+pub use eras::{Eras, Known};
+pub use lease::Lease;
+pub use notes::{NoteSink, Notes};
+pub use observer::{Observer, ServerFailure};
+pub use state::{State, ready};
+pub use stdio::peer::{Peer, PeerMessage};
+pub use stdio::program::{Program, Shares};
+pub use supervisor::{End, HttpSupervisor, HttpTransport, StdioSupervisor, Supervisor};
+pub use trouble::Trouble;
+pub use upstream::{Limits, Upstream};

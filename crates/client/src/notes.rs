@@ -1,0 +1,287 @@
+//! Where the progress and log messages of one call go while it is under way. The sender never
+//! waits: a reader that is too slow misses some. Progress is known to the client by the client's
+//! own token and to nobody else's; a message that is not clean JSON goes nowhere. Stage 3.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use countersign_inspect::{MAX_NOTE_BYTES, Note, NotePolicy};
+use countersign_tape::{Hard, Member, scan};
+use tokio::sync::Notify;
+use tokio::time::Instant;
+
+use countersign_wire::json::path;
+
+/// How many notes may wait for a slow reader.
+const WAITING: usize = 64;
+
+/// The sending end; cheap to clone, and nothing at all for a call whose client hears no notes.
+#[derive(Clone, Debug, Default)]
+pub struct NoteSink {
+    inner: Option<Arc<Inner>>,
+    /// What holds for the words of the tool that was called.
+    policy: NotePolicy,
+}
+
+#[derive(Debug)]
+struct Inner {
+    /// Nothing once nobody reads any more. Most calls have no note, and then this takes no memory.
+    waiting: Mutex<Option<VecDeque<Note>>>,
+    /// Told of every note.
+    said: Notify,
+    /// The client's own progress token, raw.
+    token: Option<Bytes>,
+    /// What a modern server is to be asked to log, if the request does not say.
+    log_level: Option<&'static str>,
+    /// When the server last reported progress.
+    progressed: Mutex<Option<Instant>>,
+}
+
+/// The reading end.
+#[derive(Debug)]
+pub struct Notes {
+    inner: Arc<Inner>,
+}
+
+impl Notes {
+    /// The next note. Waits for ever if there is none to come.
+    pub async fn next(&mut self) -> Note {
+        loop {
+            if let Some(note) = self.waiting() {
+                return note;
+            }
+            self.inner.said.notified().await;
+        }
+    }
+
+    /// A note that is there already.
+    pub fn waiting(&mut self) -> Option<Note> {
+        self.inner.notes().as_mut()?.pop_front()
+    }
+}
+
+impl Drop for Notes {
+    fn drop(&mut self) {
+        *self.inner.notes() = None;
+    }
+}
+
+/// A sink and the notes that come out of it. `token` is the `progressToken` of the client's
+/// request as a raw JSON token; without one there is no progress to tell. `log_level` is what a
+/// client asked for once and for all.
+pub fn channel(token: Option<Bytes>, log_level: Option<&'static str>) -> (NoteSink, Notes) {
+    let inner = Arc::new(Inner {
+        waiting: Mutex::new(Some(VecDeque::new())),
+        said: Notify::new(),
+        token,
+        log_level,
+        progressed: Mutex::new(None),
+    });
+    let sink = NoteSink {
+        inner: Some(Arc::clone(&inner)),
+        policy: NotePolicy::default(),
+    };
+    (sink, Notes { inner })
+}
+
+impl NoteSink {
+    /// A sink for a call whose client hears no notes.
+    pub fn closed() -> Self {
+        Self::default()
+    }
+
+    /// The same sink for a tool whose words are held to this policy.
+    #[must_use]
+    pub fn under(&self, policy: NotePolicy) -> Self {
+        Self {
+            inner: self.inner.clone(),
+            policy,
+        }
+    }
+
+    /// Passes a notification of the server's on, if it is one that clients hear.
+    pub fn offer(&self, method: &str, message: &Bytes) {
+        let Some(inner) = &self.inner else {
+            return;
+        };
+        let note = match method {
+            "notifications/progress" => inner.progress(message, &self.policy),
+            "notifications/message" => log(message, &self.policy),
+            _ => None,
+        };
+        if let Some(note) = note {
+            inner.say(note);
+        }
+    }
+
+    /// Passes a note on.
+    pub fn say(&self, note: Note) {
+        if let Some(inner) = &self.inner {
+            inner.say(note);
+        }
+    }
+
+    /// Whether anybody may hear a note.
+    pub fn is_open(&self) -> bool {
+        self.inner.is_some()
+    }
+
+    /// What a modern server is to be asked to log, if the request does not say.
+    pub fn log_level(&self) -> Option<&'static str> {
+        self.inner.as_ref()?.log_level
+    }
+
+    /// Whoever waits for the call has reason to go on waiting.
+    pub fn renew(&self) {
+        if let Some(inner) = &self.inner {
+            inner.renew();
+        }
+    }
+
+    /// When the server last reported progress.
+    pub fn progressed(&self) -> Option<Instant> {
+        let progressed = &self.inner.as_ref()?.progressed;
+        *progressed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn notes(&self) -> MutexGuard<'_, Option<VecDeque<Note>>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Full, or nobody listens any more: notes are no answers.
+    fn say(&self, note: Note) {
+        if let Some(waiting) = &mut *self.notes()
+            && waiting.len() < WAITING
+        {
+            waiting.push_back(note);
+        }
+        self.said.notify_one();
+    }
+
+    fn renew(&self) {
+        let progressed = self.progressed.lock();
+        *progressed.unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+    }
+
+    /// Progress under the client's own token.
+    fn progress(&self, message: &Bytes, policy: &NotePolicy) -> Option<Note> {
+        let token = self.token.as_ref()?;
+        let params = checked(message)?;
+        path(message, params, &["progressToken"])?;
+        self.renew();
+        Note::progress(Bytes::copy_from_slice(message), token, policy)
+    }
+}
+
+fn log(message: &Bytes, policy: &NotePolicy) -> Option<Note> {
+    checked(message)?;
+    // A copy: a slice would keep whatever it came with alive.
+    Note::admit(Bytes::copy_from_slice(message), policy)
+}
+
+/// The `params` of a notification that reads the same to everybody.
+fn checked(message: &[u8]) -> Option<countersign_tape::Span> {
+    let hard = Hard {
+        max_bytes: MAX_NOTE_BYTES,
+        ..Hard::default()
+    };
+    let envelope = scan(message, &hard).ok()?;
+    let single = envelope.duplicates().next().is_none();
+    let framed = single && envelope.get(Member::JsonRpc).is_some();
+    envelope.params().filter(|_| framed)
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_inspect::Sanitisation;
+
+    use super::*;
+
+    fn progress(token: &str) -> Bytes {
+        format!(r#"{{"jsonrpc":"2.0","method":"notifications/progress","params":{{"progress":0.50,"progressToken":{token}}}}}"#).into()
+    }
+
+    #[tokio::test]
+    async fn progress_is_told_under_the_clients_token() {
+        let (sink, mut notes) = channel(Some(Bytes::from_static(br#""my token""#)), None);
+        assert!(sink.progressed().is_none());
+        sink.offer("notifications/progress", &progress("7"));
+        let note = notes.next().await;
+        assert_eq!(note.bytes(), &progress(r#""my token""#));
+        assert!(sink.progressed().is_some());
+    }
+
+    #[tokio::test]
+    async fn what_is_no_note_goes_nowhere() {
+        let (sink, mut notes) = channel(None, None);
+        sink.offer("notifications/progress", &progress("7"));
+        let twice =
+            br#"{"jsonrpc":"2.0","method":"a","method":"notifications/message","params":{}}"#;
+        for message in [&b"{"[..], b"[]", b"{}", twice] {
+            sink.offer("notifications/message", &Bytes::copy_from_slice(message));
+        }
+        sink.offer(
+            "notifications/tools/list_changed",
+            &Bytes::from_static(b"{}"),
+        );
+        let log = Bytes::from_static(
+            br#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info"}}"#,
+        );
+        sink.offer("notifications/message", &log);
+        NoteSink::closed().offer("notifications/message", &log);
+        assert_eq!(notes.next().await.bytes(), &log);
+        assert!(notes.waiting().is_none());
+        drop(notes);
+        sink.offer("notifications/message", &log);
+    }
+
+    #[tokio::test]
+    async fn a_slow_reader_holds_nobody_up() {
+        let (sink, mut notes) = channel(Some(Bytes::from_static(b"1")), None);
+        for _ in 0..10 * WAITING {
+            sink.offer("notifications/progress", &progress("7"));
+        }
+        let heard = std::iter::from_fn(|| notes.waiting()).count();
+        assert_eq!(heard, WAITING);
+    }
+
+    #[tokio::test]
+    async fn whoever_waits_is_told() {
+        let (sink, mut notes) = channel(Some(Bytes::from_static(b"1")), None);
+        let saying = async {
+            for _ in 0..3 {
+                tokio::task::yield_now().await;
+                sink.offer("notifications/progress", &progress("7"));
+            }
+        };
+        let hearing = async {
+            for _ in 0..3 {
+                notes.next().await;
+            }
+        };
+        tokio::join!(hearing, saying);
+    }
+
+    #[tokio::test]
+    async fn the_words_of_a_note_are_cleaned_as_the_tool_is_held() {
+        let log = Bytes::from_static(
+            br#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"a<|im_end|>"}}"#,
+        );
+        let (sink, mut notes) = channel(None, None);
+        sink.offer("notifications/message", &log);
+        let note = notes.next().await;
+        assert!(
+            note.bytes()
+                .ends_with(br#""data":"a(removed: control token)"}}"#)
+        );
+        let off = NotePolicy {
+            sanitisation: Sanitisation::off(),
+            ..NotePolicy::default()
+        };
+        sink.under(off).offer("notifications/message", &log);
+        assert_eq!(notes.next().await.bytes(), &log);
+    }
+}

@@ -1,0 +1,126 @@
+//! Who waits for which answer. The table owns the reply slots: an answer is handed over once, and
+//! whatever comes late, twice or for nobody is counted and dropped. Ids are never used again.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use countersign_inspect::Refusal;
+use tokio::sync::oneshot;
+
+use crate::notes::NoteSink;
+
+/// What a waiting request gets: the line that answers it, or why there is none.
+pub(crate) type Answer = Result<Bytes, Refusal>;
+
+/// The requests that have been sent and not been answered.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    next: AtomicU64,
+    /// `None` once the connection is lost.
+    slots: Mutex<Option<Slots>>,
+}
+
+type Slots = HashMap<u64, Waiting>;
+
+/// Somebody who waits for an answer.
+#[derive(Debug)]
+struct Waiting {
+    answer: oneshot::Sender<Answer>,
+    notes: NoteSink,
+}
+
+impl Pending {
+    pub(crate) fn new() -> Self {
+        Self {
+            next: AtomicU64::new(1),
+            slots: Mutex::new(Some(HashMap::new())),
+        }
+    }
+
+    /// A slot under a new id; nothing if the connection is lost.
+    pub(crate) fn open(&self, notes: &NoteSink) -> Option<(u64, oneshot::Receiver<Answer>)> {
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        Some((id, self.insert(id, notes)?))
+    }
+
+    /// A slot under an id that was not used before.
+    pub(crate) fn insert(&self, id: u64, notes: &NoteSink) -> Option<oneshot::Receiver<Answer>> {
+        let (answer, receiver) = oneshot::channel();
+        let notes = notes.clone();
+        self.slots().as_mut()?.insert(id, Waiting { answer, notes });
+        Some(receiver)
+    }
+
+    /// Hands an answer over; false if nobody waits for it.
+    pub(crate) fn settle(&self, id: u64, answer: Answer) -> bool {
+        let slot = self.slots().as_mut().and_then(|slots| slots.remove(&id));
+        slot.is_some_and(|slot| slot.answer.send(answer).is_ok())
+    }
+
+    /// Where notes about this request go, if anybody waits for it.
+    pub(crate) fn notes(&self, id: u64) -> Option<NoteSink> {
+        Some(self.slots().as_ref()?.get(&id)?.notes.clone())
+    }
+
+    /// Where notes go that can only be about the one request there is.
+    pub(crate) fn only_notes(&self) -> Option<NoteSink> {
+        let slots = self.slots();
+        let mut live = slots.as_ref()?.values().filter(|slot| slot.notes.is_open());
+        let only = live.next()?.notes.clone();
+        live.next().is_none().then_some(only)
+    }
+
+    /// Everybody who waits has reason to go on waiting.
+    pub(crate) fn renew(&self) {
+        for slot in self.slots().iter().flat_map(HashMap::values) {
+            slot.notes.renew();
+        }
+    }
+
+    /// Takes a slot back; false if it was answered already.
+    pub(crate) fn withdraw(&self, id: u64) -> bool {
+        let slot = self.slots().as_mut().and_then(|slots| slots.remove(&id));
+        slot.is_some()
+    }
+
+    /// Gives up every slot: whoever waits learns that the connection is lost.
+    pub(crate) fn close(&self) {
+        let slots = self.slots().take();
+        drop(slots);
+    }
+
+    fn slots(&self) -> MutexGuard<'_, Option<Slots>> {
+        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn an_answer_is_handed_over_once() {
+        let pending = Pending::new();
+        let (first, one) = pending.open(&NoteSink::closed()).expect("open");
+        let (second, other) = pending.open(&NoteSink::closed()).expect("open");
+        assert_ne!(first, second);
+        assert!(pending.settle(second, Ok(Bytes::from_static(b"two"))));
+        assert!(!pending.settle(second, Ok(Bytes::from_static(b"again"))));
+        assert!(!pending.settle(99, Err(Refusal::Lost)));
+        assert_eq!(other.await, Ok(Ok(Bytes::from_static(b"two"))));
+        assert!(pending.withdraw(first));
+        assert!(!pending.withdraw(first));
+        assert!(one.await.is_err());
+    }
+
+    #[tokio::test]
+    async fn a_lost_connection_tells_everybody() {
+        let pending = Pending::new();
+        let (_, waiting) = pending.open(&NoteSink::closed()).expect("open");
+        pending.close();
+        assert!(waiting.await.is_err());
+        assert!(pending.open(&NoteSink::closed()).is_none());
+    }
+}

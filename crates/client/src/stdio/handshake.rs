@@ -1,0 +1,130 @@
+//! The first words with a child: which era it speaks, and what it says about itself. It is greeted in the era that is chosen
+//! for it; if it does not understand that, or does not answer, in the other.
+
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use countersign_inspect::{Era, Refusal};
+use countersign_wire::message;
+use countersign_wire::version::LEGACY;
+use tokio::time::timeout;
+
+use super::wire::Wire;
+use crate::greeting::Greeting;
+use crate::hello::{Discovery, HandshakeError, Hello, initialize_params};
+use crate::notes::NoteSink;
+
+/// A legacy server may keep silent about a method it does not know; a modern one may still be
+/// starting, so it is greeted both ways from then on, and its answer decides.
+const PROBE: Duration = Duration::from_secs(3);
+/// The same for `initialize`. Longer: package runners download first, and a modern server does not keep silent about a
+/// method it does not know.
+const START_UP: Duration = Duration::from_secs(20);
+
+/// Greets the server. `declared` is what a legacy server may ask of the client.
+pub(crate) async fn greet(
+    wire: &Arc<Wire>,
+    greeting: Greeting,
+    declared: &[u8],
+) -> Result<Hello, HandshakeError> {
+    match greeting {
+        Greeting::First(Era::Modern) => modern_first(wire, declared).await,
+        Greeting::First(Era::Legacy) => legacy_first(wire, declared).await,
+        Greeting::Only(Era::Modern) => match discover(wire).await? {
+            Discovery::Modern(hello) => Ok(hello),
+            Discovery::Legacy(_) => Err(HandshakeError::OtherEra(Era::Modern)),
+        },
+        Greeting::Only(Era::Legacy) => match initialize(wire, LEGACY[0], declared).await {
+            Err(HandshakeError::Refused) => Err(HandshakeError::OtherEra(Era::Legacy)),
+            settled => settled,
+        },
+    }
+}
+
+async fn modern_first(wire: &Arc<Wire>, declared: &[u8]) -> Result<Hello, HandshakeError> {
+    let mut discovering = pin!(discover(wire));
+    match timeout(PROBE, &mut discovering).await {
+        Ok(Ok(Discovery::Modern(hello))) => Ok(hello),
+        Ok(Ok(Discovery::Legacy(version))) => initialize(wire, version, declared).await,
+        Ok(Err(error)) => Err(error),
+        Err(_) => either(discovering, pin!(initialize(wire, LEGACY[0], declared))).await,
+    }
+}
+
+async fn legacy_first(wire: &Arc<Wire>, declared: &[u8]) -> Result<Hello, HandshakeError> {
+    let mut initializing = pin!(initialize(wire, LEGACY[0], declared));
+    match timeout(START_UP, &mut initializing).await {
+        Ok(Err(refused @ (HandshakeError::Refused | HandshakeError::Version(_)))) => {
+            match discover(wire).await? {
+                Discovery::Modern(hello) => Ok(hello),
+                Discovery::Legacy(_) => Err(refused),
+            }
+        }
+        Ok(settled) => settled,
+        Err(_) => either(pin!(discover(wire)), initializing).await,
+    }
+}
+
+/// The first greeting that the server takes; the second refusal if it takes none.
+async fn either(
+    mut modern: Pin<&mut impl Future<Output = Result<Discovery, HandshakeError>>>,
+    mut legacy: Pin<&mut impl Future<Output = Result<Hello, HandshakeError>>>,
+) -> Result<Hello, HandshakeError> {
+    tokio::select! {
+        biased;
+        discovery = &mut modern => match discovery? {
+            Discovery::Modern(hello) => Ok(hello),
+            Discovery::Legacy(_) => legacy.await,
+        },
+        hello = &mut legacy => match hello {
+            // It is up, and was asked the other thing too.
+            Err(HandshakeError::Refused) => match timeout(PROBE, modern).await {
+                Ok(Ok(Discovery::Modern(hello))) => Ok(hello),
+                Ok(Err(error)) => Err(error),
+                _ => Err(HandshakeError::Refused),
+            },
+            settled => settled,
+        },
+    }
+}
+
+/// The modern way.
+async fn discover(wire: &Arc<Wire>) -> Result<Discovery, HandshakeError> {
+    let params = message::own_params(Era::Modern, "");
+    match ask(wire, "server/discover", params).await {
+        Ok(answer) => Discovery::read(&answer),
+        Err(HandshakeError::Refused) => Ok(Discovery::Legacy(LEGACY[0])),
+        Err(error) => Err(error),
+    }
+}
+
+/// The legacy way, asking for this version.
+async fn initialize(
+    wire: &Arc<Wire>,
+    version: &str,
+    declared: &[u8],
+) -> Result<Hello, HandshakeError> {
+    let bytes = ask(wire, "initialize", initialize_params(version, declared)).await?;
+    let hello = Hello::initialized(&bytes)?;
+    wire.tell(&message::notification("notifications/initialized"));
+    Ok(hello)
+}
+
+async fn ask(wire: &Arc<Wire>, method: &str, params: String) -> Result<Bytes, HandshakeError> {
+    let slot = wire.ask(&NoteSink::closed(), |id| {
+        Ok(message::line(id, method, params.as_bytes()))
+    });
+    let answer = match slot {
+        Ok(slot) => slot.answer().await,
+        Err(refusal) => Err(refusal),
+    };
+    answer.map_err(|refusal| match refusal {
+        Refusal::Lost => HandshakeError::Lost,
+        _ => HandshakeError::Refused,
+    })
+}
+
+#[cfg(test)]
+mod tests;

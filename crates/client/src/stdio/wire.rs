@@ -1,0 +1,215 @@
+//! JSON-RPC with one child: requests go out under ids of ours, lines come in and find whoever
+//! waits for them. It knows nothing of MCP beyond `ping`, cancellation, notes about a call and the
+//! news that a list has changed; what an answer says is nobody's business here.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use countersign_dial::{Line, LineRefusal, Lines};
+use countersign_inspect::Refusal;
+use countersign_wire::error_code::METHOD_NOT_FOUND;
+use countersign_wire::head::{self, Head, progress_id};
+use countersign_wire::message;
+use tokio::io::AsyncRead;
+use tokio::sync::{Notify, oneshot};
+
+use super::outbox::{Outbox, Refused};
+use super::peer::Peer;
+use crate::notes::NoteSink;
+use crate::observer::Observer;
+use crate::pending::{Answer, Pending};
+
+/// The two pipes to a child, as a peer that can be asked.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    outbox: Outbox,
+    pending: Pending,
+    /// Told when the server says that its tools have changed.
+    pub(crate) list_changed: Notify,
+    max_message_bytes: usize,
+    server: Arc<str>,
+    observer: Arc<dyn Observer>,
+    /// Who may be asked, if there is only one client.
+    peer: Option<Arc<Peer>>,
+}
+
+impl Wire {
+    pub(crate) fn new(
+        outbox: Outbox,
+        max_message_bytes: usize,
+        server: Arc<str>,
+        observer: Arc<dyn Observer>,
+        peer: Option<Arc<Peer>>,
+    ) -> Self {
+        Self {
+            outbox,
+            pending: Pending::new(),
+            list_changed: Notify::new(),
+            max_message_bytes,
+            server,
+            observer,
+            peer,
+        }
+    }
+
+    /// Sends a request; `line` writes it for the id it is given, and what the server says about
+    /// it before the answer goes to `notes`.
+    pub(crate) fn ask(
+        self: &Arc<Self>,
+        notes: &NoteSink,
+        line: impl FnOnce(u64) -> Result<Vec<u8>, Refusal>,
+    ) -> Result<Slot, Refusal> {
+        let (id, answer) = self.pending.open(notes).ok_or(Refusal::Lost)?;
+        // From here on the slot is withdrawn whatever happens.
+        let mut slot = Slot {
+            id,
+            answer,
+            wire: Arc::clone(self),
+            cancels: false,
+        };
+        let line = line(id)?;
+        self.outbox.send(&line).map_err(|refused| match refused {
+            Refused::Full => Refusal::QueueFull,
+            Refused::Closed => Refusal::Lost,
+        })?;
+        slot.cancels = true;
+        Ok(slot)
+    }
+
+    /// Sends a notification. One that the child does not take is lost: nobody waits for it.
+    pub(crate) fn tell(&self, line: &[u8]) {
+        let _lost = self.outbox.send(line);
+    }
+
+    /// Writes what could not be written at once; ends when the pipe is closed.
+    pub(crate) async fn flush(&self) {
+        self.outbox.flush().await;
+    }
+
+    /// Closes the child's standard input; whoever waits learns that the connection is lost.
+    pub(crate) fn close(&self) {
+        self.outbox.close();
+        self.pending.close();
+    }
+
+    /// Reads the child's output to its end.
+    pub(crate) async fn listen<R: AsyncRead + Unpin>(&self, mut lines: Lines<R>) {
+        loop {
+            match lines.next().await {
+                Ok(Line::Whole(line)) => self.receive(&line),
+                Ok(Line::Refused(why, id)) => self.refused(why, id.as_ref()),
+                Ok(Line::End) | Err(_) => return,
+            }
+        }
+    }
+
+    fn receive(&self, line: &Bytes) {
+        match head::read(line) {
+            Head::Answer(id) => self.settle(id, Ok(line.clone())),
+            Head::Stray => self.observer.stray_answer(&self.server),
+            Head::Request { id, method } => self.answer_request(id, &method, line),
+            Head::Notification { method } => self.receive_notification(&method, line),
+            Head::Batch(parts) => {
+                for part in parts {
+                    let part = line.slice_ref(part.bytes(line));
+                    if !part.trim_ascii_start().starts_with(b"[") {
+                        self.receive(&part);
+                    }
+                }
+            }
+            Head::Noise => self.observer.message_skipped(&self.server, line),
+        }
+    }
+
+    fn settle(&self, id: u64, answer: Answer) {
+        if !self.pending.settle(id, answer) {
+            self.observer.stray_answer(&self.server);
+        }
+    }
+
+    fn refused(&self, why: LineRefusal, id: Option<&Bytes>) {
+        let reason = match why {
+            LineRefusal::TooLarge => "larger than max_message_bytes",
+            LineRefusal::Starved => "no memory to spare",
+        };
+        self.observer.message_refused(&self.server, reason);
+        if let Some(id) = id.and_then(|id| head::id_number(id)) {
+            let refusal = match why {
+                LineRefusal::TooLarge => Refusal::TooLarge {
+                    limit: self.max_message_bytes as u64,
+                },
+                LineRefusal::Starved => Refusal::Busy,
+            };
+            self.settle(id, Err(refusal));
+        }
+    }
+
+    /// A request of the server's own. Nothing but `ping` can be answered for a shared session.
+    fn answer_request(&self, id: &[u8], method: &str, message: &Bytes) {
+        if self.passes_on(Some(id), method, message) {
+            return;
+        }
+        let line = match method {
+            "ping" => message::answer(id, b"{}"),
+            _ => message::refuse(id, METHOD_NOT_FOUND, "Method not found"),
+        };
+        self.tell(&line);
+    }
+
+    /// Hands a message on to the one client there is; false if there is none, or if it cannot be asked that.
+    fn passes_on(&self, id: Option<&[u8]>, method: &str, message: &Bytes) -> bool {
+        let peer = self.peer.as_ref();
+        peer.is_some_and(|peer| peer.hear(id, method, message))
+    }
+
+    /// Whoever waits for the server has reason to go on waiting.
+    pub(crate) fn renew(&self) {
+        self.pending.renew();
+    }
+
+    fn receive_notification(&self, method: &str, line: &Bytes) {
+        if self.passes_on(None, method, line) {
+            return;
+        }
+        let waiting = match method {
+            "notifications/tools/list_changed" => return self.list_changed.notify_one(),
+            "notifications/progress" => progress_id(line).and_then(|id| self.pending.notes(id)),
+            // A log message does not say which call it belongs to.
+            "notifications/message" => self.pending.only_notes(),
+            _ => None,
+        };
+        if let Some(notes) = waiting {
+            notes.offer(method, line);
+        }
+    }
+}
+
+/// A request under way. Dropping it before the answer came cancels it at the server.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    id: u64,
+    answer: oneshot::Receiver<Answer>,
+    wire: Arc<Wire>,
+    /// Whether the server knows of the request.
+    cancels: bool,
+}
+
+impl Slot {
+    /// The id the request went out under.
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Waits for the answer.
+    pub(crate) async fn answer(mut self) -> Answer {
+        (&mut self.answer).await.unwrap_or(Err(Refusal::Lost))
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        if self.wire.pending.withdraw(self.id) && self.cancels {
+            self.wire.tell(&message::cancelled(self.id));
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Keeps one server callable until it is told to stop, whatever the transport.
+
+mod http;
+mod stdio;
+
+use std::error::Error;
+
+use tokio::sync::{oneshot, watch};
+
+pub use http::{HttpSupervisor, HttpTransport};
+pub use stdio::StdioSupervisor;
+
+use crate::trouble::Trouble;
+
+/// Looks after one server.
+#[derive(Debug)]
+pub enum Supervisor {
+    /// A child that is kept alive.
+    Stdio(StdioSupervisor),
+    /// A server over HTTP that is kept in touch with.
+    Http(HttpSupervisor),
+    /// One life of a child, and whom to tell how it ended.
+    Once(StdioSupervisor, oneshot::Sender<End>),
+    /// The same over HTTP.
+    OnceHttp(HttpSupervisor, oneshot::Sender<End>),
+}
+
+impl Supervisor {
+    /// For one life of the server, whose end is told.
+    #[must_use]
+    pub fn once(self, tell: oneshot::Sender<End>) -> Self {
+        match self {
+            Self::Stdio(supervisor) | Self::Once(supervisor, _) => Self::Once(supervisor, tell),
+            Self::Http(supervisor) | Self::OnceHttp(supervisor, _) => {
+                Self::OnceHttp(supervisor, tell)
+            }
+        }
+    }
+
+    /// Keeps the server callable until told to stop.
+    pub async fn run(self, stop: watch::Receiver<bool>) {
+        match self {
+            Self::Stdio(supervisor) => supervisor.run(stop).await,
+            Self::Http(supervisor) => supervisor.run(stop).await,
+            Self::Once(supervisor, ended) => {
+                if let Some(end) = supervisor.run_once(stop).await {
+                    // Nobody waits for it any more.
+                    let _missed = ended.send(end);
+                }
+            }
+            Self::OnceHttp(supervisor, ended) => {
+                if let Some(end) = supervisor.run_once(stop).await {
+                    let _missed = ended.send(end);
+                }
+            }
+        }
+    }
+}
+
+/// How a server ended by itself.
+#[derive(Debug)]
+pub struct End {
+    /// Whether it could be called before that.
+    pub served: bool,
+    /// What it ended with, as a shell says it: above 128 for a signal. `None` if it was ended.
+    pub code: Option<u8>,
+    /// Why it never served, if that is known.
+    pub error: Option<Box<dyn Error + Send + Sync>>,
+    /// The same, for whoever looks into it.
+    pub trouble: Option<Trouble>,
+    /// The last lines it wrote to standard error, if those were kept, made safe for a terminal.
+    pub stderr: String,
+}

@@ -1,0 +1,44 @@
+//! One conversation with a server that is not greeted again: whoever asked wants to know how it went.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use super::{FAREWELL, HttpSupervisor, StartError};
+use crate::state::State;
+use crate::supervisor::End;
+use crate::trouble::Trouble;
+
+impl HttpSupervisor {
+    /// Keeps in touch until the server is gone or we are told to stop; then there is nothing to tell.
+    pub(crate) async fn run_once(self, mut stop: watch::Receiver<bool>) -> Option<End> {
+        let link = Arc::new(self.link());
+        let lived = tokio::select! {
+            failed = self.live(&link) => Some(failed),
+            _ = stop.wait_for(|stop| *stop) => None,
+        };
+        self.state.send_replace(State::Stopped);
+        let Some(failed) = lived else {
+            drop(timeout(FAREWELL, link.end()).await);
+            return None;
+        };
+        let trouble = failed.as_ref().map(StartError::trouble);
+        Some(End {
+            served: failed.is_none(),
+            code: None,
+            trouble,
+            stderr: String::new(),
+            error: failed.map(Into::into),
+        })
+    }
+}
+
+impl StartError {
+    pub(crate) fn trouble(&self) -> Trouble {
+        match self {
+            Self::Handshake(error) => error.trouble(),
+            Self::TimedOut => Trouble::Silent,
+        }
+    }
+}

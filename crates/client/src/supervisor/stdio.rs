@@ -1,0 +1,212 @@
+//! Keeps a server that is a child process alive: starts it, greets it, watches it, and starts it again with growing
+//! pauses when it goes away.
+
+mod life;
+mod once;
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_dial::{Budget, Child, Lines, Pipes};
+use countersign_inspect::Era;
+use countersign_wire::message;
+use thiserror::Error;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+
+use life::Life;
+
+use crate::connection::Connection;
+use crate::diagnostics::Diagnostics;
+use crate::eras::Eras;
+use crate::greeting::Greeting;
+use crate::hello::{HandshakeError, Hello};
+use crate::notes::NoteSink;
+use crate::observer::{Observer, ServerFailure};
+use crate::retry::{Tries, rest};
+use crate::state::State;
+use crate::stdio;
+use crate::stdio::handshake::greet;
+use crate::stdio::outbox::Outbox;
+use crate::stdio::peer::{Introduction, Peer};
+use crate::stdio::program::Program;
+use crate::stdio::wire::{Slot, Wire};
+
+/// How long a server may take to come up: package runners download first.
+const START: Duration = Duration::from_mins(1);
+
+/// Everything needed to keep one child alive.
+#[derive(Debug)]
+pub struct StdioSupervisor {
+    /// The server's name.
+    pub server: Arc<str>,
+    /// How it is started.
+    pub program: Program,
+    /// The most bytes a message may have.
+    pub max_message_bytes: usize,
+    /// The memory for its messages.
+    pub budget: Budget,
+    /// Told what happens.
+    pub observer: Arc<dyn Observer>,
+    /// Where it is said whether the server can be called.
+    pub state: watch::Sender<State>,
+    /// Which era it spoke the last time.
+    pub eras: Eras,
+    /// The era that the configuration fixes, if it does.
+    pub era: Option<Era>,
+    /// What an operator is told.
+    pub diagnostics: Arc<Diagnostics>,
+    /// The one client of the server, if it has only one.
+    pub peer: Option<Arc<Peer>>,
+}
+
+/// Why a child is not running.
+#[derive(Debug, Error)]
+enum StartError {
+    #[error("the command could not be run")]
+    Spawn(#[source] io::Error),
+    #[error("the server did not complete the handshake")]
+    Handshake(#[source] HandshakeError),
+    #[error("the server did not complete the handshake in time")]
+    TimedOut,
+}
+
+impl StdioSupervisor {
+    /// Keeps the child alive until told to stop, then ends it.
+    pub async fn run(self, mut stop: watch::Receiver<bool>) {
+        let mut tries = Tries::default();
+        let mut next = None;
+        while !*stop.borrow() {
+            let started = Instant::now();
+            let outcome = self.live(&mut next, &mut stop).await;
+            if *stop.borrow() {
+                break;
+            }
+            let wait = tries.failed(started.elapsed());
+            self.report(&outcome, wait);
+            if !tries.are_worth_waiting() {
+                self.state.send_replace(State::Down);
+            }
+            rest(wait, &mut stop).await;
+        }
+        self.state.send_replace(State::Stopped);
+    }
+
+    /// One life of the child, from its start to its end. `next` is the era to greet it in first, if an earlier life has
+    /// taught which.
+    async fn live(&self, next: &mut Option<Era>, stop: &mut watch::Receiver<bool>) -> Life {
+        self.diagnostics.begin();
+        let (mut child, pipes) = match Child::start(self.program.command()) {
+            Ok(started) => started,
+            Err(error) => return Life::failed(StartError::Spawn(error)),
+        };
+        self.diagnostics.read_from(child.stderr());
+        let (wire, reader) = self.connect(pipes);
+        let failed = tokio::select! {
+            failed = self.serve(&wire, next) => Some(failed),
+            _ = child.ended() => None,
+            _ = reader => None,
+            _ = stop.wait_for(|stop| *stop) => None,
+        };
+        let served = matches!(&*self.state.borrow(), State::Ready(_));
+        // Whoever waits learns it now; whoever comes waits for the next life.
+        if !*stop.borrow() {
+            self.state.send_replace(State::Starting);
+        }
+        wire.close();
+        let stderr = child.stderr();
+        let status = child.end().await;
+        Life {
+            failed,
+            served,
+            status,
+            stderr: self.diagnostics.visible_lines(&stderr),
+        }
+    }
+
+    fn connect(&self, pipes: Pipes) -> (Arc<Wire>, tokio::task::JoinHandle<()>) {
+        let limit = self.max_message_bytes.saturating_mul(2);
+        let outbox = Outbox::new(pipes.stdin, limit);
+        let (server, observer) = (Arc::clone(&self.server), Arc::clone(&self.observer));
+        let peer = self.peer.clone();
+        let wire = Wire::new(outbox, self.max_message_bytes, server, observer, peer);
+        let wire = Arc::new(wire);
+        if let Some(peer) = &self.peer {
+            peer.meet(&wire);
+        }
+        let lines = Lines::new(pipes.stdout, self.max_message_bytes, self.budget.clone());
+        let flusher = Arc::clone(&wire);
+        tokio::spawn(async move { flusher.flush().await });
+        let listener = Arc::clone(&wire);
+        let reader = tokio::spawn(async move { listener.listen(lines).await });
+        (wire, reader)
+    }
+
+    /// Greets the server and offers the connection; comes back only if there was no greeting.
+    async fn serve(&self, wire: &Arc<Wire>, next: &mut Option<Era>) -> StartError {
+        let client = match &self.peer {
+            Some(peer) => peer.introduced().await,
+            None => Introduction::default(),
+        };
+        let greeting = match (*next, self.era) {
+            (Some(era), None) => Greeting::First(era),
+            _ => Greeting::choose(self.era, client.is_legacy, self.eras.known()),
+        };
+        // Some servers die of a request they do not know.
+        *next = Some(greeting.next());
+        let hello = match timeout(START, greet(wire, greeting, &client.capabilities)).await {
+            Ok(Ok(hello)) => hello,
+            Ok(Err(error)) => {
+                if !matches!(error, HandshakeError::Lost) {
+                    *next = None;
+                    self.eras.forget();
+                }
+                return StartError::Handshake(error);
+            }
+            Err(_) => return StartError::TimedOut,
+        };
+        *next = Some(hello.era);
+        self.remember(hello.era, &client);
+        self.observer.server_started(&self.server, &hello.version);
+        let _subscription = subscribe(wire, &hello);
+        let connection = stdio::Connection::new(wire, hello);
+        self.state
+            .send_replace(State::Ready(Arc::new(Connection::Stdio(connection))));
+        self.diagnostics.recover();
+        std::future::pending().await
+    }
+
+    /// Remembers what the server speaks, unless that was not its own choice: one that was greeted with `initialize` for
+    /// the sake of its client may speak the modern era to others.
+    fn remember(&self, era: Era, client: &Introduction) {
+        if self.era.is_none() && (era == Era::Modern || !client.is_legacy) {
+            self.eras.remember(era);
+        }
+    }
+
+    fn report(&self, life: &Life, wait: Duration) {
+        let reason = self.diagnostics.fail(&life.reason(), wait);
+        let failure = ServerFailure {
+            server: &self.server,
+            reason: &reason,
+            stderr: &life.stderr,
+            was_up: life.served,
+            wait,
+        };
+        self.observer.server_failed(&failure);
+    }
+}
+
+/// Asks a modern server to say when its tools change; a legacy one does so unasked.
+fn subscribe(wire: &Arc<Wire>, hello: &Hello) -> Option<Slot> {
+    if hello.era != Era::Modern || !hello.tells_changes {
+        return None;
+    }
+    let filter = r#""notifications":{"toolsListChanged":true}"#;
+    let params = message::own_params(Era::Modern, filter);
+    wire.ask(&NoteSink::closed(), |id| {
+        Ok(message::line(id, "subscriptions/listen", params.as_bytes()))
+    })
+    .ok()
+}

@@ -1,0 +1,161 @@
+//! One server as its callers see it. It may be away, and it takes only so many calls at once. Every call ends within its
+//! time-out, whatever the server does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_inspect::{Era, RawReply, Refusal};
+use countersign_wire::Subject;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::connection_error::Unanswered;
+use crate::diagnostics::Diagnostics;
+use crate::gate::Gate;
+use crate::lease::Lease;
+use crate::notes::NoteSink;
+use crate::state::{State, next, ready};
+use crate::timeouts::Patience;
+
+use countersign_wire::Capabilities;
+
+/// One server.
+#[derive(Debug)]
+pub struct Upstream {
+    name: Arc<str>,
+    state: watch::Receiver<State>,
+    gate: Arc<Gate>,
+    limits: Limits,
+    lease: Lease,
+    diagnostics: Arc<Diagnostics>,
+}
+
+impl Upstream {
+    /// A server whose state a supervisor reports.
+    pub fn new(
+        name: Arc<str>,
+        state: watch::Receiver<State>,
+        limits: Limits,
+        diagnostics: Arc<Diagnostics>,
+    ) -> Self {
+        Self {
+            name,
+            state,
+            gate: Arc::new(Gate::new(limits.max_concurrent_requests, limits.queue_size)),
+            limits,
+            lease: Lease::new(),
+            diagnostics,
+        }
+    }
+
+    /// The same server under other limits. Calls under way keep theirs.
+    pub fn limited(self: &Arc<Self>, limits: Limits) -> Arc<Self> {
+        if self.limits == limits {
+            return Arc::clone(self);
+        }
+        let places = |limits: Limits| (limits.max_concurrent_requests, limits.queue_size);
+        let gate = if places(self.limits) == places(limits) {
+            Arc::clone(&self.gate)
+        } else {
+            Arc::new(Gate::new(limits.max_concurrent_requests, limits.queue_size))
+        };
+        Arc::new(Self {
+            name: Arc::clone(&self.name),
+            state: self.state.clone(),
+            gate,
+            limits,
+            lease: self.lease.clone(),
+            diagnostics: Arc::clone(&self.diagnostics),
+        })
+    }
+
+    /// Whether this is the server behind a state, and not another one of the same name.
+    pub fn is_behind(&self, state: &watch::Receiver<State>) -> bool {
+        self.state.same_channel(state)
+    }
+
+    /// What keeps the server running.
+    pub fn lease(&self) -> &Lease {
+        &self.lease
+    }
+
+    /// What an operator is told about the server.
+    pub fn diagnostics(&self) -> &Arc<Diagnostics> {
+        &self.diagnostics
+    }
+
+    /// The server's name.
+    pub fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// How the server is, now and from now on.
+    pub fn state(&self) -> watch::Receiver<State> {
+        self.state.clone()
+    }
+
+    /// What the server says it can do; nothing while it is not there.
+    pub fn abilities(&self) -> Option<Capabilities> {
+        match &*self.state.borrow() {
+            State::Ready(connection) => Some(connection.abilities()),
+            _ => None,
+        }
+    }
+
+    /// Sends a request and waits for the reply; what the server says meanwhile goes to `notes`.
+    /// Dropping the future cancels the request.
+    pub async fn call(
+        &self,
+        subject: &Subject<'_>,
+        params: impl Fn(Era, u64) -> Result<Vec<u8>, Refusal>,
+        notes: &NoteSink,
+    ) -> Result<RawReply, Refusal> {
+        let call = async {
+            let _place = self.gate.enter().await?;
+            let mut state = self.state.clone();
+            loop {
+                let connection = ready(&mut state).await?;
+                let reply = match connection.ask_about(subject, &params, notes) {
+                    // Nothing was sent: the next life of the server may have it.
+                    Err(Refusal::Lost) => Err(Unanswered::NotSent),
+                    Err(refusal) => Err(Unanswered::Refused(refusal)),
+                    Ok(asked) => asked.reply().await,
+                };
+                match reply {
+                    Ok(reply) => return Ok(reply),
+                    Err(Unanswered::Refused(refusal)) => return Err(refusal),
+                    Err(Unanswered::NotSent) => next(&mut state).await?,
+                }
+            }
+        };
+        self.patience().wait(notes, call).await
+    }
+
+    /// Waits for work on a reply no longer than the call that began at `start` is waited for.
+    pub async fn within<T>(
+        &self,
+        start: Instant,
+        notes: &NoteSink,
+        work: impl Future<Output = T>,
+    ) -> Result<T, Refusal> {
+        let work = async { Ok(work.await) };
+        self.patience().wait_since(start, notes, work).await
+    }
+
+    fn patience(&self) -> Patience {
+        Patience::new(self.limits.timeout, self.limits.total_timeout)
+    }
+}
+
+/// What a server is allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// How long a call is waited for, and again after each report of progress.
+    pub timeout: Duration,
+    /// However much progress it reports.
+    pub total_timeout: Duration,
+    /// How many calls it gets at once.
+    pub max_concurrent_requests: usize,
+    /// How many more may wait.
+    pub queue_size: usize,
+}

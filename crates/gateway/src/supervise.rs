@@ -1,0 +1,139 @@
+//! Connects the configuration with the client: makes the supervisor of each configured server.
+
+use std::sync::Arc;
+
+use countersign_client::{
+    Diagnostics, HttpSupervisor, HttpTransport, Known, Limits, Observer, Program, ServerFailure,
+    Shares, State, StdioSupervisor, Supervisor,
+};
+use countersign_config::{Config, Protocol, Server, Transport};
+use countersign_dial::{Budget, Site, SiteError};
+use tokio::sync::watch;
+
+use crate::events::{Events, LineRefused, LineSkipped, ServerFailed, ServerStarted, StrayAnswer};
+
+/// A call that reports progress may take so many time-outs.
+const TOTAL: u32 = 10;
+
+/// What a supervisor needs besides the configuration.
+#[derive(Debug)]
+pub(crate) struct Means {
+    pub(crate) budget: Budget,
+    pub(crate) events: Arc<dyn Observer>,
+    pub(crate) known: Known,
+    pub(crate) diagnostics: Arc<Diagnostics>,
+    pub(crate) state: watch::Sender<State>,
+}
+
+/// The supervisor of a server. Starts nothing yet.
+pub(crate) fn supervisor(
+    config: &Config,
+    server: &Server,
+    means: Means,
+) -> Result<Supervisor, SiteError> {
+    let name: Arc<str> = server.name.as_str().into();
+    let max_message_bytes = config.max_message_bytes;
+    let Means {
+        budget,
+        events,
+        known,
+        diagnostics,
+        state,
+    } = means;
+    Ok(match &server.transport {
+        Transport::Stdio {
+            command,
+            args,
+            env,
+            working_dir,
+        } => Supervisor::Stdio(StdioSupervisor {
+            eras: known.of(&name, &format!("{command} {}", args.join(" "))),
+            server: name,
+            program: Program {
+                command: command.clone(),
+                args: args.clone(),
+                env: env
+                    .iter()
+                    .map(|(name, value)| (name.clone(), value.expose().to_owned()))
+                    .collect(),
+                working_dir: working_dir.clone(),
+                shares: Shares::default(),
+            },
+            max_message_bytes,
+            budget,
+            observer: events,
+            state,
+            era: server.era,
+            diagnostics,
+            peer: None,
+        }),
+        Transport::Http {
+            url,
+            headers,
+            protocol,
+        } => Supervisor::Http(HttpSupervisor {
+            eras: known.of(&name, url),
+            server: name,
+            site: Site::new(
+                url,
+                headers.iter().map(|(name, value)| (name, value.expose())),
+            )?,
+            transport: match protocol {
+                Protocol::StreamableHttp => HttpTransport::Streamable,
+                Protocol::Sse => HttpTransport::Sse,
+            },
+            max_message_bytes,
+            budget,
+            observer: events,
+            state,
+            era: server.era,
+            diagnostics,
+        }),
+    })
+}
+
+/// The limits that a configuration sets for a server.
+pub(crate) fn limits(config: &Config, server: &Server) -> Limits {
+    let timeout = server.timeout.unwrap_or(config.call_tool_timeout);
+    Limits {
+        timeout,
+        total_timeout: timeout.saturating_mul(TOTAL),
+        max_concurrent_requests: server.max_concurrent_requests,
+        queue_size: server.queue_size,
+    }
+}
+
+/// Diagnostics that do not show the values of a server's variables.
+pub(crate) fn diagnostics(transport: &Transport) -> Diagnostics {
+    let secrets = match transport {
+        Transport::Stdio { env, .. } => env
+            .values()
+            .map(|value| value.expose().to_owned())
+            .collect(),
+        Transport::Http { .. } => Vec::new(),
+    };
+    Diagnostics::new(secrets)
+}
+
+impl Observer for Events {
+    fn stray_answer(&self, server: &str) {
+        StrayAnswer { server }.emit(self);
+    }
+
+    fn message_skipped(&self, server: &str, message: &[u8]) {
+        let bytes = message.len();
+        LineSkipped { server, bytes }.emit(self);
+    }
+
+    fn message_refused(&self, server: &str, why: &'static str) {
+        LineRefused { server, why }.emit(self);
+    }
+
+    fn server_started(&self, server: &str, version: &str) {
+        ServerStarted { server, version }.emit(self);
+    }
+
+    fn server_failed(&self, failure: &ServerFailure<'_>) {
+        ServerFailed(*failure).emit(self);
+    }
+}
