@@ -20,6 +20,8 @@ core() {
     step "schema dependencies" schema_dependencies
     suite typos typos
     step packages packages
+    # They are a workspace of their own, so nothing else notices when they no longer build.
+    step "fuzz targets" env CARGO_TARGET_DIR=target/fuzz cargo check --locked --manifest-path fuzz/Cargo.toml --all-targets
     data_suites
     tests_with_tools
 
