@@ -1,4 +1,4 @@
-//! JSON Schema for schemas and data that somebody else wrote.
+//! JSON Schema for schemas and data from untrusted servers.
 //!
 //! A gateway compiles schemas that the other side declared and runs them on data that the other side sent. So both
 //! halves are bounded: compiling by [`Limits`], validating by deterministic [`Fuel`]. Nothing recurses natively on

@@ -1,4 +1,4 @@
-//! ECMA-262 regular expressions for patterns and texts that somebody else wrote.
+//! ECMA-262 regular expressions for patterns and texts from untrusted servers.
 //!
 //! Unicode mode, unanchored search, as JSON Schema asks; look-around and back-references are refused, because nothing
 //! linear can match them. Answers whether a text matches, never where. Serves schema compilation and validation.

@@ -1,5 +1,5 @@
 //! `email`: the `Mailbox` of RFC 5321, section 4.1.2, with its length limits. Comments, display
-//! names and non-ASCII addresses are refused; so are address literals whose tag nobody has
+//! names and non-ASCII addresses are refused; so are address literals whose tag is not
 //! registered, which leaves IPv4 and `IPv6:`.
 
 use super::{hostname, is_ipv4, is_ipv6};

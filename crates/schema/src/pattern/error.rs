@@ -1,6 +1,6 @@
 //! Why a pattern was refused.
 //!
-//! Whoever wrote the schema wrote the pattern, so the message gives a place and a reason and never repeats the text.
+//! The server that sent the schema wrote the pattern, so the message gives a place and a reason and never repeats the text.
 //! Serves schema compilation.
 
 use std::fmt;

@@ -1,6 +1,6 @@
 //! `uniqueItems`, by sorting canonical forms.
 //!
-//! Sorting needs no hash, so nobody can make values collide: the cost is n log n comparisons, paid before it starts.
+//! Sorting needs no hash, so a server cannot make values collide: the cost is n log n comparisons, paid before it starts.
 
 use countersign_tape::Kind;
 

@@ -1,6 +1,6 @@
 //! What may happen between two characters.
 //!
-//! Knows nothing of characters: which positions accept the next one is decided by whoever asks. Serves the simulation.
+//! Knows nothing of characters: the caller decides which positions accept the next one. Serves the simulation.
 
 /// Where in the text a boundary between characters lies, as far as assertions can tell.
 #[derive(Debug, Clone, Copy)]
