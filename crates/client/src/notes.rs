@@ -1,6 +1,6 @@
 //! Where the progress and log messages of one call go while it is under way. The sender never
 //! waits: a reader that is too slow misses some. Progress is known to the client by the client's
-//! own token and to nobody else's; a message that is not clean JSON goes nowhere. Stage 3.
+//! own token and to no other client; a message that is not clean JSON goes nowhere.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

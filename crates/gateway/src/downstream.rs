@@ -1,5 +1,5 @@
 //! How clients come in: MCP over HTTP, and MCP over standard input and output. Turns messages into calls and other requests,
-//! and knows nothing of servers. Stage 1. A request is given the snapshot of the moment it came in.
+//! and knows nothing of servers. A request is given the snapshot of the moment it came in.
 
 mod batch;
 mod client;

@@ -33,7 +33,7 @@ use crate::state::{Endpoint, Settings, Snapshot};
 use caught::caught;
 use ledger::Ledger;
 
-/// A call as a client made it, of a tool or of something else a server has. Stage 1 makes it.
+/// A call as a client made it, of a tool or of something else a server has. `downstream` makes it.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     /// The client's own id token.

@@ -1,6 +1,6 @@
 //! Everything the gateway says to an MCP client, and the only file that writes JSON-RPC to one. A
 //! tool's result is accepted as a `Recorded`, text of a server about itself as a `Listing`, and
-//! the rest is our own words from closed sets. Stage 6.
+//! the rest is our own words from closed sets.
 
 mod body;
 mod event;

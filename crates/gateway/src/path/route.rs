@@ -1,5 +1,5 @@
 //! Which tool a call means, and which policy holds for it. A call names its tool in one of three ways, depending on the
-//! endpoint it came in by; after routing they are all the same. Stage 2.
+//! endpoint it came in by; after routing they are all the same.
 
 use std::sync::Arc;
 

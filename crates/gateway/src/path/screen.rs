@@ -1,5 +1,5 @@
 //! Classifiers between the two halves of inspection: which of them may see a result, what they say, and what an operator
-//! is told about it. What they are and how they are asked is the classifiers' own crate. Stage 4e.
+//! is told about it. What they are and how they are asked is the classifiers' own crate.
 
 use countersign_classify::{OnError, Origin, Outcome};
 use countersign_config::Config;

@@ -1,5 +1,5 @@
 //! What is written down about one call: the call itself, and each decision about it. Opened when
-//! the call begins, committed before the reply leaves. Stage 5.
+//! the call begins, committed before the reply leaves.
 
 mod records;
 mod subject;
