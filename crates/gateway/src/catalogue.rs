@@ -1,11 +1,11 @@
 //! What every server offers, kept in memory: captured when a server comes up, again when it says
 //! that its list has changed and every few minutes, and remembered in the store, so that the first
-//! call after a restart is held to the contract of the last run. Never fetched because of a call.
+//! call after a restart is held to the contract of the last run. A call never fetches a list.
 
 mod budget;
 mod capture;
 mod change;
-mod described;
+mod descriptions;
 mod fetch;
 mod remarks;
 mod survey;
@@ -22,7 +22,7 @@ use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use budget::ListBudget;
-pub(crate) use described::shown;
+pub(crate) use descriptions::clean_instructions;
 pub use survey::Tally;
 pub(crate) use survey::survey;
 
@@ -148,7 +148,7 @@ async fn await_turn(runtime: &Runtime, server: &TrackedServer, budget: &mut List
     sleep(wait).await;
 }
 
-fn tell_captured(
+fn announce(
     services: &Services,
     of: &TrackedServer,
     from: &Connection,
@@ -200,13 +200,13 @@ async fn capture(
         drop(snapshot);
         let under = (&*blocking.services, &*settings.config);
         let captured = capture::capture(under, &name, list.tools, &known, mirrors);
-        let tools = Tools::new(captured.tools, true).lasting(list.ttl_ms);
+        let tools = Tools::new(captured.tools, true).with_ttl(list.ttl_ms);
         (settings, tools, captured.changed, captured.records)
     });
     let Ok((settings, tools, changed, mut records)) = captured.await else {
         return;
     };
-    tell_captured(services, of, from, tools.all().len(), is_first);
+    announce(services, of, from, tools.all().len(), is_first);
     let said = from.instructions();
     let known = runtime
         .state
@@ -214,10 +214,10 @@ async fn capture(
         .server(server)
         .and_then(|server| server.instructions.clone());
     let (instructions, poisoned) =
-        described::instructions(services, &settings, server, said, known.as_ref());
+        descriptions::instructions(services, &settings, server, said, known.as_ref());
     records.extend(poisoned);
     let found = Capture {
-        said: said.map(|said| said.bytes().clone()),
+        raw_instructions: said.map(|said| said.bytes().clone()),
         settings,
         tools: Arc::new(tools),
         instructions,
@@ -238,7 +238,7 @@ fn publish(state: &State, of: &TrackedServer, found: Capture) {
             if !server.upstream.is_behind(&of.state) {
                 return server.clone();
             }
-            server.with(found.tools, found.instructions, found.changed)
+            server.with_tools(found.tools, found.instructions, found.changed)
         })
     });
 }
@@ -265,7 +265,7 @@ struct Capture {
     tools: Arc<Tools>,
     instructions: Option<Bytes>,
     /// The instructions as the server gave them.
-    said: Option<Bytes>,
+    raw_instructions: Option<Bytes>,
     /// Whether the list differs from the one that was known.
     changed: bool,
 }
@@ -276,7 +276,10 @@ impl Capture {
         if !Arc::ptr_eq(&self.settings, settings) {
             let config = &settings.config;
             self.tools = self.tools.with_policies(config, server);
-            self.instructions = self.said.as_ref().map(|said| shown(said, config, server));
+            self.instructions = self
+                .raw_instructions
+                .as_ref()
+                .map(|raw| clean_instructions(raw, config, server));
             self.settings = Arc::clone(settings);
         }
         self

@@ -12,4 +12,4 @@ mod relay;
 mod stdio;
 mod via;
 
-pub(crate) use stdio::{Door, write};
+pub(crate) use stdio::{StdioClient, write};

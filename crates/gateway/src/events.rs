@@ -21,19 +21,19 @@ macro_rules! event {
     };
 }
 
+mod access;
 mod call;
 mod classified;
 mod configuration;
-mod door;
 mod list;
 mod server;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+pub(crate) use access::{Evicted, Foreign, NotAdmin, Unauthorised};
 pub(crate) use call::{CallAnswered, Unrecorded};
 pub(crate) use classified::Classified;
 pub(crate) use configuration::{ConfigApplied, ConfigRefused};
-pub(crate) use door::{Evicted, Foreign, NotAdmin, Unauthorised};
 pub(crate) use list::{ListCaptured, ListCut, ListDelayed, ListFailed, ToolSkipped};
 pub(crate) use server::{
     LineRefused, LineSkipped, ServerFailed, ServerReady, ServerStarted, StrayAnswer,

@@ -1,10 +1,10 @@
 //! HTTP below both MCP and the administration: bodies that come in, responses that go out, and the table of connections.
 
+mod connections;
 pub(crate) mod intake;
 mod response;
-mod visits;
 
+pub(crate) use connections::{ClientConnection, Connections};
 pub(crate) use response::{
     hears_events, json, not_allowed, plain, respond_with, turned_away, unread,
 };
-pub(crate) use visits::{Visit, Visits};

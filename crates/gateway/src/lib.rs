@@ -20,11 +20,11 @@
 
 mod admin;
 mod catalogue;
-mod checkup;
 mod config_change;
 mod downstream;
 mod events;
 mod gateway;
+pub mod health;
 mod http;
 mod path;
 mod random;
@@ -33,8 +33,6 @@ mod state;
 mod supervise;
 
 pub use admin::preview::{PreviewQuery, preview};
-pub use catalogue::Tally;
-pub use checkup::{Checkup, PROTOCOL_VERSIONS, Sick, Trouble};
 pub use countersign_classify as classify;
 pub use countersign_client::End;
 pub use countersign_inspect as inspect;

@@ -26,7 +26,7 @@ pub(crate) use fleet::Fleet;
 pub(crate) use level::Level;
 pub(crate) use lists::Lists;
 pub(crate) use metrics::{BOUNDS, Counts, Metrics};
-pub(crate) use sessions::{Session, Sessions, UnderWay};
+pub(crate) use sessions::{ActiveRequest, Session, Sessions};
 
 /// How many clients may listen for changes: half of the connections that there may be, so that requests still get through.
 const LISTENERS: usize = 2048;

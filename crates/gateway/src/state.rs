@@ -23,7 +23,7 @@ use tokio::time::timeout;
 pub(crate) use endpoint::Endpoint;
 pub(crate) use entry::Entry;
 pub(crate) use guard::Guard;
-pub(crate) use index::{Index, Posting, start};
+pub(crate) use index::{Index, Posting, truncate};
 pub(crate) use server_state::ServerState;
 pub(crate) use settings::Settings;
 pub(crate) use snapshot::{Server, Snapshot};

@@ -1,5 +1,5 @@
-//! The configuration: what holds, without its secrets; a change of the file; and a reading of it out of turn. Whatever
-//! is refused is refused with every mistake and the next step, as `config check` says them.
+//! The configuration in use, without its secrets; a change of the file; and reading the file again. A refusal lists every
+//! mistake and the next step, in the words of `config check`.
 
 use bytes::Bytes;
 use hyper::body::Incoming;
@@ -16,7 +16,7 @@ use crate::state::Snapshot;
 /// As much as a file may have.
 const MAX_BYTES: usize = 4 << 20;
 
-/// What holds.
+/// The configuration in use.
 pub(super) fn show(snapshot: &Snapshot) -> Response<Body> {
     respond_json(
         StatusCode::OK,
@@ -24,11 +24,11 @@ pub(super) fn show(snapshot: &Snapshot) -> Response<Body> {
     )
 }
 
-/// Changes the file by a JSON merge patch, and makes it hold.
+/// Changes the file by a JSON merge patch, and applies it.
 pub(super) async fn patch(services: &Services, body: Incoming) -> Response<Body> {
-    let body = match intake::body(body, MAX_BYTES, &services.intake).await {
+    let body = match intake::read_body(body, MAX_BYTES, &services.intake).await {
         Ok(body) => body,
-        Err(intake::Refused::TooLarge) => {
+        Err(intake::BodyError::TooLarge) => {
             return error(StatusCode::PAYLOAD_TOO_LARGE, "the patch is too large");
         }
         Err(_) => return error(StatusCode::BAD_REQUEST, "the patch is incomplete"),

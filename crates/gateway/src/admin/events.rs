@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::activity::read;
 use super::{error, pairs};
-use crate::http::Visit;
+use crate::http::ClientConnection;
 use crate::path::reply::Body;
 use crate::random;
 use crate::services::{Event, Feed, Next, Phase, STEP, Services, Subscription};
@@ -57,7 +57,7 @@ pub(super) async fn respond(
         let why = "too many event streams are open";
         return error(StatusCode::SERVICE_UNAVAILABLE, why);
     };
-    let visit = request.extensions().get::<Visit>().cloned();
+    let client = request.extensions().get::<ClientConnection>().cloned();
     match newest(services).await {
         Ok(newest) => {
             let place = seen.flatten().unwrap_or(newest);
@@ -69,7 +69,7 @@ pub(super) async fn respond(
                 is_live: false,
                 is_over: false,
             };
-            opened(Arc::clone(services), stream, visit)
+            opened(Arc::clone(services), stream, client)
         }
         Err(response) => response,
     }
@@ -91,7 +91,11 @@ async fn newest(services: &Services) -> Result<u64, Response<Body>> {
     Ok(page.activities.first().map_or(0, |record| record.seq))
 }
 
-fn opened(services: Arc<Services>, mut stream: Stream, visit: Option<Visit>) -> Response<Body> {
+fn opened(
+    services: Arc<Services>,
+    mut stream: Stream,
+    client: Option<ClientConnection>,
+) -> Response<Body> {
     let (events, body) = mpsc::channel(1);
     tokio::spawn(async move {
         let ended = tokio::select! {
@@ -100,8 +104,8 @@ fn opened(services: Arc<Services>, mut stream: Stream, visit: Option<Visit>) -> 
             ended = stream.send(&services, &events) => ended,
         };
         // What was sent is not being read: the connection would stay for ever.
-        if let (Err(Stuck), Some(visit)) = (ended, visit) {
-            visit.close();
+        if let (Err(Stuck), Some(client)) = (ended, client) {
+            client.close();
         }
     });
     let mut response = Response::new(Body::Stream(body));

@@ -65,7 +65,7 @@ fn described(snapshot: &Snapshot, server: &Server, tool: &Arc<Tool>) -> Value {
         "generation": tool.contract().generation(),
         "output_schema": tool.contract().output().is_some(),
         "output_validation": output_validation(snapshot, name, tool),
-        "classify": screen::described(config, name, tool),
+        "classify": screen::describe(config, name, tool),
     })
 }
 

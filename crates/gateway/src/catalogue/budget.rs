@@ -1,7 +1,7 @@
 //! `ListBudget`: how often one server may have its tools listed.
 //!
-//! A server says when its list changes, and each list is fetched, compiled, compared and recorded. A few in a row are ordinary:
-//! tools that come up one after the other. After that a server waits for its turn, also across reconnects.
+//! A server says when its list changes, and each list is fetched, compiled, compared and recorded. A few in a row are ordinary,
+//! when tools come up one after the other. After that the next list is delayed, also across reconnects.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 /// Lists that may follow each other at once.
 const BURST: u32 = 10;
-/// One more after each of these.
+/// One more list is allowed after each of these periods.
 const REFILL: Duration = Duration::from_mins(1);
 
 /// What one server has left.

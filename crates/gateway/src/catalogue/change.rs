@@ -26,7 +26,7 @@ const NAMED: usize = 10;
 /// Characters of each name.
 const NAME: usize = 48;
 
-/// One tool's fate.
+/// What happened to one tool.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Added,

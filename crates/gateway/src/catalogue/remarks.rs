@@ -6,7 +6,7 @@
 use countersign_audit::{Finding, Kind, Outcome, Record, Severity, Source, Stage};
 use countersign_inspect::{Contract, Diagnostic};
 
-use super::described;
+use super::descriptions;
 use crate::services::Services;
 use crate::state::Tool;
 
@@ -32,7 +32,7 @@ impl Remarks {
                 self.left_out += 1;
             }
         }
-        let described = described::record(services, server, Some(tool.name()), tool.listing());
+        let described = descriptions::record(services, server, Some(tool.name()), tool.listing());
         if let Some(record) = described {
             if self.descriptions.len() < MAX_EACH {
                 self.descriptions.push(record);

@@ -12,7 +12,7 @@ use hyper::StatusCode;
 use hyper::header::ACCEPT;
 
 use super::mcp::single;
-use super::message::{Message, Sort};
+use super::message::{Message, MessageKind};
 use super::via::Via;
 use crate::path::reply::{self, Problem, Reply};
 use crate::services::Runtime;
@@ -59,7 +59,7 @@ pub(super) async fn answer(
     if replies.is_empty() {
         return reply::accepted();
     }
-    reply::several(&replies)
+    reply::batch(&replies)
 }
 
 /// The messages of a body.
@@ -85,9 +85,8 @@ pub(super) fn messages(body: &Bytes) -> Result<Vec<Bytes>, Problem> {
 
 /// The id of a message that would open a session, which concerns all of a body.
 fn opens_session(message: &Bytes) -> Option<Bytes> {
-    let message = Message::read(message.clone()).ok()?;
-    match message.sort().ok()? {
-        Sort::Request { id, method } if method == "initialize" => Some(id),
+    match Message::parse(message.clone()).ok()?.0 {
+        MessageKind::Request { id, method } if method == "initialize" => Some(id),
         _ => None,
     }
 }

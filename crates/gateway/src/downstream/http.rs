@@ -87,7 +87,7 @@ async fn post(
 ) -> Response<Body> {
     let (head, body) = request.into_parts();
     let limit = snapshot.settings.config.max_message_bytes;
-    let body = match intake::body(body, limit, &runtime.services.intake).await {
+    let body = match intake::read_body(body, limit, &runtime.services.intake).await {
         Ok(body) => body,
         Err(refused) => return unread(refused),
     };

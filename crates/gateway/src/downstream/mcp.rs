@@ -15,7 +15,7 @@ use hyper::HeaderMap;
 
 use super::client::client_name;
 use super::listen::Listener;
-use super::message::{Message, Sort, text};
+use super::message::{Message, MessageKind, text};
 use super::via::Via;
 use super::{batch, instructions};
 use crate::path::client::Client;
@@ -79,8 +79,8 @@ pub(super) async fn read(
     message: Message,
 ) -> Answer {
     let sessions = &runtime.services.sessions;
-    match message.sort() {
-        Ok(Sort::Request { id, method }) => {
+    match message.kind() {
+        Ok(MessageKind::Request { id, method }) => {
             let client = match Client::of(&message, &method, via, sessions) {
                 Ok(client) => client,
                 Err(problem) => {
@@ -109,8 +109,8 @@ pub(super) async fn read(
                 Err((id, problem)) => reply::problem(Some(&id), &problem, era).into(),
             }
         }
-        Ok(Sort::Notification { method }) => notice(sessions, &message, &method, via).into(),
-        Ok(Sort::Response) => reply::accepted().into(),
+        Ok(MessageKind::Notification { method }) => notice(sessions, &message, &method, via).into(),
+        Ok(MessageKind::Response) => reply::accepted().into(),
         Err(problem) => reply::problem(None, &problem, ClientEra::Unnegotiated).into(),
     }
 }
@@ -155,7 +155,7 @@ impl Request<'_> {
         match method {
             "tools/list" => self.list().await,
             "initialize" if !modern => self.initialize().await,
-            "ping" if !modern => Ok(reply::done(&self.id).into()),
+            "ping" if !modern => Ok(reply::empty_result(&self.id).into()),
             "logging/setLevel" if !modern => self.set_level(),
             "server/discover" if modern => {
                 let instructions = self.instructions().await;
@@ -192,7 +192,7 @@ impl Request<'_> {
         if let Some(session) = &self.client.session {
             session.set_level(level);
         }
-        Ok(reply::done(&self.id).into())
+        Ok(reply::empty_result(&self.id).into())
     }
 
     fn listen(self, runtime: &Runtime) -> Served {

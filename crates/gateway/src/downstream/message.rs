@@ -16,7 +16,7 @@ pub(crate) struct Message {
 
 /// What a message wants.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Sort {
+pub(crate) enum MessageKind {
     /// An answer, under this id token.
     Request { id: Bytes, method: String },
     /// Nothing.
@@ -49,11 +49,11 @@ impl Message {
     }
 
     /// What it wants.
-    pub(crate) fn sort(&self) -> Result<Sort, Problem> {
+    pub(crate) fn kind(&self) -> Result<MessageKind, Problem> {
         let Some(method) = self.envelope.method() else {
             let answers = self.envelope.result().is_some() || self.envelope.error().is_some();
             return answers
-                .then_some(Sort::Response)
+                .then_some(MessageKind::Response)
                 .ok_or(Problem::Invalid("no method"));
         };
         let method = method
@@ -61,15 +61,21 @@ impl Message {
             .ok_or(Problem::Invalid("method is not a string"))?;
         let method = method.into_owned();
         let Some(id) = self.envelope.id() else {
-            return Ok(Sort::Notification { method });
+            return Ok(MessageKind::Notification { method });
         };
         match id.kind(&self.bytes) {
-            Some(Kind::String | Kind::Number) => Ok(Sort::Request {
+            Some(Kind::String | Kind::Number) => Ok(MessageKind::Request {
                 id: self.slice(id),
                 method,
             }),
             _ => Err(Problem::Invalid("id is neither a string nor a number")),
         }
+    }
+
+    /// Reads a message and says of which kind it is.
+    pub(crate) fn parse(bytes: Bytes) -> Result<(MessageKind, Self), Problem> {
+        let message = Self::read(bytes)?;
+        Ok((message.kind()?, message))
     }
 
     /// The `params`, which are an object if they are there at all.
@@ -131,7 +137,7 @@ impl Message {
     }
 
     /// The same under another id.
-    pub(crate) fn under(&self, id: &[u8]) -> Option<Bytes> {
+    pub(crate) fn with_id(&self, id: &[u8]) -> Option<Bytes> {
         let mut edits = Edits::new(&self.bytes);
         edits.replace(self.envelope.id()?, id);
         Some(edits.apply().ok()?.to_vec().into())
@@ -151,29 +157,29 @@ pub(crate) fn text(token: &Bytes) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn sort(text: &'static str) -> Result<Sort, Problem> {
-        Message::read(Bytes::from_static(text.as_bytes()))?.sort()
+    fn kind(text: &'static str) -> Result<MessageKind, Problem> {
+        Message::read(Bytes::from_static(text.as_bytes()))?.kind()
     }
 
     #[test]
     fn requests_notifications_and_responses_are_told_apart() {
-        let request = sort(r#"{"id":1.0,"method":"a\u002fb","jsonrpc":"2.0"}"#);
+        let request = kind(r#"{"id":1.0,"method":"a\u002fb","jsonrpc":"2.0"}"#);
         let id = Bytes::from_static(b"1.0");
         assert_eq!(
             request,
-            Ok(Sort::Request {
+            Ok(MessageKind::Request {
                 id,
                 method: "a/b".to_owned()
             })
         );
         let method = "n".to_owned();
         assert_eq!(
-            sort(r#"{"jsonrpc":"2.0","method":"n"}"#),
-            Ok(Sort::Notification { method })
+            kind(r#"{"jsonrpc":"2.0","method":"n"}"#),
+            Ok(MessageKind::Notification { method })
         );
         assert_eq!(
-            sort(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
-            Ok(Sort::Response)
+            kind(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#),
+            Ok(MessageKind::Response)
         );
     }
 
@@ -194,7 +200,7 @@ mod tests {
 
     #[test]
     fn what_can_be_read_two_ways_is_refused() {
-        assert_eq!(sort("{"), Err(Problem::Parse));
+        assert_eq!(kind("{"), Err(Problem::Parse));
         for bad in [
             "[]",
             "{}",
@@ -206,7 +212,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","method":"m","id":1,"id":2}"#,
             r#"{"jsonrpc":"2.0","method":"m","id":1,"params":{"name":"a","n\u0061me":"b"}}"#,
         ] {
-            assert!(matches!(sort(bad), Err(Problem::Invalid(_))), "{bad}");
+            assert!(matches!(kind(bad), Err(Problem::Invalid(_))), "{bad}");
         }
     }
 }

@@ -21,15 +21,15 @@ pub(super) const PULSE: Duration = Duration::from_secs(15);
 const WAITING: usize = 16;
 
 /// A call under way.
-pub(super) type UnderWay = Pin<Box<dyn Future<Output = Reply> + Send>>;
+pub(super) type CallFuture = Pin<Box<dyn Future<Output = Reply> + Send>>;
 
 /// The notes of one call, as far as its client wants to hear them.
-pub(super) struct Heard {
+pub(super) struct CallNotes {
     pub(super) notes: Notes,
     pub(super) least: Level,
 }
 
-impl Heard {
+impl CallNotes {
     /// The next note; never comes back once there is none to come.
     async fn next(&mut self) -> Note {
         loop {
@@ -53,29 +53,29 @@ impl Heard {
 
 /// Waits for the reply, or for the first word before it. `held` is what keeps the call alive.
 pub(super) async fn reply(
-    mut call: UnderWay,
-    mut heard: Heard,
+    mut call: CallFuture,
+    mut notes: CallNotes,
     held: impl Send + 'static,
     framing: Framing,
 ) -> Reply {
     let first = tokio::select! {
         biased;
-        note = heard.next() => note,
+        note = notes.next() => note,
         reply = &mut call => return reply,
     };
     let (events, body) = mpsc::channel(WAITING);
     tokio::spawn(async move {
         let _held = held;
         // A reader that has gone ends it, and the call with it.
-        let _gone = relay(call, heard, first, (events, framing)).await;
+        let _gone = relay(call, notes, first, (events, framing)).await;
     });
     Reply::events(body)
 }
 
 /// Sends every note and then the reply, if there is one; nothing if the reader has gone.
 async fn relay(
-    mut call: UnderWay,
-    mut heard: Heard,
+    mut call: CallFuture,
+    mut notes: CallNotes,
     first: Note,
     (events, framing): (mpsc::Sender<Bytes>, Framing),
 ) -> Option<()> {
@@ -87,7 +87,7 @@ async fn relay(
         tokio::select! {
             biased;
             () = events.closed() => return None,
-            note = heard.next() => events.send(event(note.bytes())).await.ok()?,
+            note = notes.next() => events.send(event(note.bytes())).await.ok()?,
             reply = &mut call => break reply,
             _ = pulses.tick() => {
                 if let Some(pulse) = framing.pulse() {
@@ -101,7 +101,7 @@ async fn relay(
         // The client has cancelled the call: the stream ends without an answer.
         return Some(());
     }
-    while let Some(note) = heard.waiting() {
+    while let Some(note) = notes.waiting() {
         events.send(event(note.bytes())).await.ok()?;
     }
     events.send(event(&reply)).await.ok()
@@ -132,21 +132,21 @@ mod tests {
         }
     }
 
-    fn heard() -> (NoteSink, Heard) {
+    fn channel_at_default_level() -> (NoteSink, CallNotes) {
         let (sink, notes) = channel(None, None);
         let least = Level::default();
-        (sink, Heard { notes, least })
+        (sink, CallNotes { notes, least })
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_idle_stream_shows_that_it_lives() {
-        let (notes, heard) = heard();
-        notes.say(note("a"));
+        let (sink, notes) = channel_at_default_level();
+        sink.say(note("a"));
         let call = async {
             tokio::time::sleep(PULSE * 2 + PULSE / 2).await;
             answer("{}")
         };
-        let Body::Stream(mut events) = reply(Box::pin(call), heard, (), Framing::Events).await.body
+        let Body::Stream(mut events) = reply(Box::pin(call), notes, (), Framing::Events).await.body
         else {
             unreachable!("something was said before the answer");
         };
@@ -161,12 +161,12 @@ mod tests {
 
     #[tokio::test]
     async fn what_was_said_before_the_answer_comes_before_it() {
-        let (notes, heard) = heard();
+        let (sink, notes) = channel_at_default_level();
         for text in ["1", "2", "3"] {
-            notes.say(note(text));
+            sink.say(note(text));
         }
         let call = async { answer(r#"{"method":"4"}"#) };
-        let Body::Stream(mut events) = reply(Box::pin(call), heard, (), Framing::Events).await.body
+        let Body::Stream(mut events) = reply(Box::pin(call), notes, (), Framing::Events).await.body
         else {
             unreachable!("something was said before the answer");
         };
@@ -180,12 +180,12 @@ mod tests {
 
     #[tokio::test]
     async fn a_reader_that_goes_lets_go_of_the_call() {
-        let (notes, heard) = heard();
-        notes.say(note("1"));
+        let (sink, notes) = channel_at_default_level();
+        sink.say(note("1"));
         let (held, released) = tokio::sync::oneshot::channel::<()>();
         let reply = reply(
             Box::pin(std::future::pending()),
-            heard,
+            notes,
             held,
             Framing::Events,
         )

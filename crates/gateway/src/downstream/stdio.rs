@@ -17,14 +17,14 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
 
-mod asked;
-mod several;
+mod batch;
+mod server_requests;
 
-use asked::Asked;
+use server_requests::ServerRequests;
 
 use super::listen::Listener;
 use super::mcp;
-use super::message::{Message, Sort};
+use super::message::{Message, MessageKind};
 use super::via::{Pipe, Via};
 use crate::path::client::Client;
 use crate::path::reply::{self, Body, Framing, Problem};
@@ -45,20 +45,20 @@ type Out = mpsc::Sender<Bytes>;
 
 /// The one client, and what it has under way.
 #[derive(Debug)]
-pub(crate) struct Door {
+pub(crate) struct StdioClient {
     runtime: Runtime,
     upstream: Arc<Upstream>,
     pipe: Pipe,
     /// The client, as the server sees it.
     peer: Arc<Peer>,
-    asked: Asked,
+    server_requests: ServerRequests,
     out: Out,
-    under_way: Mutex<HashMap<Bytes, AbortHandle>>,
+    active: Mutex<HashMap<Bytes, AbortHandle>>,
     places: Arc<Semaphore>,
 }
 
-impl Door {
-    /// A door to a server, and what comes out of it. Nothing without randomness.
+impl StdioClient {
+    /// A client of a server, and the messages for it. None if the system gives no randomness.
     pub(crate) fn new(
         runtime: Runtime,
         upstream: Arc<Upstream>,
@@ -67,17 +67,17 @@ impl Door {
         let sessions = &runtime.services.sessions;
         let session = sessions.find(&sessions.open(None)?)?;
         let (out, messages) = mpsc::channel(WAITING);
-        let door = Self {
+        let client = Self {
             runtime,
             upstream,
             pipe: Pipe::new(session),
             peer,
-            asked: Asked::default(),
+            server_requests: ServerRequests::default(),
             out,
-            under_way: Mutex::default(),
+            active: Mutex::default(),
             places: Arc::new(Semaphore::new(REQUESTS)),
         };
-        Some((Arc::new(door), messages))
+        Some((Arc::new(client), messages))
     }
 
     /// Takes messages until the input ends, or the output is closed.
@@ -105,18 +105,21 @@ impl Door {
 
     async fn take(self: &Arc<Self>, line: Bytes) {
         if self.pipe.batches() && line.trim_ascii_start().starts_with(b"[") {
-            return self.take_several(&line).await;
+            return self.take_batch(&line).await;
         }
-        let sorted = Message::read(line).and_then(|message| Ok((message.sort()?, message)));
-        match sorted {
-            Ok((Sort::Request { id, method }, message)) => self.begin(id, &method, message).await,
-            Ok((Sort::Notification { method }, message)) => self.heed(&method, &message),
-            Ok((Sort::Response, message)) => self.answered(&message),
-            Err(problem) => self.complain(None, &problem).await,
+        match Message::parse(line) {
+            Ok((MessageKind::Request { id, method }, message)) => {
+                self.begin(id, &method, message).await;
+            }
+            Ok((MessageKind::Notification { method }, message)) => {
+                self.take_notification(&method, &message);
+            }
+            Ok((MessageKind::Response, message)) => self.take_answer(&message),
+            Err(problem) => self.send_problem(None, &problem).await,
         }
     }
 
-    fn heed(&self, method: &str, message: &Message) {
+    fn take_notification(&self, method: &str, message: &Message) {
         match method {
             "notifications/initialized" => self.listen(),
             "notifications/cancelled" => self.cancel(message),
@@ -146,41 +149,41 @@ impl Door {
             self.peer.begin();
         }
         let taken = {
-            let mut under_way = self.under_way();
-            let taken = under_way.contains_key(&id);
+            let mut active = self.active();
+            let taken = active.contains_key(&id);
             if !taken {
-                let (door, work) = (Arc::clone(self), self.runtime.services.drain.work());
+                let (client, work) = (Arc::clone(self), self.runtime.services.drain.work());
                 let key = id.clone();
                 let task = tokio::spawn(async move {
                     let _held = (place, work);
-                    door.answer(&key, message, waits).await;
+                    client.answer(&key, message, waits).await;
                 });
-                under_way.insert(id.clone(), task.abort_handle());
+                active.insert(id.clone(), task.abort_handle());
             }
             taken
         };
         if taken {
             let problem = Problem::Invalid("the id is in use");
-            self.complain(Some(&id), &problem).await;
+            self.send_problem(Some(&id), &problem).await;
         }
     }
 
     async fn answer(&self, id: &Bytes, message: Message, waits: bool) {
         if waits && !self.is_up().await {
-            self.leave(id);
-            return self.complain(Some(id), &Problem::Gone).await;
+            self.release(id);
+            return self.send_problem(Some(id), &Problem::Gone).await;
         }
         match self.reply(message).await {
             Body::Stream(mut messages) => {
                 while let Some(message) = messages.recv().await {
-                    self.say(message).await;
+                    self.send(message).await;
                 }
-                self.leave(id);
+                self.release(id);
             }
             whole => {
                 // The client may use the id again as soon as it has the answer.
-                self.leave(id);
-                self.say(whole.into_bytes()).await;
+                self.release(id);
+                self.send(whole.into_bytes()).await;
             }
         }
     }
@@ -230,17 +233,17 @@ impl Door {
     fn cancel(&self, message: &Message) {
         let task = message
             .param("requestId")
-            .and_then(|id| self.under_way().remove(&id));
+            .and_then(|id| self.active().remove(&id));
         if let Some(task) = task {
             task.abort();
         }
     }
 
-    fn leave(&self, id: &Bytes) {
-        let mut under_way = self.under_way();
+    fn release(&self, id: &Bytes) {
+        let mut active = self.active();
         // Once cancelled, the id may be another request's.
-        if under_way.get(id).map(AbortHandle::id) == tokio::task::try_id() {
-            under_way.remove(id);
+        if active.get(id).map(AbortHandle::id) == tokio::task::try_id() {
+            active.remove(id);
         }
     }
 
@@ -254,23 +257,22 @@ impl Door {
             let kind = scan(id, &Hard::default()).map(|id| id.kind());
             matches!(kind, Ok(Kind::String | Kind::Number))
         };
-        self.complain(id.filter(is_id).as_deref(), &problem).await;
+        self.send_problem(id.filter(is_id).as_deref(), &problem)
+            .await;
     }
 
-    async fn complain(&self, id: Option<&[u8]>, problem: &Problem) {
+    async fn send_problem(&self, id: Option<&[u8]>, problem: &Problem) {
         let reply = reply::problem(id, problem, ClientEra::Unnegotiated);
-        self.say(reply.body.into_bytes()).await;
+        self.send(reply.body.into_bytes()).await;
     }
 
-    async fn say(&self, message: Bytes) {
+    async fn send(&self, message: Bytes) {
         // The output is closed: `serve` ends soon.
         let _unheard = self.out.send(message).await;
     }
 
-    fn under_way(&self) -> MutexGuard<'_, HashMap<Bytes, AbortHandle>> {
-        self.under_way
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    fn active(&self) -> MutexGuard<'_, HashMap<Bytes, AbortHandle>> {
+        self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

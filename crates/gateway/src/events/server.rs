@@ -9,58 +9,28 @@ use super::{Events, LIFECYCLE, count};
 /// So many lines of standard error go into the log; `servers logs` shows the rest.
 const LOGGED_LINES: usize = 10;
 
-/// An answer came that no request waits for.
-pub(crate) struct StrayAnswer<'a> {
-    pub(crate) server: &'a str,
+event! {
+    /// An answer came that no request waits for.
+    StrayAnswer<'a> { server: &'a str }
+    counts stray_answers, logs debug "dropped an answer that no request waits for"
 }
 
-impl StrayAnswer<'_> {
-    pub(crate) fn emit(&self, events: &Events) {
-        count(&events.stray_answers);
-        tracing::debug!(server = self.server, "dropped an answer nobody waits for");
-    }
+event! {
+    /// A child wrote something that is no message.
+    LineSkipped<'a> { server: &'a str, bytes: usize }
+    counts lines_skipped, logs debug "skipped a line that is no message"
 }
 
-/// A child wrote something that is no message.
-pub(crate) struct LineSkipped<'a> {
-    pub(crate) server: &'a str,
-    pub(crate) bytes: usize,
+event! {
+    /// A child wrote more than is read.
+    LineRefused<'a> { server: &'a str, why: &'static str }
+    counts lines_refused, logs warn "refused a message"
 }
 
-impl LineSkipped<'_> {
-    pub(crate) fn emit(&self, events: &Events) {
-        count(&events.lines_skipped);
-        let Self { server, bytes } = *self;
-        tracing::debug!(server, bytes, "skipped a line that is no message");
-    }
-}
-
-/// A child wrote more than is read.
-pub(crate) struct LineRefused<'a> {
-    pub(crate) server: &'a str,
-    pub(crate) why: &'static str,
-}
-
-impl LineRefused<'_> {
-    pub(crate) fn emit(&self, events: &Events) {
-        count(&events.lines_refused);
-        let Self { server, why } = *self;
-        tracing::warn!(server, why, "refused a message");
-    }
-}
-
-/// A server was greeted and can be called.
-pub(crate) struct ServerStarted<'a> {
-    pub(crate) server: &'a str,
-    pub(crate) version: &'a str,
-}
-
-impl ServerStarted<'_> {
-    pub(crate) fn emit(&self, events: &Events) {
-        count(&events.server_starts);
-        let Self { server, version } = *self;
-        tracing::debug!(server, version, "server was greeted");
-    }
+event! {
+    /// A server was greeted and can be called.
+    ServerStarted<'a> { server: &'a str, version: &'a str }
+    counts server_starts, logs debug "server was greeted"
 }
 
 /// A server has been greeted and has listed its tools: the one line about a start that went well.

@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::admin;
 use crate::downstream;
 use crate::events;
-use crate::http::{Visit, Visits, not_allowed, plain, turned_away};
+use crate::http::{ClientConnection, Connections, not_allowed, plain, turned_away};
 use crate::path::reply::Body;
 use crate::services::{Phase, Runtime, Services};
 use crate::state::Snapshot;
@@ -31,7 +31,7 @@ const HEAD: Duration = Duration::from_secs(10);
 /// Accepts connections until the gateway drains.
 pub(super) async fn serve(runtime: Runtime, listener: TcpListener) {
     let services = &runtime.services;
-    let visits = Visits::new();
+    let connections = Connections::new();
     loop {
         let accepted = tokio::select! {
             biased;
@@ -40,14 +40,14 @@ pub(super) async fn serve(runtime: Runtime, listener: TcpListener) {
         };
         match accepted {
             Ok((stream, _)) => {
-                let (visit, evicts) = visits.admit();
+                let (client, evicts) = connections.admit();
                 if evicts {
                     events::Evicted {}.emit(&services.events);
                 }
-                tokio::spawn(connection(runtime.clone(), stream, visit));
+                tokio::spawn(connection(runtime.clone(), stream, client));
             }
             // Out of file descriptors, most likely: another must end first.
-            Err(_) if visits.evict() => {
+            Err(_) if connections.evict() => {
                 events::Evicted {}.emit(&services.events);
                 tokio::time::sleep(Duration::from_millis(1)).await;
             }
@@ -59,14 +59,14 @@ pub(super) async fn serve(runtime: Runtime, listener: TcpListener) {
     }
 }
 
-async fn connection(runtime: Runtime, stream: TcpStream, visit: Visit) {
+async fn connection(runtime: Runtime, stream: TcpStream, client: ClientConnection) {
     let services = &runtime.services;
     let _work = services.drain.work();
     // Without it small replies may wait for an acknowledgement; the connection works all the same.
     drop(stream.set_nodelay(true));
     let service = service_fn(|mut request: Request<Incoming>| {
         let runtime = runtime.clone();
-        request.extensions_mut().insert(visit.clone());
+        request.extensions_mut().insert(client.clone());
         async move { Ok::<_, Infallible>(respond(&runtime, request).await) }
     });
     let connection = http1::Builder::new()
@@ -78,19 +78,19 @@ async fn connection(runtime: Runtime, stream: TcpStream, visit: Visit) {
     tokio::pin!(draining);
     tokio::select! {
         ended = connection.as_mut() => return drop(ended),
-        () = visit.closed() => return,
+        () = client.closed() => return,
         () = draining => connection.as_mut().graceful_shutdown(),
     }
     tokio::select! {
         ended = connection => drop(ended),
-        () = visit.closed() => {}
+        () = client.closed() => {}
     }
 }
 
 /// Gives the connection of a request that had the key, or needs none, a lasting place; false if there is none.
 fn takes_place(request: &Request<Incoming>) -> bool {
-    let visit = request.extensions().get::<Visit>();
-    visit.is_none_or(|visit| visit.prove().is_ok())
+    let client = request.extensions().get::<ClientConnection>();
+    client.is_none_or(|client| client.keep().is_ok())
 }
 
 fn crowded() -> Response<Body> {

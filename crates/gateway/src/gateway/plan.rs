@@ -1,5 +1,5 @@
-//! From one configuration to the next: which servers stay, which come, which go. Made before anything is touched, so
-//! that what cannot be done is known in time; carried out by storing one new state. Servers whose transport is the same
+//! From one configuration to the next: which servers keep running, which start, which end. Made before anything is touched,
+//! so that what cannot be done is known in time; carried out by storing one new state. Servers whose transport is the same
 //! keep their process or connection; the others end when the last call to them has.
 
 use std::sync::Arc;
@@ -23,18 +23,18 @@ const TRIES: u32 = 3;
 #[derive(Debug)]
 pub(super) struct Plan {
     pub(super) settings: Arc<Settings>,
-    fates: Vec<Fate>,
-    /// Who looks after the servers that come.
+    actions: Vec<Action>,
+    /// The supervisors of the servers that are started.
     pub(super) supervisors: Vec<Supervisor>,
 }
 
-/// What becomes of a server of the configuration.
+/// What is done with a server of the configuration.
 #[derive(Clone, Debug)]
-enum Fate {
-    /// It stays, within these limits.
-    Stays(Arc<str>, Limits),
-    /// It comes, and starts with what is remembered of it.
-    Comes(Arc<Upstream>, Arc<Tools>),
+enum Action {
+    /// It keeps running, within these limits.
+    Keep(Arc<str>, Limits),
+    /// It is started, with the tools that are remembered of it.
+    Start(Arc<Upstream>, Arc<Tools>),
 }
 
 impl Plan {
@@ -43,7 +43,7 @@ impl Plan {
         let (before, config) = (runtime.state.load(), Arc::clone(&settings.config));
         let mut plan = Self {
             settings: Arc::new(settings),
-            fates: Vec::new(),
+            actions: Vec::new(),
             supervisors: Vec::new(),
         };
         for server in config.servers.iter().filter(|server| server.is_startable()) {
@@ -52,7 +52,8 @@ impl Plan {
             let known = before.server(&server.name);
             if let Some(known) = known.filter(|_| was.is_some_and(same)) {
                 let name = Arc::clone(known.upstream.name());
-                plan.fates.push(Fate::Stays(name, limits(&config, server)));
+                plan.actions
+                    .push(Action::Keep(name, limits(&config, server)));
                 continue;
             }
             let made = supervise(&runtime.services, &config, server);
@@ -60,8 +61,8 @@ impl Plan {
                 server: server.name.clone(),
                 source: Box::new(source),
             })?;
-            let fate = Fate::Comes(Arc::new(upstream), Arc::default());
-            plan.fates.push(fate);
+            let action = Action::Start(Arc::new(upstream), Arc::default());
+            plan.actions.push(action);
             plan.supervisors.push(supervisor);
         }
         Ok(plan)
@@ -74,16 +75,16 @@ impl Plan {
         let stored = tokio::task::spawn_blocking(move || {
             self.remember(&blocking.services);
             self.store(&blocking.state);
-            self.fates
+            self.actions
         });
-        let Ok(fates) = stored.await else {
+        let Ok(actions) = stored.await else {
             return;
         };
-        let coming = fates.iter().filter_map(|fate| match fate {
-            Fate::Comes(upstream, _) => Some(upstream),
-            Fate::Stays(..) => None,
+        let starting = actions.iter().filter_map(|action| match action {
+            Action::Start(upstream, _) => Some(upstream),
+            Action::Keep(..) => None,
         });
-        for (upstream, supervisor) in coming.zip(supervisors) {
+        for (upstream, supervisor) in starting.zip(supervisors) {
             runtime.services.metrics.register(upstream.name());
             runtime.services.fleet.start(upstream, supervisor);
             let tracked = TrackedServer::new(upstream);
@@ -91,10 +92,10 @@ impl Plan {
         }
     }
 
-    /// Gives every server that comes the tools it had the last time.
+    /// Gives every server that is started the tools it had the last time.
     fn remember(&mut self, services: &Services) {
-        for fate in &mut self.fates {
-            if let Fate::Comes(upstream, tools) = fate {
+        for action in &mut self.actions {
+            if let Action::Start(upstream, tools) = action {
                 let config = &self.settings.config;
                 let known = catalogue::remembered(&services.store, config, upstream.name());
                 *tools = Arc::new(known.unwrap_or_default());
@@ -116,9 +117,9 @@ impl Plan {
     }
 
     fn next(&self, before: &Snapshot) -> Snapshot {
-        let servers = self.fates.iter().filter_map(|fate| match fate {
-            Fate::Stays(name, limits) => Some(self.held(before.server(name)?, *limits)),
-            Fate::Comes(upstream, tools) => {
+        let servers = self.actions.iter().filter_map(|action| match action {
+            Action::Keep(name, limits) => Some(self.kept(before.server(name)?, *limits)),
+            Action::Start(upstream, tools) => {
                 let server = Server::new(Arc::clone(upstream), Arc::clone(tools));
                 Some(match before.server(upstream.name()) {
                     Some(old) => old.succeeded_by(server),
@@ -129,13 +130,13 @@ impl Plan {
         before.succeeded_by(Arc::clone(&self.settings), servers.collect())
     }
 
-    /// A server that stays, held to the new settings.
-    fn held(&self, server: &Server, limits: Limits) -> Server {
+    /// A server that keeps running, under the new settings.
+    fn kept(&self, server: &Server, limits: Limits) -> Server {
         let (name, config) = (server.upstream.name(), &self.settings.config);
         let instructions = match &*server.upstream.state().borrow() {
             upstream::State::Ready(connection) => connection
                 .instructions()
-                .map(|said| catalogue::shown(said.bytes(), config, name)),
+                .map(|said| catalogue::clean_instructions(said.bytes(), config, name)),
             _ => server.instructions.clone(),
         };
         let tools = server.tools.with_policies(config, name);

@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use super::plan::Plan;
 use super::reload::Reloader;
 use super::{CANCEL, StartError, check, open_store, wind_down};
-use crate::downstream::{Door, write};
+use crate::downstream::{StdioClient, write};
 use crate::services::Runtime;
 use crate::state::Settings;
 
@@ -84,16 +84,16 @@ impl Wrapped {
         stop: impl Future<Output = ()>,
     ) -> Option<End> {
         let (runtime, upstream) = (self.runtime.clone(), Arc::clone(&self.upstream));
-        let (door, messages) = Door::new(runtime, upstream, Arc::clone(&self.peer))?;
+        let (client, messages) = StdioClient::new(runtime, upstream, Arc::clone(&self.peer))?;
         if let Some(said) = self.said.take() {
-            tokio::spawn(Door::relay(Arc::downgrade(&door), said));
+            tokio::spawn(StdioClient::relay(Arc::downgrade(&client), said));
         }
         self.writer = Some(tokio::spawn(write(messages, output)));
         tokio::select! {
             biased;
             end = &mut self.ended => end.ok(),
             () = stop => None,
-            () = door.serve(input) => None,
+            () = client.serve(input) => None,
         }
     }
 

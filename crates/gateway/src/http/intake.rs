@@ -9,11 +9,11 @@ use hyper::body::Incoming;
 use tokio::time::timeout;
 
 /// How long a client may take to send a body.
-const PATIENCE: Duration = Duration::from_secs(30);
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Why there is no body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
+pub(crate) enum BodyError {
     TooLarge,
     TooSlow,
     Broken,
@@ -21,13 +21,17 @@ pub(crate) enum Refused {
 }
 
 /// Reads the whole body.
-pub(crate) async fn body(from: Incoming, limit: usize, budget: &Budget) -> Result<Bytes, Refused> {
-    match timeout(PATIENCE, gather(from, limit, budget)).await {
+pub(crate) async fn read_body(
+    from: Incoming,
+    limit: usize,
+    budget: &Budget,
+) -> Result<Bytes, BodyError> {
+    match timeout(BODY_TIMEOUT, gather(from, limit, budget)).await {
         Ok(body) => body.map_err(|why| match why {
-            ReadError::TooLarge => Refused::TooLarge,
-            ReadError::Broken => Refused::Broken,
-            ReadError::Busy => Refused::Busy,
+            ReadError::TooLarge => BodyError::TooLarge,
+            ReadError::Broken => BodyError::Broken,
+            ReadError::Busy => BodyError::Busy,
         }),
-        Err(_) => Err(Refused::TooSlow),
+        Err(_) => Err(BodyError::TooSlow),
     }
 }

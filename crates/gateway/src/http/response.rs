@@ -1,4 +1,4 @@
-//! What goes back over HTTP: an answer of the protocol, a word for a person, or a refusal.
+//! Responses over HTTP: replies of the protocol, plain texts for people, and refusals.
 
 use bytes::Bytes;
 use hyper::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
@@ -58,16 +58,16 @@ pub(crate) fn respond_with(reply: Reply) -> Response<Body> {
     response
 }
 
-pub(crate) fn unread(refused: intake::Refused) -> Response<Body> {
+pub(crate) fn unread(refused: intake::BodyError) -> Response<Body> {
     match refused {
-        intake::Refused::TooLarge => {
+        intake::BodyError::TooLarge => {
             plain(StatusCode::PAYLOAD_TOO_LARGE, "the message is too large\n")
         }
-        intake::Refused::TooSlow => {
+        intake::BodyError::TooSlow => {
             plain(StatusCode::REQUEST_TIMEOUT, "the message took too long\n")
         }
-        intake::Refused::Broken => plain(StatusCode::BAD_REQUEST, "the message is incomplete\n"),
-        intake::Refused::Busy => {
+        intake::BodyError::Broken => plain(StatusCode::BAD_REQUEST, "the message is incomplete\n"),
+        intake::BodyError::Busy => {
             let era = countersign_inspect::ClientEra::Unnegotiated;
             let reply = reply::problem(None, &Problem::Busy, era);
             json(reply.status, reply.body)

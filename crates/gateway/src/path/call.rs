@@ -1,11 +1,11 @@
 //! The life of a call, top to bottom: route, examine the arguments, forward, inspect, record,
-//! reply. Every entrance ends here and there is no way around it: a reply is made of a `Recorded`,
+//! reply. Every call takes this path: a reply can be made of a `Recorded` only,
 //! which only the store makes, around an `Inspected`, which only inspection makes.
 //!
 //! A call runs in a task of its own. A client that goes away cancels it, and it is recorded like
 //! any other.
 
-mod caught;
+mod catch_panic;
 mod ledger;
 
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::path::screen;
 use crate::random::ProcessNoise;
 use crate::services::{Phase, Services};
 use crate::state::{Endpoint, Settings, Snapshot};
-use caught::caught;
+use catch_panic::catch_panic;
 use ledger::Ledger;
 
 /// A call as a client made it, of a tool or of something else a server has. `downstream` makes it.
@@ -78,16 +78,16 @@ pub(crate) async fn make(
         let _work = services.drain.work();
         // Boxed: a task is moved as a whole more than once, and this is most of it.
         let settings = Arc::clone(&snapshot.settings);
-        match caught(Box::pin(run(&services, snapshot, &call, gone))).await {
+        match catch_panic(Box::pin(run(&services, snapshot, &call, gone))).await {
             Ok(reply) => reply,
-            Err(_) => Box::pin(apologise(&services, settings, &call)).await,
+            Err(_) => Box::pin(answer_panic(&services, settings, &call)).await,
         }
     });
-    task.await.unwrap_or_else(|_| reply::broken(&id))
+    task.await.unwrap_or_else(|_| reply::internal_error(&id))
 }
 
-/// A bug of ours ends this call and no other, and it is recorded too.
-async fn apologise(services: &Arc<Services>, settings: Arc<Settings>, call: &Call) -> Reply {
+/// Answers a call that panicked. A bug of the gateway ends this call and no other, and it is recorded too.
+async fn answer_panic(services: &Arc<Services>, settings: Arc<Settings>, call: &Call) -> Reply {
     let mut ledger = Ledger::open(services, settings, call);
     let conclusion = ledger.refused(Refusal::Internal);
     reply::call(ledger.commit(conclusion).await, call)
@@ -102,7 +102,7 @@ async fn run(services: &Arc<Services>, snapshot: Arc<Snapshot>, call: &Call, gon
         Ok(Target::Tool(route)) => answer(services, route, call, gone, &mut ledger)
             .await
             .into(),
-        Ok(Target::Answered(listing)) => ledger.told(&listing),
+        Ok(Target::Answered(listing)) => ledger.listed(&listing),
         Err(Unroutable::UnknownTool) => Conclusion::UnknownTool,
         Err(Unroutable::Refused(Refusal::UnknownTool)) => ledger.unknown_tool(call),
         Err(Unroutable::Refused(refusal)) => ledger.refused(refusal),
@@ -111,7 +111,7 @@ async fn run(services: &Arc<Services>, snapshot: Arc<Snapshot>, call: &Call, gon
     reply::call(recorded, call)
 }
 
-/// Stages 3 and 4, and the arguments before them.
+/// Examines the arguments, forwards the call and inspects the result.
 async fn answer(
     services: &Services,
     route: Arc<Route>,
@@ -170,7 +170,7 @@ async fn arguments(route: &Arc<Route>) -> InputVerdict {
             &route.policy,
         )
     };
-    aside(size, route, examine).await
+    off_thread(size, route, examine).await
 }
 
 /// Classifiers stand between the two halves; without any, the halves are one. The halves have the time that the reply
@@ -187,24 +187,24 @@ async fn inspect(
     if !screen::applies(route) {
         let skipped = Screening::skipped(Skipped::NotConfigured);
         let inspect = |route: &Route| look(route).conclude_with(skipped, &ProcessNoise);
-        let inspected = aside(size, route, inspect);
+        let inspected = off_thread(size, route, inspect);
         return route.upstream.within(start, notes, inspected).await;
     }
-    let examined = aside(size, route, look);
+    let examined = off_thread(size, route, look);
     let examined = route.upstream.within(start, notes, examined).await?;
     let asked = Instant::now();
     // Boxed: most calls are not screened, and every call would carry the room for it.
     let id = ledger.id().to_string();
     let screening = Box::pin(screen::screen(&services.events, route, &id, &examined)).await;
-    let concluded = aside(size, route, |_| {
+    let concluded = off_thread(size, route, |_| {
         examined.conclude_with(screening, &ProcessNoise)
     });
     let start = start + asked.elapsed();
     route.upstream.within(start, notes, concluded).await
 }
 
-/// Runs work on large values where it does not hold up other calls.
-async fn aside<T: Send + 'static>(
+/// Runs work on large values on a thread of its own, so that it does not hold up other calls.
+async fn off_thread<T: Send + 'static>(
     size: usize,
     route: &Arc<Route>,
     work: impl FnOnce(&Route) -> T + Send + 'static,

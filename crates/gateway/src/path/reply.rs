@@ -3,8 +3,8 @@
 //! the rest is our own words from closed sets.
 
 mod body;
+mod era;
 mod event;
-mod fitted;
 mod problem;
 
 use bytes::Bytes;
@@ -18,8 +18,8 @@ use hyper::StatusCode;
 use tokio::sync::mpsc;
 
 pub(crate) use body::Body;
+use era::fit_to_era;
 pub(crate) use event::{Framing, line};
-use fitted::fitted;
 pub(crate) use problem::{Problem, problem};
 
 use crate::path::call::{Call, Conclusion};
@@ -70,7 +70,7 @@ pub(crate) fn call(recorded: Recorded<Conclusion>, call: &Call) -> Reply {
     let id = &call.id;
     match recorded.into_value() {
         Conclusion::Result(inspected) if inspected.is_rpc_error() => {
-            fitted(inspected.message(id), call.method, call.client.era)
+            fit_to_era(inspected.message(id), call.method, call.client.era)
         }
         Conclusion::Result(inspected) if call.method == Method::CallTool => {
             Reply::ok(inspected.message(id))
@@ -78,7 +78,7 @@ pub(crate) fn call(recorded: Recorded<Conclusion>, call: &Call) -> Reply {
         // Only a tool has results that say what went wrong.
         Conclusion::Result(inspected) if inspected.is_ours() => failed(&inspected, id),
         Conclusion::Result(inspected) => {
-            fitted(inspected.message(id), call.method, call.client.era)
+            fit_to_era(inspected.message(id), call.method, call.client.era)
         }
         Conclusion::UnknownTool => problem(
             Some(id),
@@ -103,7 +103,7 @@ fn failed(inspected: &Inspected, id: &[u8]) -> Reply {
 }
 
 /// The reply to a call that ended in a bug of ours.
-pub(crate) fn broken(id: &[u8]) -> Reply {
+pub(crate) fn internal_error(id: &[u8]) -> Reply {
     let kind = Refusal::Internal.kind();
     let error =
         format!(r#"{{"code":-32603,"message":"Internal error","data":{{"kind":"{kind}"}}}}"#);
@@ -231,12 +231,12 @@ fn subscribed(method: &str, params: &[u8], id: &[u8]) -> Bytes {
 }
 
 /// The answer to what has been done: `ping`, `logging/setLevel`.
-pub(crate) fn done(id: &[u8]) -> Reply {
+pub(crate) fn empty_result(id: &[u8]) -> Reply {
     Reply::text(StatusCode::OK, envelope(id, "result", b"{}"))
 }
 
 /// The replies to several messages at once.
-pub(crate) fn several(replies: &[Bytes]) -> Reply {
+pub(crate) fn batch(replies: &[Bytes]) -> Reply {
     Reply::text(
         StatusCode::OK,
         [&b"["[..], &replies.join(&b","[..]), b"]"].concat(),
@@ -314,8 +314,8 @@ mod tests {
             discovered(b"1", changing, Some(&instructions)),
             tools(b"1", &tools_list, 5, ClientEra::Modern),
             tools(b"1", &tools_list, 5, ClientEra::Legacy),
-            done(b"1"),
-            broken(b"1"),
+            empty_result(b"1"),
+            internal_error(b"1"),
         ] {
             let (status, body) = text(reply);
             let value: serde_json::Value = serde_json::from_str(&body).expect(&body);

@@ -11,17 +11,17 @@ use countersign_wire::Method;
 use countersign_wire::json::member;
 
 use crate::path::call::Call;
-use crate::path::router::{self, Does};
+use crate::path::router::{self, RouterTool};
 use crate::state::{Endpoint, Server, Settings, Snapshot, Tool};
 
-/// Where a call goes, and what it is held to. Nothing later in the call looks at a newer state.
+/// Where a call goes, and which policy and settings decide it to its end.
 #[derive(Debug)]
 pub(crate) struct Route {
     pub(crate) upstream: Arc<Upstream>,
     pub(crate) method: Method,
-    /// The tool; for anything else, one that stands for it and declares nothing.
+    /// The tool. A prompt, resource or completion has a stand-in that declares nothing.
     pub(crate) tool: Arc<Tool>,
-    /// What is asked for, where the method names something.
+    /// The name of the tool, prompt or resource, if the method names one.
     name: Option<String>,
     pub(crate) policy: Policy,
     pub(crate) settings: Arc<Settings>,
@@ -57,8 +57,8 @@ pub(crate) enum Unroutable {
 /// Whether a call has to wait for servers that have not listed their tools yet: it searches their tools, or names a tool
 /// that is not known.
 pub(crate) fn waits_for_lists(snapshot: &Snapshot, call: &Call) -> bool {
-    let searches =
-        call.endpoint == Endpoint::Router && Does::of(&call.name) == Some(Does::Retrieve);
+    let searches = call.endpoint == Endpoint::Router
+        && RouterTool::named(&call.name) == Some(RouterTool::Retrieve);
     let is_unknown = || {
         let found = route(snapshot, call);
         matches!(
@@ -75,8 +75,8 @@ pub(crate) fn route(snapshot: &Snapshot, call: &Call) -> Result<Target, Unroutab
         return other(snapshot, call);
     }
     if call.endpoint == Endpoint::Router {
-        let does = Does::of(&call.name).ok_or(Unroutable::UnknownTool)?;
-        return by_router(snapshot, does, call).map_err(Unroutable::Refused);
+        let router_tool = RouterTool::named(&call.name).ok_or(Unroutable::UnknownTool)?;
+        return by_router(snapshot, router_tool, call).map_err(Unroutable::Refused);
     }
     let found = snapshot.tool(&call.endpoint, &call.name);
     let (server, tool) = found.ok_or(Unroutable::UnknownTool)?;
@@ -94,20 +94,24 @@ fn other(snapshot: &Snapshot, call: &Call) -> Result<Target, Unroutable> {
     Ok(Route::as_called(snapshot, server, &Arc::new(tool), call).into())
 }
 
-fn by_router(snapshot: &Snapshot, does: Does, call: &Call) -> Result<Target, Refusal> {
+fn by_router(snapshot: &Snapshot, router_tool: RouterTool, call: &Call) -> Result<Target, Refusal> {
     let (given, client) = (call.arguments.as_deref(), call.client.era);
-    let router = match does {
-        Does::Retrieve => return Ok(Target::Answered(router::retrieve(snapshot, given, client)?)),
-        Does::Describe => return Ok(Target::Answered(router::describe(snapshot, given, client)?)),
-        Does::Call(router) => router,
+    let router = match router_tool {
+        RouterTool::Retrieve => {
+            return Ok(Target::Answered(router::retrieve(snapshot, given, client)?));
+        }
+        RouterTool::Describe => {
+            return Ok(Target::Answered(router::describe(snapshot, given, client)?));
+        }
+        RouterTool::Call(router) => router,
     };
-    let asked = Asked::read(call).ok_or(Refusal::BadArguments)?;
-    let (server, tool) = router::find(snapshot, &asked.name)?;
+    let requested = RouterCall::read(call).ok_or(Refusal::BadArguments)?;
+    let (server, tool) = router::find(snapshot, &requested.name)?;
     if !tool.may_be_called_with(router) {
         let instead = tool.access();
         return Err(Refusal::WrongRouter { instead });
     }
-    Ok(asked.route(snapshot, server, tool, client, call).into())
+    Ok(requested.route(snapshot, server, tool, client, call).into())
 }
 
 impl Route {
@@ -128,25 +132,25 @@ impl Route {
         }
     }
 
-    /// What is asked for, under the name its server knows.
+    /// The name of the tool, prompt or resource, as its server knows it.
     pub(crate) fn named(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// The name that takes the place of the client's; only tools have one.
+    /// The name that replaces the client's name in `params`; only for tools.
     pub(crate) fn renamed(&self) -> Option<&str> {
         self.named().filter(|_| self.method == Method::CallTool)
     }
 }
 
 /// What a router tool was asked to call.
-struct Asked {
+struct RouterCall {
     name: String,
     /// The arguments, as JSON text.
     arguments: Bytes,
 }
 
-impl Asked {
+impl RouterCall {
     fn read(call: &Call) -> Option<Self> {
         let given = call.arguments.as_ref()?;
         let whole = Span::whole(given);

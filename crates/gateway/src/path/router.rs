@@ -1,4 +1,4 @@
-//! The tools the gateway itself offers where servers meet: two find and describe the others, three
+//! The tools the gateway itself offers on the router endpoint: two find and describe the others, three
 //! call them. The list is fixed; which of the three may call a tool is for the tool's own
 //! annotations to say. Calling happens elsewhere, on the one path; what is only looked up is
 //! answered from memory.
@@ -14,9 +14,9 @@ pub(crate) use answer::find;
 
 use crate::state::Snapshot;
 
-/// What a router tool does.
+/// A tool of the router, by what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Does {
+pub(crate) enum RouterTool {
     /// Finds tools.
     Retrieve,
     /// Describes one.
@@ -25,9 +25,9 @@ pub(crate) enum Does {
     Call(Router),
 }
 
-impl Does {
-    /// What the router tool of this name does.
-    pub(crate) fn of(name: &str) -> Option<Self> {
+impl RouterTool {
+    /// The router tool of this name.
+    pub(crate) fn named(name: &str) -> Option<Self> {
         match name {
             "retrieve_tools" => Some(Self::Retrieve),
             "describe_tool" => Some(Self::Describe),
@@ -101,8 +101,8 @@ mod tests {
         assert_eq!(tools.len(), 5);
         for tool in tools {
             let name = tool["name"].as_str().expect("a name");
-            assert!(Does::of(name).is_some(), "{name}");
+            assert!(RouterTool::named(name).is_some(), "{name}");
         }
-        assert_eq!(Does::of("call_tool"), None);
+        assert_eq!(RouterTool::named("call_tool"), None);
     }
 }

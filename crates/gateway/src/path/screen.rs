@@ -1,5 +1,5 @@
 //! Classifiers between the two halves of inspection: which of them may see a result, what they say, and what an operator
-//! is told about it. What they are and how they are asked is the classifiers' own crate.
+//! is told about it. The classifiers themselves are in the crate `classify`.
 
 use countersign_classify::{OnError, Origin, Outcome};
 use countersign_config::Config;
@@ -91,7 +91,7 @@ fn announce(outcome: &Outcome, origin: &Origin, digest: Option<&str>, events: &E
 }
 
 /// Whether a tool's results are screened, by whom, and why or why not.
-pub(crate) fn described(config: &Config, server: &str, tool: &Tool) -> Value {
+pub(crate) fn describe(config: &Config, server: &str, tool: &Tool) -> Value {
     let names = config.classify(server, tool.name());
     let own = config
         .server(server)

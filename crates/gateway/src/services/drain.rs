@@ -43,7 +43,7 @@ impl Drain {
         }
     }
 
-    /// The phase of this moment.
+    /// The current phase.
     pub(crate) fn phase(&self) -> Phase {
         match self.phase.load(Ordering::SeqCst) {
             phase if phase == Phase::Serving as u8 => Phase::Serving,
@@ -52,7 +52,7 @@ impl Drain {
         }
     }
 
-    /// Waits until the stop has come this far.
+    /// Waits until this phase.
     pub(crate) async fn reached(&self, phase: Phase) {
         until(&self.entered, || self.phase() >= phase).await;
     }

@@ -1,5 +1,5 @@
 //! The newest records as events, read from the store and written as text once for all streams. It is kept up to date
-//! while there are streams, and holds so much and no more: a stream that falls behind it is too slow.
+//! while there are streams, and its size is bounded: a stream that needs older records is too slow.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,7 +24,7 @@ const CATCHING_UP: usize = 4;
 #[derive(Debug)]
 pub(crate) struct Feed {
     ring: Mutex<Ring>,
-    /// Told when there is more, or no more.
+    /// Notified when there are new records, or the feed has ended.
     grown: watch::Sender<()>,
     streams: Arc<AtomicUsize>,
     /// Reads of the store at once, for streams that begin or have something to catch up with.
@@ -35,7 +35,7 @@ pub(crate) struct Feed {
 struct Ring {
     events: VecDeque<Arc<Event>>,
     bytes: usize,
-    /// Everything after this place and up to `to` is here.
+    /// All records after this sequence number, up to `to`, are in `events`.
     from: u64,
     to: u64,
     is_fed: bool,
@@ -55,12 +55,12 @@ pub(crate) struct Subscription {
     streams: Arc<AtomicUsize>,
 }
 
-/// What comes after a place.
+/// What follows a sequence number.
 #[derive(Debug)]
 pub(crate) enum Next {
-    /// These, and where to go on.
+    /// These records, and the number to go on with.
     Events(Vec<Arc<Event>>, u64),
-    /// The place is too old: what follows it is in the store only.
+    /// The number is too old: the records that follow it are in the store only.
     Behind,
     /// The store cannot be read any more.
     Ended,
@@ -76,7 +76,7 @@ impl Feed {
         }
     }
 
-    /// Takes a place among the streams; nothing if there are as many as there may be.
+    /// Opens a stream; `None` if there are as many as there may be.
     pub(crate) fn subscribe(&self) -> Option<Subscription> {
         let one_more = |streams| (streams < MOST_STREAMS).then_some(streams + 1);
         self.streams
@@ -102,7 +102,7 @@ impl Feed {
         }
     }
 
-    /// What comes after a place, a step of it.
+    /// What follows a sequence number, at most `STEP` records.
     pub(crate) fn after(&self, place: u64) -> Next {
         let ring = self.ring();
         if !ring.is_fed {
@@ -131,7 +131,7 @@ impl Feed {
         self.streams.load(Ordering::SeqCst)
     }
 
-    /// Adds records up to a place; false if no stream reads them: then the feed has ended.
+    /// Adds records up to a sequence number; false if no stream reads them: then the feed has ended.
     fn extend(&self, records: Vec<Stored>, to: u64) -> bool {
         let events: Vec<_> = records.into_iter().filter_map(Event::new).collect();
         let mut ring = self.ring();

@@ -35,11 +35,11 @@ impl Fleet {
         }
     }
 
-    /// Looks after a server from now on.
+    /// Runs the supervisor of a server.
     pub(crate) fn start(&self, upstream: &Upstream, supervisor: Supervisor) {
         let stop = upstream.lease().stop();
         let mut running = self.running();
-        // Those that have ended need no more attention.
+        // Forget the supervisors that have ended.
         while running.supervisors.try_join_next().is_some() {}
         running.stops.retain(|stop| stop.receiver_count() > 0);
         stop.send_if_modified(|stop| {

@@ -1,4 +1,4 @@
-//! How much a client wants to hear: the eight levels of log messages, from most to least talkative.
+//! The eight levels of log messages, and from which one on a client wants to hear them.
 
 use bytes::Bytes;
 use countersign_inspect::Note;
@@ -22,7 +22,7 @@ const LEVELS: [&str; 8] = [
 pub(crate) struct Level(u8);
 
 impl Level {
-    /// Hears no log message: none is this important.
+    /// Hears no log message.
     pub(crate) const SILENT: Self = Self(u8::MAX);
 
     /// The level of this name.
@@ -41,7 +41,7 @@ impl Level {
         LEVELS.get(usize::from(self.0)).copied()
     }
 
-    /// As a small number and back.
+    /// The level as a small number; `from_code` gives it back.
     pub(crate) fn code(self) -> u8 {
         self.0
     }
@@ -51,7 +51,7 @@ impl Level {
     }
 
     /// Whether a client that listens from this level on hears a note. Progress is always heard; a
-    /// message without a level is as good as one of the lowest.
+    /// message without a level counts as one of the lowest.
     pub(crate) fn hears(self, note: &Note) -> bool {
         let bytes = note.bytes();
         let whole = Span::whole(bytes);

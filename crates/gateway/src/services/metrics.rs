@@ -1,5 +1,5 @@
-//! What monitoring reads: counters of calls, decisions and findings by server. Filled from the very
-//! records that go to the store, so the two cannot tell different stories. Servers are registered
+//! What monitoring reads: counters of calls, decisions and findings by server. Filled from the
+//! records that go to the store, so that counters and records agree. Servers are registered
 //! before they are called; counting then touches atomics only. Text that servers chose never
 //! becomes a label without a bound.
 
@@ -110,7 +110,7 @@ impl Counts {
     fn observe(&self, record: &Record) {
         let status = position(Status::ALL, record.status());
         add(&self.records, status, 1);
-        // What stands on a call led to no decision; it is there to be read, not counted.
+        // Findings on the record of a call led to no decision, so they are not counted.
         let decided = record.findings.iter().filter(|_| !is_call(record.kind()));
         for finding in decided {
             add(&self.findings, position(&STAGES, finding.stage), 1);

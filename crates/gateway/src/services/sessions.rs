@@ -1,6 +1,6 @@
 //! Sessions of the legacy era: which version was agreed on, what the client calls itself, and
 //! which of its requests are under way, so that it can cancel them. A session is no credential:
-//! the key is checked on every request. They live here only; another gateway answers 404.
+//! the key is checked on every request. Sessions are in memory only; another gateway answers 404.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
@@ -35,8 +35,8 @@ pub(crate) struct Session {
     pub(crate) client: Option<Arc<str>>,
     used: Mutex<Instant>,
     /// Requests under way by their id token; dropping the sender cancels.
-    under_way: Mutex<HashMap<Bytes, Kept>>,
-    /// The one stream of news; dropping the sender ends it.
+    active: Mutex<HashMap<Bytes, RequestHandle>>,
+    /// The one stream of changes; dropping the sender ends it.
     listening: Mutex<Option<oneshot::Sender<()>>>,
     /// From which level on log messages are heard.
     level: AtomicU8,
@@ -44,9 +44,9 @@ pub(crate) struct Session {
     shown: Mutex<Option<(Endpoint, u64)>>,
 }
 
-/// What keeps a request alive, and which request of its id it is.
+/// Keeps a request alive. Tells it from later requests of the same id.
 #[derive(Debug)]
-struct Kept {
+struct RequestHandle {
     number: u64,
     _keep: oneshot::Sender<()>,
     /// Set once the client has cancelled the request.
@@ -75,14 +75,14 @@ impl Sessions {
         }
     }
 
-    /// Opens a session; gives the token the client names it by. Nothing without randomness.
+    /// Opens a session; gives the token the client names it by. `None` if the system gives no randomness.
     pub(crate) fn open(&self, client: Option<Arc<str>>) -> Option<String> {
         let name = format!("{}-{}", self.instance, token(16)?);
         let session = Session {
             public: token(6)?,
             client,
             used: Mutex::new(Instant::now()),
-            under_way: Mutex::new(HashMap::new()),
+            active: Mutex::new(HashMap::new()),
             listening: Mutex::new(None),
             level: AtomicU8::new(Level::default().code()),
             shown: Mutex::new(None),
@@ -137,7 +137,7 @@ fn make_room(open: &mut HashMap<String, Arc<Session>>) {
 }
 
 impl Session {
-    /// A name for records, which opens nothing.
+    /// A name for records; unlike the token it gives no access.
     pub(crate) fn public(&self) -> &str {
         &self.public
     }
@@ -147,20 +147,20 @@ impl Session {
         self: &Arc<Self>,
         id: Bytes,
         keep: oneshot::Sender<()>,
-    ) -> Option<UnderWay> {
-        let mut under_way = lock(&self.under_way);
-        if under_way.contains_key(&id) {
+    ) -> Option<ActiveRequest> {
+        let mut active = lock(&self.active);
+        if active.contains_key(&id) {
             return None;
         }
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let cancelled = Cancelled::default();
-        let kept = Kept {
+        let handle = RequestHandle {
             number,
             _keep: keep,
             cancelled: cancelled.clone(),
         };
-        under_way.insert(id.clone(), kept);
-        Some(UnderWay {
+        active.insert(id.clone(), handle);
+        Some(ActiveRequest {
             session: Arc::clone(self),
             id,
             number,
@@ -168,8 +168,8 @@ impl Session {
         })
     }
 
-    /// Starts the session's stream of news, which ends when this resolves. It has one: an older
-    /// one ends, because its client has most likely lost it.
+    /// Starts the session's stream of changes, which ends when this resolves. An older stream of the session ends, because
+    /// its client has most likely lost it.
     pub(crate) fn listen(&self) -> oneshot::Receiver<()> {
         let (keep, ended) = oneshot::channel();
         drop(lock(&self.listening).replace(keep));
@@ -200,42 +200,42 @@ impl Session {
 
     /// Ends everything that belongs to the session.
     fn close(&self) {
-        lock(&self.under_way).clear();
+        lock(&self.active).clear();
         drop(lock(&self.listening).take());
     }
 
     /// Cancels the request of this id token, as its client asks.
     pub(crate) fn cancel(&self, id: &[u8]) {
-        if let Some(kept) = lock(&self.under_way).remove(id) {
-            // Before `kept` is dropped, which ends the call.
-            kept.cancelled.set();
+        if let Some(handle) = lock(&self.active).remove(id) {
+            // Before `handle` is dropped, which ends the call.
+            handle.cancelled.set();
         }
     }
 }
 
 /// A request under way in a session; dropping it ends it.
 #[derive(Debug)]
-pub(crate) struct UnderWay {
+pub(crate) struct ActiveRequest {
     session: Arc<Session>,
     id: Bytes,
     number: u64,
     cancelled: Cancelled,
 }
 
-impl UnderWay {
+impl ActiveRequest {
     /// Tells, from now on, whether the client has cancelled the request.
     pub(crate) fn cancelled(&self) -> Cancelled {
         self.cancelled.clone()
     }
 }
 
-impl Drop for UnderWay {
+impl Drop for ActiveRequest {
     fn drop(&mut self) {
-        let mut under_way = lock(&self.session.under_way);
+        let mut active = lock(&self.session.active);
         // Once cancelled, the id may be another request's.
-        let ours = under_way.get(&self.id).map(|kept| kept.number) == Some(self.number);
+        let ours = active.get(&self.id).map(|handle| handle.number) == Some(self.number);
         if ours {
-            under_way.remove(&self.id);
+            active.remove(&self.id);
         }
     }
 }
@@ -256,16 +256,16 @@ mod tests {
         assert!(!token.contains(session.public()));
         let id = Bytes::from_static(b"\"a\"");
         let (keep, gone) = oneshot::channel();
-        let under_way = session.begin(id.clone(), keep).expect("the only one");
+        let active = session.begin(id.clone(), keep).expect("the only one");
         let (again, _) = oneshot::channel();
         assert!(session.begin(id.clone(), again).is_none());
         session.cancel(b"\"b\"");
-        assert!(!under_way.cancelled().is_set());
+        assert!(!active.cancelled().is_set());
         session.cancel(&id);
-        assert!(gone.await.is_err() && under_way.cancelled().is_set());
+        assert!(gone.await.is_err() && active.cancelled().is_set());
         let (keep, mut gone) = oneshot::channel();
         let _again = session.begin(id, keep).expect("the id is free again");
-        drop(under_way);
+        drop(active);
         assert!(gone.try_recv() == Err(oneshot::error::TryRecvError::Empty));
     }
 
@@ -289,11 +289,11 @@ mod tests {
         let token = sessions.open(None).expect("randomness");
         let session = sessions.find(&token).expect("open");
         let (keep, gone) = oneshot::channel();
-        let under_way = session.begin(Bytes::from_static(b"1"), keep);
+        let active = session.begin(Bytes::from_static(b"1"), keep);
         assert!(sessions.end(&token) && !sessions.end(&token));
         assert!(gone.await.is_err());
         // Its client did not say that it waits for no answer.
-        assert!(!under_way.expect("the only one").cancelled().is_set());
+        assert!(!active.expect("the only one").cancelled().is_set());
         assert!(sessions.find(&token).is_none());
     }
 

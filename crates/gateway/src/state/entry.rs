@@ -1,6 +1,6 @@
 //! One element of a tool list, read just far enough to be listed and called: where its name and
-//! its schemas stand. Whatever else it says is kept and passed on. What is not a tool is refused
-//! by itself, so it never takes its neighbours with it.
+//! its schemas stand. All other members are kept and passed on. An element that is not
+//! a tool is refused by itself; the others stay.
 
 use bytes::Bytes;
 use countersign_inspect::Router;

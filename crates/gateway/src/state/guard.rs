@@ -15,9 +15,9 @@ const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 /// What is checked on every request.
 #[derive(Debug)]
 pub(crate) struct Guard {
-    /// What clients have. Hashed like the other, so that comparing takes as long whatever was sent.
+    /// The clients' key. Both keys are hashed, so that a comparison takes the same time for every value.
     api_key: [u8; 32],
-    /// What administrators have.
+    /// The admin key.
     admin_key: [u8; 32],
     /// Whether `/mcp` needs the key.
     mcp_needs_key: bool,
@@ -75,7 +75,7 @@ impl Guard {
         if hosts.next().is_some() {
             return Err(Refused::TwoHosts);
         }
-        if !host.is_some_and(|host| self.is_ours(host)) {
+        if !host.is_some_and(|host| self.is_allowed(host)) {
             return Err(Refused::Foreign("Host"));
         }
         for origin in headers.get_all(ORIGIN) {
@@ -83,7 +83,7 @@ impl Guard {
                 let (scheme, host) = origin.split_once("://")?;
                 matches!(scheme, "http" | "https").then_some(host)
             });
-            if !host.is_some_and(|host| self.is_ours(host)) {
+            if !host.is_some_and(|host| self.is_allowed(host)) {
                 return Err(Refused::Foreign("Origin"));
             }
         }
@@ -99,7 +99,7 @@ impl Guard {
         }
     }
 
-    /// Checks the key of a request for the REST interface: whatever is not a `GET` may change something.
+    /// Checks the key of a request for the REST interface: every method but `GET` may change something.
     pub(crate) fn check_api(&self, method: &Method, headers: &HeaderMap) -> Result<(), Refused> {
         match self.check_key(headers)? {
             Access::Client if method != Method::GET => Err(Refused::NotAdmin),
@@ -132,7 +132,7 @@ impl Guard {
     }
 
     /// A trusted host may be given with or without a port; without one, any port will do.
-    fn is_ours(&self, host: &str) -> bool {
+    fn is_allowed(&self, host: &str) -> bool {
         let name = match host.rsplit_once(':') {
             Some((name, port)) if !port.is_empty() && port.bytes().all(|b| b.is_ascii_digit()) => {
                 name

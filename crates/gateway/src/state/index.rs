@@ -96,7 +96,7 @@ fn read(tool: &Tool, mut give: impl FnMut(String, f32)) {
     for (name, weight) in [("title", TITLE), ("description", TEXT)] {
         let value = member(raw, whole, name).and_then(|value| value.string(raw));
         if let Some(value) = value {
-            text(start(&value, DESCRIPTION), weight);
+            text(truncate(&value, DESCRIPTION), weight);
         }
     }
     if let Some(properties) = path(raw, whole, &["inputSchema", "properties"]) {
@@ -107,7 +107,7 @@ fn read(tool: &Tool, mut give: impl FnMut(String, f32)) {
 }
 
 /// The start of a text, not longer than this.
-pub(crate) fn start(text: &str, longest: usize) -> &str {
+pub(crate) fn truncate(text: &str, longest: usize) -> &str {
     text.get(..text.floor_char_boundary(longest))
         .unwrap_or(text)
 }

@@ -1,7 +1,7 @@
 //! Tool names on the merged endpoint: `server__tool`, fit for every model API
 //! (`^[A-Za-z0-9_-]{1,64}$`). A name that does not fit is shortened and marked with a hash of what
-//! it stands for, so it stays the same from start to start. A name is never taken apart again: a
-//! map leads back. See `docs/decisions/tool-names.md`.
+//! it stands for, so it stays the same from start to start. Names are looked up in a map and never
+//! taken apart. See `docs/decisions/tool-names.md`.
 
 use sha2::{Digest as _, Sha256};
 
@@ -10,7 +10,7 @@ use countersign_inspect::encode_hex;
 const LONGEST: usize = 64;
 const MARK: usize = 8;
 
-/// The name of a server's tool among those of other servers.
+/// The `server__tool` name of a tool.
 pub(crate) fn wire_name(server: &str, tool: &str) -> String {
     let name = format!("{server}__{tool}");
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';

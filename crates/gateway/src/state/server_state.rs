@@ -1,5 +1,5 @@
 //! How a configured server is, in one word for operators: in the REST interface, on the command line and in the metrics. Whether
-//! calls wait for it or are refused is [`State`]'s to say.
+//! calls wait for it or are refused depends on [`State`].
 
 use countersign_client::{Failing, State};
 

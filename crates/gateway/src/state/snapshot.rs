@@ -26,7 +26,7 @@ pub(crate) struct Snapshot {
     /// Tools by their `server__tool` names.
     by_wire_name: HashMap<String, (usize, Arc<Tool>)>,
     lists: Lists,
-    /// What the revisions of the servers do not tell: which servers there are.
+    /// Changes when servers come or go, which the revisions of the servers do not show.
     revision: u64,
 }
 
@@ -57,7 +57,7 @@ impl Server {
     }
 
     /// The same server with other tools.
-    pub(crate) fn with(
+    pub(crate) fn with_tools(
         &self,
         tools: Arc<Tools>,
         instructions: Option<Bytes>,
@@ -105,7 +105,7 @@ impl Server {
         })
     }
 
-    /// A server that was not there in `before`: its list is another than any that was there.
+    /// A server that is not in `before`. Its revision differs from that of every list in `before`.
     pub(crate) fn appearing_after(mut self, before: &Snapshot) -> Self {
         self.revision = before.revision(&Endpoint::Direct).wrapping_add(1);
         self
@@ -138,7 +138,7 @@ impl Snapshot {
         Self::assemble(settings, servers, 0)
     }
 
-    /// What comes after this state when the settings or the servers are others.
+    /// The next snapshot, with other settings or servers.
     pub(crate) fn succeeded_by(&self, settings: Arc<Settings>, servers: Vec<Server>) -> Self {
         let mut next = Self::assemble(settings, servers, 0);
         let same = |era: &ClientEra| self.list(*era).bytes() == next.list(*era).bytes();
@@ -242,7 +242,7 @@ impl Snapshot {
         }
     }
 
-    /// Every tool of every server, under names that tell them apart.
+    /// Every tool of every server, under `server__tool` names.
     pub(crate) fn list(&self, client: ClientEra) -> &Listing {
         self.lists.get(client, || {
             let tools = self.servers.iter().flat_map(|server| server.tools.all());

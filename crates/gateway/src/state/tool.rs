@@ -15,7 +15,7 @@ use countersign_wire::MirroredArguments;
 use super::entry::Entry;
 use crate::state::names::wire_name;
 
-/// What stands in for an `inputSchema` that clients would reject.
+/// Replaces an `inputSchema` that clients would reject.
 const OBJECT: &[u8] = br#"{"type":"object"}"#;
 /// How deep a tool stands in the reply that lists it.
 const AROUND: u32 = 3;
@@ -59,7 +59,7 @@ impl Tool {
             .generation(generation)
             .capture(&policy.output);
         let digest = contract.output().map(|schema| schema.digest().to_string());
-        // A list over HTTP is without tools whose marks cannot be followed.
+        // Tools of HTTP servers whose header marks are invalid were left out of the list before.
         let mirrored = entry
             .input_schema()
             .and_then(|schema| MirroredArguments::of(schema).ok());
@@ -101,7 +101,7 @@ impl Tool {
         self.policy == *policy
     }
 
-    /// Something that is called like a tool and declares nothing.
+    /// A stand-in for a prompt, a resource or a completion: it declares nothing.
     pub(crate) fn undeclared(name: &str, server: &str, policy: Policy) -> Self {
         Self::capture(Entry::named(name), server, 0, policy)
     }
@@ -138,7 +138,7 @@ impl Tool {
         self.entry.access.is_none_or(|least| least <= router)
     }
 
-    /// What was found in its descriptions.
+    /// Its cleaned declaration, with what was found in it.
     pub(crate) fn listing(&self) -> &Listing {
         &self.listing
     }
@@ -174,7 +174,7 @@ impl Tool {
         self.policy.output.advertise_output_schema == Advertise::Conforming
     }
 
-    /// What holds for its results, for this client.
+    /// The policy for its results, for this client.
     pub(crate) fn policy(&self, client: ClientEra) -> Policy {
         Policy {
             client,

@@ -35,7 +35,7 @@ impl Tools {
     }
 
     /// The same tools, which clients may keep for this long.
-    pub(crate) fn lasting(mut self, ttl_ms: u64) -> Self {
+    pub(crate) fn with_ttl(mut self, ttl_ms: u64) -> Self {
         self.ttl_ms = ttl_ms;
         self
     }
@@ -56,7 +56,7 @@ impl Tools {
         if !changed {
             return Arc::clone(self);
         }
-        Arc::new(Self::new(tools, self.fresh).lasting(self.ttl_ms))
+        Arc::new(Self::new(tools, self.fresh).with_ttl(self.ttl_ms))
     }
 
     /// The tool of this name.

@@ -4,7 +4,7 @@
 use countersign_config::Server;
 use countersign_fixture::http::Format;
 use countersign_fixture::{Eras, Script, preset};
-use countersign_gateway::{Checkup, Trouble};
+use countersign_gateway::health::{HealthCheck, Trouble};
 use countersign_inspect::Era;
 
 use crate::support::{WAIT, config, logged_http, received, scripted, text};
@@ -37,10 +37,10 @@ fn answers_400(id: &str, error: &str) -> Script {
     ))
 }
 
-async fn check(server: &Server) -> Result<Checkup, Trouble> {
+async fn check(server: &Server) -> Result<HealthCheck, Trouble> {
     let folder = tempfile::tempdir().expect("a folder");
     let config = config(folder.path(), vec![server.clone()]);
-    let checked = Checkup::of(&config, server, WAIT).await;
+    let checked = HealthCheck::run(&config, server, WAIT).await;
     checked.map_err(|sick| sick.trouble)
 }
 

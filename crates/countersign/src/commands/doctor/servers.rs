@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use anyhow::Context;
 use countersign_config::{Config, Protocol, Server, Transport};
+use countersign_gateway::health::{Failure as HealthFailure, HealthCheck, Tally, Trouble};
 use countersign_gateway::inspect::Era;
-use countersign_gateway::{Checkup, Sick, Tally, Trouble};
 use serde_json::Value;
 use tokio::task::JoinHandle;
 
@@ -111,21 +111,21 @@ fn up(server: &Server, known: &Value) -> Option<Vec<Check>> {
 
 /// Starts a server, or connects to it.
 async fn look(config: Arc<Config>, server: Server, patience: Duration) -> Vec<Check> {
-    match Checkup::of(&config, &server, patience).await {
-        Ok(checkup) => {
-            let era = match checkup.era {
+    match HealthCheck::run(&config, &server, patience).await {
+        Ok(healthy) => {
+            let era = match healthy.era {
                 Era::Legacy => "legacy",
                 Era::Modern => "modern",
             };
             found(
                 &server,
-                &format!("{era}, {}", checkup.version),
-                &checkup.tally,
+                &format!("{era}, {}", healthy.version),
+                &healthy.tally,
             )
         }
-        Err(sick) => {
-            let other = other_transport(&config, &server, &sick, patience).await;
-            vec![ill(&server, &sick, other)]
+        Err(failure) => {
+            let other = other_transport(&config, &server, &failure, patience).await;
+            vec![ill(&server, &failure, other)]
         }
     }
 }
@@ -134,7 +134,7 @@ async fn look(config: Arc<Config>, server: Server, patience: Duration) -> Vec<Ch
 async fn other_transport(
     config: &Config,
     server: &Server,
-    sick: &Sick,
+    failure: &HealthFailure,
     patience: Duration,
 ) -> Option<Protocol> {
     let Transport::Http {
@@ -146,7 +146,7 @@ async fn other_transport(
         return None;
     };
     let denied = matches!(
-        sick.trouble,
+        failure.trouble,
         Trouble::Status(401 | 403)
             | Trouble::Unreachable
             | Trouble::NoConnection(_)
@@ -165,7 +165,7 @@ async fn other_transport(
     if denied {
         return None;
     }
-    Checkup::of(config, &server, patience)
+    HealthCheck::run(config, &server, patience)
         .await
         .ok()
         .map(|_| other)

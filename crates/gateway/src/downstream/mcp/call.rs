@@ -13,12 +13,12 @@ use countersign_wire::meta::LOG_LEVEL;
 use tokio::sync::oneshot;
 
 use super::{Request, Served};
-use crate::downstream::relay::{self, Heard};
+use crate::downstream::relay::{self, CallNotes};
 use crate::downstream::via::Via;
 use crate::path::call::{self, Call};
 use crate::path::reply::{self, Problem};
 use crate::path::route::waits_for_lists;
-use crate::services::{Level, UnderWay};
+use crate::services::{ActiveRequest, Level};
 use crate::state::{Endpoint, Snapshot};
 
 impl Request<'_> {
@@ -44,15 +44,15 @@ impl Request<'_> {
         }
         let (keep, gone) = oneshot::channel();
         // Held to the end: when the client goes away this is dropped, and the call learns it.
-        let under_way = match &self.client.session {
+        let active = match &self.client.session {
             None => Err(keep),
             Some(session) => match session.begin(self.id.clone(), keep) {
-                Some(under_way) => Ok(under_way),
+                Some(active) => Ok(active),
                 None => return Err((self.id, Problem::Invalid("the id is in use"))),
             },
         };
-        let cancelled = under_way.as_ref().ok().map(UnderWay::cancelled);
-        let (notes, heard) = self.hearing(meta.as_ref());
+        let cancelled = active.as_ref().ok().map(ActiveRequest::cancelled);
+        let (notes, heard) = self.note_channel(meta.as_ref());
         let mut snapshot = self.snapshot;
         let call = Call {
             id: self.id,
@@ -81,7 +81,7 @@ impl Request<'_> {
         };
         Ok(match heard {
             None => call.await.into(),
-            Some(heard) => relay::reply(Box::pin(call), heard, under_way, self.via.framing())
+            Some(heard) => relay::reply(Box::pin(call), heard, active, self.via.framing())
                 .await
                 .into(),
         })
@@ -100,7 +100,7 @@ impl Request<'_> {
     }
 
     /// Where the notes of a call go: nowhere, unless the client reads more than the reply.
-    fn hearing(&self, meta: Option<&Bytes>) -> (NoteSink, Option<Heard>) {
+    fn note_channel(&self, meta: Option<&Bytes>) -> (NoteSink, Option<CallNotes>) {
         if !self.via.hears_notes() {
             return (NoteSink::closed(), None);
         }
@@ -119,7 +119,7 @@ impl Request<'_> {
         // A client with a session has asked once; other clients ask in the request itself, or not at all.
         let standing = self.client.session.as_ref().and_then(|_| least.name());
         let (sink, notes) = notes::channel(said("progressToken"), standing);
-        (sink, Some(Heard { notes, least }))
+        (sink, Some(CallNotes { notes, least }))
     }
 }
 

@@ -117,7 +117,7 @@ impl Ledger {
     }
 
     /// The call was a question about the tools there are.
-    pub(super) fn told(&mut self, listing: &Listing) -> Conclusion {
+    pub(super) fn listed(&mut self, listing: &Listing) -> Conclusion {
         self.own = true;
         Inspected::listed(listing, self.client).into()
     }

@@ -8,7 +8,7 @@ use countersign_tape::{Edits, Place, Span, quote};
 use countersign_wire::json::member;
 
 use super::search::{Hit, search};
-use crate::state::{Naming, Server, Snapshot, Tool, names, start};
+use crate::state::{Naming, Server, Snapshot, Tool, names, truncate};
 
 const FEW: usize = 5;
 const MOST: usize = 50;
@@ -96,7 +96,7 @@ fn brief(hit: &Hit<'_>, client: ClientEra) -> String {
     let name = value("name").map_or(&b"null"[..], |name| name.bytes(&listed));
     push("name", name);
     if let Some(text) = value("description").and_then(|text| text.string(&listed)) {
-        push("description", &quote(start(&text, LONGEST)));
+        push("description", &quote(truncate(&text, LONGEST)));
     }
     push("call_with", &quote(hit.tool.access().as_str()));
     match value("inputSchema").map(|schema| schema.bytes(&listed)) {

@@ -1,7 +1,7 @@
 //! What is said about a server that was looked at, and what might help one that is ill.
 
 use countersign_config::{Protocol, Server, Transport};
-use countersign_gateway::{PROTOCOL_VERSIONS, Sick, Tally, Trouble};
+use countersign_gateway::health::{Failure, PROTOCOL_VERSIONS, Tally, Trouble};
 
 use super::NAME;
 use crate::commands::doctor::check::Check;
@@ -37,7 +37,7 @@ pub(super) fn found(server: &Server, how: &str, tally: &Tally) -> Vec<Check> {
 }
 
 /// A server that cannot, and what might help.
-pub(super) fn ill(server: &Server, sick: &Sick, other: Option<Protocol>) -> Check {
+pub(super) fn ill(server: &Server, failure: &Failure, other: Option<Protocol>) -> Check {
     let name = &server.name;
     if let (Some(other), Transport::Http { protocol, .. }) = (other, &server.transport) {
         let message = format!(
@@ -51,8 +51,8 @@ pub(super) fn ill(server: &Server, sick: &Sick, other: Option<Protocol>) -> Chec
             format!("set \"protocol\": \"{}\" for {name}", other.as_str()),
         );
     }
-    let mut message = format!("{name}: {}", sick.trouble);
-    message.extend(sick.stderr.lines().last().map(|line| {
+    let mut message = format!("{name}: {}", failure.trouble);
+    message.extend(failure.stderr.lines().last().map(|line| {
         format!(
             "; its last words: {}",
             line.chars().take(200).collect::<String>()
@@ -68,7 +68,7 @@ pub(super) fn ill(server: &Server, sick: &Sick, other: Option<Protocol>) -> Chec
         ),
         None => format!("{what}; check its \"url\", and that it runs"),
     };
-    let hint = match &sick.trouble {
+    let hint = match &failure.trouble {
         Trouble::Spawn(_) => by_hand("it cannot be run"),
         Trouble::Unreachable | Trouble::NoConnection(_) if command.is_none() => format!(
             "check the \"url\" of {name}, that the server runs, and that this machine can connect to it"

@@ -6,7 +6,7 @@ use countersign_wire::Method;
 use countersign_wire::json::path;
 
 use crate::path::call::Call;
-use crate::path::router::Does;
+use crate::path::router::RouterTool;
 use crate::state::{Endpoint, names};
 
 /// Characters of a name that are kept; a record keeps fewer.
@@ -58,7 +58,7 @@ fn routed_name(call: &Call) -> Option<String> {
     if !is_routed(call) {
         return None;
     }
-    let Some(Does::Call(_)) = Does::of(&call.name) else {
+    let Some(RouterTool::Call(_)) = RouterTool::named(&call.name) else {
         return None;
     };
     text_at(call.arguments.as_ref()?, &["name"])

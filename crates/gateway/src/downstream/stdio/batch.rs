@@ -6,48 +6,47 @@ use std::sync::Arc;
 use bytes::Bytes;
 use countersign_inspect::ClientEra;
 
-use super::Door;
+use super::StdioClient;
 use crate::downstream::batch;
-use crate::downstream::message::{Message, Sort};
+use crate::downstream::message::{Message, MessageKind};
 use crate::path::reply::{self, Body, Problem};
 
-impl Door {
+impl StdioClient {
     /// Answers each message that wants an answer.
-    pub(super) async fn take_several(self: &Arc<Self>, line: &Bytes) {
+    pub(super) async fn take_batch(self: &Arc<Self>, line: &Bytes) {
         let messages = match batch::messages(line) {
             Ok(messages) => messages,
-            Err(problem) => return self.complain(None, &problem).await,
+            Err(problem) => return self.send_problem(None, &problem).await,
         };
         let Ok(place) = Arc::clone(&self.places).acquire_owned().await else {
             return;
         };
-        let (door, work) = (Arc::clone(self), self.runtime.services.drain.work());
+        let (client, work) = (Arc::clone(self), self.runtime.services.drain.work());
         tokio::spawn(async move {
             let _held = (place, work);
             let mut replies = Vec::new();
             for message in messages {
-                replies.extend(door.one_of_several(message).await);
+                replies.extend(client.answer_in_batch(message).await);
             }
             if !replies.is_empty() {
-                door.say(reply::several(&replies).body.into_bytes()).await;
+                client.send(reply::batch(&replies).body.into_bytes()).await;
             }
         });
     }
 
-    async fn one_of_several(&self, message: Bytes) -> Option<Bytes> {
+    async fn answer_in_batch(&self, message: Bytes) -> Option<Bytes> {
         let refused = |id: Option<&Bytes>, problem: &Problem| {
             let reply = reply::problem(id.map(|id| &id[..]), problem, ClientEra::Legacy);
             Some(reply.body.into_bytes())
         };
-        let sorted = Message::read(message).and_then(|message| Ok((message.sort()?, message)));
-        let (id, method, message) = match sorted {
-            Ok((Sort::Request { id, method }, message)) => (id, method, message),
-            Ok((Sort::Notification { method }, message)) => {
-                self.heed(&method, &message);
+        let (id, method, message) = match Message::parse(message) {
+            Ok((MessageKind::Request { id, method }, message)) => (id, method, message),
+            Ok((MessageKind::Notification { method }, message)) => {
+                self.take_notification(&method, &message);
                 return None;
             }
-            Ok((Sort::Response, message)) => {
-                self.answered(&message);
+            Ok((MessageKind::Response, message)) => {
+                self.take_answer(&message);
                 return None;
             }
             Err(problem) => return refused(None, &problem),
@@ -64,7 +63,7 @@ impl Door {
                 let mut last = None;
                 while let Some(message) = messages.recv().await {
                     if let Some(note) = last.replace(message) {
-                        self.say(note).await;
+                        self.send(note).await;
                     }
                 }
                 last

@@ -1,6 +1,5 @@
-//! The connections that clients have open. One that has not shown a key yet is worth little: there are few places for
-//! those, and a newcomer takes the place of the one that has been there longest. So connections that say nothing
-//! cannot keep a client out that has something to say.
+//! The connections that clients have open. There are few places for connections that have not shown a key yet, and a
+//! new connection takes the place of the oldest of them. So silent connections cannot keep clients with a key out.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -9,14 +8,14 @@ use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 /// Connections without a key at once. Enough for a thousand clients that connect in the same moment to a gateway on a busy
 /// machine: each has to stay until its first request has been read.
-const UNPROVEN: usize = 2048;
+const MAX_PENDING: usize = 2048;
 /// Connections with a key at once.
-const PROVEN: usize = 4096;
+const MAX_KEPT: usize = 4096;
 
 /// All connections of a gateway.
 #[derive(Debug)]
-pub(crate) struct Visits {
-    unproven: Mutex<Unproven>,
+pub(crate) struct Connections {
+    pending: Mutex<Pending>,
     /// Places for connections that have shown a key.
     places: Arc<Semaphore>,
     most: usize,
@@ -24,73 +23,73 @@ pub(crate) struct Visits {
 
 /// Connections that have not shown a key, oldest first.
 #[derive(Debug, Default)]
-struct Unproven {
+struct Pending {
     next: u64,
     waiting: BTreeMap<u64, Arc<Notify>>,
 }
 
 /// One connection; clones are the same one.
 #[derive(Clone, Debug)]
-pub(crate) struct Visit(Arc<Place>);
+pub(crate) struct ClientConnection(Arc<Place>);
 
 #[derive(Debug)]
 struct Place {
     number: u64,
-    visits: Arc<Visits>,
+    connections: Arc<Connections>,
     /// Told when the connection is to be closed.
     closed: Arc<Notify>,
-    proven: OnceLock<OwnedSemaphorePermit>,
+    permit: OnceLock<OwnedSemaphorePermit>,
 }
 
 /// There is no place for another connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Full;
 
-impl Visits {
+impl Connections {
     pub(crate) fn new() -> Arc<Self> {
-        Self::of(UNPROVEN, PROVEN)
+        Self::of(MAX_PENDING, MAX_KEPT)
     }
 
     fn of(most: usize, places: usize) -> Arc<Self> {
         Arc::new(Self {
-            unproven: Mutex::default(),
+            pending: Mutex::default(),
             places: Arc::new(Semaphore::new(places)),
             most,
         })
     }
 
-    /// A new connection. Says whether another had to go for it.
-    pub(crate) fn admit(self: &Arc<Self>) -> (Visit, bool) {
+    /// A new connection, and whether another one was closed for it.
+    pub(crate) fn admit(self: &Arc<Self>) -> (ClientConnection, bool) {
         let closed = Arc::new(Notify::new());
-        let mut unproven = self.unproven();
-        let number = unproven.next;
-        unproven.next += 1;
-        unproven.waiting.insert(number, Arc::clone(&closed));
-        let evicts = unproven.waiting.len() > self.most;
+        let mut pending = self.pending();
+        let number = pending.next;
+        pending.next += 1;
+        pending.waiting.insert(number, Arc::clone(&closed));
+        let evicts = pending.waiting.len() > self.most;
         if evicts {
-            unproven.evict();
+            pending.evict();
         }
-        drop(unproven);
-        let visit = Visit(Arc::new(Place {
+        drop(pending);
+        let client = ClientConnection(Arc::new(Place {
             number,
-            visits: Arc::clone(self),
+            connections: Arc::clone(self),
             closed,
-            proven: OnceLock::new(),
+            permit: OnceLock::new(),
         }));
-        (visit, evicts)
+        (client, evicts)
     }
 
     /// Closes the oldest connection without a key, to make room; false if there is none.
     pub(crate) fn evict(&self) -> bool {
-        self.unproven().evict()
+        self.pending().evict()
     }
 
-    fn unproven(&self) -> std::sync::MutexGuard<'_, Unproven> {
-        self.unproven.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pending(&self) -> std::sync::MutexGuard<'_, Pending> {
+        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Unproven {
+impl Pending {
     fn evict(&mut self) -> bool {
         let oldest = self.waiting.pop_first();
         if let Some((_, closed)) = &oldest {
@@ -100,20 +99,20 @@ impl Unproven {
     }
 }
 
-impl Visit {
+impl ClientConnection {
     /// Notes that a request on this connection had the key: from now on it is not closed for another.
-    pub(crate) fn prove(&self) -> Result<(), Full> {
+    pub(crate) fn keep(&self) -> Result<(), Full> {
         let Self(place) = self;
-        if place.proven.get().is_some() {
+        if place.permit.get().is_some() {
             return Ok(());
         }
         // Not there any more: it has been closed for another just now.
-        let waiting = place.visits.unproven().waiting.remove(&place.number);
-        let free = Arc::clone(&place.visits.places).try_acquire_owned();
+        let waiting = place.connections.pending().waiting.remove(&place.number);
+        let free = Arc::clone(&place.connections.places).try_acquire_owned();
         match (waiting, free) {
             (Some(_), Ok(permit)) => {
                 // Requests on one connection come one after the other.
-                let _twice = place.proven.set(permit);
+                let _twice = place.permit.set(permit);
                 Ok(())
             }
             _ => Err(Full),
@@ -133,7 +132,7 @@ impl Visit {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.visits.unproven().waiting.remove(&self.number);
+        self.connections.pending().waiting.remove(&self.number);
     }
 }
 
@@ -141,35 +140,35 @@ impl Drop for Place {
 mod tests {
     use super::*;
 
-    fn is_closed(visit: &Visit) -> bool {
+    fn is_closed(client: &ClientConnection) -> bool {
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
-        let closed = std::pin::pin!(visit.closed());
+        let closed = std::pin::pin!(client.closed());
         closed.poll(&mut context).is_ready()
     }
 
     #[test]
     fn the_oldest_connection_without_a_key_makes_room() {
-        let visits = Visits::of(2, 2);
-        let (first, _) = visits.admit();
-        let (second, _) = visits.admit();
-        let (third, evicts) = visits.admit();
+        let connections = Connections::of(2, 2);
+        let (first, _) = connections.admit();
+        let (second, _) = connections.admit();
+        let (third, evicts) = connections.admit();
         assert!(evicts && is_closed(&first) && !is_closed(&second));
-        assert_eq!(first.prove(), Err(Full));
+        assert_eq!(first.keep(), Err(Full));
         // One with a key stays, however many come.
-        assert_eq!((second.prove(), second.prove()), (Ok(()), Ok(())));
-        let (fourth, evicts) = visits.admit();
+        assert_eq!((second.keep(), second.keep()), (Ok(()), Ok(())));
+        let (fourth, evicts) = connections.admit();
         assert!(!evicts);
-        let (fifth, evicts) = visits.admit();
+        let (fifth, evicts) = connections.admit();
         assert!(evicts && is_closed(&third) && !is_closed(&second) && !is_closed(&fourth));
         // A connection that is gone leaves its place.
         drop(fourth);
-        assert!(!visits.admit().1);
-        assert_eq!(fifth.prove(), Ok(()));
-        let (sixth, _) = visits.admit();
-        assert_eq!(sixth.prove(), Err(Full), "there are two places");
+        assert!(!connections.admit().1);
+        assert_eq!(fifth.keep(), Ok(()));
+        let (sixth, _) = connections.admit();
+        assert_eq!(sixth.keep(), Err(Full), "there are two places");
         drop(second);
-        assert_eq!(visits.admit().0.prove(), Ok(()));
-        let (last, _) = visits.admit();
-        assert!(visits.evict() && is_closed(&last) && !visits.evict());
+        assert_eq!(connections.admit().0.keep(), Ok(()));
+        let (last, _) = connections.admit();
+        assert!(connections.evict() && is_closed(&last) && !connections.evict());
     }
 }

@@ -14,8 +14,8 @@ use countersign_inspect::{Note, NotePolicy};
 use tokio::sync::mpsc;
 use tokio::time::interval;
 
-use super::Door;
-use crate::downstream::message::{Message, Sort};
+use super::StdioClient;
+use crate::downstream::message::{Message, MessageKind};
 
 /// Questions that wait for an answer; a server with more is refused.
 const MOST: usize = 256;
@@ -24,12 +24,12 @@ const PATIENCE: Duration = Duration::from_millis(500);
 
 /// The questions the client has not answered, by the id it knows them under.
 #[derive(Debug, Default)]
-pub(super) struct Asked {
+pub(super) struct ServerRequests {
     next: AtomicU64,
     open: Mutex<HashMap<Bytes, Bytes>>,
 }
 
-impl Asked {
+impl ServerRequests {
     /// An id for the client; nothing if too many questions wait.
     fn add(&self, servers: Bytes) -> Option<Bytes> {
         let mut open = self.open();
@@ -64,39 +64,40 @@ impl Asked {
     }
 }
 
-impl Door {
+impl StdioClient {
     /// Passes on what the server says to the client, for as long as both are there.
-    pub(crate) async fn relay(door: Weak<Self>, mut said: mpsc::Receiver<PeerMessage>) {
+    pub(crate) async fn relay(client: Weak<Self>, mut said: mpsc::Receiver<PeerMessage>) {
         let mut ticks = interval(PATIENCE);
         loop {
             let said = tokio::select! {
                 said = said.recv() => said,
                 _ = ticks.tick() => {
-                    let Some(door) = door.upgrade() else {
+                    let Some(client) = client.upgrade() else {
                         return;
                     };
-                    if !door.asked.is_empty() {
-                        door.peer.keeps_the_server_waiting();
+                    if !client.server_requests.is_empty() {
+                        client.peer.keeps_the_server_waiting();
                     }
                     continue;
                 }
             };
-            let (Some(said), Some(door)) = (said, door.upgrade()) else {
+            let (Some(said), Some(client)) = (said, client.upgrade()) else {
                 return;
             };
-            door.pass_on(said).await;
+            client.pass_on(said).await;
         }
     }
 
     async fn pass_on(&self, said: PeerMessage) {
-        let sorted = Message::read(said.message.clone()).and_then(|it| Ok((it.sort()?, it)));
-        match (sorted, said.id) {
-            (Ok((Sort::Request { id, method }, _)), _) => self.ask(id, &method, said.message).await,
-            (Ok((Sort::Notification { method }, message)), _) => {
+        match (Message::parse(said.message.clone()), said.id) {
+            (Ok((MessageKind::Request { id, method }, _)), _) => {
+                self.ask(id, &method, said.message).await;
+            }
+            (Ok((MessageKind::Notification { method }, message)), _) => {
                 if method == "notifications/cancelled" {
                     self.withdraw(&message).await;
                 } else if let Some(note) = Note::admit(said.message, &self.note_policy()) {
-                    self.say(note.bytes().clone()).await;
+                    self.send(note.bytes().clone()).await;
                 }
             }
             (_, Some(id)) => self.peer.refuse(&id, "the request cannot be read"),
@@ -109,8 +110,8 @@ impl Door {
         let note = Note::request(message.clone(), &self.note_policy());
         let is_rewritten = note.as_ref().is_some_and(|note| *note.bytes() != message);
         let question = note.and_then(|note| {
-            let ours = self.asked.add(id.clone())?;
-            Message::read(note.bytes().clone()).ok()?.under(&ours)
+            let ours = self.server_requests.add(id.clone())?;
+            Message::read(note.bytes().clone()).ok()?.with_id(&ours)
         });
         let ended = match question {
             Some(_) => Outcome::Success,
@@ -130,7 +131,7 @@ impl Door {
         self.runtime.services.metrics.observe(&records);
         let _recorded = self.runtime.services.store.commit((), records).await;
         match question {
-            Some(question) => self.say(question).await,
+            Some(question) => self.send(question).await,
             None => self.peer.refuse(&id, "the request cannot be passed on"),
         }
     }
@@ -161,19 +162,19 @@ impl Door {
 
     async fn withdraw(&self, message: &Message) {
         let servers = message.param("requestId");
-        if let Some(id) = servers.and_then(|id| self.asked.withdraw(&id)) {
+        if let Some(id) = servers.and_then(|id| self.server_requests.withdraw(&id)) {
             let id = String::from_utf8_lossy(&id).into_owned();
             let cancelled = format!(
                 r#"{{"jsonrpc":"2.0","method":"notifications/cancelled","params":{{"requestId":{id}}}}}"#
             );
-            self.say(cancelled.into()).await;
+            self.send(cancelled.into()).await;
         }
     }
 
     /// The client answers.
-    pub(super) fn answered(&self, message: &Message) {
-        let servers = message.id().and_then(|id| self.asked.take(&id));
-        if let Some(answer) = servers.and_then(|id| message.under(&id)) {
+    pub(super) fn take_answer(&self, message: &Message) {
+        let servers = message.id().and_then(|id| self.server_requests.take(&id));
+        if let Some(answer) = servers.and_then(|id| message.with_id(&id)) {
             self.peer.tell(&answer);
         }
     }

@@ -1,5 +1,5 @@
-//! One look at one server, outside any gateway: it is started or connected to, greeted, asked for its tools, and ended
-//! again. Nothing is recorded or remembered. It says what it found; what to do about it is somebody else's to say.
+//! The health check of one server, outside any gateway: it is started or connected to, greeted, asked for its tools, and
+//! ended again. Nothing is recorded or remembered.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,16 +14,17 @@ use countersign_wire::version::{LEGACY, MODERN};
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 
-use crate::catalogue::{Tally, survey};
+pub use crate::catalogue::Tally;
+use crate::catalogue::survey;
 use crate::events::Events;
 use crate::supervise::{Means, diagnostics, supervisor};
 
 /// Every version of the protocol that servers may speak, the newest first.
 pub const PROTOCOL_VERSIONS: [&str; 5] = [MODERN, LEGACY[0], LEGACY[1], LEGACY[2], LEGACY[3]];
 
-/// How a server was found that can be called.
+/// A server that can be called.
 #[derive(Debug)]
-pub struct Checkup {
+pub struct HealthCheck {
     /// Which era it speaks.
     pub era: Era,
     /// Which version of the protocol.
@@ -32,18 +33,22 @@ pub struct Checkup {
     pub tally: Tally,
 }
 
-/// How a server was found that cannot be called.
+/// A server that cannot be called.
 #[derive(Debug)]
-pub struct Sick {
-    /// What the matter is.
+pub struct Failure {
+    /// Why not.
     pub trouble: Trouble,
     /// The last lines it wrote to standard error, made safe for a terminal.
     pub stderr: String,
 }
 
-impl Checkup {
-    /// Looks at a server of a configuration, for at most so long. Must be called within a tokio runtime.
-    pub async fn of(config: &Config, server: &Server, patience: Duration) -> Result<Self, Sick> {
+impl HealthCheck {
+    /// Checks a server of a configuration, for at most `patience`. Must be called within a tokio runtime.
+    pub async fn run(
+        config: &Config,
+        server: &Server,
+        patience: Duration,
+    ) -> Result<Self, Failure> {
         let state = watch::Sender::new(State::Starting);
         let seen = state.subscribe();
         let (tell, ended) = oneshot::channel();
@@ -55,31 +60,31 @@ impl Checkup {
             state,
         };
         let supervisor = supervisor(config, server, means)
-            .map_err(|error| Sick::from(Trouble::Address(error.to_string())))?;
+            .map_err(|error| Failure::from(Trouble::Address(error.to_string())))?;
         let stop = watch::Sender::new(false);
         let running = tokio::spawn(supervisor.once(tell).run(stop.subscribe()));
-        let looked = async {
+        let checked = async {
             tokio::select! {
-                looked = look(config, server, seen) => looked,
-                end = ended => Err(end.map_or(Trouble::Unreachable.into(), Sick::from)),
+                checked = check(config, server, seen) => checked,
+                end = ended => Err(end.map_or(Trouble::Unreachable.into(), Failure::from)),
             }
         };
-        let looked = timeout(patience, looked).await;
+        let checked = timeout(patience, checked).await;
         stop.send_replace(true);
-        // It ends whatever it started, within its own time.
+        // The supervisor ends the process that it started, within a bounded time.
         drop(running.await);
-        looked.unwrap_or(Err(Trouble::Silent.into()))
+        checked.unwrap_or(Err(Trouble::Silent.into()))
     }
 }
 
 /// Waits for the greeting, then asks for the tools.
-async fn look(
+async fn check(
     config: &Config,
     server: &Server,
     mut state: watch::Receiver<State>,
-) -> Result<Checkup, Sick> {
+) -> Result<HealthCheck, Failure> {
     let Ok(connection) = ready(&mut state).await else {
-        // How it ended is told elsewhere.
+        // The supervisor tells how it ended.
         return std::future::pending().await;
     };
     let (era, version) = connection.protocol();
@@ -91,14 +96,14 @@ async fn look(
     } else {
         Tally::default()
     };
-    Ok(Checkup {
+    Ok(HealthCheck {
         era,
         version,
         tally,
     })
 }
 
-impl From<Trouble> for Sick {
+impl From<Trouble> for Failure {
     fn from(trouble: Trouble) -> Self {
         Self {
             trouble,
@@ -107,7 +112,7 @@ impl From<Trouble> for Sick {
     }
 }
 
-impl From<End> for Sick {
+impl From<End> for Failure {
     fn from(end: End) -> Self {
         let trouble = match (end.code, end.trouble) {
             (Some(code), None | Some(Trouble::Unreachable)) => Trouble::Exited(code),

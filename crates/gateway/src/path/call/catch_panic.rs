@@ -10,7 +10,7 @@ use std::task::Poll;
 pub(super) struct Panicked;
 
 /// Runs a future to its end or to its panic, after which it is not touched again.
-pub(super) async fn caught<F: Future>(future: F) -> Result<F::Output, Panicked> {
+pub(super) async fn catch_panic<F: Future>(future: F) -> Result<F::Output, Panicked> {
     let mut future = pin!(future);
     poll_fn(|context| {
         let poll = AssertUnwindSafe(|| future.as_mut().poll(context));
@@ -28,11 +28,11 @@ mod tests {
 
     #[tokio::test]
     async fn a_panic_is_an_outcome() {
-        assert_eq!(caught(async { 5 }).await, Ok(5));
+        assert_eq!(catch_panic(async { 5 }).await, Ok(5));
         let late = async {
             tokio::task::yield_now().await;
             assert_eq!(1, 2, "on purpose");
         };
-        assert_eq!(caught(late).await, Err(Panicked));
+        assert_eq!(catch_panic(late).await, Err(Panicked));
     }
 }

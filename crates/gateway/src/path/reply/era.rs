@@ -18,7 +18,7 @@ const INCAPABLE: &[u8] = b"-32021";
 const MEMBERS: [(&str, &[u8]); 2] = [("ttlMs", b"0"), ("cacheScope", b"\"private\"")];
 
 /// The message as the client's era wants it.
-pub(super) fn fitted(message: Segments, method: Method, client: ClientEra) -> Reply {
+pub(super) fn fit_to_era(message: Segments, method: Method, client: ClientEra) -> Reply {
     let message = message.into_bytes();
     let hard = Hard {
         max_bytes: usize::MAX,
@@ -69,7 +69,7 @@ mod tests {
 
     fn fit(message: &'static str, method: Method, client: ClientEra) -> String {
         let message = Segments::from(Bytes::from_static(message.as_bytes()));
-        let reply = fitted(message, method, client);
+        let reply = fit_to_era(message, method, client);
         String::from_utf8(reply.body.into_bytes().to_vec()).expect("UTF-8")
     }
 
@@ -98,7 +98,7 @@ mod tests {
         let unable = Bytes::from_static(br#"{"id":1,"error":{"code":-32021,"message":"no"}}"#);
         for (client, status) in [(ClientEra::Modern, 400), (ClientEra::Legacy, 200)] {
             let message = Segments::from(unable.clone());
-            let reply = fitted(message, Method::CallTool, client);
+            let reply = fit_to_era(message, Method::CallTool, client);
             assert_eq!(reply.status.as_u16(), status);
             assert_eq!(reply.body.into_bytes(), unable);
         }

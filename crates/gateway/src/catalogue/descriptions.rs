@@ -1,5 +1,5 @@
-//! What was found in a server's words about itself, for the record: hidden text in a description is how a tool is
-//! poisoned, and an operator should hear of it once, not with every call.
+//! What was found in a server's descriptions and instructions. Hidden text in a description is how a tool is poisoned, so it
+//! is recorded, once and not with every call.
 
 use bytes::Bytes;
 use countersign_audit::{Record, Source};
@@ -29,8 +29,8 @@ pub(super) fn record(
 }
 
 /// A server's instructions as they may be shown.
-pub(crate) fn shown(said: &Bytes, config: &Config, server: &str) -> Bytes {
-    cleaned(said, config, server).bytes().clone()
+pub(crate) fn clean_instructions(raw: &Bytes, config: &Config, server: &str) -> Bytes {
+    cleaned(raw, config, server).bytes().clone()
 }
 
 fn cleaned(said: &Bytes, config: &Config, server: &str) -> Listing {
