@@ -58,6 +58,10 @@ keys! {
         /// What a call does when its record cannot be written: `auto` refuses in strict mode and goes on otherwise.
         #[key(Form::Choice(OnStoreError::WORDS), Reload)]
         on_store_error: OnStoreError = OnStoreError::Auto;
+        /// How many streams of `/events` may be open at once; more are answered with 503. 0 opens none. Streams that are
+        /// open stay so when it is lowered.
+        #[key(Form::Number(0, 4096), Reload)]
+        max_event_streams: usize = 128;
         /// The key that signs checkpoints, 64 hexadecimal digits; best a reference such as `${env:NAME}`. `null`: one
         /// is generated into the data directory at first start.
         #[key(Form::OptionalText, Restart, FileOnly)]

@@ -98,7 +98,10 @@ pub(crate) async fn respond(
             response.headers_mut().insert(CONTENT_TYPE, kind);
             response
         }
-        "/events" => events::respond(services, &request).await,
+        "/events" => {
+            let max_streams = snapshot.settings.config.activity.max_event_streams;
+            events::respond(services, max_streams, &request).await
+        }
         _ => resource(services, &snapshot, request).await,
     }
 }

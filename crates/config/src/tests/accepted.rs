@@ -64,6 +64,7 @@ fn a_whole_file_is_resolved() {
         "payload_max_bytes": 65536,
         "durability": "sync",
         "on_store_error": "refuse",
+        "max_event_streams": 128,
         "signing_key": null
       },
       "output_validation": {
@@ -317,6 +318,7 @@ fn the_template_says_the_defaults() {
         "payload_max_bytes": 65536,
         "durability": "commit",
         "on_store_error": "auto",
+        "max_event_streams": 128,
         "signing_key": null
       },
       "output_validation": {

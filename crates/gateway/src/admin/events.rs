@@ -34,6 +34,7 @@ const TURN: Duration = Duration::from_millis(5);
 /// Opens a stream.
 pub(super) async fn respond(
     services: &Arc<Services>,
+    max_streams: usize,
     request: &Request<Incoming>,
 ) -> Response<Body> {
     if request.method() != Method::GET {
@@ -53,7 +54,7 @@ pub(super) async fn respond(
         return error(StatusCode::BAD_REQUEST, why);
     }
     // Before anything is waited for: requests that come together count each other.
-    let Some(subscription) = services.feed.subscribe() else {
+    let Some(subscription) = services.feed.subscribe(max_streams) else {
         let why = "too many event streams are open";
         return error(StatusCode::SERVICE_UNAVAILABLE, why);
     };

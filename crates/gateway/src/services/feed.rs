@@ -15,8 +15,6 @@ pub(crate) const STEP: usize = 100;
 /// How much is held.
 const MOST_EVENTS: usize = 1000;
 const MOST_BYTES: usize = 4 << 20;
-/// Streams at once.
-const MOST_STREAMS: usize = 128;
 /// Streams that read the store at once.
 const CATCHING_UP: usize = 4;
 
@@ -76,9 +74,9 @@ impl Feed {
         }
     }
 
-    /// Opens a stream; `None` if there are as many as there may be.
-    pub(crate) fn subscribe(&self) -> Option<Subscription> {
-        let one_more = |streams| (streams < MOST_STREAMS).then_some(streams + 1);
+    /// Opens a stream; `None` if `max_streams` or more are open.
+    pub(crate) fn subscribe(&self, max_streams: usize) -> Option<Subscription> {
+        let one_more = |streams| (streams < max_streams).then_some(streams + 1);
         self.streams
             .fetch_update(Ordering::SeqCst, Ordering::SeqCst, one_more)
             .ok()?;

@@ -99,3 +99,14 @@ async fn a_foreign_place_is_refused_and_a_stop_ends_the_stream() {
     let ended = async { while events.event().await.expect("a clean end").is_some() {} };
     tokio::join!(stopped, ended);
 }
+
+#[tokio::test]
+async fn only_so_many_streams_are_open_at_once() {
+    let rig = Rig::with(Vec::new(), |config| config.activity.max_event_streams = 2).await;
+    let _open = [
+        listen(&rig, "/events", None).await,
+        listen(&rig, "/events", None).await,
+    ];
+    let third = rig.client("/events").open("GET", b"").await;
+    assert_eq!(third.expect("an answer").status, 503);
+}
