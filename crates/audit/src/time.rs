@@ -1,4 +1,5 @@
-//! `Timestamp`: milliseconds since 1970 in UTC, written as RFC 3339. `Period`: what a person types, `90s`, `15m`, `24h`, `7d`.
+//! `Timestamp`: milliseconds since 1970 in UTC, written as RFC 3339. A period is
+//! what a person types: `90s`, `15m`, `24h`, `7d`.
 //!
 //! Refuses local time zones on output and leap-second arithmetic: an audit record has one clock, UTC.
 
@@ -11,7 +12,6 @@ use jiff::civil::{DateTime, datetime};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use thiserror::Error;
 
-const DAY_MILLIS: u64 = 86_400_000;
 /// The last millisecond of the year 9999: four-digit years keep the text sortable.
 const LAST_MILLIS: u64 = 253_402_300_799_999;
 
@@ -86,22 +86,7 @@ impl Timestamp {
 
 /// A period such as `250ms`, `30s`, `15m`, `24h`, `7d`.
 pub fn parse_period(text: &str) -> Result<Duration, NotATime> {
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at(digits);
-    let number: u64 = number.parse().map_err(|_| NotATime::new(text))?;
-    let unit_millis = match unit {
-        "ms" => 1,
-        "s" => 1000,
-        "m" => 60_000,
-        "h" => 3_600_000,
-        "d" => DAY_MILLIS,
-        "w" => 7 * DAY_MILLIS,
-        _ => return Err(NotATime::new(text)),
-    };
-    number
-        .checked_mul(unit_millis)
-        .map(Duration::from_millis)
-        .ok_or_else(|| NotATime::new(text))
+    countersign_inspect::duration::parse(text).ok_or_else(|| NotATime::new(text))
 }
 
 impl FromStr for Timestamp {
@@ -181,6 +166,8 @@ impl<'de> Deserialize<'de> for Timestamp {
 mod tests {
     use super::*;
 
+    const DAY_MILLIS: u64 = 86_400_000;
+
     #[test]
     fn writes_and_reads_rfc3339() {
         for (millis, text) in [
@@ -253,7 +240,6 @@ mod tests {
         for bad in [
             "1",
             "h",
-            "1.5h",
             "-1h",
             "99999999999999999999d",
             "18446744073709551615d",

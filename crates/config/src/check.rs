@@ -1,13 +1,13 @@
 //! The file against the table of keys: unknown keys, wrong types, words outside a set, numbers
 //! outside a range. Finds all of them in one pass; each setting can be read after it.
 
+use countersign_inspect::nearest_word;
 use countersign_tape::Kind;
 
 use super::document::brief;
 use super::duration;
 use super::keys::{Block, Form};
 use super::model::ROOT;
-use super::nearest::nearest;
 use super::problem::{ConfigError, MAX_REPORTED, Problem};
 use super::reader::Reader;
 
@@ -111,7 +111,7 @@ impl Reader<'_, '_> {
     fn refuse_unknown(&mut self, key: u32, name: &str, block: &'static Block) {
         let allowed: Vec<_> = block.names().collect();
         let message = format!("unknown key \"{}\"", brief(name));
-        let hint = match nearest(name, block.names()) {
+        let hint = match nearest_word(name, block.names()) {
             Some(meant) => format!("did you mean \"{meant}\"? allowed: {}", allowed.join(", ")),
             None => format!("allowed: {}", allowed.join(", ")),
         };
@@ -186,7 +186,7 @@ impl Reader<'_, '_> {
         }
         let message = format!("unknown value \"{}\"", brief(&word));
         let allowed = words.join(", ");
-        let hint = match nearest(&word, words.iter().copied()) {
+        let hint = match nearest_word(&word, words.iter().copied()) {
             Some(meant) => format!("did you mean \"{meant}\"? allowed: {allowed}"),
             None => format!("allowed: {allowed}"),
         };

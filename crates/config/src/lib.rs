@@ -37,7 +37,6 @@ mod mask;
 mod merge;
 mod model;
 mod name;
-mod nearest;
 mod overrides;
 #[cfg(test)]
 mod page;

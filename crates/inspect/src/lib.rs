@@ -62,6 +62,7 @@ mod clean;
 mod conclude;
 pub mod config;
 mod digest;
+pub mod duration;
 mod emit;
 mod era;
 mod error;

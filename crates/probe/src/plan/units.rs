@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
 /// Longer than this is a mistake.
-const MOST: f64 = 7.0 * 24.0 * 3600.0;
+const MOST: Duration = Duration::from_hours(7 * 24);
 
 /// A duration in a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,20 +14,7 @@ pub(super) struct Span(pub(super) Duration);
 
 /// Reads a duration.
 pub(super) fn duration(text: &str) -> Option<Duration> {
-    let text = text.trim();
-    let at = text.find(|letter: char| letter.is_ascii_alphabetic() || letter == 'µ')?;
-    let (number, unit) = text.split_at_checked(at)?;
-    let number: f64 = number.trim().parse().ok()?;
-    let seconds = match unit {
-        "us" | "µs" => number / 1e6,
-        "ms" => number / 1e3,
-        "s" => number,
-        "m" => number * 60.0,
-        "h" => number * 3600.0,
-        _ => return None,
-    };
-    let sensible = (0.0..=MOST).contains(&seconds);
-    sensible.then(|| Duration::from_secs_f64(seconds))
+    countersign_inspect::duration::parse(text).filter(|duration| *duration <= MOST)
 }
 
 /// Writes a duration as a person would.

@@ -1,7 +1,8 @@
 //! The classifiers that a server or tool allows to see its results.
 
+use countersign_inspect::nearest_word;
+
 use crate::document::brief;
-use crate::nearest::nearest;
 use crate::reader::Reader;
 
 /// The classifiers that a server or tool names in `classify`. Each has to be described in `classifiers`.
@@ -18,7 +19,7 @@ pub(crate) fn read_allowed(
             let message = format!("there is no classifier \"{}\"", brief(&name));
             let known = reader.classifiers.iter().map(String::as_str);
             let listed = reader.classifiers.join(", ");
-            let hint = match nearest(&name, known) {
+            let hint = match nearest_word(&name, known) {
                 _ if listed.is_empty() => "describe it in \"classifiers\"".to_owned(),
                 Some(meant) => format!("did you mean \"{meant}\"? there are: {listed}"),
                 None => format!("there are: {listed}"),
