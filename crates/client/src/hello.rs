@@ -3,6 +3,7 @@
 
 mod versions;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -10,6 +11,7 @@ use countersign_inspect::{Era, Listing};
 use countersign_tape::{Envelope, Hard, Kind, Span, scan};
 use countersign_wire::Capabilities;
 use countersign_wire::json::{member, path};
+use countersign_wire::meta::SERVER_INFO;
 use countersign_wire::version::{LEGACY, MODERN};
 use thiserror::Error;
 
@@ -30,6 +32,16 @@ pub(crate) struct Hello {
     /// It can say when its tools change.
     pub(crate) tells_changes: bool,
     pub(crate) abilities: Capabilities,
+    pub(crate) identity: Identity,
+}
+
+/// What a server calls itself; empty if it does not say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
 }
 
 /// What the answer to `server/discover` says about the server.
@@ -77,12 +89,13 @@ impl HandshakeError {
 }
 
 /// The `params` of an `initialize` request; `capabilities` is an object.
-pub(crate) fn initialize_params(version: &str, capabilities: &[u8]) -> String {
+pub(crate) fn initialize_params(version: &str, capabilities: &[u8]) -> Vec<u8> {
     let capabilities = String::from_utf8_lossy(capabilities);
     format!(
         r#"{{"protocolVersion":"{version}","capabilities":{capabilities},"clientInfo":{{"name":"countersign","version":"{}"}}}}"#,
         env!("CARGO_PKG_VERSION")
     )
+    .into_bytes()
 }
 
 impl Discovery {
@@ -144,11 +157,29 @@ impl Hello {
         Self {
             era,
             version,
+            identity: Identity::read(bytes, result, era),
             instructions,
             abilities: member(bytes, result, "capabilities")
                 .map(|capabilities| Capabilities::read(bytes, capabilities))
                 .unwrap_or_default(),
             tells_changes: changes.is_some_and(|value| value.kind(bytes) == Some(Kind::True)),
+        }
+    }
+}
+
+impl Identity {
+    fn read(bytes: &[u8], result: Span, era: Era) -> Self {
+        let info = match era {
+            Era::Legacy => member(bytes, result, "serverInfo"),
+            Era::Modern => path(bytes, result, &["_meta", SERVER_INFO]),
+        };
+        let text = |name| {
+            let value = member(bytes, info?, name)?;
+            value.string(bytes).map(Cow::into_owned)
+        };
+        Self {
+            name: text("name").unwrap_or_default(),
+            version: text("version").unwrap_or_default(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A connection to a server over HTTP, in either era: Streamable HTTP, or the transport before it with one stream for
 //! everything the server sends. It connects to the configured address only and follows no redirects.
 
-mod failure;
+pub(crate) mod failure;
 pub(crate) mod greet;
 pub(crate) mod link;
 pub(crate) mod listen;

@@ -2,6 +2,7 @@
 //! eras, with sessions, reconnects and notifications.
 
 pub mod backoff;
+mod client;
 mod connection;
 mod connection_error;
 mod diagnostics;
@@ -19,13 +20,20 @@ mod state;
 mod stdio;
 mod supervisor;
 mod timeouts;
+mod timings;
 mod trouble;
 mod upstream;
 
+pub use client::{
+    Client, ConnectError, Declaration, ErrorReply, Exchange, Fault, List, ListError, Options,
+    Reply, Target,
+};
 pub use connection::{Connection, PendingRequest};
 pub use connection_error::Unanswered;
+pub use countersign_dial::{Site, SiteError};
 pub use diagnostics::{Diagnostics, Failing, excerpt};
 pub use eras::{Eras, Known};
+pub use hello::Identity;
 pub use lease::Lease;
 pub use notes::{NoteSink, Notes};
 pub use observer::{Observer, ServerFailure};

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use bytes::Bytes;
 use countersign_inspect::Refusal;
@@ -13,6 +14,8 @@ use crate::notes::NoteSink;
 
 /// What a waiting request gets: the line that answers it, or why there is none.
 pub(crate) type Answer = Result<Bytes, Refusal>;
+/// Brings the answer, and when it came.
+pub(crate) type Receiver = oneshot::Receiver<(Answer, Instant)>;
 
 /// The requests that have been sent and not been answered.
 #[derive(Debug)]
@@ -27,7 +30,7 @@ type Slots = HashMap<u64, Waiting>;
 /// Somebody who waits for an answer.
 #[derive(Debug)]
 struct Waiting {
-    answer: oneshot::Sender<Answer>,
+    answer: oneshot::Sender<(Answer, Instant)>,
     notes: NoteSink,
 }
 
@@ -40,13 +43,13 @@ impl Pending {
     }
 
     /// A slot under a new id; nothing if the connection is lost.
-    pub(crate) fn open(&self, notes: &NoteSink) -> Option<(u64, oneshot::Receiver<Answer>)> {
+    pub(crate) fn open(&self, notes: &NoteSink) -> Option<(u64, Receiver)> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         Some((id, self.insert(id, notes)?))
     }
 
     /// A slot under an id that was not used before.
-    pub(crate) fn insert(&self, id: u64, notes: &NoteSink) -> Option<oneshot::Receiver<Answer>> {
+    pub(crate) fn insert(&self, id: u64, notes: &NoteSink) -> Option<Receiver> {
         let (answer, receiver) = oneshot::channel();
         let notes = notes.clone();
         self.slots().as_mut()?.insert(id, Waiting { answer, notes });
@@ -56,7 +59,7 @@ impl Pending {
     /// Hands an answer over; false if nobody waits for it.
     pub(crate) fn settle(&self, id: u64, answer: Answer) -> bool {
         let slot = self.slots().as_mut().and_then(|slots| slots.remove(&id));
-        slot.is_some_and(|slot| slot.answer.send(answer).is_ok())
+        slot.is_some_and(|slot| slot.answer.send((answer, Instant::now())).is_ok())
     }
 
     /// Where notes about this request go, if anybody waits for it.
@@ -91,6 +94,11 @@ impl Pending {
         drop(slots);
     }
 
+    /// Whether the connection is lost.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.slots().is_none()
+    }
+
     fn slots(&self) -> MutexGuard<'_, Option<Slots>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -109,7 +117,8 @@ mod tests {
         assert!(pending.settle(second, Ok(Bytes::from_static(b"two"))));
         assert!(!pending.settle(second, Ok(Bytes::from_static(b"again"))));
         assert!(!pending.settle(99, Err(Refusal::Lost)));
-        assert_eq!(other.await, Ok(Ok(Bytes::from_static(b"two"))));
+        let (answer, _) = other.await.expect("an answer");
+        assert_eq!(answer, Ok(Bytes::from_static(b"two")));
         assert!(pending.withdraw(first));
         assert!(!pending.withdraw(first));
         assert!(one.await.is_err());

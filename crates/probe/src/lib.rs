@@ -23,7 +23,6 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub mod client;
 pub mod compare;
 pub mod contract;
 pub mod judge;
@@ -32,3 +31,5 @@ pub mod overhead;
 pub mod plan;
 pub mod policy;
 pub mod report;
+
+pub use countersign_client as client;

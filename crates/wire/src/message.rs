@@ -44,9 +44,9 @@ pub fn request(id: u64, method: &str, params: &[u8]) -> Vec<u8> {
     framed(&[
         br#"{"jsonrpc":"2.0","id":"#,
         id.as_bytes(),
-        br#","method":""#,
-        method.as_bytes(),
-        br#"","params":"#,
+        br#","method":"#,
+        &quote(method),
+        br#","params":"#,
         params,
         b"}",
     ])
@@ -97,17 +97,14 @@ pub fn refuse(id: &[u8], code: i32, message: &str) -> Vec<u8> {
 }
 
 /// The `params` of a request of our own: `members` is what is inside the braces.
-pub fn own_params(era: Era, members: &str) -> String {
+pub fn own_params(era: Era, members: &[u8]) -> Vec<u8> {
     let meta = match era {
         Era::Modern => format!(r#""_meta":{}"#, hop_meta(None)),
         Era::Legacy => String::new(),
     };
-    let comma = if meta.is_empty() || members.is_empty() {
-        ""
-    } else {
-        ","
-    };
-    format!("{{{members}{comma}{meta}}}")
+    let is_alone = meta.is_empty() || members.is_empty();
+    let comma: &[u8] = if is_alone { b"" } else { b"," };
+    [b"{", members, comma, meta.as_bytes(), b"}"].concat()
 }
 
 /// The client's `params` have a `_meta` that is not an object, or that cannot be edited.
@@ -313,9 +310,8 @@ mod tests {
             "\n"
         );
         assert_eq!(String::from_utf8_lossy(&line), expected);
-        assert_eq!(own_params(Era::Legacy, ""), "{}");
-        assert!(
-            own_params(Era::Modern, "\"cursor\":\"a\"").starts_with(r#"{"cursor":"a","_meta":{"#)
-        );
+        assert_eq!(own_params(Era::Legacy, b""), b"{}");
+        let modern = own_params(Era::Modern, br#""cursor":"a""#);
+        assert!(modern.starts_with(br#"{"cursor":"a","_meta":{"#));
     }
 }

@@ -19,6 +19,7 @@ use super::session::Session;
 use crate::greeting::Greeting;
 use crate::hello::{Discovery, HandshakeError, Hello, initialize_params};
 use crate::notes::NoteSink;
+use crate::timings::Timings;
 
 /// A legacy server may keep silent about a method it does not know.
 const PROBE: Duration = Duration::from_secs(5);
@@ -54,7 +55,7 @@ pub(crate) async fn greet(link: &Arc<Link>, greeting: Greeting) -> Result<Hello,
 /// The modern way.
 async fn discover(link: &Arc<Link>) -> Result<Discovery, HandshakeError> {
     let session = Session::new(&link.site, Era::Modern, MODERN, None);
-    let params = message::own_params(Era::Modern, "");
+    let params = message::own_params(Era::Modern, b"");
     let asked = timeout(PROBE, ask(link, &session, "server/discover", &params)).await;
     match asked {
         Ok(Ok(answer)) => {
@@ -101,15 +102,16 @@ async fn ask(
     link: &Arc<Link>,
     session: &Session,
     method: &str,
-    params: &str,
+    params: &[u8],
 ) -> Result<Answer, Failure> {
     let mut subject = HeaderMap::new();
     if session.era == Era::Modern {
         Subject::method(method).write(&mut subject);
     }
     let id = link.id();
-    let message = message::request(id, method, params.as_bytes());
+    let message = message::request(id, method, params);
     let notes = NoteSink::closed();
-    link.exchange(session, subject, id, message.into(), &notes)
+    let mut timings = Timings::default();
+    link.exchange(session, subject, id, message.into(), &notes, &mut timings)
         .await
 }

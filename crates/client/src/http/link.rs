@@ -5,8 +5,10 @@
 mod receive;
 mod stream;
 
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
@@ -24,12 +26,10 @@ use super::response::{own, trimmed};
 use super::session::Session;
 use crate::notes::NoteSink;
 use crate::observer::Observer;
+use crate::timings::Timings;
 
 use stream::Awaited;
 pub(crate) use stream::reconnect_pause;
-
-/// More idle connections to a server than this are closed.
-const MOST_IDLE: usize = 64;
 
 /// How much is read of a response that is no answer.
 const REMARK: usize = 64 * 1024;
@@ -71,13 +71,14 @@ impl Link {
         site: Site,
         budget: Budget,
         max_message_bytes: usize,
+        max_idle: usize,
         observer: Arc<dyn Observer>,
     ) -> Self {
         Self {
             server,
             session: ArcSwap::from_pointee(Session::none(&site)),
             post_to: OnceLock::new(),
-            pool: Arc::new(Pool::new(site.origin.clone(), MOST_IDLE)),
+            pool: Arc::new(Pool::new(site.origin.clone(), max_idle)),
             site,
             renewing: tokio::sync::Mutex::default(),
             list_changed: Notify::new(),
@@ -104,10 +105,12 @@ impl Link {
         id: u64,
         body: Bytes,
         notes: &NoteSink,
+        timings: &mut Timings,
     ) -> Result<Answer, Failure> {
         let mut headers = session.headers.clone();
         headers.extend(subject);
-        let response = self.send(Method::POST, headers, body).await?;
+        let stamp = || timings.sent = Some(Instant::now());
+        let response = self.send_after(Method::POST, headers, body, stamp).await?;
         let (head, mut body) = response.into_parts();
         let message = match (head.status, Form::of(&head.headers)) {
             (StatusCode::OK, Form::Events) => {
@@ -117,7 +120,7 @@ impl Link {
                     id,
                     notes,
                 };
-                self.stream(body, &awaited).await?
+                self.stream(body, &awaited, timings).await?
             }
             (StatusCode::OK, Form::Json) => {
                 let whole = gather(&mut body, self.max_message_bytes, &self.budget).await?;
@@ -127,6 +130,7 @@ impl Link {
             (StatusCode::OK, Form::Other) => return Err(Failure::Malformed),
             (status, form) => self.remark(status, form, body, id).await?,
         };
+        timings.done = Some(Instant::now());
         let session = head.headers.get(SESSION).cloned();
         Ok(Answer { message, session })
     }
@@ -157,6 +161,14 @@ impl Link {
         EventStream::new(body, self.max_message_bytes, self.budget.clone())
     }
 
+    /// Opens this many connections.
+    pub(crate) async fn warm(&self, connections: usize) -> io::Result<()> {
+        for _ in 0..connections {
+            self.pool.open().await?;
+        }
+        Ok(())
+    }
+
     /// Ends the session, if the server named one.
     pub(crate) async fn end(&self) {
         let session = self.session.load_full();
@@ -172,6 +184,17 @@ impl Link {
         headers: HeaderMap,
         body: Bytes,
     ) -> Result<Response<Reply>, Failure> {
+        self.send_after(method, headers, body, || ()).await
+    }
+
+    /// The same; `connected` is called whenever the request is about to be written.
+    async fn send_after(
+        &self,
+        method: Method,
+        headers: HeaderMap,
+        body: Bytes,
+        connected: impl FnMut(),
+    ) -> Result<Response<Reply>, Failure> {
         let place = match self.post_to.get() {
             Some(place) if method == Method::POST => place,
             _ => &self.site.path,
@@ -180,16 +203,19 @@ impl Link {
         *request.uri_mut() = place.clone();
         *request.method_mut() = method;
         *request.headers_mut() = headers;
-        self.pool.send(request).await.map_err(|error| {
-            tracing::debug!(server = &*self.server, ?error, "a request failed");
-            let why = match &error {
-                SendError::Connect(cause) => explain(cause),
-                SendError::Unsent(_) => error.to_string(),
-                SendError::Broken(_) => return Failure::Lost,
-            };
-            self.lost.notify_one();
-            Failure::NotSent(why.into())
-        })
+        self.pool
+            .send_after(request, connected)
+            .await
+            .map_err(|error| {
+                tracing::debug!(server = &*self.server, ?error, "a request failed");
+                let why = match &error {
+                    SendError::Connect(cause) => explain(cause),
+                    SendError::Unsent(_) => error.to_string(),
+                    SendError::Broken(_) => return Failure::Lost,
+                };
+                self.lost.notify_one();
+                Failure::NotSent(why.into())
+            })
     }
 
     /// A response that says no: an answer all the same if it holds one for this id.

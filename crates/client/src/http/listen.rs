@@ -58,9 +58,9 @@ async fn follow(link: &Arc<Link>) -> Result<Option<Duration>, Failure> {
         Era::Modern => {
             let method = "subscriptions/listen";
             Subject::method(method).write(&mut headers);
-            let filter = r#""notifications":{"toolsListChanged":true}"#;
+            let filter = br#""notifications":{"toolsListChanged":true}"#;
             let params = message::own_params(Era::Modern, filter);
-            let message = message::request(link.id(), method, params.as_bytes());
+            let message = message::request(link.id(), method, &params);
             (Method::POST, message.into())
         }
     };

@@ -60,7 +60,7 @@ impl Paired {
     pub(crate) async fn greet(&self) -> Result<Hello, HandshakeError> {
         let id = self.link.id();
         let params = initialize_params(LEGACY[0], b"{}");
-        let message = message::request(id, "initialize", params.as_bytes());
+        let message = message::request(id, "initialize", &params);
         let none = Session::none(&self.link.site);
         let notes = NoteSink::closed();
         let answer = self.exchange(&none, id, message.into(), &notes).await?;
@@ -92,7 +92,7 @@ impl Paired {
             return Err(Failure::Status(status, Bytes::new()));
         }
         match answer.await {
-            Ok(Ok(message)) => Ok(message),
+            Ok((Ok(message), _)) => Ok(message),
             _ => Err(Failure::Lost),
         }
     }

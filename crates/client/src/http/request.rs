@@ -19,6 +19,7 @@ use super::paired::Paired;
 use super::session::Session;
 use crate::hello::error_code;
 use crate::notes::NoteSink;
+use crate::timings::Timings;
 
 /// How servers refuse a session they do not know, if not with 404.
 const NOT_INITIALISED: &[u8] = b"-32000";
@@ -66,9 +67,15 @@ impl HttpRequest {
         }
     }
 
+    /// Sends it and waits for the answer. A session that the server has lost is not opened again.
+    pub(crate) async fn send_once(self, timings: &mut Timings) -> Result<Bytes, Failure> {
+        self.once(&self.session, timings).await
+    }
+
     /// Sends it and waits for the answer.
     pub(crate) async fn exchange(self) -> Result<Bytes, Failure> {
-        let first = self.once(&self.session).await;
+        let mut timings = Timings::default();
+        let first = self.once(&self.session, &mut timings).await;
         if let Ok(answer) = &first
             && self.session.era == Era::Modern
             && answer.len() < MISMATCH_BYTES
@@ -91,12 +98,12 @@ impl HttpRequest {
         // Boxed: it happens once in the life of a session.
         Box::pin(async {
             let session = self.renewed().await?;
-            self.once(&session).await
+            self.once(&session, &mut timings).await
         })
         .await
     }
 
-    async fn once(&self, session: &Session) -> Result<Bytes, Failure> {
+    async fn once(&self, session: &Session, timings: &mut Timings) -> Result<Bytes, Failure> {
         let mut cancel = Cancel {
             request: self,
             session,
@@ -109,7 +116,7 @@ impl HttpRequest {
         } else {
             let subject = self.subject.clone();
             let link = &self.link;
-            let answer = link.exchange(session, subject, self.id, message, &self.notes);
+            let answer = link.exchange(session, subject, self.id, message, &self.notes, timings);
             answer.await.map(|answer| answer.message)
         };
         // Whatever it is, it is known; an answer that was not waited for is not.

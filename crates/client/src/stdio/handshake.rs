@@ -92,7 +92,7 @@ async fn either(
 
 /// The modern way.
 async fn discover(wire: &Arc<Wire>) -> Result<Discovery, HandshakeError> {
-    let params = message::own_params(Era::Modern, "");
+    let params = message::own_params(Era::Modern, b"");
     match ask(wire, "server/discover", params).await {
         Ok(answer) => Discovery::read(&answer),
         Err(HandshakeError::Refused) => Ok(Discovery::Legacy(LEGACY[0])),
@@ -112,9 +112,9 @@ async fn initialize(
     Ok(hello)
 }
 
-async fn ask(wire: &Arc<Wire>, method: &str, params: String) -> Result<Bytes, HandshakeError> {
+async fn ask(wire: &Arc<Wire>, method: &str, params: Vec<u8>) -> Result<Bytes, HandshakeError> {
     let slot = wire.ask(&NoteSink::closed(), |id| {
-        Ok(message::line(id, method, params.as_bytes()))
+        Ok(message::line(id, method, &params))
     });
     let answer = match slot {
         Ok(slot) => slot.answer().await,

@@ -74,6 +74,22 @@ impl Program {
     }
 }
 
+impl Default for Program {
+    /// It has all of our environment but our own settings; what it writes to standard error is kept.
+    fn default() -> Self {
+        Self {
+            command: String::new(),
+            args: Vec::new(),
+            env: BTreeMap::new(),
+            working_dir: None,
+            shares: Shares {
+                environment: true,
+                stderr: false,
+            },
+        }
+    }
+}
+
 impl fmt::Debug for Program {
     /// Without the values of variables, which may be secret.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -11,13 +11,14 @@ use countersign_wire::error_code::METHOD_NOT_FOUND;
 use countersign_wire::head::{self, Head, progress_id};
 use countersign_wire::message;
 use tokio::io::AsyncRead;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::Notify;
 
 use super::outbox::{Outbox, Refused};
 use super::peer::Peer;
 use crate::notes::NoteSink;
 use crate::observer::Observer;
-use crate::pending::{Answer, Pending};
+use crate::pending::{Answer, Pending, Receiver};
+use crate::timings::Timings;
 
 /// The two pipes to a child, as a peer that can be asked.
 #[derive(Debug)]
@@ -90,6 +91,11 @@ impl Wire {
     pub(crate) fn close(&self) {
         self.outbox.close();
         self.pending.close();
+    }
+
+    /// Whether the connection is lost.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.pending.is_closed()
     }
 
     /// Reads the child's output to its end.
@@ -188,7 +194,7 @@ impl Wire {
 #[derive(Debug)]
 pub(crate) struct Slot {
     id: u64,
-    answer: oneshot::Receiver<Answer>,
+    answer: Receiver,
     wire: Arc<Wire>,
     /// Whether the server knows of the request.
     cancels: bool,
@@ -202,7 +208,15 @@ impl Slot {
 
     /// Waits for the answer.
     pub(crate) async fn answer(mut self) -> Answer {
-        (&mut self.answer).await.unwrap_or(Err(Refusal::Lost))
+        let answer = (&mut self.answer).await;
+        answer.map_or(Err(Refusal::Lost), |(answer, _)| answer)
+    }
+
+    /// Waits for the answer and notes when it came.
+    pub(crate) async fn timed_answer(mut self, timings: &mut Timings) -> Answer {
+        let (answer, at) = (&mut self.answer).await.map_err(|_| Refusal::Lost)?;
+        timings.done = Some(at);
+        answer
     }
 }
 

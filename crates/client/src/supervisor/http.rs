@@ -29,6 +29,9 @@ const GREET: Duration = Duration::from_secs(30);
 /// How long ending a session may hold up the end of the gateway.
 const FAREWELL: Duration = Duration::from_secs(1);
 
+/// More idle connections to a server than this are closed.
+const MOST_IDLE: usize = 64;
+
 /// Which of the two HTTP transports a server speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HttpTransport {
@@ -165,6 +168,7 @@ impl HttpSupervisor {
             self.site.clone(),
             self.budget.clone(),
             self.max_message_bytes,
+            MOST_IDLE,
             Arc::clone(&self.observer),
         )
     }

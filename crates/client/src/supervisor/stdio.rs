@@ -203,10 +203,10 @@ fn subscribe(wire: &Arc<Wire>, hello: &Hello) -> Option<Slot> {
     if hello.era != Era::Modern || !hello.tells_changes {
         return None;
     }
-    let filter = r#""notifications":{"toolsListChanged":true}"#;
+    let filter = br#""notifications":{"toolsListChanged":true}"#;
     let params = message::own_params(Era::Modern, filter);
     wire.ask(&NoteSink::closed(), |id| {
-        Ok(message::line(id, "subscriptions/listen", params.as_bytes()))
+        Ok(message::line(id, "subscriptions/listen", &params))
     })
     .ok()
 }

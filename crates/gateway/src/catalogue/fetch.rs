@@ -98,7 +98,7 @@ async fn page(connection: &Connection, cursor: Option<&str>) -> Result<Bytes, Fe
     let asked = connection
         .ask(
             "tools/list",
-            |era, _| Ok(message::own_params(era, &members).into_bytes()),
+            |era, _| Ok(message::own_params(era, members.as_bytes())),
             &NoteSink::closed(),
         )
         .map_err(FetchError::Refused)?;

@@ -7,7 +7,7 @@
 //! has no resuming, the answer is lost.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use countersign_dial::{EventStream, Reply, ResumePoint};
@@ -23,6 +23,7 @@ use crate::backoff;
 use crate::http::failure::Failure;
 use crate::http::session::Session;
 use crate::notes::NoteSink;
+use crate::timings::Timings;
 
 /// The pause before a stream is resumed, if the server does not name one.
 const USUAL_PAUSE: Duration = Duration::from_secs(1);
@@ -64,11 +65,15 @@ impl Link {
         self: &Arc<Self>,
         body: Reply,
         awaited: &Awaited<'_>,
+        timings: &mut Timings,
     ) -> Result<Bytes, Failure> {
         let mut events = self.events_of(body);
         let mut strays = false;
         for _ in 0..=MOST_RESUMED {
-            let end = match self.read_to(&mut events, awaited, &mut strays).await? {
+            let end = match self
+                .read_to(&mut events, awaited, &mut strays, timings)
+                .await?
+            {
                 Ok(answer) => {
                     events.into_body().done_after_rest();
                     return Ok(answer);
@@ -102,6 +107,7 @@ impl Link {
         events: &mut EventStream<Reply>,
         awaited: &Awaited<'_>,
         strays: &mut bool,
+        timings: &mut Timings,
     ) -> Result<Result<Bytes, End>, Failure> {
         loop {
             let message = match events.next().await.map_err(Failure::from) {
@@ -110,6 +116,7 @@ impl Link {
                 Err(Failure::Lost) => return Ok(Err(End::Broken)),
                 Err(failure) => return Err(failure),
             };
+            timings.first_event.get_or_insert_with(Instant::now);
             match self.receive(&message, Some(awaited.id), awaited.notes) {
                 Received::Answer(answer) => return Ok(Ok(answer)),
                 Received::Stray => *strays = true,

@@ -41,6 +41,7 @@ pub(in crate::plan) fn target(
                 args: server.args,
                 env,
                 working_dir: server.working_dir.map(|dir| folder.join(dir)),
+                ..Program::default()
             };
             Ok((Target::Stdio(program), shown))
         }

@@ -2,14 +2,12 @@
 //! without end is an error, and so is a cursor that leads nowhere new.
 
 use bytes::Bytes;
-use countersign_inspect::Era;
 use countersign_tape::{Kind, Span, elements};
+use countersign_wire::json::member;
 use thiserror::Error;
 
+use super::Client;
 use super::exchange::{Fault, Reply};
-use super::json::member;
-use super::message::{Outgoing, own_params};
-use super::{Options, Transport};
 
 const MOST_PAGES: usize = 1_000;
 const MOST_TOOLS: usize = 100_000;
@@ -52,38 +50,32 @@ pub enum ListError {
     Endless,
 }
 
-/// Fetches all pages.
-pub(super) async fn fetch(
-    transport: &Transport,
-    era: Era,
-    options: &Options,
-) -> Result<List, ListError> {
-    let mut list = List::default();
-    let mut cursor: Option<Vec<u8>> = None;
-    for _ in 0..MOST_PAGES {
-        let members = cursor
-            .as_ref()
-            .map(|cursor| format!(r#""cursor":{}"#, String::from_utf8_lossy(cursor)));
-        let params = own_params(era, members.as_deref().unwrap_or_default());
-        let asked = Outgoing::plain("tools/list", params.as_bytes());
-        let page = match transport.exchange(&asked, options.greeting).await.reply {
-            Ok(Reply::Result(page)) => page,
-            Ok(Reply::Error(error)) => return Err(ListError::Refused { code: error.code }),
-            Err(fault) => return Err(ListError::Unanswered(fault)),
-        };
-        let next = list.add(&page)?;
-        if list.tools.len() > MOST_TOOLS || (next.is_some() && next == cursor) {
-            return Err(ListError::Endless);
-        }
-        if next.is_none() {
-            return Ok(list);
-        }
-        cursor = next;
-    }
-    Err(ListError::Endless)
-}
-
 impl List {
+    /// Fetches all pages.
+    pub(super) async fn fetch(client: &Client) -> Result<Self, ListError> {
+        let mut list = Self::default();
+        let mut cursor: Option<Vec<u8>> = None;
+        for _ in 0..MOST_PAGES {
+            let members = cursor
+                .as_ref()
+                .map(|cursor| [br#""cursor":"#, &cursor[..]].concat());
+            let page = match client.list_page(&members.unwrap_or_default()).await {
+                Ok(Reply::Result(page)) => page,
+                Ok(Reply::Error(error)) => return Err(ListError::Refused { code: error.code }),
+                Err(fault) => return Err(ListError::Unanswered(fault)),
+            };
+            let next = list.add(&page)?;
+            if list.tools.len() > MOST_TOOLS || (next.is_some() && next == cursor) {
+                return Err(ListError::Endless);
+            }
+            if next.is_none() {
+                return Ok(list);
+            }
+            cursor = next;
+        }
+        Err(ListError::Endless)
+    }
+
     /// Adds a page; gives the token of the cursor to the next.
     fn add(&mut self, page: &Bytes) -> Result<Option<Vec<u8>>, ListError> {
         let whole = Span::whole(page);
