@@ -35,9 +35,7 @@ pub(crate) use call::{CallAnswered, Unrecorded};
 pub(crate) use classified::Classified;
 pub(crate) use configuration::{ConfigApplied, ConfigRefused};
 pub(crate) use list::{ListCaptured, ListCut, ListDelayed, ListFailed, ToolSkipped};
-pub(crate) use server::{
-    LineRefused, LineSkipped, ServerFailed, ServerReady, ServerStarted, StrayAnswer,
-};
+pub(crate) use server::ServerReady;
 
 /// The target of the few lines that `serve` shows by default though nothing is wrong: a server came up, a new configuration
 /// holds.

@@ -3,14 +3,12 @@
 use std::sync::Arc;
 
 use countersign_client::{
-    Diagnostics, HttpSupervisor, HttpTransport, Known, Limits, Observer, Program, ServerFailure,
-    Shares, State, StdioSupervisor, Supervisor,
+    Diagnostics, HttpSupervisor, HttpTransport, Known, Limits, Observer, Program, Shares,
+    State, StdioSupervisor, Supervisor,
 };
 use countersign_config::{Config, Protocol, Server, Transport};
 use countersign_dial::{Budget, Site, SiteError};
 use tokio::sync::watch;
-
-use crate::events::{Events, LineRefused, LineSkipped, ServerFailed, ServerStarted, StrayAnswer};
 
 /// A call that reports progress may take so many time-outs.
 const TOTAL: u32 = 10;
@@ -113,27 +111,4 @@ pub(crate) fn diagnostics(transport: &Transport) -> Diagnostics {
         Transport::Http { .. } => Vec::new(),
     };
     Diagnostics::new(secrets)
-}
-
-impl Observer for Events {
-    fn stray_answer(&self, server: &str) {
-        StrayAnswer { server }.emit(self);
-    }
-
-    fn message_skipped(&self, server: &str, message: &[u8]) {
-        let bytes = message.len();
-        LineSkipped { server, bytes }.emit(self);
-    }
-
-    fn message_refused(&self, server: &str, why: &'static str) {
-        LineRefused { server, why }.emit(self);
-    }
-
-    fn server_started(&self, server: &str, version: &str) {
-        ServerStarted { server, version }.emit(self);
-    }
-
-    fn server_failed(&self, failure: &ServerFailure<'_>) {
-        ServerFailed(*failure).emit(self);
-    }
 }

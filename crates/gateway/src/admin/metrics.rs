@@ -4,7 +4,7 @@
 mod classifiers;
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::PoisonError;
 
 use countersign_audit::{DECISIONS, Decision, STAGES, Stage, Status, escape_controls};
 use countersign_client::State;
@@ -30,7 +30,8 @@ pub(super) fn render(services: &Services, snapshot: &Snapshot) -> String {
     page.text
 }
 
-type Named<'a> = (&'a str, &'a Counts);
+/// Things that have a series each: the label that names them, and each by its name.
+type Named<'a, T> = (&'a str, &'a [(&'a str, &'a T)]);
 type Labels<'a> = &'a [(&'a str, &'a str)];
 
 #[derive(Default)]
@@ -57,19 +58,30 @@ impl Page {
     fn servers(&mut self, metrics: &Metrics) {
         let known = metrics.servers.load();
         let named = known.iter().map(|(name, counts)| (&**name, &**counts));
-        let servers: Vec<Named<'_>> = named.chain([("", &metrics.no_server)]).collect();
-        self.statuses(&servers);
-        self.verdicts(&servers);
+        let servers: Vec<(&str, &Counts)> = named.chain([("", &metrics.no_server)]).collect();
+        let servers = ("server", &*servers);
+        self.statuses(servers);
+        self.verdicts(servers);
         let help = "Results held against their contract.";
         let validated = |counts: &Counts| read(&counts.validated);
-        self.single("results_validated_total", help, &servers, validated);
+        self.single(
+            "results_validated_total",
+            ("counter", help),
+            servers,
+            validated,
+        );
         let help = "Results that broke their contract: schema, guards, shape, or content that had to be there.";
         let rejected = |counts: &Counts| read(&counts.contract_rejections);
-        self.single("contract_rejections_total", help, &servers, rejected);
-        self.durations(&servers);
+        self.single(
+            "contract_rejections_total",
+            ("counter", help),
+            servers,
+            rejected,
+        );
+        self.durations(servers.1);
     }
 
-    fn statuses(&mut self, servers: &[Named<'_>]) {
+    fn statuses(&mut self, servers: Named<'_, Counts>) {
         let statuses: Vec<&str> = Status::ALL.iter().map(|status| status.as_str()).collect();
         // A call is never blocked or flagged; its result is, and that is a decision.
         let is_of_a_call =
@@ -90,7 +102,7 @@ impl Page {
         );
     }
 
-    fn verdicts(&mut self, servers: &[Named<'_>]) {
+    fn verdicts(&mut self, servers: Named<'_, Counts>) {
         let decisions = |counts: &Counts, at: usize| {
             let decided = DECISIONS.get(at) != Some(&Decision::Allowed);
             counts.decisions.get(at).filter(|_| decided).map(read)
@@ -104,38 +116,38 @@ impl Page {
         self.sets(family, servers, ("stage", &words), findings);
     }
 
-    /// A family with a second label from a closed set.
-    fn sets(
+    /// A family of counters with a second label from a closed set.
+    fn sets<T>(
         &mut self,
         (name, help): (&str, &str),
-        servers: &[Named<'_>],
+        (owner, all): Named<'_, T>,
         (label, words): (&str, &[&str]),
-        count: impl Fn(&Counts, usize) -> Option<u64>,
+        count: impl Fn(&T, usize) -> Option<u64>,
     ) {
         self.family(name, "counter", help);
-        for (server, counts) in servers {
+        for (one, counts) in all {
             for (at, word) in words.iter().enumerate() {
                 if let Some(count) = count(counts, at) {
-                    self.sample(name, &[("server", server), (label, word)], count);
+                    self.sample(name, &[(owner, one), (label, word)], count);
                 }
             }
         }
     }
 
-    fn single(
+    fn single<T>(
         &mut self,
         name: &str,
-        help: &str,
-        servers: &[Named<'_>],
-        count: impl Fn(&Counts) -> u64,
+        (kind, help): (&str, &str),
+        (owner, all): Named<'_, T>,
+        count: impl Fn(&T) -> u64,
     ) {
-        self.family(name, "counter", help);
-        for (server, counts) in servers {
-            self.sample(name, &[("server", server)], count(counts));
+        self.family(name, kind, help);
+        for (one, counts) in all {
+            self.sample(name, &[(owner, one)], count(counts));
         }
     }
 
-    fn durations(&mut self, servers: &[Named<'_>]) {
+    fn durations(&mut self, servers: &[(&str, &Counts)]) {
         let name = "call_duration_seconds";
         self.family(name, "histogram", "How long tool calls took.");
         for (server, counts) in servers {
@@ -172,32 +184,28 @@ impl Page {
 
     /// What the servers are able to: a schema that cannot be enforced must be seen.
     fn upstreams(&mut self, servers: &[Server]) {
-        let up =
-            |server: &Server| matches!(*server.upstream.state().borrow(), State::Ready(_)).into();
-        let tools = |server: &Server| server.tools.all().len() as u64;
-        let declared = |server: &Server| {
-            let output = |tool: &&Arc<crate::state::Tool>| tool.contract().output().is_some();
-            server.tools.all().iter().filter(output).count() as u64
+        let servers: Vec<(&str, &Server)> = servers
+            .iter()
+            .map(|server| (&**server.upstream.name(), server))
+            .collect();
+        let mut gauge = |name: &str, help: &str, value: fn(&Server) -> u64| {
+            self.single(name, ("gauge", help), ("server", &servers), value);
         };
-        let unenforceable = |server: &Server| {
-            let cannot = |tool: &&Arc<crate::state::Tool>| {
-                let output = tool.contract().output();
-                output.is_some_and(|output| output.schema().is_err())
-            };
-            server.tools.all().iter().filter(cannot).count() as u64
-        };
-        let mut gauge = |name: &str, help: &str, value: &dyn Fn(&Server) -> u64| {
-            self.family(name, "gauge", help);
-            for server in servers {
-                self.sample(name, &[("server", server.upstream.name())], value(server));
-            }
-        };
-        gauge("server_up", "Whether the server answers.", &up);
-        gauge("server_tools", "Tools the server lists.", &tools);
+        gauge("server_up", "Whether the server answers.", |server| {
+            matches!(*server.upstream.state().borrow(), State::Ready(_)).into()
+        });
+        gauge("server_tools", "Tools the server lists.", |server| {
+            server.tools.all().len() as u64
+        });
         let help = "Tools that declare an output schema.";
-        gauge("server_output_schemas", help, &declared);
+        gauge("server_output_schemas", help, |server| {
+            output_schemas(server).count() as u64
+        });
         let help = "Declared output schemas that cannot be enforced.";
-        gauge("server_unenforceable_schemas", help, &unenforceable);
+        gauge("server_unenforceable_schemas", help, |server| {
+            let enforceable = output_schemas(server);
+            enforceable.filter(|enforceable| !enforceable).count() as u64
+        });
     }
 
     /// How every configured server is: 1 for its state, 0 for the others.
@@ -238,6 +246,12 @@ impl Page {
         self.family(name, "gauge", "Whether the last write succeeded.");
         self.sample(name, &[], stats.healthy.into());
     }
+}
+
+/// Of each output schema that a server's tools declare, whether it can be enforced.
+fn output_schemas(server: &Server) -> impl Iterator<Item = bool> {
+    let tools = server.tools.all().iter();
+    tools.filter_map(|tool| Some(tool.contract().output()?.schema().is_ok()))
 }
 
 fn read(counter: &AtomicU64) -> u64 {

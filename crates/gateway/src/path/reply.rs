@@ -57,6 +57,10 @@ impl Reply {
         }
     }
 
+    fn result(id: &[u8], result: &[u8]) -> Self {
+        Self::text(StatusCode::OK, envelope(id, "result", result))
+    }
+
     fn text(status: StatusCode, text: Vec<u8>) -> Self {
         Self {
             status,
@@ -95,18 +99,16 @@ fn failed(inspected: &Inspected, id: &[u8]) -> Reply {
         None => "blocked",
     };
     let message = quote(inspected.answer().unwrap_or("Internal error"));
-    let error = format!(
-        r#"{{"code":-32603,"message":{},"data":{{"kind":"{kind}"}}}}"#,
-        String::from_utf8_lossy(&message)
-    );
-    Reply::text(StatusCode::OK, envelope(id, "error", error.as_bytes()))
+    error(id, &String::from_utf8_lossy(&message), kind)
 }
 
-/// The reply to a call that ended in a bug of ours.
+/// The reply to a call that ended in a bug of the gateway.
 pub(crate) fn internal_error(id: &[u8]) -> Reply {
-    let kind = Refusal::Internal.kind();
-    let error =
-        format!(r#"{{"code":-32603,"message":"Internal error","data":{{"kind":"{kind}"}}}}"#);
+    error(id, "\"Internal error\"", Refusal::Internal.kind())
+}
+
+fn error(id: &[u8], message: &str, kind: &str) -> Reply {
+    let error = format!(r#"{{"code":-32603,"message":{message},"data":{{"kind":"{kind}"}}}}"#);
     Reply::text(StatusCode::OK, envelope(id, "error", error.as_bytes()))
 }
 
@@ -147,10 +149,7 @@ pub(crate) fn initialized(
         r#"{{"protocolVersion":"{version}","capabilities":{},"serverInfo":{IDENTITY}"#,
         offer.json()
     );
-    Reply::text(
-        StatusCode::OK,
-        envelope(id, "result", &with_instructions(result, instructions)),
-    )
+    Reply::result(id, &with_instructions(result, instructions))
 }
 
 /// The answer to `server/discover`.
@@ -160,10 +159,7 @@ pub(crate) fn discovered(id: &[u8], offer: Offer, instructions: Option<&Listing>
         versions(),
         offer.json()
     );
-    Reply::text(
-        StatusCode::OK,
-        envelope(id, "result", &with_instructions(result, instructions)),
-    )
+    Reply::result(id, &with_instructions(result, instructions))
 }
 
 /// The answer to `tools/list`: an array of tools as it was captured. Modern clients are told how
@@ -175,7 +171,7 @@ pub(crate) fn tools(id: &[u8], tools: &Listing, ttl_ms: u64, client: ClientEra) 
         ClientEra::Legacy | ClientEra::Unnegotiated => (br#"{"tools":"#, b"}"),
     };
     let result = [before, tools.bytes(), after].concat();
-    Reply::text(StatusCode::OK, envelope(id, "result", &result))
+    Reply::result(id, &result)
 }
 
 /// The first message of a subscription: what it will be told.
@@ -232,7 +228,7 @@ fn subscribed(method: &str, params: &[u8], id: &[u8]) -> Bytes {
 
 /// The answer to what has been done: `ping`, `logging/setLevel`.
 pub(crate) fn empty_result(id: &[u8]) -> Reply {
-    Reply::text(StatusCode::OK, envelope(id, "result", b"{}"))
+    Reply::result(id, b"{}")
 }
 
 /// The replies to several messages at once.

@@ -17,43 +17,45 @@ impl Page {
         if stats.is_empty() {
             return;
         }
+        let all: Vec<(&str, &Stats)> = stats.iter().map(|one| (&*one.name, one)).collect();
+        let all = ("classifier", &*all);
         let help = "Results by the worst verdict about them.";
-        self.by(
+        let verdicts = |one: &Stats, at: usize| one.verdicts.get(at).copied();
+        self.sets(
             ("classifier_results_total", help),
-            &stats,
+            all,
             ("verdict", &VERDICTS),
-            |one| &one.verdicts,
+            verdicts,
         );
         let help = "Results that were not screened, or not wholly, by reason.";
-        let reasons = Error::REASONS;
-        self.by(
+        let errors = |one: &Stats, at: usize| one.errors.get(at).copied();
+        self.sets(
             ("classifier_errors_total", help),
-            &stats,
-            ("reason", &reasons),
-            |one| &one.errors,
+            all,
+            ("reason", &Error::REASONS),
+            errors,
         );
         let help = "Results that were forwarded unscreened, because on_error is open.";
-        self.one(
+        let unscreened = |one: &Stats| one.forwarded_unscreened;
+        self.single(
             "classifier_forwarded_unscreened_total",
-            "counter",
-            help,
-            &stats,
-            |one| one.forwarded_unscreened,
+            ("counter", help),
+            all,
+            unscreened,
         );
         let help = "Chunks of text with a verdict.";
-        self.one("classifier_chunks_total", "counter", help, &stats, |one| {
+        self.single("classifier_chunks_total", ("counter", help), all, |one| {
             one.chunks
         });
         let help = "Chunks whose verdict was remembered.";
-        self.one(
+        self.single(
             "classifier_cache_hits_total",
-            "counter",
-            help,
-            &stats,
+            ("counter", help),
+            all,
             |one| one.remembered,
         );
         let help = "Whether it is left alone after failures.";
-        self.one("classifier_paused", "gauge", help, &stats, |one| {
+        self.single("classifier_paused", ("gauge", help), all, |one| {
             one.paused.into()
         });
         let name = "classifier_seconds_total";
@@ -74,35 +76,6 @@ impl Page {
             .zip(panel.skipped())
         {
             self.sample(name, &[("reason", reason)], count);
-        }
-    }
-
-    fn by<const N: usize>(
-        &mut self,
-        (name, help): (&str, &str),
-        stats: &[Stats],
-        (label, words): (&str, &[&str; N]),
-        counts: impl Fn(&Stats) -> &[u64; N],
-    ) {
-        self.family(name, "counter", help);
-        for one in stats {
-            for (word, count) in words.iter().zip(counts(one)) {
-                self.sample(name, &[("classifier", &one.name), (label, word)], *count);
-            }
-        }
-    }
-
-    fn one(
-        &mut self,
-        name: &str,
-        kind: &str,
-        help: &str,
-        stats: &[Stats],
-        count: impl Fn(&Stats) -> u64,
-    ) {
-        self.family(name, kind, help);
-        for one in stats {
-            self.sample(name, &[("classifier", &one.name)], count(one));
         }
     }
 }
