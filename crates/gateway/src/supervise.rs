@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use countersign_client::{
-    Diagnostics, HttpSupervisor, HttpTransport, Known, Limits, Observer, Program, Shares,
-    State, StdioSupervisor, Supervisor,
+    Diagnostics, HttpSupervisor, HttpTransport, Known, Limits, Observer, Program, Shares, State,
+    StdioSupervisor, Supervisor,
 };
 use countersign_config::{Config, Protocol, Server, Transport};
 use countersign_dial::{Budget, Site, SiteError};

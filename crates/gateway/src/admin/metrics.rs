@@ -3,8 +3,8 @@
 
 mod classifiers;
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use countersign_audit::{DECISIONS, Decision, STAGES, Stage, Status, escape_controls};
 use countersign_client::State;

@@ -14,6 +14,9 @@ use countersign_fixture::{Answer, Body, LogListener, Script, Step, Tool, executa
 use countersign_gateway::Gateway;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use crate::support::{ADMIN_KEY, KEY, Rig, WAIT, raise_file_limit, text};
 
@@ -243,6 +246,41 @@ fn tools() -> Script {
     Script::new("x")
         .tool(slow.steps(vec![Step::DelayMs(1500), result()]))
         .tool(quick.steps(vec![Step::DelayMs(20), result()]))
+}
+
+#[tokio::test]
+async fn a_request_is_decided_by_the_configuration_it_came_in_under() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let server = scripted(folder.path(), "x", &tools(), None);
+    let following = Following::over(folder, &json!({ "x": server }), &settings(true)).await;
+    let rig = &following.rig;
+    let params = r#"{"name":"quick","arguments":{}}"#;
+    let call = request("\"early\"", "tools/call", params);
+    let head = format!(
+        "POST /mcp/s/x HTTP/1.1\r\nHost: localhost\r\nX-API-Key: {KEY}\r\nConnection: close\r\n\
+         Expect: 100-continue\r\nContent-Length: {}\r\n\r\n",
+        call.len()
+    );
+    let reply = async {
+        let stream = TcpStream::connect(rig.gateway.address()).await;
+        let mut stream = stream.expect("it listens");
+        stream.write_all(head.as_bytes()).await.expect("sent");
+        // The gateway asks for the body once it has admitted the request.
+        let mut interim = *b"HTTP/1.1 000 Continue\r\n\r\n";
+        stream.read_exact(&mut interim).await.expect("an answer");
+        assert_eq!(text(&interim), "HTTP/1.1 100 Continue\r\n\r\n");
+        following.change(&settings(false)).await;
+        stream.write_all(&call).await.expect("sent");
+        let mut reply = Vec::new();
+        stream.read_to_end(&mut reply).await.expect("a reply");
+        text(&reply)
+    };
+    let reply = timeout(WAIT, reply).await.expect("in time");
+    assert!(reply.contains("a<|im_end|>b"), "{reply}");
+    assert_eq!(records(rig, "early").await[0]["mode"], "off");
+    let later = rig.client("/mcp/s/x").call("quick", "{}").await;
+    let later = text(&later.expect("an answer").body);
+    assert!(later.contains("a(removed: control token)b"), "{later}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
