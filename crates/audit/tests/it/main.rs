@@ -2,6 +2,7 @@
 
 mod chain;
 mod commit;
+mod earlier;
 mod export;
 mod follow;
 mod private;
