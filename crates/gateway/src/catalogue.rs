@@ -23,7 +23,6 @@ use tokio::time::{Instant, sleep};
 
 use budget::ListBudget;
 pub(crate) use descriptions::clean_instructions;
-pub use survey::Tally;
 pub(crate) use survey::survey;
 
 use crate::events;

@@ -14,9 +14,9 @@ use countersign_wire::version::{LEGACY, MODERN};
 use tokio::sync::{oneshot, watch};
 use tokio::time::timeout;
 
-pub use crate::catalogue::Tally;
 use crate::catalogue::survey;
 use crate::events::Events;
+pub use crate::state::Tally;
 use crate::supervise::{Means, diagnostics, supervisor};
 
 /// Every version of the protocol that servers may speak, the newest first.

@@ -9,6 +9,7 @@ pub(crate) mod names;
 mod server_state;
 mod settings;
 mod snapshot;
+mod tally;
 mod tool;
 mod tools;
 mod words;
@@ -27,6 +28,7 @@ pub(crate) use index::{Index, Posting, truncate};
 pub(crate) use server_state::ServerState;
 pub(crate) use settings::Settings;
 pub(crate) use snapshot::{Server, Snapshot};
+pub use tally::Tally;
 pub(crate) use tool::{Naming, Tool};
 pub(crate) use tools::Tools;
 pub(crate) use words::words;
@@ -139,5 +141,28 @@ impl Relisting {
         if tool.is_some_and(|tool| tool.lists_conforming()) {
             state.change(|snapshot| snapshot.replacing(server, Server::relisted));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use countersign_config::{Config, Environment};
+
+    use super::*;
+
+    #[test]
+    fn a_snapshot_replaces_only_the_one_it_was_made_from() {
+        let config = Config::embedded(&Environment::empty());
+        let settings = Arc::new(Settings::new(config, None));
+        let snapshot = || Snapshot::new(Arc::clone(&settings), Vec::new());
+        let state = State::new(snapshot());
+        let (before, mut changes) = (state.load(), state.changes());
+        assert!(state.compare_and_swap(&before, snapshot()));
+        assert!(changes.has_changed().expect("the state is there"));
+        changes.mark_unchanged();
+        let current = state.load();
+        assert!(!state.compare_and_swap(&before, snapshot()));
+        assert!(Arc::ptr_eq(&current, &state.load()));
+        assert!(!changes.has_changed().expect("the state is there"));
     }
 }

@@ -10,7 +10,7 @@ use countersign_audit::{DECISIONS, Decision, STAGES, Stage, Status, escape_contr
 use countersign_client::State;
 
 use crate::services::{BOUNDS, Counts, Metrics, Services};
-use crate::state::{Server, ServerState, Snapshot};
+use crate::state::{Server, ServerState, Snapshot, Tally};
 
 /// Everything there is to read at this moment.
 pub(super) fn render(services: &Services, snapshot: &Snapshot) -> String {
@@ -184,27 +184,27 @@ impl Page {
 
     /// What the servers are able to: a schema that cannot be enforced must be seen.
     fn upstreams(&mut self, servers: &[Server]) {
-        let servers: Vec<(&str, &Server)> = servers
-            .iter()
-            .map(|server| (&**server.upstream.name(), server))
-            .collect();
-        let mut gauge = |name: &str, help: &str, value: fn(&Server) -> u64| {
-            self.single(name, ("gauge", help), ("server", &servers), value);
+        let tallies = servers.iter().map(|server| (server, server.tools.tally()));
+        let tallies: Vec<(&Server, Tally)> = tallies.collect();
+        let named = tallies.iter().map(|one| (&**one.0.upstream.name(), one));
+        let named: Vec<(&str, &(&Server, Tally))> = named.collect();
+        let mut gauge = |name: &str, help: &str, value: fn(&(&Server, Tally)) -> usize| {
+            let value = |one: &(&Server, Tally)| value(one) as u64;
+            self.single(name, ("gauge", help), ("server", &named), value);
         };
-        gauge("server_up", "Whether the server answers.", |server| {
+        gauge("server_up", "Whether the server answers.", |(server, _)| {
             matches!(*server.upstream.state().borrow(), State::Ready(_)).into()
         });
-        gauge("server_tools", "Tools the server lists.", |server| {
-            server.tools.all().len() as u64
+        gauge("server_tools", "Tools the server lists.", |(_, tally)| {
+            tally.tools
         });
         let help = "Tools that declare an output schema.";
-        gauge("server_output_schemas", help, |server| {
-            output_schemas(server).count() as u64
+        gauge("server_output_schemas", help, |(_, tally)| {
+            tally.output_schemas
         });
         let help = "Declared output schemas that cannot be enforced.";
-        gauge("server_unenforceable_schemas", help, |server| {
-            let enforceable = output_schemas(server);
-            enforceable.filter(|enforceable| !enforceable).count() as u64
+        gauge("server_unenforceable_schemas", help, |(_, tally)| {
+            tally.unenforceable.len()
         });
     }
 
@@ -246,12 +246,6 @@ impl Page {
         self.family(name, "gauge", "Whether the last write succeeded.");
         self.sample(name, &[], stats.healthy.into());
     }
-}
-
-/// Of each output schema that a server's tools declare, whether it can be enforced.
-fn output_schemas(server: &Server) -> impl Iterator<Item = bool> {
-    let tools = server.tools.all().iter();
-    tools.filter_map(|tool| Some(tool.contract().output()?.schema().is_ok()))
 }
 
 fn read(counter: &AtomicU64) -> u64 {

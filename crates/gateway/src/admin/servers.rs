@@ -1,7 +1,6 @@
 //! The servers of the configuration, running or not: how each is, how much of what it declares is enforceable, and the last
 //! lines it wrote to standard error.
 
-use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use countersign_audit::Timestamp;
@@ -11,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{error, ok};
 use crate::path::reply::Body;
-use crate::state::{Server, ServerState, Snapshot, Tool};
+use crate::state::{Server, ServerState, Snapshot};
 use countersign_config as config;
 
 /// So much of a line is shown beside a server.
@@ -76,21 +75,18 @@ fn health(running: Option<&Server>) -> &'static str {
 
 /// How many tools there are, and how many of their schemas can be enforced.
 fn describe_tools(server: &mut Value, running: Option<&Server>) {
-    let tools: &[Arc<Tool>] = running.map_or(&[], |server| server.tools.all());
-    let declared = |tool: &&Arc<Tool>| tool.contract().output().is_some();
-    let reasons: Vec<_> = tools
-        .iter()
-        .filter_map(|tool| {
-            let why = tool.contract().output()?.schema().err()?;
-            Some(json!({ "tool": tool.name(), "reason": why.to_string() }))
-        })
+    let tally = running
+        .map(|server| server.tools.tally())
+        .unwrap_or_default();
+    let unenforceable = tally.unenforceable.iter();
+    let reasons: Vec<_> = unenforceable
+        .map(|(tool, reason)| json!({ "tool": tool, "reason": reason }))
         .collect();
-    let with_schema = tools.iter().filter(declared).count();
     let is_fresh = running.is_some_and(|server| server.tools.fresh);
-    server["tools"] = json!(tools.len());
+    server["tools"] = json!(tally.tools);
     server["list"] = json!(if is_fresh { "fresh" } else { "remembered" });
-    server["output_schemas"] = json!(with_schema);
-    server["enforceable"] = json!(with_schema - reasons.len());
+    server["output_schemas"] = json!(tally.output_schemas);
+    server["enforceable"] = json!(tally.output_schemas - reasons.len());
     server["unenforceable"] = json!(reasons);
 }
 

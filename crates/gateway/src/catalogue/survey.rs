@@ -5,20 +5,7 @@ use countersign_client::Connection;
 use countersign_config::Config;
 
 use super::fetch;
-use crate::state::{Entry, Tool};
-
-/// What a server's list has.
-#[derive(Debug, Default)]
-pub struct Tally {
-    /// How many tools there are.
-    pub tools: usize,
-    /// Entries of the list that are no tools.
-    pub skipped: usize,
-    /// How many declare an output schema.
-    pub output_schemas: usize,
-    /// Tools whose schema cannot be enforced, and why.
-    pub unenforceable: Vec<(String, String)>,
-}
+use crate::state::{Entry, Tally, Tool};
 
 /// Asks a server for its list and counts what is in it.
 pub(crate) async fn survey(
@@ -35,16 +22,8 @@ pub(crate) async fn survey(
             tally.skipped += 1;
             continue;
         };
-        tally.tools += 1;
         let policy = config.policy(server, entry.name());
-        let tool = Tool::capture(entry, server, 0, policy);
-        if let Some(output) = tool.contract().output() {
-            tally.output_schemas += 1;
-            if let Err(why) = output.schema() {
-                let name = tool.name().to_owned();
-                tally.unenforceable.push((name, why.to_string()));
-            }
-        }
+        tally.add(&Tool::capture(entry, server, 0, policy));
     }
     Ok(tally)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use countersign_config::Config;
 
-use super::{Index, Tool};
+use super::{Index, Tally, Tool};
 
 /// The tools of one server.
 #[derive(Debug, Default)]
@@ -72,5 +72,12 @@ impl Tools {
     /// Every tool, in the server's order.
     pub(crate) fn all(&self) -> &[Arc<Tool>] {
         &self.all
+    }
+
+    /// How many there are, and how much of what they declare can be enforced.
+    pub(crate) fn tally(&self) -> Tally {
+        let mut tally = Tally::default();
+        self.all.iter().for_each(|tool| tally.add(tool));
+        tally
     }
 }
