@@ -22,7 +22,7 @@ pub use list::{Declaration, List, ListError};
 use process::Process;
 
 use crate::greeting::Greeting;
-use crate::hello::{HandshakeError, Hello, Identity};
+use crate::hello::{Hello, Identity};
 use crate::http::greet;
 use crate::http::link::Link;
 use crate::http::request::HttpRequest;
@@ -30,6 +30,7 @@ use crate::notes::NoteSink;
 use crate::stdio::handshake;
 use crate::stdio::program::Program;
 use crate::timings::Timings;
+use crate::trouble::Trouble;
 
 /// The memory for the large answers of all calls under way.
 const MEMORY: usize = 1 << 30;
@@ -300,7 +301,7 @@ impl Client {
 }
 
 impl Transport {
-    async fn greet(&self, era: Option<Era>) -> Result<Hello, HandshakeError> {
+    async fn greet(&self, era: Option<Era>) -> Result<Hello, Trouble> {
         let greeting = era.map_or(Greeting::First(Era::Modern), Greeting::Only);
         match self {
             Self::Stdio(process) => handshake::greet(&process.wire, greeting, b"{}").await,

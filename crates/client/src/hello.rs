@@ -4,7 +4,6 @@
 mod versions;
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use countersign_inspect::{Era, Listing};
@@ -13,7 +12,6 @@ use countersign_wire::Capabilities;
 use countersign_wire::json::{member, path};
 use countersign_wire::meta::SERVER_INFO;
 use countersign_wire::version::{LEGACY, MODERN};
-use thiserror::Error;
 
 use crate::trouble::Trouble;
 use versions::{Versions, excerpt};
@@ -54,40 +52,6 @@ pub(crate) enum Discovery {
     Legacy(&'static str),
 }
 
-/// Why there was no handshake.
-#[derive(Debug, Error)]
-pub(crate) enum HandshakeError {
-    #[error("the server went away")]
-    Lost,
-    #[error("{0}")]
-    NoConnection(Arc<str>),
-    #[error("the server answered with an error or with something that is not MCP")]
-    Refused,
-    #[error("the server does not speak the {0} era, which its `era` in the configuration asks for")]
-    OtherEra(Era),
-    #[error("the server refused a request of version {MODERN} with the error {0}")]
-    ModernError(&'static str),
-    #[error("the server answered with the HTTP status {0}")]
-    Status(u16),
-    #[error("the server speaks protocol version {0:?}, which is not supported")]
-    Version(String),
-}
-
-impl HandshakeError {
-    /// What it means for whoever looks into it.
-    pub(crate) fn trouble(&self) -> Trouble {
-        match self {
-            Self::Lost => Trouble::Unreachable,
-            Self::NoConnection(why) => Trouble::NoConnection((**why).to_owned()),
-            Self::Refused => Trouble::NotMcp,
-            Self::OtherEra(era) => Trouble::OtherEra(*era),
-            Self::ModernError(code) => Trouble::ModernError(code),
-            Self::Status(status) => Trouble::Status(*status),
-            Self::Version(version) => Trouble::Version(version.clone()),
-        }
-    }
-}
-
 /// The `params` of an `initialize` request; `capabilities` is an object.
 pub(crate) fn initialize_params(version: &str, capabilities: &[u8]) -> Vec<u8> {
     let capabilities = String::from_utf8_lossy(capabilities);
@@ -101,7 +65,7 @@ pub(crate) fn initialize_params(version: &str, capabilities: &[u8]) -> Vec<u8> {
 impl Discovery {
     /// Reads the answer to `server/discover`. An error that only modern servers send is never taken for the answer of
     /// a legacy server.
-    pub(crate) fn read(bytes: &Bytes) -> Result<Self, HandshakeError> {
+    pub(crate) fn read(bytes: &Bytes) -> Result<Self, Trouble> {
         if let Some(result) = result(bytes) {
             let Some(versions) = member(bytes, result, "supportedVersions") else {
                 return Ok(Self::Legacy(LEGACY[0]));
@@ -117,7 +81,7 @@ impl Discovery {
     }
 
     /// Reads an error that answers `server/discover`, whichever id it carries.
-    pub(crate) fn read_error(bytes: &Bytes) -> Result<Self, HandshakeError> {
+    pub(crate) fn read_error(bytes: &Bytes) -> Result<Self, Trouble> {
         let Some(code) = error_code(bytes) else {
             return Ok(Self::Legacy(LEGACY[0]));
         };
@@ -129,7 +93,7 @@ impl Discovery {
             return versions.unwrap_or_default().shared();
         }
         match MODERN_ERRORS.into_iter().find(|known| code == *known) {
-            Some(code) => Err(HandshakeError::ModernError(code)),
+            Some(code) => Err(Trouble::ModernError(code)),
             None => Ok(Self::Legacy(LEGACY[0])),
         }
     }
@@ -137,14 +101,14 @@ impl Discovery {
 
 impl Hello {
     /// Reads the answer to `initialize`.
-    pub(crate) fn initialized(bytes: &Bytes) -> Result<Self, HandshakeError> {
-        let result = result(bytes).ok_or(HandshakeError::Refused)?;
+    pub(crate) fn initialized(bytes: &Bytes) -> Result<Self, Trouble> {
+        let result = result(bytes).ok_or(Trouble::NotMcp)?;
         let version = member(bytes, result, "protocolVersion")
             .and_then(|version| version.string(bytes))
-            .ok_or(HandshakeError::Refused)?
+            .ok_or(Trouble::NotMcp)?
             .into_owned();
         if !LEGACY.contains(&version.as_str()) {
-            return Err(HandshakeError::Version(excerpt(&version)));
+            return Err(Trouble::Version(excerpt(&version)));
         }
         Ok(Self::read(bytes, result, Era::Legacy, version))
     }

@@ -3,8 +3,6 @@
 mod http;
 mod stdio;
 
-use std::error::Error;
-
 use tokio::sync::{oneshot, watch};
 
 pub use http::{HttpSupervisor, HttpTransport};
@@ -65,9 +63,7 @@ pub struct End {
     /// What it ended with, as a shell says it: above 128 for a signal. `None` if it was ended.
     pub code: Option<u8>,
     /// Why it never served, if that is known.
-    pub error: Option<Box<dyn Error + Send + Sync>>,
-    /// The same, for whoever looks into it.
-    pub trouble: Option<Trouble>,
+    pub error: Option<Trouble>,
     /// The last lines it wrote to standard error, if those were kept, made safe for a terminal.
     pub stderr: String,
 }

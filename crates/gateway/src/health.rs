@@ -114,7 +114,7 @@ impl From<Trouble> for Failure {
 
 impl From<End> for Failure {
     fn from(end: End) -> Self {
-        let trouble = match (end.code, end.trouble) {
+        let trouble = match (end.code, end.error) {
             (Some(code), None | Some(Trouble::Unreachable)) => Trouble::Exited(code),
             (_, Some(trouble)) => trouble,
             (None, None) => Trouble::Unreachable,

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use countersign_tape::{Envelope, Hard, Member, scan};
 use thiserror::Error;
 
-use crate::hello::HandshakeError;
 use crate::http::failure::Failure;
+use crate::trouble::Trouble;
 
 /// A request and what came of it.
 #[derive(Clone, Debug)]
@@ -100,16 +100,14 @@ pub enum ConnectError {
     Version(String),
 }
 
-impl From<HandshakeError> for ConnectError {
-    fn from(error: HandshakeError) -> Self {
+impl From<Trouble> for ConnectError {
+    fn from(error: Trouble) -> Self {
         match error {
-            HandshakeError::Lost => Self::Greeting(Fault::Closed),
-            HandshakeError::NoConnection(_) => Self::Greeting(Fault::Unreachable),
-            HandshakeError::Status(status) => Self::Greeting(Fault::Status(status)),
-            HandshakeError::Version(version) => Self::Version(version),
-            HandshakeError::Refused
-            | HandshakeError::OtherEra(_)
-            | HandshakeError::ModernError(_) => Self::Refused,
+            Trouble::Unreachable => Self::Greeting(Fault::Closed),
+            Trouble::NoConnection(_) => Self::Greeting(Fault::Unreachable),
+            Trouble::Status(status) => Self::Greeting(Fault::Status(status)),
+            Trouble::Version(version) => Self::Version(version),
+            _ => Self::Refused,
         }
     }
 }

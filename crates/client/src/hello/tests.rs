@@ -42,7 +42,8 @@ fn a_modern_server_of_another_version_is_not_taken_for_a_legacy_one() {
         unsupported(r#"{"supported":["2027-01-01",7,"2028-01-01"]}"#),
         discovery(r#""result":{"supportedVersions":["2027-01-01","2028-01-01"]}"#),
     ] {
-        let expected = r#"the server speaks protocol version "2027-01-01, 2028-01-01", which is not supported"#;
+        let expected =
+            r#"it speaks protocol version "2027-01-01, 2028-01-01", which is not supported"#;
         assert_eq!(other.expect_err("nothing is shared"), expected);
     }
     for unnamed in [

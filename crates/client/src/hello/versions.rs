@@ -5,8 +5,9 @@ use bytes::Bytes;
 use countersign_tape::{Span, elements};
 use countersign_wire::version::{LEGACY, MODERN};
 
-use super::{Discovery, HandshakeError};
+use super::Discovery;
 use crate::diagnostics;
+use crate::trouble::Trouble;
 
 /// So many bytes of a version that is not known are kept.
 const LONGEST_VERSION: usize = 64;
@@ -53,15 +54,15 @@ impl Versions {
 
     /// How to go on with a server that does not speak our modern version: with the newest legacy version that both
     /// speak, if there is one.
-    pub(crate) fn shared(&self) -> Result<Discovery, HandshakeError> {
+    pub(crate) fn shared(&self) -> Result<Discovery, Trouble> {
         if let Some(version) = LEGACY.into_iter().find(|version| self.contains(version)) {
             return Ok(Discovery::Legacy(version));
         }
         if self.contains(MODERN) {
             // It names the version that it has just refused.
-            return Err(HandshakeError::Refused);
+            return Err(Trouble::NotMcp);
         }
-        Err(HandshakeError::Version(self.shown()))
+        Err(Trouble::Version(self.shown()))
     }
 
     fn shown(&self) -> String {

@@ -7,7 +7,7 @@ use countersign_dial::ReadError;
 use countersign_inspect::Refusal;
 use hyper::StatusCode;
 
-use crate::hello::HandshakeError;
+use crate::trouble::Trouble;
 
 /// Why a request has no answer.
 #[derive(Clone, Debug)]
@@ -54,13 +54,13 @@ impl From<ReadError> for Failure {
     }
 }
 
-impl From<Failure> for HandshakeError {
+impl From<Failure> for Trouble {
     fn from(failure: Failure) -> Self {
         match failure {
-            Failure::NotSent(why) => Self::NoConnection(why),
-            Failure::Lost => Self::Lost,
+            Failure::NotSent(why) => Self::NoConnection((*why).to_owned()),
+            Failure::Lost => Self::Unreachable,
             Failure::Status(status, _) => Self::Status(status.as_u16()),
-            Failure::Malformed | Failure::TooLarge | Failure::Busy => Self::Refused,
+            Failure::Malformed | Failure::TooLarge | Failure::Busy => Self::NotMcp,
         }
     }
 }

@@ -17,24 +17,23 @@ use super::failure::Failure;
 use super::link::{Answer, Link};
 use super::session::Session;
 use crate::greeting::Greeting;
-use crate::hello::{Discovery, HandshakeError, Hello, initialize_params};
+use crate::hello::{Discovery, Hello, initialize_params};
 use crate::notes::NoteSink;
 use crate::timings::Timings;
+use crate::trouble::Trouble;
 
 /// A legacy server may keep silent about a method it does not know.
 const PROBE: Duration = Duration::from_secs(5);
 
 /// Greets the server and leaves the link with a session.
-pub(crate) async fn greet(link: &Arc<Link>, greeting: Greeting) -> Result<Hello, HandshakeError> {
+pub(crate) async fn greet(link: &Arc<Link>, greeting: Greeting) -> Result<Hello, Trouble> {
     match greeting {
         Greeting::First(Era::Legacy) => match initialize(link, LEGACY[0]).await {
             // It may have learnt something since.
-            Err(HandshakeError::Refused | HandshakeError::Status(_)) => {
-                match discover(link).await? {
-                    Discovery::Modern(hello) => Ok(hello),
-                    Discovery::Legacy(_) => Err(HandshakeError::Refused),
-                }
-            }
+            Err(Trouble::NotMcp | Trouble::Status(_)) => match discover(link).await? {
+                Discovery::Modern(hello) => Ok(hello),
+                Discovery::Legacy(_) => Err(Trouble::NotMcp),
+            },
             settled => settled,
         },
         Greeting::First(Era::Modern) => match discover(link).await? {
@@ -43,17 +42,17 @@ pub(crate) async fn greet(link: &Arc<Link>, greeting: Greeting) -> Result<Hello,
         },
         Greeting::Only(Era::Modern) => match discover(link).await? {
             Discovery::Modern(hello) => Ok(hello),
-            Discovery::Legacy(_) => Err(HandshakeError::OtherEra(Era::Modern)),
+            Discovery::Legacy(_) => Err(Trouble::OtherEra(Era::Modern)),
         },
         Greeting::Only(Era::Legacy) => match initialize(link, LEGACY[0]).await {
-            Err(HandshakeError::Refused) => Err(HandshakeError::OtherEra(Era::Legacy)),
+            Err(Trouble::NotMcp) => Err(Trouble::OtherEra(Era::Legacy)),
             settled => settled,
         },
     }
 }
 
 /// The modern way.
-async fn discover(link: &Arc<Link>) -> Result<Discovery, HandshakeError> {
+async fn discover(link: &Arc<Link>) -> Result<Discovery, Trouble> {
     let session = Session::new(&link.site, Era::Modern, MODERN, None);
     let params = message::own_params(Era::Modern, b"");
     let asked = timeout(PROBE, ask(link, &session, "server/discover", &params)).await;
@@ -67,7 +66,7 @@ async fn discover(link: &Arc<Link>) -> Result<Discovery, HandshakeError> {
         }
         Ok(Err(Failure::Status(status, body))) if status.is_client_error() => {
             if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-                return Err(HandshakeError::Status(status.as_u16()));
+                return Err(Trouble::Status(status.as_u16()));
             }
             // A server that has not read the id of the request answers with none.
             Discovery::read_error(&body)
@@ -79,7 +78,7 @@ async fn discover(link: &Arc<Link>) -> Result<Discovery, HandshakeError> {
 }
 
 /// The legacy way, asking for this version: a handshake, and a session if the server wants one.
-pub(crate) async fn initialize(link: &Arc<Link>, version: &str) -> Result<Hello, HandshakeError> {
+pub(crate) async fn initialize(link: &Arc<Link>, version: &str) -> Result<Hello, Trouble> {
     let none = Session::none(&link.site);
     let answer = ask(
         link,

@@ -19,9 +19,10 @@ use tokio::time::timeout;
 use super::failure::Failure;
 use super::link::Link;
 use super::session::Session;
-use crate::hello::{HandshakeError, Hello, initialize_params};
+use crate::hello::{Hello, initialize_params};
 use crate::notes::NoteSink;
 use crate::pending::Pending;
+use crate::trouble::Trouble;
 
 /// How long the stream may take to say where to post.
 const ENDPOINT: Duration = Duration::from_secs(10);
@@ -35,18 +36,16 @@ pub(crate) struct Paired {
 
 impl Paired {
     /// Opens the stream and waits for its first word: where to post.
-    pub(crate) async fn open(
-        link: &Arc<Link>,
-    ) -> Result<(Self, EventStream<Reply>), HandshakeError> {
+    pub(crate) async fn open(link: &Arc<Link>) -> Result<(Self, EventStream<Reply>), Trouble> {
         let mut headers = link.site.headers.clone();
         headers.remove(CONTENT_TYPE);
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         let mut events = link.open(Method::GET, headers, Bytes::new()).await?;
         let first = timeout(ENDPOINT, events.next()).await;
         let Ok(Ok(Some(first))) = first else {
-            return Err(HandshakeError::Refused);
+            return Err(Trouble::NotMcp);
         };
-        let place = endpoint(&link.site, &first).ok_or(HandshakeError::Refused)?;
+        let place = endpoint(&link.site, &first).ok_or(Trouble::NotMcp)?;
         // Unset before: the link is as old as the stream.
         let _first = link.post_to.set(place);
         let paired = Self {
@@ -57,7 +56,7 @@ impl Paired {
     }
 
     /// Greets the server over the stream.
-    pub(crate) async fn greet(&self) -> Result<Hello, HandshakeError> {
+    pub(crate) async fn greet(&self) -> Result<Hello, Trouble> {
         let id = self.link.id();
         let params = initialize_params(LEGACY[0], b"{}");
         let message = message::request(id, "initialize", &params);

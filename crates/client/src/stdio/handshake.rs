@@ -13,8 +13,9 @@ use tokio::time::timeout;
 
 use super::wire::Wire;
 use crate::greeting::Greeting;
-use crate::hello::{Discovery, HandshakeError, Hello, initialize_params};
+use crate::hello::{Discovery, Hello, initialize_params};
 use crate::notes::NoteSink;
+use crate::trouble::Trouble;
 
 /// A legacy server may keep silent about a method it does not know; a modern one may still be
 /// starting, so it is greeted both ways from then on, and its answer decides.
@@ -28,22 +29,22 @@ pub(crate) async fn greet(
     wire: &Arc<Wire>,
     greeting: Greeting,
     declared: &[u8],
-) -> Result<Hello, HandshakeError> {
+) -> Result<Hello, Trouble> {
     match greeting {
         Greeting::First(Era::Modern) => modern_first(wire, declared).await,
         Greeting::First(Era::Legacy) => legacy_first(wire, declared).await,
         Greeting::Only(Era::Modern) => match discover(wire).await? {
             Discovery::Modern(hello) => Ok(hello),
-            Discovery::Legacy(_) => Err(HandshakeError::OtherEra(Era::Modern)),
+            Discovery::Legacy(_) => Err(Trouble::OtherEra(Era::Modern)),
         },
         Greeting::Only(Era::Legacy) => match initialize(wire, LEGACY[0], declared).await {
-            Err(HandshakeError::Refused) => Err(HandshakeError::OtherEra(Era::Legacy)),
+            Err(Trouble::NotMcp) => Err(Trouble::OtherEra(Era::Legacy)),
             settled => settled,
         },
     }
 }
 
-async fn modern_first(wire: &Arc<Wire>, declared: &[u8]) -> Result<Hello, HandshakeError> {
+async fn modern_first(wire: &Arc<Wire>, declared: &[u8]) -> Result<Hello, Trouble> {
     let mut discovering = pin!(discover(wire));
     match timeout(PROBE, &mut discovering).await {
         Ok(Ok(Discovery::Modern(hello))) => Ok(hello),
@@ -53,15 +54,13 @@ async fn modern_first(wire: &Arc<Wire>, declared: &[u8]) -> Result<Hello, Handsh
     }
 }
 
-async fn legacy_first(wire: &Arc<Wire>, declared: &[u8]) -> Result<Hello, HandshakeError> {
+async fn legacy_first(wire: &Arc<Wire>, declared: &[u8]) -> Result<Hello, Trouble> {
     let mut initializing = pin!(initialize(wire, LEGACY[0], declared));
     match timeout(START_UP, &mut initializing).await {
-        Ok(Err(refused @ (HandshakeError::Refused | HandshakeError::Version(_)))) => {
-            match discover(wire).await? {
-                Discovery::Modern(hello) => Ok(hello),
-                Discovery::Legacy(_) => Err(refused),
-            }
-        }
+        Ok(Err(refused @ (Trouble::NotMcp | Trouble::Version(_)))) => match discover(wire).await? {
+            Discovery::Modern(hello) => Ok(hello),
+            Discovery::Legacy(_) => Err(refused),
+        },
         Ok(settled) => settled,
         Err(_) => either(pin!(discover(wire)), initializing).await,
     }
@@ -69,9 +68,9 @@ async fn legacy_first(wire: &Arc<Wire>, declared: &[u8]) -> Result<Hello, Handsh
 
 /// The first greeting that the server takes; the second refusal if it takes none.
 async fn either(
-    mut modern: Pin<&mut impl Future<Output = Result<Discovery, HandshakeError>>>,
-    mut legacy: Pin<&mut impl Future<Output = Result<Hello, HandshakeError>>>,
-) -> Result<Hello, HandshakeError> {
+    mut modern: Pin<&mut impl Future<Output = Result<Discovery, Trouble>>>,
+    mut legacy: Pin<&mut impl Future<Output = Result<Hello, Trouble>>>,
+) -> Result<Hello, Trouble> {
     tokio::select! {
         biased;
         discovery = &mut modern => match discovery? {
@@ -80,10 +79,10 @@ async fn either(
         },
         hello = &mut legacy => match hello {
             // It is up, and was asked the other thing too.
-            Err(HandshakeError::Refused) => match timeout(PROBE, modern).await {
+            Err(Trouble::NotMcp) => match timeout(PROBE, modern).await {
                 Ok(Ok(Discovery::Modern(hello))) => Ok(hello),
                 Ok(Err(error)) => Err(error),
-                _ => Err(HandshakeError::Refused),
+                _ => Err(Trouble::NotMcp),
             },
             settled => settled,
         },
@@ -91,28 +90,24 @@ async fn either(
 }
 
 /// The modern way.
-async fn discover(wire: &Arc<Wire>) -> Result<Discovery, HandshakeError> {
+async fn discover(wire: &Arc<Wire>) -> Result<Discovery, Trouble> {
     let params = message::own_params(Era::Modern, b"");
     match ask(wire, "server/discover", params).await {
         Ok(answer) => Discovery::read(&answer),
-        Err(HandshakeError::Refused) => Ok(Discovery::Legacy(LEGACY[0])),
+        Err(Trouble::NotMcp) => Ok(Discovery::Legacy(LEGACY[0])),
         Err(error) => Err(error),
     }
 }
 
 /// The legacy way, asking for this version.
-async fn initialize(
-    wire: &Arc<Wire>,
-    version: &str,
-    declared: &[u8],
-) -> Result<Hello, HandshakeError> {
+async fn initialize(wire: &Arc<Wire>, version: &str, declared: &[u8]) -> Result<Hello, Trouble> {
     let bytes = ask(wire, "initialize", initialize_params(version, declared)).await?;
     let hello = Hello::initialized(&bytes)?;
     wire.tell(&message::notification("notifications/initialized"));
     Ok(hello)
 }
 
-async fn ask(wire: &Arc<Wire>, method: &str, params: Vec<u8>) -> Result<Bytes, HandshakeError> {
+async fn ask(wire: &Arc<Wire>, method: &str, params: Vec<u8>) -> Result<Bytes, Trouble> {
     let slot = wire.ask(&NoteSink::closed(), |id| {
         Ok(message::line(id, method, &params))
     });
@@ -121,8 +116,8 @@ async fn ask(wire: &Arc<Wire>, method: &str, params: Vec<u8>) -> Result<Bytes, H
         Err(refusal) => Err(refusal),
     };
     answer.map_err(|refusal| match refusal {
-        Refusal::Lost => HandshakeError::Lost,
-        _ => HandshakeError::Refused,
+        Refusal::Lost => Trouble::Unreachable,
+        _ => Trouble::NotMcp,
     })
 }
 

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use countersign_dial::{Budget, Site};
 use countersign_inspect::Era;
-use thiserror::Error;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
@@ -15,7 +14,7 @@ use crate::connection::Connection;
 use crate::diagnostics::Diagnostics;
 use crate::eras::Eras;
 use crate::greeting::Greeting;
-use crate::hello::{HandshakeError, Hello};
+use crate::hello::Hello;
 use crate::http::link::Link;
 use crate::http::paired::Paired;
 use crate::http::{self, greet, listen};
@@ -66,15 +65,6 @@ pub struct HttpSupervisor {
     pub diagnostics: Arc<Diagnostics>,
 }
 
-/// Why a server cannot be called.
-#[derive(Debug, Error)]
-enum StartError {
-    #[error("the server could not be greeted")]
-    Handshake(#[source] HandshakeError),
-    #[error("the server did not answer in time")]
-    TimedOut,
-}
-
 impl HttpSupervisor {
     /// Keeps in touch until told to stop.
     pub async fn run(self, mut stop: watch::Receiver<bool>) {
@@ -104,7 +94,7 @@ impl HttpSupervisor {
     }
 
     /// From the greeting until the server is not there any more; the error if there was no greeting.
-    async fn live(&self, link: &Arc<Link>) -> Option<StartError> {
+    async fn live(&self, link: &Arc<Link>) -> Option<Trouble> {
         self.diagnostics.begin();
         if self.transport == HttpTransport::Sse {
             return self.live_paired(link).await;
@@ -133,7 +123,7 @@ impl HttpSupervisor {
     }
 
     /// The same over the transport before this one.
-    async fn live_paired(&self, link: &Arc<Link>) -> Option<StartError> {
+    async fn live_paired(&self, link: &Arc<Link>) -> Option<Trouble> {
         let (paired, events) = match in_time(Paired::open(link)).await {
             Ok(opened) => opened,
             Err(error) => return Some(error),
@@ -173,8 +163,8 @@ impl HttpSupervisor {
         )
     }
 
-    fn report(&self, failed: Option<&StartError>, wait: Duration) {
-        let trouble = failed.map_or(Trouble::Unreachable, StartError::trouble);
+    fn report(&self, failed: Option<&Trouble>, wait: Duration) {
+        let trouble = failed.unwrap_or(&Trouble::Unreachable);
         let reason = self.diagnostics.fail(&trouble.to_string(), wait);
         let failure = ServerFailure {
             server: &self.server,
@@ -188,11 +178,9 @@ impl HttpSupervisor {
 }
 
 /// A step of the greeting, which may take only so long.
-async fn in_time<T>(
-    step: impl Future<Output = Result<T, HandshakeError>>,
-) -> Result<T, StartError> {
+async fn in_time<T>(step: impl Future<Output = Result<T, Trouble>>) -> Result<T, Trouble> {
     match timeout(GREET, step).await {
-        Ok(outcome) => outcome.map_err(StartError::Handshake),
-        Err(_) => Err(StartError::TimedOut),
+        Ok(outcome) => outcome,
+        Err(_) => Err(Trouble::Silent),
     }
 }

@@ -4,14 +4,12 @@
 mod life;
 mod once;
 
-use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_dial::{Budget, Child, Lines, Pipes};
 use countersign_inspect::Era;
 use countersign_wire::message;
-use thiserror::Error;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
@@ -21,7 +19,7 @@ use crate::connection::Connection;
 use crate::diagnostics::Diagnostics;
 use crate::eras::Eras;
 use crate::greeting::Greeting;
-use crate::hello::{HandshakeError, Hello};
+use crate::hello::Hello;
 use crate::notes::NoteSink;
 use crate::observer::{Observer, ServerFailure};
 use crate::retry::{Tries, rest};
@@ -32,6 +30,7 @@ use crate::stdio::outbox::Outbox;
 use crate::stdio::peer::{Introduction, Peer};
 use crate::stdio::program::Program;
 use crate::stdio::wire::{Slot, Wire};
+use crate::trouble::Trouble;
 
 /// How long a server may take to come up: package runners download first.
 const START: Duration = Duration::from_mins(1);
@@ -61,17 +60,6 @@ pub struct StdioSupervisor {
     pub peer: Option<Arc<Peer>>,
 }
 
-/// Why a child is not running.
-#[derive(Debug, Error)]
-enum StartError {
-    #[error("the command could not be run")]
-    Spawn(#[source] io::Error),
-    #[error("the server did not complete the handshake")]
-    Handshake(#[source] HandshakeError),
-    #[error("the server did not complete the handshake in time")]
-    TimedOut,
-}
-
 impl StdioSupervisor {
     /// Keeps the child alive until told to stop, then ends it.
     pub async fn run(self, mut stop: watch::Receiver<bool>) {
@@ -99,7 +87,7 @@ impl StdioSupervisor {
         self.diagnostics.begin();
         let (mut child, pipes) = match Child::start(self.program.command()) {
             Ok(started) => started,
-            Err(error) => return Life::failed(StartError::Spawn(error)),
+            Err(error) => return Life::failed(Trouble::Spawn(error.to_string())),
         };
         self.diagnostics.read_from(child.stderr());
         let (wire, reader) = self.connect(pipes);
@@ -144,7 +132,7 @@ impl StdioSupervisor {
     }
 
     /// Greets the server and offers the connection; comes back only if there was no greeting.
-    async fn serve(&self, wire: &Arc<Wire>, next: &mut Option<Era>) -> StartError {
+    async fn serve(&self, wire: &Arc<Wire>, next: &mut Option<Era>) -> Trouble {
         let client = match &self.peer {
             Some(peer) => peer.introduced().await,
             None => Introduction::default(),
@@ -158,13 +146,13 @@ impl StdioSupervisor {
         let hello = match timeout(START, greet(wire, greeting, &client.capabilities)).await {
             Ok(Ok(hello)) => hello,
             Ok(Err(error)) => {
-                if !matches!(error, HandshakeError::Lost) {
+                if !matches!(error, Trouble::Unreachable) {
                     *next = None;
                     self.eras.forget();
                 }
-                return StartError::Handshake(error);
+                return error;
             }
-            Err(_) => return StartError::TimedOut,
+            Err(_) => return Trouble::Silent,
         };
         *next = Some(hello.era);
         self.remember(hello.era, &client);

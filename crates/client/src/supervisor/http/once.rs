@@ -5,10 +5,9 @@ use std::sync::Arc;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use super::{FAREWELL, HttpSupervisor, StartError};
+use super::{FAREWELL, HttpSupervisor};
 use crate::state::State;
 use crate::supervisor::End;
-use crate::trouble::Trouble;
 
 impl HttpSupervisor {
     /// Keeps in touch until the server is gone or we are told to stop; then there is nothing to tell.
@@ -23,22 +22,11 @@ impl HttpSupervisor {
             drop(timeout(FAREWELL, link.end()).await);
             return None;
         };
-        let trouble = failed.as_ref().map(StartError::trouble);
         Some(End {
             served: failed.is_none(),
             code: None,
-            trouble,
             stderr: String::new(),
-            error: failed.map(Into::into),
+            error: failed,
         })
-    }
-}
-
-impl StartError {
-    pub(crate) fn trouble(&self) -> Trouble {
-        match self {
-            Self::Handshake(error) => error.trouble(),
-            Self::TimedOut => Trouble::Silent,
-        }
     }
 }

@@ -3,14 +3,12 @@
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-use super::StartError;
-use crate::hello::HandshakeError;
 use crate::trouble::Trouble;
 
 /// How one life of a child went.
 pub(super) struct Life {
     /// Why it never served.
-    pub(super) failed: Option<StartError>,
+    pub(super) failed: Option<Trouble>,
     /// Whether it could be called at all.
     pub(super) served: bool,
     pub(super) status: Option<ExitStatus>,
@@ -19,7 +17,7 @@ pub(super) struct Life {
 }
 
 impl Life {
-    pub(super) fn failed(error: StartError) -> Self {
+    pub(super) fn failed(error: Trouble) -> Self {
         Self {
             failed: Some(error),
             served: false,
@@ -30,10 +28,7 @@ impl Life {
 
     /// Whether the child went by itself.
     pub(super) fn left(&self) -> bool {
-        matches!(
-            &self.failed,
-            None | Some(StartError::Handshake(HandshakeError::Lost))
-        )
+        matches!(&self.failed, None | Some(Trouble::Unreachable))
     }
 
     /// Why the child does not run any more.
@@ -42,7 +37,7 @@ impl Life {
         match (status, &self.failed) {
             (Some(status), _) if self.served => format!("it ended with {status}"),
             (Some(status), _) => format!("it ended with {status} before it spoke MCP"),
-            (None, Some(error)) => error.trouble().to_string(),
+            (None, Some(error)) => error.to_string(),
             (None, None) => Trouble::Unreachable.to_string(),
         }
     }

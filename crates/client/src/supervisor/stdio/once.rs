@@ -8,10 +8,9 @@ use std::process::ExitStatus;
 use countersign_inspect::Era;
 use tokio::sync::watch;
 
-use super::{Life, StartError, StdioSupervisor};
+use super::{Life, StdioSupervisor};
 use crate::state::State;
 use crate::supervisor::End;
-use crate::trouble::Trouble;
 
 /// So often is it greeted: beginning in one era, and then in the other.
 const GREETINGS: u32 = 2;
@@ -50,19 +49,8 @@ impl From<Life> for End {
         Self {
             served: life.served,
             code: life.status.filter(|_| life.left()).and_then(code),
-            trouble: life.failed.as_ref().map(StartError::trouble),
             stderr: life.stderr.join("\n"),
-            error: life.failed.map(Into::into),
-        }
-    }
-}
-
-impl StartError {
-    pub(crate) fn trouble(&self) -> Trouble {
-        match self {
-            Self::Spawn(error) => Trouble::Spawn(error.to_string()),
-            Self::Handshake(error) => error.trouble(),
-            Self::TimedOut => Trouble::Silent,
+            error: life.failed,
         }
     }
 }
