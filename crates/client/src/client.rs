@@ -21,6 +21,7 @@ pub use exchange::{ConnectError, ErrorReply, Exchange, Fault, Reply};
 pub use list::{Declaration, List, ListError};
 use process::Process;
 
+use crate::error::Error;
 use crate::greeting::Greeting;
 use crate::hello::{Hello, Identity};
 use crate::http::greet;
@@ -243,7 +244,7 @@ impl Client {
         let asked = Instant::now();
         let mut timings = Timings::default();
         let waited = timeout(wait, self.transport.ask(subject, params, &mut timings)).await;
-        let answer = waited.unwrap_or(Err(Fault::TimedOut));
+        let answer = waited.map_or(Err(Fault::TimedOut), |answer| answer.map_err(Fault::from));
         let done = timings.done.unwrap_or_else(Instant::now);
         let reply = answer.and_then(|(id, message)| {
             let reply = Reply::read(&message, id)?;
@@ -315,15 +316,14 @@ impl Transport {
         subject: &Subject<'_>,
         params: &[u8],
         timings: &mut Timings,
-    ) -> Result<(u64, Bytes), Fault> {
+    ) -> Result<(u64, Bytes), Error> {
         match self {
             Self::Stdio(process) => process.ask(subject.method, params, timings).await,
             Self::Http(link) => {
                 let id = link.id();
                 let notes = NoteSink::closed();
                 let request = HttpRequest::new(link, subject, params, id, &notes, None);
-                let answer = request.send_once(timings).await;
-                Ok((id, answer.map_err(|failure| Fault::from(&failure))?))
+                Ok((id, request.send_once(timings).await?))
             }
         }
     }

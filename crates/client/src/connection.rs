@@ -2,11 +2,11 @@
 //! server has is decided once, and costs a branch from then on.
 
 use bytes::Bytes;
-use countersign_inspect::{Era, Listing, RawReply, Refusal, Source};
+use countersign_inspect::{Era, Listing, RawReply, Source};
 use countersign_wire::Capabilities;
 use countersign_wire::Subject;
 
-use crate::connection_error::Unanswered;
+use crate::error::Error;
 use crate::notes::NoteSink;
 use crate::{http, stdio};
 
@@ -69,9 +69,9 @@ impl Connection {
     pub fn ask(
         &self,
         method: &str,
-        params: impl FnOnce(Era, u64) -> Result<Vec<u8>, Refusal>,
+        params: impl FnOnce(Era, u64) -> Result<Vec<u8>, Error>,
         notes: &NoteSink,
-    ) -> Result<PendingRequest, Refusal> {
+    ) -> Result<PendingRequest, Error> {
         self.ask_about(&Subject::method(method), params, notes)
     }
 
@@ -79,9 +79,9 @@ impl Connection {
     pub fn ask_about(
         &self,
         subject: &Subject<'_>,
-        params: impl FnOnce(Era, u64) -> Result<Vec<u8>, Refusal>,
+        params: impl FnOnce(Era, u64) -> Result<Vec<u8>, Error>,
         notes: &NoteSink,
-    ) -> Result<PendingRequest, Refusal> {
+    ) -> Result<PendingRequest, Error> {
         match self {
             Self::Stdio(connection) => connection
                 .ask(subject.method, params, notes)
@@ -104,26 +104,19 @@ pub enum PendingRequest {
 
 impl PendingRequest {
     /// Waits for the reply, as something only inspection can open.
-    pub async fn reply(self) -> Result<RawReply, Unanswered> {
+    pub async fn reply(self) -> Result<RawReply, Error> {
         let (id, era) = match &self {
             Self::Stdio(asked, era) => (asked.id(), *era),
             Self::Http(asked, era) => (asked.id(), *era),
         };
         let source = Source::new(era).answering(id.to_string());
-        Ok(RawReply::new(self.bytes().await?, source))
+        Ok(RawReply::new(self.answer().await?, source))
     }
 
     /// Waits for the answer to a request of our own, which no client sees as it is.
-    pub async fn answer(self) -> Result<Bytes, Refusal> {
-        self.bytes().await.map_err(|unanswered| match unanswered {
-            Unanswered::NotSent => Refusal::Unreachable,
-            Unanswered::Refused(refusal) => refusal,
-        })
-    }
-
-    async fn bytes(self) -> Result<Bytes, Unanswered> {
+    pub async fn answer(self) -> Result<Bytes, Error> {
         match self {
-            Self::Stdio(asked, _) => asked.answer().await.map_err(Unanswered::Refused),
+            Self::Stdio(asked, _) => asked.answer().await,
             // Boxed: calls over stdio should not carry it around.
             Self::Http(asked, _) => Box::pin(asked.answer()).await,
         }

@@ -3,8 +3,9 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use countersign_inspect::Refusal;
 use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::error::Error;
 
 /// The way in to one server.
 #[derive(Debug)]
@@ -24,15 +25,12 @@ impl Gate {
     }
 
     /// A place, at once or after waiting in the queue.
-    pub(crate) async fn enter(&self) -> Result<SemaphorePermit<'_>, Refusal> {
+    pub(crate) async fn enter(&self) -> Result<SemaphorePermit<'_>, Error> {
         if let Ok(place) = self.places.try_acquire() {
             return Ok(place);
         }
-        let _turn = self.queue().ok_or(Refusal::QueueFull)?;
-        self.places
-            .acquire()
-            .await
-            .map_err(|_| Refusal::ShuttingDown)
+        let _turn = self.queue().ok_or(Error::QueueFull)?;
+        self.places.acquire().await.map_err(|_| Error::ShuttingDown)
     }
 
     fn queue(&self) -> Option<Turn<'_>> {
@@ -62,7 +60,7 @@ mod tests {
         let waiting = gate.enter();
         tokio::pin!(waiting);
         assert!(futures_pending(waiting.as_mut()).await);
-        assert_eq!(gate.enter().await.err(), Some(Refusal::QueueFull));
+        assert_eq!(gate.enter().await.err(), Some(Error::QueueFull));
         drop(inside);
         let next = waiting.await.expect("its turn");
         drop(next);

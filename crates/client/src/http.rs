@@ -1,7 +1,6 @@
 //! A connection to a server over HTTP, in either era: Streamable HTTP, or the transport before it with one stream for
 //! everything the server sends. It connects to the configured address only and follows no redirects.
 
-pub(crate) mod failure;
 pub(crate) mod greet;
 pub(crate) mod link;
 pub(crate) mod listen;
@@ -13,15 +12,14 @@ mod session;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use countersign_inspect::{Era, Listing, Refusal};
+use countersign_inspect::{Era, Listing};
 use countersign_wire::{Capabilities, Subject};
 
-use failure::Failure;
 use link::Link;
 use paired::Paired;
 use request::HttpRequest;
 
-use crate::connection_error::Unanswered;
+use crate::error::Error;
 use crate::hello::Hello;
 use crate::notes::NoteSink;
 
@@ -57,9 +55,9 @@ impl Connection {
     pub fn ask(
         &self,
         subject: &Subject<'_>,
-        params: impl FnOnce(Era, u64) -> Result<Vec<u8>, Refusal>,
+        params: impl FnOnce(Era, u64) -> Result<Vec<u8>, Error>,
         notes: &NoteSink,
-    ) -> Result<HttpRequest, Refusal> {
+    ) -> Result<HttpRequest, Error> {
         let id = self.link.id();
         let params = params(self.era, id)?;
         let paired = self.paired.clone();
@@ -87,11 +85,12 @@ impl HttpRequest {
     }
 
     /// Sends the request and waits for the answer.
-    pub(crate) async fn answer(self) -> Result<Bytes, Unanswered> {
+    pub(crate) async fn answer(self) -> Result<Bytes, Error> {
         let link = Arc::clone(&self.link);
-        self.exchange().await.map_err(|failure| match failure {
-            Failure::NotSent(_) => Unanswered::NotSent,
-            other => Unanswered::Refused(link.refusal(&other)),
+        self.exchange().await.inspect_err(|error| {
+            if matches!(error, Error::TooLarge { .. }) {
+                link.refused("larger than max_message_bytes");
+            }
         })
     }
 }

@@ -4,9 +4,9 @@
 pub mod backoff;
 mod client;
 mod connection;
-mod connection_error;
 mod diagnostics;
 mod eras;
+mod error;
 mod gate;
 mod greeting;
 mod hello;
@@ -29,10 +29,10 @@ pub use client::{
     Reply, Target,
 };
 pub use connection::{Connection, PendingRequest};
-pub use connection_error::Unanswered;
 pub use countersign_dial::{Site, SiteError};
 pub use diagnostics::{Diagnostics, Failing, excerpt};
 pub use eras::{Eras, Known};
+pub use error::Error;
 pub use hello::Identity;
 pub use lease::Lease;
 pub use notes::{NoteSink, Notes};

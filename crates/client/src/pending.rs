@@ -7,13 +7,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use bytes::Bytes;
-use countersign_inspect::Refusal;
 use tokio::sync::oneshot;
 
+use crate::error::Error;
 use crate::notes::NoteSink;
 
 /// What a waiting request gets: the line that answers it, or why there is none.
-pub(crate) type Answer = Result<Bytes, Refusal>;
+pub(crate) type Answer = Result<Bytes, Error>;
 /// Brings the answer, and when it came.
 pub(crate) type Receiver = oneshot::Receiver<(Answer, Instant)>;
 
@@ -116,7 +116,7 @@ mod tests {
         assert_ne!(first, second);
         assert!(pending.settle(second, Ok(Bytes::from_static(b"two"))));
         assert!(!pending.settle(second, Ok(Bytes::from_static(b"again"))));
-        assert!(!pending.settle(99, Err(Refusal::Lost)));
+        assert!(!pending.settle(99, Err(Error::Lost)));
         let (answer, _) = other.await.expect("an answer");
         assert_eq!(answer, Ok(Bytes::from_static(b"two")));
         assert!(pending.withdraw(first));

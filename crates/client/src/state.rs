@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use countersign_inspect::Refusal;
 use tokio::sync::watch;
 
 use crate::connection::Connection;
+use crate::error::Error;
 
 /// Whether a server can be called.
 #[derive(Clone, Debug)]
@@ -21,18 +21,18 @@ pub enum State {
 }
 
 /// The connection, waiting for it if it is about to be there.
-pub async fn ready(state: &mut watch::Receiver<State>) -> Result<Arc<Connection>, Refusal> {
+pub async fn ready(state: &mut watch::Receiver<State>) -> Result<Arc<Connection>, Error> {
     loop {
         match &*state.borrow_and_update() {
             State::Ready(connection) => return Ok(Arc::clone(connection)),
             State::Starting => {}
-            State::Down => return Err(Refusal::Unreachable),
-            State::Stopped => return Err(Refusal::ShuttingDown),
+            State::Down => return Err(Error::Unreachable),
+            State::Stopped => return Err(Error::ShuttingDown),
         }
         next(state).await?;
     }
 }
 
-pub(crate) async fn next(state: &mut watch::Receiver<State>) -> Result<(), Refusal> {
-    state.changed().await.map_err(|_| Refusal::ShuttingDown)
+pub(crate) async fn next(state: &mut watch::Receiver<State>) -> Result<(), Error> {
+    state.changed().await.map_err(|_| Error::ShuttingDown)
 }

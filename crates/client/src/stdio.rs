@@ -9,11 +9,12 @@ pub(crate) mod wire;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use countersign_inspect::{Era, Listing, Refusal};
+use countersign_inspect::{Era, Listing};
 use countersign_wire::{Capabilities, message};
 
 use wire::{Slot, Wire};
 
+use crate::error::Error;
 use crate::hello::Hello;
 use crate::notes::NoteSink;
 
@@ -47,9 +48,9 @@ impl Connection {
     pub fn ask(
         &self,
         method: &str,
-        params: impl FnOnce(Era, u64) -> Result<Vec<u8>, Refusal>,
+        params: impl FnOnce(Era, u64) -> Result<Vec<u8>, Error>,
         notes: &NoteSink,
-    ) -> Result<StdioRequest, Refusal> {
+    ) -> Result<StdioRequest, Error> {
         let era = self.era;
         let slot = self
             .wire
@@ -75,7 +76,7 @@ impl StdioRequest {
     }
 
     /// Waits for the answer.
-    pub(crate) async fn answer(self) -> Result<Bytes, Refusal> {
+    pub(crate) async fn answer(self) -> Result<Bytes, Error> {
         self.slot.answer().await
     }
 }

@@ -3,9 +3,9 @@
 
 use std::time::Duration;
 
-use countersign_inspect::Refusal;
 use tokio::time::{Instant, timeout_at};
 
+use crate::error::Error;
 use crate::notes::NoteSink;
 
 /// How long the calls of one server are waited for.
@@ -27,8 +27,8 @@ impl Patience {
     pub(crate) async fn wait<T>(
         self,
         notes: &NoteSink,
-        call: impl Future<Output = Result<T, Refusal>>,
-    ) -> Result<T, Refusal> {
+        call: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
         self.wait_since(Instant::now(), notes, call).await
     }
 
@@ -37,8 +37,8 @@ impl Patience {
         self,
         start: Instant,
         notes: &NoteSink,
-        call: impl Future<Output = Result<T, Refusal>>,
-    ) -> Result<T, Refusal> {
+        call: impl Future<Output = Result<T, Error>>,
+    ) -> Result<T, Error> {
         let last = start + self.total;
         let mut deadline = start + self.each;
         tokio::pin!(call);
@@ -52,7 +52,7 @@ impl Patience {
                 _ => {
                     let after = deadline.duration_since(start);
                     let after_ms = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
-                    return Err(Refusal::TimedOut { after_ms });
+                    return Err(Error::TimedOut { after_ms });
                 }
             }
         }
@@ -69,7 +69,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    async fn silent() -> Result<(), Refusal> {
+    async fn silent() -> Result<(), Error> {
         std::future::pending().await
     }
 
@@ -77,7 +77,7 @@ mod tests {
     async fn silence_is_waited_for_once() {
         let patience = Patience::new(SECOND, 10 * SECOND);
         let outcome = patience.wait(&NoteSink::closed(), silent()).await;
-        assert_eq!(outcome, Err(Refusal::TimedOut { after_ms: 1000 }));
+        assert_eq!(outcome, Err(Error::TimedOut { after_ms: 1000 }));
         let quick = async { Ok(5) };
         assert_eq!(patience.wait(&NoteSink::closed(), quick).await, Ok(5));
     }
@@ -96,7 +96,7 @@ mod tests {
         let quick = patience.wait_since(start, &closed, work(SECOND / 8)).await;
         assert_eq!(quick, Ok(()));
         let slow = patience.wait_since(start, &closed, work(SECOND)).await;
-        assert_eq!(slow, Err(Refusal::TimedOut { after_ms: 1000 }));
+        assert_eq!(slow, Err(Error::TimedOut { after_ms: 1000 }));
         assert_eq!(start.elapsed(), SECOND);
     }
 
@@ -122,6 +122,6 @@ mod tests {
             }
         };
         let outcome: Result<(), _> = patience.wait(&sink, for_ever).await;
-        assert_eq!(outcome, Err(Refusal::TimedOut { after_ms: 10_000 }));
+        assert_eq!(outcome, Err(Error::TimedOut { after_ms: 10_000 }));
     }
 }

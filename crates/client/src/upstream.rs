@@ -4,13 +4,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_inspect::{Era, RawReply, Refusal};
+use countersign_inspect::{Era, RawReply};
 use countersign_wire::Subject;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
-use crate::connection_error::Unanswered;
 use crate::diagnostics::Diagnostics;
+use crate::error::Error;
 use crate::gate::Gate;
 use crate::lease::Lease;
 use crate::notes::NoteSink;
@@ -107,24 +107,22 @@ impl Upstream {
     pub async fn call(
         &self,
         subject: &Subject<'_>,
-        params: impl Fn(Era, u64) -> Result<Vec<u8>, Refusal>,
+        params: impl Fn(Era, u64) -> Result<Vec<u8>, Error>,
         notes: &NoteSink,
-    ) -> Result<RawReply, Refusal> {
+    ) -> Result<RawReply, Error> {
         let call = async {
             let _place = self.gate.enter().await?;
             let mut state = self.state.clone();
             loop {
                 let connection = ready(&mut state).await?;
                 let reply = match connection.ask_about(subject, &params, notes) {
-                    // Nothing was sent: the next life of the server may have it.
-                    Err(Refusal::Lost) => Err(Unanswered::NotSent),
-                    Err(refusal) => Err(Unanswered::Refused(refusal)),
-                    Ok(asked) => asked.reply().await,
+                    Ok(request) => request.reply().await,
+                    Err(error) => Err(error),
                 };
                 match reply {
-                    Ok(reply) => return Ok(reply),
-                    Err(Unanswered::Refused(refusal)) => return Err(refusal),
-                    Err(Unanswered::NotSent) => next(&mut state).await?,
+                    // The next life of the server may have the request.
+                    Err(Error::NotSent(_)) => next(&mut state).await?,
+                    settled => return settled,
                 }
             }
         };
@@ -137,7 +135,7 @@ impl Upstream {
         start: Instant,
         notes: &NoteSink,
         work: impl Future<Output = T>,
-    ) -> Result<T, Refusal> {
+    ) -> Result<T, Error> {
         let work = async { Ok(work.await) };
         self.patience().wait_since(start, notes, work).await
     }

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use countersign_tape::{Envelope, Hard, Member, scan};
-use thiserror::Error;
+use thiserror::Error as ThisError;
 
-use crate::http::failure::Failure;
+use crate::error::Error;
 use crate::trouble::Trouble;
 
 /// A request and what came of it.
@@ -45,7 +45,7 @@ pub struct ErrorReply {
 }
 
 /// Why a request has no answer.
-#[derive(Clone, Copy, Debug, Error, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, ThisError, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Fault {
     /// Nothing could be sent: no connection, or no process any more.
     #[error("no connection")]
@@ -70,21 +70,22 @@ pub enum Fault {
     Status(u16),
 }
 
-impl From<&Failure> for Fault {
-    fn from(failure: &Failure) -> Self {
-        match failure {
-            Failure::NotSent(_) => Self::Unreachable,
-            Failure::Lost => Self::Closed,
-            Failure::Malformed => Self::Malformed,
-            Failure::TooLarge => Self::TooLarge,
-            Failure::Busy => Self::Starved,
-            Failure::Status(status, _) => Self::Status(status.as_u16()),
+impl From<Error> for Fault {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Lost => Self::Closed,
+            Error::Malformed => Self::Malformed,
+            Error::TooLarge { .. } => Self::TooLarge,
+            Error::TimedOut { .. } => Self::TimedOut,
+            Error::Busy => Self::Starved,
+            Error::Status(status, _) => Self::Status(status.as_u16()),
+            _ => Self::Unreachable,
         }
     }
 }
 
 /// Why there is no client.
-#[derive(Debug, Error)]
+#[derive(Debug, ThisError)]
 pub enum ConnectError {
     /// The program cannot be started.
     #[error("the program cannot be started")]

@@ -7,10 +7,9 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use countersign_dial::{Budget, Child, Lines, Tail};
-use countersign_inspect::Refusal;
 use countersign_wire::message;
 
-use super::exchange::Fault;
+use crate::error::Error;
 use crate::notes::NoteSink;
 use crate::observer::Observer;
 use crate::stdio::outbox::Outbox;
@@ -68,19 +67,14 @@ impl Process {
         method: &str,
         params: &[u8],
         timings: &mut Timings,
-    ) -> Result<(u64, Bytes), Fault> {
+    ) -> Result<(u64, Bytes), Error> {
         timings.sent = Some(Instant::now());
         let asked = self.wire.ask(&NoteSink::closed(), |id| {
             Ok(message::line(id, method, params))
         });
-        let slot = asked.map_err(|_| Fault::Unreachable)?;
+        let slot = asked?;
         let id = slot.id();
-        let answer = slot.timed_answer(timings).await;
-        let message = answer.map_err(|refusal| match refusal {
-            Refusal::TooLarge { .. } => Fault::TooLarge,
-            Refusal::Busy => Fault::Starved,
-            _ => Fault::Closed,
-        })?;
+        let message = slot.timed_answer(timings).await?;
         Ok((id, message))
     }
 

@@ -13,9 +13,9 @@ use hyper::StatusCode;
 use hyper::header::HeaderMap;
 use tokio::time::timeout;
 
-use super::failure::Failure;
 use super::link::{Answer, Link};
 use super::session::Session;
+use crate::error::Error;
 use crate::greeting::Greeting;
 use crate::hello::{Discovery, Hello, initialize_params};
 use crate::notes::NoteSink;
@@ -64,7 +64,7 @@ async fn discover(link: &Arc<Link>) -> Result<Discovery, Trouble> {
             }
             discovery
         }
-        Ok(Err(Failure::Status(status, body))) if status.is_client_error() => {
+        Ok(Err(Error::Status(status, body))) if status.is_client_error() => {
             if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
                 return Err(Trouble::Status(status.as_u16()));
             }
@@ -72,7 +72,7 @@ async fn discover(link: &Arc<Link>) -> Result<Discovery, Trouble> {
             Discovery::read_error(&body)
         }
         // Somebody who answers nothing may still answer what it knows.
-        Err(_) | Ok(Err(Failure::Malformed | Failure::Lost)) => Ok(Discovery::Legacy(LEGACY[0])),
+        Err(_) | Ok(Err(Error::Malformed | Error::Lost)) => Ok(Discovery::Legacy(LEGACY[0])),
         Ok(Err(failure)) => Err(failure.into()),
     }
 }
@@ -102,7 +102,7 @@ async fn ask(
     session: &Session,
     method: &str,
     params: &[u8],
-) -> Result<Answer, Failure> {
+) -> Result<Answer, Error> {
     let mut subject = HeaderMap::new();
     if session.era == Era::Modern {
         Subject::method(method).write(&mut subject);

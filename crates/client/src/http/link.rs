@@ -12,8 +12,9 @@ use std::time::Instant;
 
 use arc_swap::ArcSwap;
 use bytes::Bytes;
-use countersign_dial::{Budget, EventStream, Form, Pool, Reply, SendError, Site, explain, gather};
-use countersign_inspect::Refusal;
+use countersign_dial::{
+    Budget, EventStream, Form, Pool, ReadError, Reply, SendError, Site, explain, gather,
+};
 use countersign_wire::head::{self, Head};
 use countersign_wire::header::SESSION;
 use http_body_util::Full;
@@ -21,9 +22,9 @@ use hyper::header::{HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use tokio::sync::{Notify, Semaphore};
 
-use super::failure::Failure;
 use super::response::{own, trimmed};
 use super::session::Session;
+use crate::error::Error;
 use crate::notes::NoteSink;
 use crate::observer::Observer;
 use crate::timings::Timings;
@@ -106,7 +107,7 @@ impl Link {
         body: Bytes,
         notes: &NoteSink,
         timings: &mut Timings,
-    ) -> Result<Answer, Failure> {
+    ) -> Result<Answer, Error> {
         let mut headers = session.headers.clone();
         headers.extend(subject);
         let stamp = || timings.sent = Some(Instant::now());
@@ -123,11 +124,12 @@ impl Link {
                 self.stream(body, &awaited, timings).await?
             }
             (StatusCode::OK, Form::Json) => {
-                let whole = gather(&mut body, self.max_message_bytes, &self.budget).await?;
+                let whole = gather(&mut body, self.max_message_bytes, &self.budget).await;
+                let whole = whole.map_err(|error| self.read_error(error))?;
                 body.done();
                 own(&whole, id)
             }
-            (StatusCode::OK, Form::Other) => return Err(Failure::Malformed),
+            (StatusCode::OK, Form::Other) => return Err(Error::Malformed),
             (status, form) => self.remark(status, form, body, id).await?,
         };
         timings.done = Some(Instant::now());
@@ -149,12 +151,12 @@ impl Link {
         method: Method,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<EventStream<Reply>, Failure> {
+    ) -> Result<EventStream<Reply>, Error> {
         let (head, body) = self.send(method, headers, body).await?.into_parts();
         if head.status == StatusCode::OK && Form::of(&head.headers) == Form::Events {
             return Ok(self.events_of(body));
         }
-        Err(Failure::Status(head.status, Bytes::new()))
+        Err(Error::Status(head.status, Bytes::new()))
     }
 
     fn events_of(&self, body: Reply) -> EventStream<Reply> {
@@ -183,7 +185,7 @@ impl Link {
         method: Method,
         headers: HeaderMap,
         body: Bytes,
-    ) -> Result<Response<Reply>, Failure> {
+    ) -> Result<Response<Reply>, Error> {
         self.send_after(method, headers, body, || ()).await
     }
 
@@ -194,7 +196,7 @@ impl Link {
         headers: HeaderMap,
         body: Bytes,
         connected: impl FnMut(),
-    ) -> Result<Response<Reply>, Failure> {
+    ) -> Result<Response<Reply>, Error> {
         let place = match self.post_to.get() {
             Some(place) if method == Method::POST => place,
             _ => &self.site.path,
@@ -211,10 +213,10 @@ impl Link {
                 let why = match &error {
                     SendError::Connect(cause) => explain(cause),
                     SendError::Unsent(_) => error.to_string(),
-                    SendError::Broken(_) => return Failure::Lost,
+                    SendError::Broken(_) => return Error::Lost,
                 };
                 self.lost.notify_one();
-                Failure::NotSent(why.into())
+                Error::NotSent(why.into())
             })
     }
 
@@ -225,31 +227,34 @@ impl Link {
         form: Form,
         mut body: Reply,
         id: u64,
-    ) -> Result<Bytes, Failure> {
+    ) -> Result<Bytes, Error> {
         self.refused("an HTTP status that is not 200");
         if form != Form::Json {
-            return Err(Failure::Status(status, Bytes::new()));
+            return Err(Error::Status(status, Bytes::new()));
         }
         let limit = self.max_message_bytes.min(REMARK);
         let Ok(whole) = gather(&mut body, limit, &self.budget).await else {
-            return Err(Failure::Status(status, Bytes::new()));
+            return Err(Error::Status(status, Bytes::new()));
         };
         body.done();
         match head::read(&whole) {
             Head::Answer(found) if found == id => Ok(trimmed(&whole)),
-            _ => Err(Failure::Status(status, whole)),
+            _ => Err(Error::Status(status, whole)),
         }
     }
 
-    /// The refusal a failure comes to for whoever called.
-    pub(crate) fn refusal(&self, failure: &Failure) -> Refusal {
-        if matches!(failure, Failure::TooLarge) {
-            self.refused("larger than max_message_bytes");
+    /// Why a body could not be read.
+    pub(crate) fn read_error(&self, error: ReadError) -> Error {
+        match error {
+            ReadError::TooLarge => Error::TooLarge {
+                limit: self.max_message_bytes as u64,
+            },
+            ReadError::Broken => Error::Lost,
+            ReadError::Busy => Error::Busy,
         }
-        failure.refusal(self.max_message_bytes)
     }
 
-    fn refused(&self, why: &'static str) {
+    pub(crate) fn refused(&self, why: &'static str) {
         self.observer.message_refused(&self.server, why);
     }
 }

@@ -14,9 +14,9 @@ use hyper::Method;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use tokio::time::{Instant, sleep};
 
-use super::failure::Failure;
 use super::link::{Link, reconnect_pause};
 use crate::backoff;
+use crate::error::Error;
 use crate::notes::NoteSink;
 
 /// A stream that lasted this long was a good one.
@@ -28,8 +28,8 @@ pub(crate) async fn listen(link: &Arc<Link>) {
     loop {
         let started = Instant::now();
         let retry = match follow(link).await {
-            Err(Failure::Status(status, _)) if status.as_u16() != 404 => return,
-            Err(Failure::Malformed) => return,
+            Err(Error::Status(status, _)) if status.as_u16() != 404 => return,
+            Err(Error::Malformed) => return,
             Err(_) => None,
             Ok(retry) => retry,
         };
@@ -45,7 +45,7 @@ pub(crate) async fn listen(link: &Arc<Link>) {
 }
 
 /// One stream, from its opening to its end; how long the server wants us to wait before the next.
-async fn follow(link: &Arc<Link>) -> Result<Option<Duration>, Failure> {
+async fn follow(link: &Arc<Link>) -> Result<Option<Duration>, Error> {
     let session = link.session.load_full();
     let mut headers = session.headers.clone();
     let (method, body) = match session.era {
@@ -65,7 +65,11 @@ async fn follow(link: &Arc<Link>) -> Result<Option<Duration>, Failure> {
         }
     };
     let mut events = link.open(method, headers, body).await?;
-    while let Some(message) = events.next().await? {
+    while let Some(message) = events
+        .next()
+        .await
+        .map_err(|error| link.read_error(error))?
+    {
         link.receive(&message, None, &NoteSink::closed());
     }
     Ok(events.resume_point().retry)

@@ -16,9 +16,9 @@ use hyper::http::uri::PathAndQuery;
 use hyper::{Method, Uri};
 use tokio::time::timeout;
 
-use super::failure::Failure;
 use super::link::Link;
 use super::session::Session;
+use crate::error::Error;
 use crate::hello::{Hello, initialize_params};
 use crate::notes::NoteSink;
 use crate::pending::Pending;
@@ -80,19 +80,19 @@ impl Paired {
         id: u64,
         message: Bytes,
         notes: &NoteSink,
-    ) -> Result<Bytes, Failure> {
-        let answer = self.pending.insert(id, notes).ok_or(Failure::Lost)?;
+    ) -> Result<Bytes, Error> {
+        let answer = self.pending.insert(id, notes).ok_or(Error::Lost)?;
         let _slot = Slot(&self.pending, id);
         let headers = session.headers.clone();
         let response = self.link.send(Method::POST, headers, message).await?;
         let status = response.status();
         response.into_body().done_after_rest();
         if !status.is_success() {
-            return Err(Failure::Status(status, Bytes::new()));
+            return Err(Error::Status(status, Bytes::new()));
         }
         match answer.await {
             Ok((Ok(message), _)) => Ok(message),
-            _ => Err(Failure::Lost),
+            _ => Err(Error::Lost),
         }
     }
 

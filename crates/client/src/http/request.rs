@@ -12,11 +12,11 @@ use countersign_wire::version::LEGACY;
 use hyper::StatusCode;
 use hyper::header::HeaderMap;
 
-use super::failure::Failure;
 use super::greet::initialize;
 use super::link::Link;
 use super::paired::Paired;
 use super::session::Session;
+use crate::error::Error;
 use crate::hello::error_code;
 use crate::notes::NoteSink;
 use crate::timings::Timings;
@@ -68,12 +68,12 @@ impl HttpRequest {
     }
 
     /// Sends it and waits for the answer. A session that the server has lost is not opened again.
-    pub(crate) async fn send_once(self, timings: &mut Timings) -> Result<Bytes, Failure> {
+    pub(crate) async fn send_once(self, timings: &mut Timings) -> Result<Bytes, Error> {
         self.once(&self.session, timings).await
     }
 
     /// Sends it and waits for the answer.
-    pub(crate) async fn exchange(self) -> Result<Bytes, Failure> {
+    pub(crate) async fn exchange(self) -> Result<Bytes, Error> {
         let mut timings = Timings::default();
         let first = self.once(&self.session, &mut timings).await;
         if let Ok(answer) = &first
@@ -86,7 +86,7 @@ impl HttpRequest {
         }
         let lost = matches!(&first, Err(failure) if self.is_session_lost(failure));
         if !lost {
-            if let Err(Failure::Status(status, _)) = &first
+            if let Err(Error::Status(status, _)) = &first
                 && self.session.era == Era::Modern
                 && matches!(status.as_u16(), 400 | 404 | 405)
             {
@@ -103,7 +103,7 @@ impl HttpRequest {
         .await
     }
 
-    async fn once(&self, session: &Session, timings: &mut Timings) -> Result<Bytes, Failure> {
+    async fn once(&self, session: &Session, timings: &mut Timings) -> Result<Bytes, Error> {
         let mut cancel = Cancel {
             request: self,
             session,
@@ -120,12 +120,12 @@ impl HttpRequest {
             answer.await.map(|answer| answer.message)
         };
         // Whatever it is, it is known; an answer that was not waited for is not.
-        cancel.is_open = matches!(answer, Err(Failure::TooLarge));
+        cancel.is_open = matches!(answer, Err(Error::TooLarge { .. }));
         answer
     }
 
-    fn is_session_lost(&self, failure: &Failure) -> bool {
-        let Failure::Status(status, body) = failure else {
+    fn is_session_lost(&self, failure: &Error) -> bool {
+        let Error::Status(status, body) = failure else {
             return false;
         };
         self.session.is_named
@@ -139,7 +139,7 @@ impl HttpRequest {
     }
 
     /// The session after the one that was lost, opened by whoever comes first.
-    async fn renewed(&self) -> Result<Arc<Session>, Failure> {
+    async fn renewed(&self) -> Result<Arc<Session>, Error> {
         let _one_at_a_time = self.link.renewing.lock().await;
         let now = self.link.session.load_full();
         if !Arc::ptr_eq(&now, &self.session) {
@@ -147,7 +147,7 @@ impl HttpRequest {
         }
         if initialize(&self.link, LEGACY[0]).await.is_err() {
             self.link.lost.notify_one();
-            return Err(Failure::Lost);
+            return Err(Error::Lost);
         }
         // Another session is another list, as far as anybody knows.
         self.link.list_changed.notify_one();

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use countersign_inspect::{Era, Refusal};
+use countersign_inspect::Era;
 use countersign_wire::message;
 use countersign_wire::version::LEGACY;
 use tokio::time::timeout;
 
 use super::wire::Wire;
+use crate::error::Error;
 use crate::greeting::Greeting;
 use crate::hello::{Discovery, Hello, initialize_params};
 use crate::notes::NoteSink;
@@ -116,7 +117,7 @@ async fn ask(wire: &Arc<Wire>, method: &str, params: Vec<u8>) -> Result<Bytes, T
         Err(refusal) => Err(refusal),
     };
     answer.map_err(|refusal| match refusal {
-        Refusal::Lost => Trouble::Unreachable,
+        Error::Lost | Error::NotSent(_) => Trouble::Unreachable,
         _ => Trouble::NotMcp,
     })
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use countersign_dial::{Line, LineRefusal, Lines};
-use countersign_inspect::Refusal;
 use countersign_wire::error_code::METHOD_NOT_FOUND;
 use countersign_wire::head::{self, Head, progress_id};
 use countersign_wire::message;
@@ -15,6 +14,7 @@ use tokio::sync::Notify;
 
 use super::outbox::{Outbox, Refused};
 use super::peer::Peer;
+use crate::error::Error;
 use crate::notes::NoteSink;
 use crate::observer::Observer;
 use crate::pending::{Answer, Pending, Receiver};
@@ -58,9 +58,9 @@ impl Wire {
     pub(crate) fn ask(
         self: &Arc<Self>,
         notes: &NoteSink,
-        line: impl FnOnce(u64) -> Result<Vec<u8>, Refusal>,
-    ) -> Result<Slot, Refusal> {
-        let (id, answer) = self.pending.open(notes).ok_or(Refusal::Lost)?;
+        line: impl FnOnce(u64) -> Result<Vec<u8>, Error>,
+    ) -> Result<Slot, Error> {
+        let (id, answer) = self.pending.open(notes).ok_or_else(ended)?;
         // From here on the slot is withdrawn whatever happens.
         let mut slot = Slot {
             id,
@@ -70,8 +70,8 @@ impl Wire {
         };
         let line = line(id)?;
         self.outbox.send(&line).map_err(|refused| match refused {
-            Refused::Full => Refusal::QueueFull,
-            Refused::Closed => Refusal::Lost,
+            Refused::Full => Error::QueueFull,
+            Refused::Closed => ended(),
         })?;
         slot.cancels = true;
         Ok(slot)
@@ -141,10 +141,10 @@ impl Wire {
         self.observer.message_refused(&self.server, reason);
         if let Some(id) = id.and_then(|id| head::id_number(id)) {
             let refusal = match why {
-                LineRefusal::TooLarge => Refusal::TooLarge {
+                LineRefusal::TooLarge => Error::TooLarge {
                     limit: self.max_message_bytes as u64,
                 },
-                LineRefusal::Starved => Refusal::Busy,
+                LineRefusal::Starved => Error::Busy,
             };
             self.settle(id, Err(refusal));
         }
@@ -190,6 +190,11 @@ impl Wire {
     }
 }
 
+/// The process has ended or closed its input.
+fn ended() -> Error {
+    Error::NotSent("the process has ended".into())
+}
+
 /// A request under way. Dropping it before the answer came cancels it at the server.
 #[derive(Debug)]
 pub(crate) struct Slot {
@@ -209,12 +214,12 @@ impl Slot {
     /// Waits for the answer.
     pub(crate) async fn answer(mut self) -> Answer {
         let answer = (&mut self.answer).await;
-        answer.map_or(Err(Refusal::Lost), |(answer, _)| answer)
+        answer.map_or(Err(Error::Lost), |(answer, _)| answer)
     }
 
     /// Waits for the answer and notes when it came.
     pub(crate) async fn timed_answer(mut self, timings: &mut Timings) -> Answer {
-        let (answer, at) = (&mut self.answer).await.map_err(|_| Refusal::Lost)?;
+        let (answer, at) = (&mut self.answer).await.map_err(|_| Error::Lost)?;
         timings.done = Some(at);
         answer
     }

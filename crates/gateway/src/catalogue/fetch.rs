@@ -101,10 +101,10 @@ async fn page(connection: &Connection, cursor: Option<&str>) -> Result<Bytes, Fe
             |era, _| Ok(message::own_params(era, members.as_bytes())),
             &NoteSink::closed(),
         )
-        .map_err(FetchError::Refused)?;
+        .map_err(|error| FetchError::Refused(error.into()))?;
     match timeout(PAGE, asked.answer()).await {
         Err(_) => Err(FetchError::TimedOut),
-        Ok(answer) => answer.map_err(FetchError::Refused),
+        Ok(answer) => answer.map_err(|error| FetchError::Refused(error.into())),
     }
 }
 

@@ -11,7 +11,7 @@ mod ledger;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use countersign_client::NoteSink;
+use countersign_client::{self as client, NoteSink};
 use countersign_dial::Budget;
 use countersign_inspect::{
     InputVerdict, Inspected, NotePolicy, RawReply, Refusal, Screening, Skipped, examine,
@@ -145,7 +145,7 @@ async fn forward(
     let params = |era, id| {
         let level = notes.log_level();
         call_params(&route.params, route.renamed(), (era, id), level)
-            .map_err(|_| Refusal::BadArguments)
+            .map_err(|_| client::Error::BadArguments)
     };
     let subject = Subject {
         method: route.method.as_str(),
@@ -155,7 +155,7 @@ async fn forward(
     };
     tokio::select! {
         biased;
-        reply = route.upstream.call(&subject, params, notes) => reply,
+        reply = route.upstream.call(&subject, params, notes) => Ok(reply?),
         _ = gone => Err(Refusal::Cancelled),
         () = services.drain.reached(Phase::Cancelling) => Err(Refusal::ShuttingDown),
     }
@@ -188,7 +188,7 @@ async fn inspect(
         let skipped = Screening::skipped(Skipped::NotConfigured);
         let inspect = |route: &Route| look(route).conclude_with(skipped, &ProcessNoise);
         let inspected = off_thread(size, route, inspect);
-        return route.upstream.within(start, notes, inspected).await;
+        return Ok(route.upstream.within(start, notes, inspected).await?);
     }
     let examined = off_thread(size, route, look);
     let examined = route.upstream.within(start, notes, examined).await?;
@@ -200,7 +200,7 @@ async fn inspect(
         examined.conclude_with(screening, &ProcessNoise)
     });
     let start = start + asked.elapsed();
-    route.upstream.within(start, notes, concluded).await
+    Ok(route.upstream.within(start, notes, concluded).await?)
 }
 
 /// Runs work on large values on a thread of its own, so that it does not hold up other calls.

@@ -20,7 +20,7 @@ use tokio::time::sleep;
 use super::Link;
 use super::receive::Received;
 use crate::backoff;
-use crate::http::failure::Failure;
+use crate::error::Error;
 use crate::http::session::Session;
 use crate::notes::NoteSink;
 use crate::timings::Timings;
@@ -66,7 +66,7 @@ impl Link {
         body: Reply,
         awaited: &Awaited<'_>,
         timings: &mut Timings,
-    ) -> Result<Bytes, Failure> {
+    ) -> Result<Bytes, Error> {
         let mut events = self.events_of(body);
         let mut strays = false;
         for _ in 0..=MOST_RESUMED {
@@ -89,16 +89,16 @@ impl Link {
             let Some(headers) = resume_headers(awaited, &point) else {
                 let is_malformed = end == End::Closed && strays;
                 return Err(if is_malformed {
-                    Failure::Malformed
+                    Error::Malformed
                 } else {
-                    Failure::Lost
+                    Error::Lost
                 });
             };
             // Boxed: most streams bring the answer.
             let resumed = Box::pin(self.resume(&headers, point.retry)).await;
-            events = resumed.ok_or(Failure::Lost)?.resumed_from(point);
+            events = resumed.ok_or(Error::Lost)?.resumed_from(point);
         }
-        Err(Failure::Lost)
+        Err(Error::Lost)
     }
 
     /// Reads a stream up to the answer, or to its end.
@@ -108,12 +108,12 @@ impl Link {
         awaited: &Awaited<'_>,
         strays: &mut bool,
         timings: &mut Timings,
-    ) -> Result<Result<Bytes, End>, Failure> {
+    ) -> Result<Result<Bytes, End>, Error> {
         loop {
-            let message = match events.next().await.map_err(Failure::from) {
+            let message = match events.next().await.map_err(|error| self.read_error(error)) {
                 Ok(Some(message)) => message,
                 Ok(None) => return Ok(Err(End::Closed)),
-                Err(Failure::Lost) => return Ok(Err(End::Broken)),
+                Err(Error::Lost) => return Ok(Err(End::Broken)),
                 Err(failure) => return Err(failure),
             };
             timings.first_event.get_or_insert_with(Instant::now);
@@ -168,10 +168,10 @@ fn resume_headers(awaited: &Awaited<'_>, point: &ResumePoint) -> Option<HeaderMa
 }
 
 /// Whether the next try may go better.
-fn may_pass(failure: &Failure) -> bool {
+fn may_pass(failure: &Error) -> bool {
     match failure {
-        Failure::NotSent(_) | Failure::Lost => true,
-        Failure::Status(status, _) => matches!(status.as_u16(), 408 | 429 | 500 | 502 | 503 | 504),
-        Failure::Malformed | Failure::TooLarge | Failure::Busy => false,
+        Error::NotSent(_) | Error::Lost => true,
+        Error::Status(status, _) => matches!(status.as_u16(), 408 | 429 | 500 | 502 | 503 | 504),
+        _ => false,
     }
 }
