@@ -50,6 +50,8 @@ pub(crate) enum Refused {
     NoFile,
     /// The gateway stops.
     Stopping,
+    /// A bug of the gateway ended the change.
+    Internal,
     /// It says something wrong, or cannot be read.
     Config(ConfigError),
     /// The file is broken, so that nothing can be changed in it.
@@ -77,6 +79,10 @@ impl Refused {
             Self::Stopping => (
                 "the gateway is stopping".to_owned(),
                 "try again when it has been started",
+            ),
+            Self::Internal => (
+                "a bug in the gateway ended this change".to_owned(),
+                "see the log of the gateway, and please report it",
             ),
             Self::Unwritable(error) => (
                 format!("cannot write the configuration file: {error}"),

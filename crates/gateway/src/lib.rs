@@ -20,6 +20,7 @@
 
 mod admin;
 mod catalogue;
+mod catch_panic;
 mod config_change;
 mod downstream;
 mod events;

@@ -57,7 +57,7 @@ fn answer(outcome: Result<Applied, Refused>) -> Response<Body> {
         Refused::FileOnly(_) => StatusCode::FORBIDDEN,
         Refused::NoFile | Refused::Base(_) => StatusCode::CONFLICT,
         Refused::Stopping => StatusCode::SERVICE_UNAVAILABLE,
-        Refused::Unwritable(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        Refused::Unwritable(_) | Refused::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     };
     let errors = refused.notices();
     let first = errors.first();

@@ -12,6 +12,7 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 use super::StartError;
 use super::keys::Keys;
 use super::plan::Plan;
+use crate::catch_panic::catch_panic;
 use crate::config_change::{
     Applied, Change, Notice, Refused, Request, Requests, Summary, between, changes,
 };
@@ -68,16 +69,20 @@ impl Reloader {
             tokio::select! {
                 () = services.drain.reached(Phase::Draining) => return,
                 // What is wrong with the file has been told already.
-                _ = ticks.tick() => drop(self.reread(false).await),
+                _ = ticks.tick() => drop(catch_panic(self.reread(false)).await),
                 Some((request, reply)) = requests.recv() => {
-                    let outcome = match request {
-                        Request::Reread => self.reread(true).await,
-                        Request::Patch(patch) => self.patch(&patch).await,
-                    };
+                    let outcome = catch_panic(self.answer(request)).await;
                     // The client may have gone.
-                    let _unread = reply.send(outcome);
+                    let _unread = reply.send(outcome.unwrap_or(Err(Refused::Internal)));
                 }
             }
+        }
+    }
+
+    async fn answer(&mut self, request: Request) -> Result<Applied, Refused> {
+        match request {
+            Request::Reread => self.reread(true).await,
+            Request::Patch(patch) => self.patch(&patch).await,
         }
     }
 

@@ -5,7 +5,6 @@
 //! A call runs in a task of its own. A client that goes away cancels it, and it is recorded like
 //! any other.
 
-mod catch_panic;
 mod ledger;
 
 use std::sync::Arc;
@@ -24,13 +23,13 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::client::Client;
+use crate::catch_panic::catch_panic;
 use crate::path::reply::{self, Reply};
 use crate::path::route::{Route, Target, Unroutable, route};
 use crate::path::screen;
 use crate::random::ProcessNoise;
 use crate::services::{Phase, Services};
 use crate::state::{Endpoint, Settings, Snapshot};
-use catch_panic::catch_panic;
 use ledger::Ledger;
 
 /// A call as a client made it, of a tool or of something else a server has. `downstream` makes it.

@@ -1,4 +1,5 @@
-//! A future whose panic is an outcome. One call's bug must not take its record with it.
+//! A future whose panic is an outcome. A bug in one call must not lose the record of the call, and a bug in one change of
+//! the configuration must not end the task that makes the changes.
 
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,10 +8,10 @@ use std::task::Poll;
 
 /// The future panicked. What it said is on stderr already.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Panicked;
+pub(crate) struct Panicked;
 
 /// Runs a future to its end or to its panic, after which it is not touched again.
-pub(super) async fn catch_panic<F: Future>(future: F) -> Result<F::Output, Panicked> {
+pub(crate) async fn catch_panic<F: Future>(future: F) -> Result<F::Output, Panicked> {
     let mut future = pin!(future);
     poll_fn(|context| {
         let poll = AssertUnwindSafe(|| future.as_mut().poll(context));
