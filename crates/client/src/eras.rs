@@ -1,4 +1,4 @@
-//! Which era each server spoke the last time, kept over restarts, so that nobody is asked in
+//! Which era each server spoke the last time, kept over restarts, so that no server is asked in
 //! vain what it did not understand yesterday. A file of hints: where it is missing, old or wrong,
 //! the server is simply asked again.
 

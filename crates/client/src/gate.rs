@@ -1,4 +1,4 @@
-//! How many calls a server gets at once, and how many more may wait. Whoever finds the queue full
+//! How many calls a server gets at once, and how many more may wait. A call that finds the queue full
 //! is told at once, so that it can try elsewhere or later.
 
 use std::sync::atomic::{AtomicUsize, Ordering};

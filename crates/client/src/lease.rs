@@ -1,5 +1,5 @@
 //! Who may still call a server. Every state of the gateway that has the server holds a lease on it, and so does every
-//! call to it; when the last one goes, nobody can call it any more, and it is told to end.
+//! call to it; when the last one is dropped, no call can reach it any more, and it is told to end.
 
 use std::sync::Arc;
 

@@ -26,7 +26,7 @@ pub struct NoteSink {
 
 #[derive(Debug)]
 struct Inner {
-    /// Nothing once nobody reads any more. Most calls have no note, and then this takes no memory.
+    /// Nothing once the reader is gone. Most calls have no note, and then this takes no memory.
     waiting: Mutex<Option<VecDeque<Note>>>,
     /// Told of every note.
     said: Notify,
@@ -122,7 +122,7 @@ impl NoteSink {
         }
     }
 
-    /// Whether anybody may hear a note.
+    /// Whether the call has a reader of notes.
     pub fn is_open(&self) -> bool {
         self.inner.is_some()
     }
@@ -132,7 +132,7 @@ impl NoteSink {
         self.inner.as_ref()?.log_level
     }
 
-    /// Whoever waits for the call has reason to go on waiting.
+    /// Renews the time-out of the call.
     pub fn renew(&self) {
         if let Some(inner) = &self.inner {
             inner.renew();
@@ -151,7 +151,7 @@ impl Inner {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Full, or nobody listens any more: notes are no answers.
+    /// A note is dropped if too many wait or the reader is gone.
     fn say(&self, note: Note) {
         if let Some(waiting) = &mut *self.notes()
             && waiting.len() < WAITING
@@ -182,7 +182,7 @@ fn log(message: &Bytes, policy: &NotePolicy) -> Option<Note> {
     Note::admit(Bytes::copy_from_slice(message), policy)
 }
 
-/// The `params` of a notification that reads the same to everybody.
+/// The `params` of a notification that every reader understands in the same way.
 fn checked(message: &[u8]) -> Option<countersign_tape::Span> {
     let hard = Hard {
         max_bytes: MAX_NOTE_BYTES,

@@ -21,7 +21,7 @@ pub trait Observer: fmt::Debug + Send + Sync {
     fn server_failed(&self, _failure: &ServerFailure<'_>) {}
 }
 
-/// Tells nobody.
+/// Ignores everything.
 impl Observer for () {}
 
 /// How a server failed.

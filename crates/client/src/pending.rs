@@ -1,5 +1,5 @@
 //! Who waits for which answer. The table owns the reply slots: an answer is handed over once, and
-//! whatever comes late, twice or for nobody is counted and dropped. Ids are never used again.
+//! an answer that comes late, twice or without a request is counted and dropped. Ids are never used again.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,7 +27,7 @@ pub(crate) struct Pending {
 
 type Slots = HashMap<u64, Waiting>;
 
-/// Somebody who waits for an answer.
+/// A request that waits for its answer.
 #[derive(Debug)]
 struct Waiting {
     answer: oneshot::Sender<(Answer, Instant)>,
@@ -56,13 +56,13 @@ impl Pending {
         Some(receiver)
     }
 
-    /// Hands an answer over; false if nobody waits for it.
+    /// Hands an answer over; false if no request waits for it.
     pub(crate) fn settle(&self, id: u64, answer: Answer) -> bool {
         let slot = self.slots().as_mut().and_then(|slots| slots.remove(&id));
         slot.is_some_and(|slot| slot.answer.send((answer, Instant::now())).is_ok())
     }
 
-    /// Where notes about this request go, if anybody waits for it.
+    /// Where notes about this request go, if it still waits.
     pub(crate) fn notes(&self, id: u64) -> Option<NoteSink> {
         Some(self.slots().as_ref()?.get(&id)?.notes.clone())
     }
@@ -75,7 +75,7 @@ impl Pending {
         live.next().is_none().then_some(only)
     }
 
-    /// Everybody who waits has reason to go on waiting.
+    /// Renews the time-out of every request that waits.
     pub(crate) fn renew(&self) {
         for slot in self.slots().iter().flat_map(HashMap::values) {
             slot.notes.renew();
@@ -88,7 +88,7 @@ impl Pending {
         slot.is_some()
     }
 
-    /// Gives up every slot: whoever waits learns that the connection is lost.
+    /// Gives up every slot: requests that wait learn that the connection is lost.
     pub(crate) fn close(&self) {
         let slots = self.slots().take();
         drop(slots);

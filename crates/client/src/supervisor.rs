@@ -42,7 +42,7 @@ impl Supervisor {
             Self::Http(supervisor) => supervisor.run(stop).await,
             Self::Once(supervisor, ended) => {
                 if let Some(end) = supervisor.run_once(stop).await {
-                    // Nobody waits for it any more.
+                    // The receiver is gone: no caller waits for the end.
                     let _missed = ended.send(end);
                 }
             }

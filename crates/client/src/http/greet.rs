@@ -71,7 +71,7 @@ async fn discover(link: &Arc<Link>) -> Result<Discovery, Trouble> {
             // A server that has not read the id of the request answers with none.
             Discovery::read_error(&body)
         }
-        // Somebody who answers nothing may still answer what it knows.
+        // A server that does not answer a method it does not know may still answer `initialize`.
         Err(_) | Ok(Err(Error::Malformed | Error::Lost)) => Ok(Discovery::Legacy(LEGACY[0])),
         Ok(Err(failure)) => Err(failure.into()),
     }

@@ -1,6 +1,6 @@
 //! JSON-RPC with one server over HTTP: a message goes out as a POST, and what comes back, as one
 //! piece of JSON or as a stream of events, is the answer or is about it. Each request has exactly
-//! one place its answer can come from. What an answer says is nobody's business here.
+//! one place its answer can come from. Answers are not read here.
 
 mod receive;
 mod stream;

@@ -1,6 +1,6 @@
 //! The transport before Streamable HTTP: a stream that is opened with GET carries everything the
 //! server says, and messages to it are posted to an address that the stream names first. Answers
-//! find whoever waits for them by their ids. The stream's end is the server's end.
+//! find their requests by their ids. The stream's end is the server's end.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,7 +96,7 @@ impl Paired {
         }
     }
 
-    /// Hears what the stream says until it ends; nobody waits for anything after that.
+    /// Receives what the stream brings until it ends. Requests under way fail then.
     pub(crate) async fn listen(&self, mut events: EventStream<Reply>) {
         while let Ok(Some(message)) = events.next().await {
             self.receive(&message);
@@ -121,7 +121,7 @@ impl Paired {
                     None => drop(self.link.receive(message, None, &NoteSink::closed())),
                 }
             }
-            // Whatever else it is, it is nobody's answer.
+            // Everything else, and answers without a request.
             _ => drop(self.link.receive(message, None, &NoteSink::closed())),
         }
     }

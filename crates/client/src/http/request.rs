@@ -138,7 +138,7 @@ impl HttpRequest {
             }
     }
 
-    /// The session after the one that was lost, opened by whoever comes first.
+    /// The session after the one that was lost, opened by the first request that lost it.
     async fn renewed(&self) -> Result<Arc<Session>, Error> {
         let _one_at_a_time = self.link.renewing.lock().await;
         let now = self.link.session.load_full();
@@ -149,13 +149,13 @@ impl HttpRequest {
             self.link.lost.notify_one();
             return Err(Error::Lost);
         }
-        // Another session is another list, as far as anybody knows.
+        // The new session may have another tool list.
         self.link.list_changed.notify_one();
         Ok(self.link.session.load_full())
     }
 }
 
-/// Tells a legacy server that nobody waits for an answer any more, unless there was one.
+/// Cancels the request at a legacy server, unless it was answered.
 struct Cancel<'a> {
     request: &'a HttpRequest,
     session: &'a Session,

@@ -1,4 +1,4 @@
-//! The one client of a server that is not shared, as the server sees it: somebody who can be asked. It hands on what a
+//! The one client of a server that is not shared, as the server sees it: a peer that can be asked. It hands on what a
 //! legacy server may ask of a client, if the client says that it can be asked that, and what the client answers. What is
 //! said is looked at elsewhere.
 
@@ -136,7 +136,7 @@ impl Peer {
         self.tell(&message::refuse(id, INTERNAL_ERROR, why));
     }
 
-    /// The server waits for the client, so that nobody may lose patience with the server.
+    /// The server waits for the client, so calls to the server do not time out meanwhile.
     pub fn keeps_the_server_waiting(&self) {
         if let Some(wire) = self.wire().upgrade() {
             wire.renew();

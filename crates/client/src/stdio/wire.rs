@@ -1,6 +1,6 @@
-//! JSON-RPC with one child: requests go out under ids of ours, lines come in and find whoever
-//! waits for them. It knows nothing of MCP beyond `ping`, cancellation, notes about a call and the
-//! news that a list has changed; what an answer says is nobody's business here.
+//! JSON-RPC with one child: requests go out under ids of ours, lines come in and find the
+//! requests they answer. It knows nothing of MCP beyond `ping`, cancellation, notes about a call and the
+//! news that a list has changed; answers are not read here.
 
 use std::sync::Arc;
 
@@ -77,7 +77,7 @@ impl Wire {
         Ok(slot)
     }
 
-    /// Sends a notification. One that the child does not take is lost: nobody waits for it.
+    /// Sends a notification. One that the child does not take is lost: it has no answer.
     pub(crate) fn tell(&self, line: &[u8]) {
         let _lost = self.outbox.send(line);
     }
@@ -87,7 +87,7 @@ impl Wire {
         self.outbox.flush().await;
     }
 
-    /// Closes the child's standard input; whoever waits learns that the connection is lost.
+    /// Closes the child's standard input; requests that wait learn that the connection is lost.
     pub(crate) fn close(&self) {
         self.outbox.close();
         self.pending.close();
@@ -168,7 +168,7 @@ impl Wire {
         peer.is_some_and(|peer| peer.hear(id, method, message))
     }
 
-    /// Whoever waits for the server has reason to go on waiting.
+    /// Renews the time-out of every request that waits.
     pub(crate) fn renew(&self) {
         self.pending.renew();
     }

@@ -77,11 +77,11 @@ impl HttpSupervisor {
                 _ = stop.wait_for(|stop| *stop) => None,
             };
             let Some(failed) = lived else {
-                // A session nobody ends is kept by some servers for ever.
+                // Some servers keep a session for ever unless the client ends it.
                 drop(timeout(FAREWELL, link.end()).await);
                 break;
             };
-            // Whoever comes now waits for the next life.
+            // New calls wait for the next life.
             self.state.send_replace(State::Starting);
             let wait = tries.failed(started.elapsed());
             self.report(failed.as_ref(), wait);

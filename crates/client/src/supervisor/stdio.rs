@@ -98,7 +98,7 @@ impl StdioSupervisor {
             _ = stop.wait_for(|stop| *stop) => None,
         };
         let served = matches!(&*self.state.borrow(), State::Ready(_));
-        // Whoever waits learns it now; whoever comes waits for the next life.
+        // Calls under way fail now; new calls wait for the next life.
         if !*stop.borrow() {
             self.state.send_replace(State::Starting);
         }

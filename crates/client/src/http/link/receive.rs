@@ -73,7 +73,7 @@ impl Link {
     ) {
         match method {
             "notifications/tools/list_changed" => self.list_changed.notify_one(),
-            // Progress of something else is of no interest to whoever waits for this.
+            // Progress of another request is not passed on.
             "notifications/progress" if progress_id(message) != id => {}
             _ => notes.offer(method, message),
         }

@@ -1,4 +1,4 @@
-//! One conversation with a server that is not greeted again: whoever asked wants to know how it went.
+//! A server over HTTP that is greeted once: the caller is told how it ended.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! A child that is not started again: whoever started us wants to know how it ended. Only while
+//! A child that is not started again: the caller is told how it ended. Only while
 //! its era is not known may it have more than one life, because some servers die of a greeting
 //! they do not understand.
 
