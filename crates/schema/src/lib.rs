@@ -19,13 +19,11 @@
 mod canonical;
 mod compile;
 mod dialect;
-mod explain;
 mod format;
 mod fuel;
 mod keyword;
 mod limits;
 mod metaschema;
-mod names;
 mod number;
 mod outcome;
 mod pattern;

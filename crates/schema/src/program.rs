@@ -2,12 +2,15 @@
 //!
 //! A program is immutable once built. Nodes refer to each other and to their plans by index; [`NONE`] means absent.
 
+mod names;
+
 use crate::format::Format;
 use crate::keyword::Keyword;
-use crate::names::Names;
 use crate::number::{Decimal, Divisor};
 use crate::pattern::Pattern;
 use crate::types::TypeSet;
+
+pub(crate) use names::Names;
 
 /// Index of a subschema in [`Program::nodes`].
 pub(crate) type NodeId = u32;

@@ -1,10 +1,11 @@
 //! A compiled schema, and how to compile one.
 
+mod explain;
+
 use countersign_tape::{Limits as TapeLimits, Tape};
 
 use crate::compile::{self, Compiled, Settings};
 use crate::dialect::Dialect;
-use crate::explain;
 use crate::fuel::Fuel;
 use crate::limits::Limits;
 use crate::outcome::{Outcome, Verdict};

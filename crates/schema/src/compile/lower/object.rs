@@ -7,8 +7,7 @@ use countersign_tape::Kind;
 use super::Lowering;
 use crate::compile::index::position;
 use crate::keyword::Keyword;
-use crate::names::Names;
-use crate::program::{DependentRequired, NONE, NodeId, ObjectPlan, Target};
+use crate::program::{DependentRequired, NONE, Names, NodeId, ObjectPlan, Target};
 use crate::unenforceable::Unenforceable;
 
 /// The property names of one subschema, numbered as they are first mentioned.

@@ -6,8 +6,7 @@ use super::Lowering;
 use crate::canonical::Canonicaliser;
 use crate::compile::index::position;
 use crate::keyword::Keyword;
-use crate::names::Names;
-use crate::program::{Range, Values};
+use crate::program::{Names, Range, Values};
 use crate::types::TypeSet;
 use crate::unenforceable::Unenforceable;
 

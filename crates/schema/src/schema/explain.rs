@@ -8,11 +8,11 @@ mod words;
 
 use countersign_tape::{Kind, Tape};
 
+use super::Schema;
 use crate::fuel::{Exhausted, Fuel};
 use crate::keyword::Keyword;
 use crate::outcome::{Segment, Violation, Violations};
 use crate::program::{Flags, NodeId, Operation, Program};
-use crate::schema::Schema;
 use crate::types;
 use crate::validate::{Buffers, Failure, Halt, Machine, Purpose};
 

@@ -5,7 +5,7 @@
 
 use countersign_tape::{NameTag, Tape, fingerprint};
 
-use crate::program::Target;
+use super::Target;
 
 /// Longest probe sequence accepted before the table is given up.
 const MAX_PROBES: u32 = 8;
