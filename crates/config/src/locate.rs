@@ -42,7 +42,7 @@ impl Located {
         }
     }
 
-    /// Whether somebody named the file, which then has to be there.
+    /// Whether a flag or the environment names the file, which then has to be there.
     pub fn is_named(&self) -> bool {
         matches!(self.source, Origin::Flag | Origin::Environment)
     }

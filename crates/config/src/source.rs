@@ -138,7 +138,7 @@ impl Source {
         fs::create_dir_all(folder)?;
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         let draft = folder.join(format!(".{name}.{}.new", std::process::id()));
-        // Left behind by somebody who did not get this far.
+        // Left behind by a process that ended before it renamed the file.
         drop(fs::remove_file(&draft));
         let written = write_like(&draft, text, &file).and_then(|()| fs::rename(&draft, &file));
         if written.is_err() {
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_file_is_the_defaults_only_where_nobody_named_it() {
+    fn a_missing_file_is_the_defaults_only_where_no_flag_names_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("none.json");
         let optional = source(path.clone(), Origin::Nowhere);

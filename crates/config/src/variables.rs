@@ -52,7 +52,7 @@ impl EnvFile {
         }
     }
 
-    /// The same file, read. One that nobody named need not be there.
+    /// The same file, read. It may be missing unless a flag or the environment names it.
     pub fn read(mut self) -> Result<Self, ConfigError> {
         let Some(path) = &self.path else {
             return Ok(self);

@@ -1,4 +1,4 @@
-//! Pairs of what a file says and what then holds.
+//! Files that are accepted, and the settings they give.
 
 use std::time::Duration;
 
@@ -10,239 +10,12 @@ use super::{accepted, environment, warnings};
 use crate::{Config, Protocol, RoutingMode, Secret, Transport, template};
 
 /// Most keys, and each kind of server.
-pub(super) const EXAMPLE: &str = r#"{
-  "listen": "127.0.0.1:9090", "data_dir": "~/state", "trusted_hosts": ["Tools.example.com:443"],
-  "api_key": "0123456789abcdef", "routing_mode": "direct", "call_tool_timeout": "90s",
-  "max_message_bytes": 1048576, "max_inflight_bytes": 8388608,
-  "activity": {"retention_days": 7, "payloads": "redacted", "durability": "sync", "on_store_error": "refuse"},
-  "output_validation": {"max_depth": 32},
-  "mcpServers": [
-    {"name": "files", "command": "npx", "args": ["-y", "server-files", "--token", "hunter2"],
-     "env": {"TOKEN": "${env:CRM_TOKEN}", "LEVEL": "debug"}, "working_dir": "~/work"},
-    {"name": "crm", "url": "https://crm.example/mcp?key=hunter2", "protocol": "sse", "era": "legacy",
-     "headers": {"Authorization": "Bearer ${env:CRM_TOKEN}"},
-     "timeout": "30s", "max_concurrent_requests": 2, "queue_size": 0, "enabled": false,
-     "output_validation": {"mode": "strict"}, "input_validation": {"mode": "off"},
-     "tools": {"search": {"output_validation": {"missing_structured_content": "block"}}}}
-  ]
-}"#;
+pub(super) const EXAMPLE: &str = include_str!("accepted/example.json");
 
 #[test]
-#[expect(
-    clippy::too_many_lines,
-    reason = "a whole configuration, as it is shown"
-)]
 fn a_whole_file_is_resolved() {
-    let shown = accepted(EXAMPLE).show();
-    assert_snapshot!(shown, @r#"
-    {
-      "listen": "127.0.0.1:9090",
-      "api_key": "[redacted]",
-      "admin_key": null,
-      "allow_api_commands": false,
-      "require_mcp_auth": true,
-      "trusted_hosts": [
-        "tools.example.com:443"
-      ],
-      "data_dir": "/home/ada/state",
-      "routing_mode": "direct",
-      "tool_names": "prefixed",
-      "call_tool_timeout": "90s",
-      "max_message_bytes": 1048576,
-      "max_message_depth": 120,
-      "max_inflight_bytes": 8388608,
-      "profile": "standard",
-      "storage": {
-        "url": "sqlite:"
-      },
-      "activity": {
-        "retention_days": 7,
-        "retention_floor_days": 1,
-        "max_records": 1000000,
-        "max_size_mb": 8192,
-        "payloads": "redacted",
-        "payload_max_bytes": 65536,
-        "durability": "sync",
-        "on_store_error": "refuse",
-        "max_event_streams": 128,
-        "signing_key": null
-      },
-      "output_validation": {
-        "mode": "warn",
-        "max_bytes": 5242880,
-        "max_depth": 32,
-        "max_blocks": 10000,
-        "missing_structured_content": "allow",
-        "uncompilable_schema": "allow",
-        "external_ref": "reject",
-        "duplicate_keys": "reject",
-        "guards": "declared",
-        "assert_formats": false,
-        "fuel_factor": 1.0,
-        "advertise_output_schema": "always",
-        "legacy_egress": "convert"
-      },
-      "input_validation": {
-        "mode": "warn"
-      },
-      "output_sanitisation": {
-        "mode": "clean",
-        "normalisation": "preserve",
-        "invisibles": "locale-safe",
-        "on_token": "replace",
-        "wrap": "none",
-        "structured": "rewrite",
-        "mirror_text": "keep",
-        "nonce": "random",
-        "max_text_chars": 0,
-        "families": [],
-        "extra_tokens": [],
-        "host_instruction": false
-      },
-      "classifiers": [],
-      "classifier_budget": "1500ms",
-      "mcpServers": [
-        {
-          "name": "files",
-          "command": "npx",
-          "args": [
-            "-y",
-            "server-files",
-            "--token",
-            "[redacted]"
-          ],
-          "env": {
-            "LEVEL": "[redacted]",
-            "TOKEN": "[redacted, from ${env:CRM_TOKEN}]"
-          },
-          "working_dir": "/home/ada/work",
-          "protocol": "stdio",
-          "era": "auto",
-          "enabled": true,
-          "timeout": "90s",
-          "max_concurrent_requests": 16,
-          "queue_size": 64,
-          "output_validation": {
-            "mode": "warn",
-            "max_bytes": 5242880,
-            "max_depth": 32,
-            "max_blocks": 10000,
-            "missing_structured_content": "allow",
-            "uncompilable_schema": "allow",
-            "external_ref": "reject",
-            "duplicate_keys": "reject",
-            "guards": "declared",
-            "assert_formats": false,
-            "fuel_factor": 1.0,
-            "advertise_output_schema": "always",
-            "legacy_egress": "convert"
-          },
-          "input_validation": {
-            "mode": "warn"
-          },
-          "output_sanitisation": {
-            "mode": "clean",
-            "normalisation": "preserve",
-            "invisibles": "locale-safe",
-            "on_token": "replace",
-            "wrap": "none",
-            "structured": "rewrite",
-            "mirror_text": "keep",
-            "nonce": "random",
-            "max_text_chars": 0,
-            "families": [],
-            "extra_tokens": [],
-            "host_instruction": false
-          },
-          "classify": [],
-          "tools": {}
-        },
-        {
-          "name": "crm",
-          "url": "https://crm.example/mcp?[redacted]",
-          "headers": {
-            "Authorization": "[redacted, from ${env:CRM_TOKEN}]"
-          },
-          "protocol": "sse",
-          "era": "legacy",
-          "enabled": false,
-          "timeout": "30s",
-          "max_concurrent_requests": 2,
-          "queue_size": 0,
-          "output_validation": {
-            "mode": "strict",
-            "max_bytes": 5242880,
-            "max_depth": 32,
-            "max_blocks": 10000,
-            "missing_structured_content": "allow",
-            "uncompilable_schema": "allow",
-            "external_ref": "reject",
-            "duplicate_keys": "reject",
-            "guards": "declared",
-            "assert_formats": false,
-            "fuel_factor": 1.0,
-            "advertise_output_schema": "always",
-            "legacy_egress": "convert"
-          },
-          "input_validation": {
-            "mode": "off"
-          },
-          "output_sanitisation": {
-            "mode": "clean",
-            "normalisation": "preserve",
-            "invisibles": "locale-safe",
-            "on_token": "replace",
-            "wrap": "none",
-            "structured": "rewrite",
-            "mirror_text": "keep",
-            "nonce": "random",
-            "max_text_chars": 0,
-            "families": [],
-            "extra_tokens": [],
-            "host_instruction": false
-          },
-          "classify": [],
-          "tools": {
-            "search": {
-              "output_validation": {
-                "mode": "strict",
-                "max_bytes": 5242880,
-                "max_depth": 32,
-                "max_blocks": 10000,
-                "missing_structured_content": "block",
-                "uncompilable_schema": "allow",
-                "external_ref": "reject",
-                "duplicate_keys": "reject",
-                "guards": "declared",
-                "assert_formats": false,
-                "fuel_factor": 1.0,
-                "advertise_output_schema": "always",
-                "legacy_egress": "convert"
-              },
-              "input_validation": {
-                "mode": "off"
-              },
-              "output_sanitisation": {
-                "mode": "clean",
-                "normalisation": "preserve",
-                "invisibles": "locale-safe",
-                "on_token": "replace",
-                "wrap": "none",
-                "structured": "rewrite",
-                "mirror_text": "keep",
-                "nonce": "random",
-                "max_text_chars": 0,
-                "families": [],
-                "extra_tokens": [],
-                "host_instruction": false
-              },
-              "classify": []
-            }
-          }
-        }
-      ]
-    }
-    "#);
+    let expected = include_str!("accepted/example.shown.json");
+    assert_eq!(format!("{}\n", accepted(EXAMPLE).show()), expected);
 }
 
 #[test]
@@ -277,8 +50,15 @@ fn references_are_replaced() {
 }
 
 #[test]
-fn an_empty_file_is_the_defaults() {
+fn a_file_that_says_nothing_new_is_the_defaults() {
     let empty = accepted("{}");
+    for text in [
+        "\u{feff}{}",
+        &template(),
+        r#"{"output_validation": {"mode": "warn", "max_bytes": 5242880, "max_depth": 64, "missing_structured_content": "allow"}}"#,
+    ] {
+        assert_eq!(accepted(text).show(), empty.show(), "{text}");
+    }
     assert_eq!(empty.show(), Config::embedded(&environment()).show());
     assert_eq!(empty.listen.to_string(), "127.0.0.1:8080");
     assert_eq!(empty.data_dir.to_str(), Some("/home/ada/.countersign"));
@@ -288,69 +68,8 @@ fn an_empty_file_is_the_defaults() {
 }
 
 #[test]
-fn the_template_says_the_defaults() {
-    assert_eq!(accepted(&template()).show(), accepted("{}").show());
-    assert_snapshot!(template(), @r#"
-    {
-      "listen": "127.0.0.1:8080",
-      "api_key": null,
-      "admin_key": null,
-      "allow_api_commands": false,
-      "require_mcp_auth": true,
-      "trusted_hosts": [],
-      "data_dir": "~/.countersign",
-      "routing_mode": "retrieve_tools",
-      "tool_names": "prefixed",
-      "call_tool_timeout": "2m",
-      "max_message_bytes": 16777216,
-      "max_message_depth": 120,
-      "max_inflight_bytes": 268435456,
-      "profile": "standard",
-      "storage": {
-        "url": "sqlite:"
-      },
-      "activity": {
-        "retention_days": 90,
-        "retention_floor_days": 1,
-        "max_records": 1000000,
-        "max_size_mb": 8192,
-        "payloads": "none",
-        "payload_max_bytes": 65536,
-        "durability": "commit",
-        "on_store_error": "auto",
-        "max_event_streams": 128,
-        "signing_key": null
-      },
-      "output_validation": {
-        "mode": "warn",
-        "max_bytes": 5242880,
-        "max_depth": 64,
-        "max_blocks": 10000,
-        "missing_structured_content": "allow",
-        "uncompilable_schema": "allow",
-        "external_ref": "reject",
-        "duplicate_keys": "reject",
-        "guards": "declared",
-        "assert_formats": false,
-        "fuel_factor": 1.0,
-        "advertise_output_schema": "always",
-        "legacy_egress": "convert"
-      },
-      "input_validation": {
-        "mode": "warn"
-      },
-      "output_sanitisation": {
-        "mode": "clean",
-        "nonce": "random",
-        "families": [],
-        "extra_tokens": []
-      },
-      "classifiers": [],
-      "classifier_budget": "1500ms",
-      "schema_refs": {},
-      "mcpServers": []
-    }
-    "#);
+fn the_template_has_every_key_with_its_default() {
+    assert_eq!(template(), include_str!("accepted/template.json"));
 }
 
 #[test]
@@ -407,14 +126,6 @@ fn sanitising_has_three_levels_and_its_mode_chooses_the_rest() {
 }
 
 #[test]
-fn the_quickstart_file_is_accepted() {
-    let config = accepted(
-        r#"{"output_validation": {"mode": "warn", "max_bytes": 5242880, "max_depth": 64, "missing_structured_content": "allow"}}"#,
-    );
-    assert_eq!(config.policy("a", "b").output, OutputValidation::default());
-}
-
-#[test]
 fn servers_by_name_as_desktop_clients_write_them() {
     let config = accepted(
         r#"{"mcpServers": {
@@ -435,11 +146,6 @@ fn servers_by_name_as_desktop_clients_write_them() {
         working_dir.as_deref().and_then(|dir| dir.to_str()),
         Some("/srv")
     );
-}
-
-#[test]
-fn a_byte_order_mark_means_nothing() {
-    assert_eq!(accepted("\u{feff}{}").show(), accepted("{}").show());
 }
 
 #[test]
