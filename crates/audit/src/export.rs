@@ -5,39 +5,27 @@
 
 use std::io::{self, Write};
 
+use countersign_inspect::word_enum;
+
 use crate::query::Filter;
-use crate::record::UnknownValue;
 use crate::store::{Reader, StoreError, Stored};
 
 mod csv;
 mod sarif;
 
-/// How records are written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExportFormat {
-    /// One JSON object per line.
-    Jsonl,
-    /// Comma-separated values with a header line.
-    Csv,
-    /// SARIF 2.1.0: one result per finding.
-    Sarif,
+word_enum! {
+    /// How records are written.
+    pub enum ExportFormat("format") {
+        /// One JSON object per line.
+        Jsonl = "jsonl",
+        /// Comma-separated values with a header line.
+        Csv = "csv",
+        /// SARIF 2.1.0: one result per finding.
+        Sarif = "sarif",
+    }
 }
 
 impl ExportFormat {
-    /// The format with this name; the error lists all of them.
-    pub fn parse(text: &str) -> Result<Self, UnknownValue> {
-        match text {
-            "jsonl" => Ok(Self::Jsonl),
-            "csv" => Ok(Self::Csv),
-            "sarif" => Ok(Self::Sarif),
-            _ => Err(UnknownValue::new(
-                "format",
-                text,
-                vec!["jsonl", "csv", "sarif"],
-            )),
-        }
-    }
-
     /// The media type of the output.
     pub fn media_type(self) -> &'static str {
         match self {

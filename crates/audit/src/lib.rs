@@ -44,6 +44,8 @@ mod store;
 mod summary;
 mod time;
 
+pub use countersign_inspect::UnknownWord;
+
 pub use chain::{Checkpoint, CheckpointKind, KeyError, PublicKey, Signer, TrustedKeys};
 pub use countersign_sanitise::{escape_controls, steers_terminal};
 pub use digest::Digest;
@@ -52,9 +54,9 @@ pub use id::{Generator, Ids, NewId, NotAUlid, Ulid};
 pub use preview::{Preview, PreviewRow};
 pub use query::{Cursor, Filter, MAX_LIMIT, Query, QueryError};
 pub use record::{
-    DECISIONS, Decision, Finding, Head, Kind, MAX_FINDINGS, Millis, Mode, Opening, Outcome,
-    Payload, PayloadPolicy, Payloads, Record, Redactor, STAGES, Severity, Source, Stage, Status,
-    Undecodable, UnknownValue, parse_decision, parse_rule, parse_stage,
+    Decision, Finding, Head, Kind, MAX_FINDINGS, Millis, Mode, Opening, Outcome, Payload,
+    PayloadPolicy, Payloads, Record, Redactor, Severity, Source, Stage, Status, Undecodable,
+    parse_rule,
 };
 pub use store::{
     Break, BreakKind, CapturedTool, Declared, Durability, Evidence, Generation, OnStoreError,

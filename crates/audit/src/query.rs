@@ -3,13 +3,11 @@
 //! A word outside its closed set is an error that lists the allowed ones; an unknown parameter is an error too. Lists are separated
 //! by commas. Newest first, in pages; a cursor holds a place in the store, so pages do not shift while records arrive.
 
+use countersign_inspect::UnknownWord;
 use thiserror::Error;
 
 use crate::id::{NotAUlid, Ulid};
-use crate::record::{
-    Decision, Kind, Record, Stage, Status, UnknownValue, parse_decision, parse_rule, parse_stage,
-    stored_name,
-};
+use crate::record::{Decision, Kind, Record, Stage, Status, parse_rule, stored_name};
 use crate::time::{NotATime, Timestamp};
 
 const DEFAULT_LIMIT: usize = 50;
@@ -19,7 +17,7 @@ pub const MAX_LIMIT: usize = 1000;
 const MAX_VALUES: usize = 64;
 
 /// What a list may be asked with. The last three are about pages and no filters.
-const PARAMETERS: [&str; 14] = [
+static PARAMETERS: [&str; 14] = [
     "type",
     "status",
     "decision",
@@ -45,7 +43,7 @@ const FILTERS: usize = 11;
 pub enum QueryError {
     /// A word outside its closed set, or an unknown parameter.
     #[error(transparent)]
-    Unknown(#[from] UnknownValue),
+    Unknown(#[from] UnknownWord),
     /// `since` or `until` is not a time.
     #[error("{parameter}: {why}")]
     Time {
@@ -115,7 +113,7 @@ impl Filter {
         let mut query = Query::default();
         for (key, value) in pairs {
             if !filters.contains(&key.as_ref()) {
-                let unknown = UnknownValue::new("parameter", key.as_ref(), filters.to_vec());
+                let unknown = UnknownWord::new("parameter", key.as_ref(), filters);
                 return Err(unknown.into());
             }
             query.set(key.as_ref(), value.as_ref(), now)?;
@@ -193,10 +191,10 @@ impl Query {
     pub fn set(&mut self, key: &str, value: &str, now: Timestamp) -> Result<(), QueryError> {
         let filter = &mut self.filter;
         match key {
-            "type" => list(&mut filter.types, "type", value, Kind::parse),
-            "status" => list(&mut filter.statuses, "status", value, Status::parse),
-            "decision" => list(&mut filter.decisions, "decision", value, parse_decision),
-            "stage" => list(&mut filter.stages, "stage", value, parse_stage),
+            "type" => list(&mut filter.types, "type", value, str::parse),
+            "status" => list(&mut filter.statuses, "status", value, str::parse),
+            "decision" => list(&mut filter.decisions, "decision", value, str::parse),
+            "stage" => list(&mut filter.stages, "stage", value, str::parse),
             "rule" => list(&mut filter.rules, "rule", value, |rule| {
                 parse_rule(rule).map(stored_name)
             }),
@@ -231,7 +229,7 @@ impl Query {
             }
             "cursor" => self.cursor = Some(Cursor::parse(value)?),
             "total" => self.total = value.parse().map_err(|_| QueryError::Total)?,
-            _ => return Err(UnknownValue::new("parameter", key, PARAMETERS.to_vec()).into()),
+            _ => return Err(UnknownWord::new("parameter", key, &PARAMETERS).into()),
         }
         Ok(())
     }
@@ -241,7 +239,7 @@ fn list<T>(
     into: &mut Vec<T>,
     parameter: &'static str,
     value: &str,
-    parse: impl Fn(&str) -> Result<T, UnknownValue>,
+    parse: impl Fn(&str) -> Result<T, UnknownWord>,
 ) -> Result<(), QueryError> {
     for word in value
         .split(',')

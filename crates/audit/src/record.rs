@@ -21,15 +21,12 @@ pub(crate) mod verdict;
 pub use body::Undecodable;
 pub use bound::MAX_FINDINGS;
 pub(crate) use bound::stored_name;
-pub use closed::{Kind, Source, Status, UnknownValue};
+pub use closed::{Kind, Source, Status};
 pub use millis::Millis;
 pub use opening::{Head, Opening};
 pub use payload::{Payload, PayloadPolicy, Payloads};
 pub use redact::Redactor;
-pub use verdict::{
-    DECISIONS, Decision, Finding, Mode, STAGES, Severity, Stage, parse_decision, parse_rule,
-    parse_stage,
-};
+pub use verdict::{Decision, Finding, Mode, Severity, Stage, parse_rule};
 /// How something other than a policy decision ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {

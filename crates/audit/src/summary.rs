@@ -5,39 +5,26 @@
 
 use std::collections::BTreeMap;
 
+use countersign_inspect::word_enum;
 use serde::Serialize;
 
-use crate::record::{Kind, Status, UnknownValue};
+use crate::record::{Kind, Status};
 use crate::time::Timestamp;
 
 /// Results of the last hour below which no rate is compared.
 const ENOUGH: u64 = 20;
 
-/// What a summary's rows are about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum GroupBy {
-    /// A row per server, with the rising mark.
-    #[default]
-    Server,
-    /// A row per tool.
-    Tool,
-    /// A row per rule.
-    Rule,
-}
-
-impl GroupBy {
-    /// The grouping with this name; the error lists all of them.
-    pub fn parse(text: &str) -> Result<Self, UnknownValue> {
-        match text {
-            "server" => Ok(Self::Server),
-            "tool" => Ok(Self::Tool),
-            "rule" => Ok(Self::Rule),
-            _ => Err(UnknownValue::new(
-                "grouping",
-                text,
-                vec!["server", "tool", "rule"],
-            )),
-        }
+word_enum! {
+    /// What a summary's rows are about.
+    #[derive(Default)]
+    pub enum GroupBy("grouping") {
+        /// A row per server, with the rising mark.
+        #[default]
+        Server = "server",
+        /// A row per tool.
+        Tool = "tool",
+        /// A row per rule.
+        Rule = "rule",
     }
 }
 
@@ -311,6 +298,6 @@ mod tests {
                 );
             }
         }
-        assert!(GroupBy::parse("client").is_err());
+        assert!("client".parse::<GroupBy>().is_err());
     }
 }

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::Deserialize;
+use countersign_inspect::word_enum;
 
 const LONGEST_LABEL: usize = 64;
 
@@ -43,27 +43,17 @@ pub struct Question {
     pub chunks: Vec<Chunk>,
 }
 
-/// What a classifier thinks of a chunk. The worst of several is their maximum.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Action {
-    /// Nothing to say.
-    #[default]
-    Allow,
-    /// Worth recording, whatever the operator's action is.
-    Flag,
-    /// An injection.
-    Block,
-}
-
-impl Action {
-    /// The lower-case word used in records and metrics.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Allow => "allow",
-            Self::Flag => "flag",
-            Self::Block => "block",
-        }
+word_enum! {
+    /// What a classifier thinks of a chunk. The worst of several is their maximum.
+    #[derive(Default, PartialOrd, Ord)]
+    pub enum Action {
+        /// Nothing to say.
+        #[default]
+        Allow = "allow",
+        /// Worth recording, whatever the operator's action is.
+        Flag = "flag",
+        /// An injection.
+        Block = "block",
     }
 }
 

@@ -8,7 +8,7 @@ use super::mask::shown_url;
 use super::reader::Reader;
 use super::rules;
 use super::secret::Secret;
-use super::setting::{Words, keys, read_into};
+use super::setting::{keys, read_into};
 
 /// The largest whole number that every JSON reader keeps exactly.
 const MANY: u64 = 1 << 53;

@@ -22,7 +22,7 @@ keys! {
     #[block("output_validation")]
     pub static OUTPUT_VALIDATION {
         /// `off` checks nothing, `warn` forwards violations unchanged and records them, `strict` blocks them.
-        #[key(Form::Choice(Mode::ALL), Reload)]
+        #[key(Form::Choice(Mode::WORDS), Reload)]
         "mode" = r#""warn""#;
         /// Longest `structuredContent`, in bytes as received; equal passes.
         #[key(Form::Number(1, 1 << 40), Reload)]
@@ -34,20 +34,20 @@ keys! {
         #[key(Form::Number(1, u32::MAX as u64), Reload)]
         "max_blocks" = "10000";
         /// In strict mode: a schema is declared and the result has no `structuredContent`.
-        #[key(Form::Choice(Posture::ALL), Reload)]
+        #[key(Form::Choice(Posture::WORDS), Reload)]
         "missing_structured_content" = r#""allow""#;
         /// In strict mode: the declared schema cannot be enforced.
-        #[key(Form::Choice(Posture::ALL), Reload)]
+        #[key(Form::Choice(Posture::WORDS), Reload)]
         "uncompilable_schema" = r#""allow""#;
         /// The schema refers to another document: `reject` is a finding on every call, `allow` treats it as one that
         /// cannot be enforced.
-        #[key(Form::Choice(Tolerance::ALL), Reload)]
+        #[key(Form::Choice(Tolerance::WORDS), Reload)]
         "external_ref" = r#""reject""#;
         /// A repeated key inside `structuredContent` of a tool with a schema; `allow` validates every occurrence.
-        #[key(Form::Choice(Tolerance::ALL), Reload)]
+        #[key(Form::Choice(Tolerance::WORDS), Reload)]
         "duplicate_keys" = r#""reject""#;
         /// Whether the limits on size and depth hold only for tools that declare a schema, or for all.
-        #[key(Form::Choice(GuardScope::ALL), Reload)]
+        #[key(Form::Choice(GuardScope::WORDS), Reload)]
         "guards" = r#""declared""#;
         /// Whether `format` rejects values or only annotates.
         #[key(Form::Flag, Reload)]
@@ -57,11 +57,11 @@ keys! {
         "fuel_factor" = "1.0";
         /// Which output schemas clients see: every enforceable one, those whose tool has not yet violated them, or
         /// none.
-        #[key(Form::Choice(Advertise::ALL), Reload)]
+        #[key(Form::Choice(Advertise::WORDS), Reload)]
         "advertise_output_schema" = r#""always""#;
         /// Toward clients that negotiated 2025-11-25 or earlier: structured content they would reject becomes a text
         /// block, or is sent as it is.
-        #[key(Form::Choice(Egress::ALL), Reload)]
+        #[key(Form::Choice(Egress::WORDS), Reload)]
         "legacy_egress" = r#""convert""#;
     }
 }
@@ -73,7 +73,7 @@ keys! {
     pub static INPUT_VALIDATION {
         /// `off` checks nothing, `warn` never changes a call and records violations, `strict` answers them with an
         /// error.
-        #[key(Form::Choice(Mode::ALL), Reload)]
+        #[key(Form::Choice(Mode::WORDS), Reload)]
         "mode" = r#""warn""#;
     }
 }

@@ -11,7 +11,7 @@ use countersign_inspect::config::{
     InputValidation, OutputSanitisation, OutputValidation, RawInputValidation,
     RawOutputSanitisation, RawOutputValidation,
 };
-use countersign_inspect::{MAX_MESSAGE_DEPTH, Policy};
+use countersign_inspect::{MAX_MESSAGE_DEPTH, Policy, word_enum};
 
 use super::activity::{ActivityConfig, Storage};
 use super::classifier::{CLASSIFIER, Classifier};
@@ -27,7 +27,7 @@ use super::rules;
 use super::sanitisers::Sanitisers;
 use super::secret::ApiKey;
 use super::server::Server;
-use super::setting::{Keys, Words, keys, read_into, words};
+use super::setting::{Keys, keys, plain, read_into, read_word};
 
 pub use mode_source::ModeSource;
 use panel::Panels;
@@ -143,28 +143,32 @@ keys! {
     }
 }
 
-/// What `/mcp` offers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum RoutingMode {
-    /// Tools that find and call the others.
-    #[default]
-    RetrieveTools,
-    /// Every tool.
-    Direct,
+word_enum! {
+    /// What `/mcp` offers.
+    #[derive(Default)]
+    pub enum RoutingMode {
+        /// Tools that find and call the others.
+        #[default]
+        RetrieveTools = "retrieve_tools",
+        /// Every tool.
+        Direct = "direct",
+    }
 }
 
-/// How tools are named where several servers meet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ToolNames {
-    /// `server__tool`.
-    #[default]
-    Prefixed,
+word_enum! {
+    /// How tools are named where several servers meet.
+    #[derive(Default)]
+    #[non_exhaustive]
+    pub enum ToolNames {
+        /// `server__tool`.
+        #[default]
+        Prefixed = "prefixed",
+    }
 }
 
-words! {
-    RoutingMode { RetrieveTools = "retrieve_tools", Direct = "direct" }
-    ToolNames { Prefixed = "prefixed" }
+plain! {
+    RoutingMode: read_word, RoutingMode::clone;
+    ToolNames: read_word, ToolNames::clone;
 }
 
 /// A key that opens the gateway.
@@ -283,12 +287,5 @@ impl Config {
 impl Default for Config {
     fn default() -> Self {
         Self::embedded(&Environment::process())
-    }
-}
-
-impl RoutingMode {
-    /// As the file writes it.
-    pub fn as_str(self) -> &'static str {
-        self.word()
     }
 }

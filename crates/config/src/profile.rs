@@ -1,31 +1,28 @@
 //! A profile: one word for several settings. It stands under what the file itself says, so single keys win over it.
 
-use countersign_inspect::Mode;
 use countersign_inspect::config::{
     GuardScope, Posture, RawOutputSanitisation, RawOutputValidation, SanitiseMode, Structured,
 };
+use countersign_inspect::{Mode, word_enum};
 use serde_json::Value;
 
-use super::setting::{Words, words};
+use super::setting::{plain, read_word};
 
-/// Which settings hold where the file says nothing.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Profile {
-    /// The documented defaults.
-    #[default]
-    Standard,
-    /// Whatever is not known to be good is blocked.
-    Hardened,
+word_enum! {
+    /// Which settings hold where the file says nothing.
+    #[derive(Default)]
+    pub enum Profile {
+        /// The documented defaults.
+        #[default]
+        Standard = "standard",
+        /// Whatever is not known to be good is blocked.
+        Hardened = "hardened",
+    }
 }
 
-words! { Profile { Standard = "standard", Hardened = "hardened" } }
+plain! { Profile: read_word, Profile::clone; }
 
 impl Profile {
-    /// As the file writes it.
-    pub fn as_str(self) -> &'static str {
-        self.word()
-    }
-
     /// The `output_validation` it stands for.
     pub(crate) fn output(self) -> RawOutputValidation {
         match self {

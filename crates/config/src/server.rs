@@ -19,7 +19,7 @@ use super::problem::Problem;
 use super::profile::Profile;
 use super::reader::Reader;
 use super::secret::Secret;
-use super::setting::{Keys, Setting, Shown, Words, keys};
+use super::setting::{Keys, Setting, Shown, keys};
 use super::transport::{PROTOCOLS, Protocol, Transport};
 
 /// What `era` may be: an era by its word, or `auto`, which is the word of none.

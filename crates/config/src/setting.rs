@@ -1,7 +1,6 @@
 //! What the types of settings have in common: a value is read from the file, shown, and kept while the gateway runs.
 
 mod declare;
-mod words;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -20,7 +19,6 @@ use super::rules;
 use super::secret::Secret;
 
 pub(crate) use declare::keys;
-pub(crate) use words::{Words, read_word, words};
 
 /// A type that a key can have.
 pub(crate) trait Setting: Sized {
@@ -193,6 +191,10 @@ plain! {
     SocketAddr: read_address, SocketAddr::to_string;
     PathBuf: Reader::path, PathBuf::clone;
     Secret: Reader::secret, Secret::shown;
+    Payloads: read_word, Payloads::clone;
+    Durability: read_word, Durability::clone;
+    OnStoreError: read_word, OnStoreError::clone;
+    Era: read_word, Era::clone;
 }
 
 fn read_number<T: std::str::FromStr>(reader: &Reader<'_, '_>, node: u32) -> Option<T> {
@@ -208,9 +210,7 @@ fn read_address(reader: &mut Reader<'_, '_>, node: u32) -> Option<SocketAddr> {
     reader.usable(node, address)
 }
 
-words! {
-    Payloads { None = "none", Redacted = "redacted", Full = "full" }
-    Durability { Commit = "commit", Sync = "sync", Async = "async" }
-    OnStoreError { Auto = "auto", Refuse = "refuse", Continue = "continue" }
-    Era { Legacy = "legacy", Modern = "modern" }
+/// Reads one of a set of words.
+pub(crate) fn read_word<T: std::str::FromStr>(reader: &Reader<'_, '_>, node: u32) -> Option<T> {
+    reader.text(node).parse().ok()
 }

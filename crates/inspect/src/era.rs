@@ -1,6 +1,6 @@
 //! The protocol eras. MCP changed what a tool result may hold with version 2026-07-28; everything before is legacy.
 
-use crate::word_enum::word_enum;
+use crate::word_enum;
 
 word_enum! {
     /// The protocol era a peer negotiated.

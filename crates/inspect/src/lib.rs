@@ -109,4 +109,4 @@ pub use tool::ToolName;
 pub use verdict::hit::{Action, Carrier, Hit};
 pub use verdict::rule::describe_rule;
 pub use verdict::{Decision, Finding, Mode, Severity, Stage};
-pub use word_enum::UnknownWord;
+pub use word_enum::{UnknownWord, deserialize_word};

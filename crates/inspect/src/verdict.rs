@@ -7,39 +7,25 @@ pub(crate) mod hit;
 pub(crate) mod rule;
 
 use std::borrow::Cow;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::verdict::hit::Hit;
-use crate::word_enum::word_enum;
+use crate::word_enum;
 
-/// What happens to a result. Ordered: the worst of several decisions is their maximum.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Decision {
-    /// Forwarded, nothing to say about it.
-    #[default]
-    Allowed,
-    /// Forwarded unchanged, and recorded.
-    Flagged,
-    /// Forwarded with some of its text replaced, and recorded.
-    Rewritten,
-    /// Not forwarded; the agent gets an error result instead.
-    Blocked,
-}
-
-impl Decision {
-    /// The lower-case word used in JSON, records and metrics.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Allowed => "allowed",
-            Self::Flagged => "flagged",
-            Self::Rewritten => "rewritten",
-            Self::Blocked => "blocked",
-        }
+word_enum! {
+    /// What happens to a result. Ordered: the worst of several decisions is their maximum.
+    #[derive(Default, PartialOrd, Ord)]
+    pub enum Decision("decision") {
+        /// Forwarded, nothing to say about it.
+        #[default]
+        Allowed = "allowed",
+        /// Forwarded unchanged, and recorded.
+        Flagged = "flagged",
+        /// Forwarded with some of its text replaced, and recorded.
+        Rewritten = "rewritten",
+        /// Not forwarded; the agent gets an error result instead.
+        Blocked = "blocked",
     }
 }
 
@@ -57,74 +43,39 @@ word_enum! {
     }
 }
 
-/// How bad a finding is, before any policy is applied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// Worth knowing; says nothing about right or wrong.
-    Info,
-    /// The result breaks a contract, a guard or the protocol.
-    Violation,
-    /// The result carries something that only makes sense as an attack.
-    Attack,
-}
-
-impl Severity {
-    /// The lower-case word used in JSON and records.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Violation => "violation",
-            Self::Attack => "attack",
-        }
+word_enum! {
+    /// How bad a finding is, before any policy is applied.
+    #[derive(PartialOrd, Ord)]
+    pub enum Severity("severity") {
+        /// Worth knowing; says nothing about right or wrong.
+        Info = "info",
+        /// The result breaks a contract, a guard or the protocol.
+        Violation = "violation",
+        /// The result carries something that only makes sense as an attack.
+        Attack = "attack",
     }
 }
 
-/// Which part of the pipeline made a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Stage {
-    /// The message could not be held or framed.
-    Transport,
-    /// The result is not one MCP allows.
-    Shape,
-    /// A size or depth limit.
-    Guard,
-    /// The declared `outputSchema`.
-    Contract,
-    /// Control tokens, invisible characters and their kin.
-    Sanitise,
-    /// An injection classifier.
-    Classify,
-    /// The call's arguments against the declared `inputSchema`.
-    Input,
-}
-
-impl Stage {
-    /// The lower-case word used in JSON, records and blocked texts.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Transport => "transport",
-            Self::Shape => "shape",
-            Self::Guard => "guard",
-            Self::Contract => "contract",
-            Self::Sanitise => "sanitise",
-            Self::Classify => "classify",
-            Self::Input => "input",
-        }
+word_enum! {
+    /// Which part of the pipeline made a finding.
+    #[derive(PartialOrd, Ord)]
+    pub enum Stage("stage") {
+        /// The message could not be held or framed.
+        Transport = "transport",
+        /// The result is not one MCP allows.
+        Shape = "shape",
+        /// A size or depth limit.
+        Guard = "guard",
+        /// The declared `outputSchema`.
+        Contract = "contract",
+        /// Control tokens, invisible characters and their kin.
+        Sanitise = "sanitise",
+        /// An injection classifier.
+        Classify = "classify",
+        /// The call's arguments against the declared `inputSchema`.
+        Input = "input",
     }
 }
-
-macro_rules! display_as_str {
-    ($($word:ty),+) => {$(
-        impl fmt::Display for $word {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(self.as_str())
-            }
-        }
-    )+};
-}
-display_as_str!(Decision, Severity, Stage);
 
 /// One thing a stage noticed. It carries rules, pointers and type names, never a value from the
 /// result; pointers may hold member names written by the upstream, so they are for the

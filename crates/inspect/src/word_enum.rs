@@ -1,8 +1,11 @@
-//! Words from a closed set, as configuration and flags spell them. Parsing is strict: a word
-//! outside the set is an error that lists the set and the nearest member. Serves configuration
-//! only; nothing here is used on a result.
+//! Enums whose members are words in configuration, flags, queries and records. Parsing is strict: a word outside the
+//! set is an error that lists the set and the nearest member.
 
 use std::fmt;
+use std::marker::PhantomData;
+use std::str::FromStr;
+
+use serde::de::{self, Deserializer, Visitor};
 
 use crate::nearest::nearest_word;
 
@@ -15,17 +18,8 @@ pub struct UnknownWord {
 }
 
 impl UnknownWord {
-    /// The message for a value outside `allowed`.
-    pub(crate) fn value(word: &str, allowed: &'static [&'static str]) -> Self {
-        Self::new(word, allowed, "value")
-    }
-
-    /// The message for a key outside `allowed`.
-    pub(crate) fn key(word: &str, allowed: &'static [&'static str]) -> Self {
-        Self::new(word, allowed, "key")
-    }
-
-    fn new(word: &str, allowed: &'static [&'static str], what: &'static str) -> Self {
+    /// The error for a word outside `allowed`. `what` says what the words of the set are: `value`, `key`, `status`.
+    pub fn new(what: &'static str, word: &str, allowed: &'static [&'static str]) -> Self {
         // The word comes from a file someone typed; keep the message one readable line.
         let word = word.chars().filter(|c| !c.is_control()).take(64).collect();
         Self {
@@ -48,13 +42,16 @@ impl UnknownWord {
 
 impl fmt::Display for UnknownWord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "unknown {} \"{}\"", self.what, self.word)?;
-        for (index, word) in self.allowed.iter().enumerate() {
-            let lead = if index == 0 { "; allowed: " } else { ", " };
-            write!(f, "{lead}{word}")?;
-        }
+        let Self { word, what, .. } = self;
+        // Keys and values are quoted as they are in a configuration file.
+        let quote = match *what {
+            "key" | "value" => '"',
+            _ => '`',
+        };
+        let allowed = self.allowed.join(", ");
+        write!(f, "unknown {what} {quote}{word}{quote}; allowed: {allowed}")?;
         match self.nearest() {
-            Some(nearest) => write!(f, "; did you mean \"{nearest}\"?"),
+            Some(nearest) => write!(f, "; did you mean {quote}{nearest}{quote}?"),
             None => Ok(()),
         }
     }
@@ -62,12 +59,51 @@ impl fmt::Display for UnknownWord {
 
 impl std::error::Error for UnknownWord {}
 
-/// Declares an enum whose variants are spelt as given, with `as_str`, `ALL`, `Display`,
-/// `FromStr` and serde in both directions, every one strict.
+/// Reads a member of a set from its word, without a copy. For [`word_enum!`](crate::word_enum!).
+#[doc(hidden)]
+pub fn deserialize_word<'de, T, D>(from: D) -> Result<T, D::Error>
+where
+    T: FromStr<Err = UnknownWord>,
+    D: Deserializer<'de>,
+{
+    from.deserialize_str(WordVisitor(PhantomData))
+}
+
+struct WordVisitor<T>(PhantomData<T>);
+
+impl<T: FromStr<Err = UnknownWord>> Visitor<'_> for WordVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_str<E: de::Error>(self, word: &str) -> Result<T, E> {
+        word.parse().map_err(E::custom)
+    }
+}
+
+/// Declares an enum whose members are spelt as given, with `ALL`, `WORDS`, `as_str`, `Display`, `FromStr` and serde in
+/// both directions, every one strict. In parentheses stands what an error calls such a word; `value` if nothing does.
+///
+/// ```
+/// countersign_inspect::word_enum! {
+///     /// How a thing is written.
+///     pub enum Format("format") {
+///         /// One JSON object a line.
+///         Jsonl = "jsonl",
+///         /// Comma-separated values.
+///         Csv = "csv",
+///     }
+/// }
+/// let wrong = "xml".parse::<Format>().unwrap_err();
+/// assert_eq!(wrong.to_string(), "unknown format `xml`; allowed: jsonl, csv");
+/// ```
+#[macro_export]
 macro_rules! word_enum {
     (
         $(#[$meta:meta])*
-        pub enum $name:ident {
+        pub enum $name:ident($what:literal) {
             $($(#[$variant_meta:meta])* $variant:ident = $word:literal,)+
         }
     ) => {
@@ -78,8 +114,11 @@ macro_rules! word_enum {
         }
 
         impl $name {
+            /// Every member, in order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
             /// Every accepted word, in order.
-            pub const ALL: &'static [&'static str] = &[$($word),+];
+            pub const WORDS: &'static [&'static str] = &[$($word),+];
 
             /// The word used in configuration, JSON and records.
             pub const fn as_str(self) -> &'static str {
@@ -96,12 +135,12 @@ macro_rules! word_enum {
         }
 
         impl std::str::FromStr for $name {
-            type Err = $crate::word_enum::UnknownWord;
+            type Err = $crate::UnknownWord;
 
             fn from_str(word: &str) -> Result<Self, Self::Err> {
                 match word {
                     $($word => Ok(Self::$variant),)+
-                    _ => Err($crate::word_enum::UnknownWord::value(word, Self::ALL)),
+                    _ => Err($crate::UnknownWord::new($what, word, Self::WORDS)),
                 }
             }
         }
@@ -114,13 +153,14 @@ macro_rules! word_enum {
 
         impl<'de> serde::Deserialize<'de> for $name {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                let word = std::borrow::Cow::<'de, str>::deserialize(from)?;
-                word.parse().map_err(serde::de::Error::custom)
+                $crate::deserialize_word(from)
             }
         }
     };
+    ($(#[$meta:meta])* pub enum $name:ident { $($members:tt)+ }) => {
+        $crate::word_enum! { $(#[$meta])* pub enum $name("value") { $($members)+ } }
+    };
 }
-pub(crate) use word_enum;
 
 #[cfg(test)]
 mod tests {
@@ -129,12 +169,12 @@ mod tests {
     #[test]
     fn the_nearest_word_is_named_only_when_it_is_near() {
         const MODES: &[&str] = &["off", "warn", "strict"];
-        let near = UnknownWord::value("Strcit", MODES);
+        let near = UnknownWord::new("value", "Strcit", MODES);
         assert_eq!(
             near.to_string(),
             "unknown value \"Strcit\"; allowed: off, warn, strict; did you mean \"strict\"?"
         );
-        let far = UnknownWord::value("enforcing", MODES);
+        let far = UnknownWord::new("value", "enforcing", MODES);
         assert_eq!(
             far.to_string(),
             "unknown value \"enforcing\"; allowed: off, warn, strict"
@@ -144,7 +184,7 @@ mod tests {
 
     #[test]
     fn a_message_stays_one_short_line() {
-        let noisy = UnknownWord::value(&"\n\u{1b}x".repeat(500), &["off"]);
+        let noisy = UnknownWord::new("value", &"\n\u{1b}x".repeat(500), &["off"]);
         let text = noisy.to_string();
         assert!(text.len() < 120 && !text.contains(char::is_control));
     }

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use countersign_inspect::word_enum;
 use thiserror::Error;
 
 use crate::client::{Options, SiteError, Target};
@@ -56,51 +57,24 @@ pub struct Plan {
     pub output: BTreeMap<Format, PathBuf>,
 }
 
-/// The form of a report.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Format {
-    /// Tables for a person at a terminal.
-    Terminal,
-    /// Everything, for machines; the others are made from it.
-    Json,
-    /// A summary for a pull request or a CI step.
-    Markdown,
-    /// Test suites, one per tool.
-    Junit,
-    /// Code scanning results.
-    Sarif,
-    /// One file with charts.
-    Html,
-    /// Text exposition of the counters.
-    Prometheus,
-}
-
-impl Format {
-    /// Every format.
-    pub const ALL: [Self; 7] = [
-        Self::Terminal,
-        Self::Json,
-        Self::Markdown,
-        Self::Junit,
-        Self::Sarif,
-        Self::Html,
-        Self::Prometheus,
-    ];
-
-    /// The word used in plans and on the command line.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Terminal => "terminal",
-            Self::Json => "json",
-            Self::Markdown => "markdown",
-            Self::Junit => "junit",
-            Self::Sarif => "sarif",
-            Self::Html => "html",
-            Self::Prometheus => "prometheus",
-        }
+word_enum! {
+    /// The form of a report.
+    #[derive(PartialOrd, Ord)]
+    pub enum Format {
+        /// Tables for a person at a terminal.
+        Terminal = "terminal",
+        /// Everything, for machines; the others are made from it.
+        Json = "json",
+        /// A summary for a pull request or a CI step.
+        Markdown = "markdown",
+        /// Test suites, one per tool.
+        Junit = "junit",
+        /// Code scanning results.
+        Sarif = "sarif",
+        /// One file with charts.
+        Html = "html",
+        /// Text exposition of the counters.
+        Prometheus = "prometheus",
     }
 }
 

@@ -10,39 +10,23 @@ mod overrides;
 
 use std::fmt;
 
-use countersign_inspect::{Finding, describe_rule};
+use countersign_inspect::{Finding, describe_rule, word_enum};
 use serde::{Deserialize, Serialize};
 
 pub use date::{Date, NotADate};
 pub use outcome::{CallOutcome, ProtocolError};
 pub use overrides::{Applied, Override, Validation, Why, glob};
 
-/// What is done about a violation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SchemaPolicy {
-    /// It is counted, and nothing else.
-    Ignore,
-    /// It is counted and shown.
-    Warn,
-    /// It gates the run.
-    Fail,
-}
-
-impl SchemaPolicy {
-    /// The lower-case word used in plans and reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ignore => "ignore",
-            Self::Warn => "warn",
-            Self::Fail => "fail",
-        }
-    }
-}
-
-impl fmt::Display for SchemaPolicy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+word_enum! {
+    /// What is done about a violation.
+    #[derive(PartialOrd, Ord)]
+    pub enum SchemaPolicy {
+        /// It is counted, and nothing else.
+        Ignore = "ignore",
+        /// It is counted and shown.
+        Warn = "warn",
+        /// It gates the run.
+        Fail = "fail",
     }
 }
 

@@ -5,7 +5,7 @@
 //! would be refused there, or read differently.
 
 use super::body::VERSION_1;
-use super::verdict::{Decision, Finding, Mode, decision_code, is_also_flagged, parse_decision};
+use super::verdict::{Decision, Finding, Mode, decision_code, is_also_flagged};
 use super::{Kind, Record, Source, Status};
 use crate::id::Ulid;
 use crate::time::Timestamp;
@@ -74,10 +74,10 @@ impl<'a> Glance<'a> {
     pub(crate) fn plain(body: &'a [u8]) -> Option<Self> {
         let mut rest = Rest(std::str::from_utf8(body.strip_prefix(VERSION_1)?).ok()?);
         let id = rest.text(",\"id\":\"")?.parse().ok()?;
-        let kind = Kind::parse(rest.text(",\"type\":\"")?).ok()?;
+        let kind = rest.text(",\"type\":\"")?.parse().ok()?;
         let timestamp = rest.text(",\"timestamp\":\"")?.parse().ok()?;
         rest.number(",\"duration_ms\":", true);
-        Source::parse(rest.text(",\"source\":\"")?).ok()?;
+        rest.text(",\"source\":\"")?.parse::<Source>().ok()?;
         let server = rest.text(",\"server\":\"");
         let tool = rest.text(",\"tool\":\"");
         let client = rest.text(",\"client\":\"");
@@ -87,14 +87,14 @@ impl<'a> Glance<'a> {
             Some(parent) => Some(parent.parse().ok()?),
             None => None,
         };
-        let status = Status::parse(rest.text(",\"status\":\"")?).ok()?;
+        let status = rest.text(",\"status\":\"")?.parse().ok()?;
         let decision = match rest.text(",\"decision\":\"") {
-            Some(decision) => Some(parse_decision(decision).ok()?),
+            Some(decision) => Some(decision.parse().ok()?),
             None => None,
         };
         rest.text(",\"reason\":\"");
         let mode = match rest.text(",\"mode\":\"") {
-            Some(word) => Some(parse_mode(word)?),
+            Some(word) => Some(word.parse().ok()?),
             None => None,
         };
         let validated = rest.skip(",\"validated\":true");
@@ -120,11 +120,6 @@ impl<'a> Glance<'a> {
             validated,
         })
     }
-}
-
-fn parse_mode(word: &str) -> Option<Mode> {
-    let mut modes = [Mode::Off, Mode::Warn, Mode::Strict].into_iter();
-    modes.find(|mode| mode.as_str() == word)
 }
 
 /// What is left of a body; nothing once something was not as expected, which then fits nothing any more.

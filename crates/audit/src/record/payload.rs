@@ -3,9 +3,9 @@
 //! Default: nothing is kept. `redacted` keeps text that passed inspection, without secrets; `full` keeps what was there.
 //! The byte cap counts bytes as stored, escapes included, so a record cannot outgrow it.
 
+use countersign_inspect::word_enum;
 use serde::{Deserialize, Serialize};
 
-use super::closed::UnknownValue;
 use super::redact::Redactor;
 
 /// How far past the cap redaction looks, so that a secret cut by the cap is still recognised.
@@ -14,31 +14,17 @@ const SLACK: usize = 4096;
 /// How much is kept of a payload that failed, in bytes as stored.
 const MAX_EXCERPT: usize = 512;
 
-/// Whether payloads are stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Payloads {
-    /// Nothing is stored but digest and length.
-    #[default]
-    None,
-    /// Stored without what looks like a secret, and only if it passed inspection.
-    Redacted,
-    /// Stored as it was.
-    Full,
-}
-
-impl Payloads {
-    /// The setting with this name; the error lists all of them.
-    pub fn parse(text: &str) -> Result<Self, UnknownValue> {
-        match text {
-            "none" => Ok(Self::None),
-            "redacted" => Ok(Self::Redacted),
-            "full" => Ok(Self::Full),
-            _ => Err(UnknownValue::new(
-                "payloads",
-                text,
-                vec!["none", "redacted", "full"],
-            )),
-        }
+word_enum! {
+    /// Whether payloads are stored.
+    #[derive(Default)]
+    pub enum Payloads("payloads") {
+        /// Nothing is stored but digest and length.
+        #[default]
+        None = "none",
+        /// Stored without what looks like a secret, and only if it passed inspection.
+        Redacted = "redacted",
+        /// Stored as it was.
+        Full = "full",
     }
 }
 
@@ -234,8 +220,8 @@ mod tests {
 
     #[test]
     fn unknown_settings_list_the_allowed_ones() {
-        assert_eq!(Payloads::parse("full"), Ok(Payloads::Full));
-        let error = Payloads::parse("all").expect_err("unknown").to_string();
+        assert_eq!("full".parse::<Payloads>(), Ok(Payloads::Full));
+        let error = "all".parse::<Payloads>().expect_err("unknown").to_string();
         assert_eq!(
             error,
             "unknown payloads `all`; allowed: none, redacted, full"

@@ -43,7 +43,7 @@ fn finding(rule: &str) -> Finding {
 
 #[test]
 fn a_decision_and_its_status_agree() {
-    for decision in verdict::DECISIONS {
+    for decision in Decision::ALL.iter().copied() {
         let record = Record::decided(id(1), decision);
         assert_eq!(record.decision(), Some(decision));
         if decision != Decision::Allowed {
@@ -167,7 +167,7 @@ fn records() -> impl Strategy<Value = Record> {
         select(outcomes.to_vec()),
         select(Source::ALL),
         proptest::option::of(select(modes.to_vec())),
-        proptest::option::of(select(&verdict::DECISIONS[..])),
+        proptest::option::of(select(Decision::ALL)),
     );
     let words = proptest::collection::vec(word(), 8);
     let payloads = proptest::option::weighted(0.1, "\\PC{0,8}");

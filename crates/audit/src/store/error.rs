@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use thiserror::Error;
 
 use crate::chain::KeyError;
-use crate::record::{Undecodable, UnknownValue};
+use countersign_inspect::UnknownWord;
+
+use crate::record::Undecodable;
 
 /// The store could not do its job.
 #[derive(Debug, Error)]
@@ -74,7 +76,7 @@ pub enum StoreError {
     Output(#[source] io::Error),
     /// A setting has a value outside its set.
     #[error(transparent)]
-    Setting(#[from] UnknownValue),
+    Setting(#[from] UnknownWord),
 }
 
 impl StoreError {

@@ -5,36 +5,22 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::record::UnknownValue;
+use countersign_inspect::word_enum;
 
 const DAY: Duration = Duration::from_hours(24);
 const MIB: u64 = 1024 * 1024;
 
-/// When a record counts as written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Durability {
-    /// Committed to the write-ahead log: survives the death of the process.
-    #[default]
-    Commit,
-    /// Committed and flushed to the disk: survives the loss of power.
-    Sync,
-    /// In a bounded queue: may be lost with the process, and is dropped, and counted, when the queue is full.
-    Async,
-}
-
-impl Durability {
-    /// The setting with this name; the error lists all of them.
-    pub fn parse(text: &str) -> Result<Self, UnknownValue> {
-        match text {
-            "commit" => Ok(Self::Commit),
-            "sync" => Ok(Self::Sync),
-            "async" => Ok(Self::Async),
-            _ => Err(UnknownValue::new(
-                "durability",
-                text,
-                vec!["commit", "sync", "async"],
-            )),
-        }
+word_enum! {
+    /// When a record counts as written.
+    #[derive(Default)]
+    pub enum Durability("durability") {
+        /// Committed to the write-ahead log: survives the death of the process.
+        #[default]
+        Commit = "commit",
+        /// Committed and flushed to the disk: survives the loss of power.
+        Sync = "sync",
+        /// In a bounded queue: may be lost with the process, and is dropped, and counted, when the queue is full.
+        Async = "async",
     }
 }
 

@@ -3,7 +3,9 @@
 //! Only `Store::commit` makes one, so whatever accepts a `Recorded` cannot be reached around the log. It refuses to be built,
 //! cloned or changed from outside, except to put a refusal in the value's place.
 
-use crate::record::{Mode, UnknownValue};
+use countersign_inspect::word_enum;
+
+use crate::record::Mode;
 
 /// How far the records of a call have got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,33 +18,21 @@ pub enum Evidence {
     StoreDown,
 }
 
-/// What to do with a value whose records could not be written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnStoreError {
-    /// Refuse in strict mode, go on otherwise.
-    #[default]
-    Auto,
-    /// Refuse.
-    Refuse,
-    /// Go on.
-    Continue,
+word_enum! {
+    /// What to do with a value whose records could not be written.
+    #[derive(Default)]
+    pub enum OnStoreError("on_store_error") {
+        /// Refuse in strict mode, go on otherwise.
+        #[default]
+        Auto = "auto",
+        /// Refuse.
+        Refuse = "refuse",
+        /// Go on.
+        Continue = "continue",
+    }
 }
 
 impl OnStoreError {
-    /// The setting with this name; the error lists all of them.
-    pub fn parse(text: &str) -> Result<Self, UnknownValue> {
-        match text {
-            "auto" => Ok(Self::Auto),
-            "refuse" => Ok(Self::Refuse),
-            "continue" => Ok(Self::Continue),
-            _ => Err(UnknownValue::new(
-                "on_store_error",
-                text,
-                vec!["auto", "refuse", "continue"],
-            )),
-        }
-    }
-
     /// Does a call in this mode fail without its records?
     pub fn refuses(self, mode: Mode) -> bool {
         match self {
@@ -133,7 +123,7 @@ mod tests {
             answer(Evidence::Queued, OnStoreError::Refuse, Mode::Strict),
             "reply"
         );
-        assert!(OnStoreError::parse("stop").is_err());
-        assert_eq!(OnStoreError::parse("auto"), Ok(OnStoreError::Auto));
+        assert!("stop".parse::<OnStoreError>().is_err());
+        assert_eq!("auto".parse(), Ok(OnStoreError::Auto));
     }
 }

@@ -99,7 +99,8 @@ fn each_durability_level_writes() {
         assert_eq!(verification.records, 12, "{level:?}");
     }
     assert!(
-        Durability::parse("always")
+        "always"
+            .parse::<Durability>()
             .expect_err("unknown")
             .to_string()
             .ends_with("allowed: commit, sync, async")

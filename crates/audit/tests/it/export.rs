@@ -154,10 +154,13 @@ fn every_sarif_rule_says_what_it_is_about() {
 
 #[test]
 fn formats_are_a_closed_set() {
-    let error = ExportFormat::parse("xml").expect_err("unknown").to_string();
+    let error = "xml"
+        .parse::<ExportFormat>()
+        .expect_err("unknown")
+        .to_string();
     assert_eq!(error, "unknown format `xml`; allowed: jsonl, csv, sarif");
     assert_eq!(
-        ExportFormat::parse("csv").map(ExportFormat::media_type),
+        "csv".parse().map(ExportFormat::media_type),
         Ok("text/csv; charset=utf-8")
     );
 }

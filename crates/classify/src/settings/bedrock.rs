@@ -1,5 +1,7 @@
 //! Amazon Bedrock Guardrails: where, as whom, and what is asked.
 
+use countersign_inspect::word_enum;
+
 use super::Secret;
 
 /// Amazon Bedrock Guardrails.
@@ -50,28 +52,16 @@ pub enum BedrockCheck {
     },
 }
 
-/// As what a text is presented to a guardrail.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum BedrockSource {
-    /// A model's answer.
-    #[default]
-    Output,
-    /// A user's prompt.
-    Input,
-    /// One after the other; the worse verdict counts.
-    Both,
-}
-
-impl BedrockSource {
-    /// Every word, as a configuration writes it.
-    pub const WORDS: &'static [&'static str] = &["OUTPUT", "INPUT", "BOTH"];
-
-    /// The word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Output => "OUTPUT",
-            Self::Input => "INPUT",
-            Self::Both => "BOTH",
-        }
+word_enum! {
+    /// As what a text is presented to a guardrail.
+    #[derive(Default)]
+    pub enum BedrockSource {
+        /// A model's answer.
+        #[default]
+        Output = "OUTPUT",
+        /// A user's prompt.
+        Input = "INPUT",
+        /// One after the other; the worse verdict counts.
+        Both = "BOTH",
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use countersign_inspect::word_enum;
+
 use super::Secret;
 use super::bedrock::Bedrock;
 
@@ -83,27 +85,16 @@ pub struct Nemo {
     pub headers: BTreeMap<String, Secret>,
 }
 
-/// Which rails look at a text. There is no rail for tool results over HTTP: a message with the role of a tool passes
-/// unscreened, so the text is presented as one of these.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum NemoRail {
-    /// Input rails, on a user's message.
-    #[default]
-    Input,
-    /// Output rails, on a model's message.
-    Output,
-}
-
-impl NemoRail {
-    /// Every word, as a configuration writes it.
-    pub const WORDS: &'static [&'static str] = &["input", "output"];
-
-    /// The word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Input => "input",
-            Self::Output => "output",
-        }
+word_enum! {
+    /// Which rails look at a text. There is no rail for tool results over HTTP: a message with the role of a tool passes
+    /// unscreened, so the text is presented as one of these.
+    #[derive(Default)]
+    pub enum NemoRail {
+        /// Input rails, on a user's message.
+        #[default]
+        Input = "input",
+        /// Output rails, on a model's message.
+        Output = "output",
     }
 }
 

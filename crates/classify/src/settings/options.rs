@@ -2,28 +2,21 @@
 
 use std::time::Duration;
 
-/// What is done about an injection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OnInjection {
-    /// It is recorded and forwarded.
-    #[default]
-    Report,
-    /// The result is blocked.
-    Block,
+use countersign_inspect::word_enum;
+
+word_enum! {
+    /// What is done about an injection.
+    #[derive(Default)]
+    pub enum OnInjection {
+        /// It is recorded and forwarded.
+        #[default]
+        Report = "report",
+        /// The result is blocked.
+        Block = "block",
+    }
 }
 
 impl OnInjection {
-    /// Every word, as a configuration writes it.
-    pub const WORDS: &'static [&'static str] = &["report", "block"];
-
-    /// The word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Report => "report",
-            Self::Block => "block",
-        }
-    }
-
     /// The default for results that could not be screened: an operator who blocks on a verdict does not want results
     /// forwarded without one.
     pub const fn on_error(self) -> OnError {
@@ -34,28 +27,15 @@ impl OnInjection {
     }
 }
 
-/// What becomes of a result, or of a part of one, that could not be screened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OnError {
-    /// Forwarded; only counted.
-    Open,
-    /// Forwarded, with a finding.
-    Flag,
-    /// Blocked.
-    Closed,
-}
-
-impl OnError {
-    /// Every word, as a configuration writes it.
-    pub const WORDS: &'static [&'static str] = &["open", "flag", "closed"];
-
-    /// The word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Flag => "flag",
-            Self::Closed => "closed",
-        }
+word_enum! {
+    /// What becomes of a result, or of a part of one, that could not be screened.
+    pub enum OnError {
+        /// Forwarded; only counted.
+        Open = "open",
+        /// Forwarded, with a finding.
+        Flag = "flag",
+        /// Blocked.
+        Closed = "closed",
     }
 }
 

@@ -110,11 +110,11 @@ struct Reports {
 
 /// Reads `FORMAT=FILE`.
 fn wanted(text: &str) -> Result<(Format, PathBuf), String> {
-    let known = || Format::ALL.map(Format::as_str).join(", ");
+    let known = || Format::WORDS.join(", ");
     let (name, file) = text
         .split_once('=')
         .ok_or_else(|| format!("expected FORMAT=FILE, FORMAT one of {}", known()))?;
-    let format = Format::ALL.into_iter().find(|one| one.as_str() == name);
+    let format = name.parse().ok();
     let format = format.ok_or_else(|| format!("no format '{name}'; there are {}", known()))?;
     Ok((format, PathBuf::from(file)))
 }

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_audit::{GroupBy, Query, Reader, StoreError, Timestamp, Ulid, parse_period};
+use countersign_audit::{
+    GroupBy, Query, Reader, StoreError, Timestamp, Ulid, UnknownWord, parse_period,
+};
 use hyper::{Response, StatusCode};
 
 use super::preview::{self, PreviewQuery};
@@ -73,7 +75,9 @@ fn grouping(query: &str) -> Result<(GroupBy, Duration), String> {
     let (mut by, mut period) = (GroupBy::default(), DAY);
     for (key, value) in pairs(query) {
         match key.as_str() {
-            "by" => by = GroupBy::parse(&value).map_err(|why| why.to_string())?,
+            "by" => {
+                by = value.parse().map_err(|why: UnknownWord| why.to_string())?;
+            }
             "period" => {
                 period = parse_period(&value).map_err(|why| format!("period: {why}"))?;
             }

@@ -48,7 +48,9 @@ fn asked(query: &str) -> Result<(Filter, ExportFormat), String> {
     let mut filters = Vec::new();
     for (key, value) in pairs(query) {
         if key == "format" {
-            format = ExportFormat::parse(&value).map_err(|why| why.to_string())?;
+            format = value
+                .parse()
+                .map_err(|why: countersign_audit::UnknownWord| why.to_string())?;
         } else {
             filters.push((key, value));
         }

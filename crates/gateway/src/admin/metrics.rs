@@ -6,7 +6,7 @@ mod classifiers;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use countersign_audit::{DECISIONS, Decision, STAGES, Stage, Status, escape_controls};
+use countersign_audit::{Decision, Stage, Status, escape_controls};
 use countersign_client::State;
 
 use crate::services::{BOUNDS, Counts, Metrics, Services};
@@ -82,7 +82,7 @@ impl Page {
     }
 
     fn statuses(&mut self, servers: Named<'_, Counts>) {
-        let statuses: Vec<&str> = Status::ALL.iter().map(|status| status.as_str()).collect();
+        let statuses = Status::WORDS;
         // A call is never blocked or flagged; its result is, and that is a decision.
         let is_of_a_call =
             |at| matches!(statuses.get(at), Some(&("success" | "error" | "rejected")));
@@ -92,28 +92,28 @@ impl Page {
         };
         let records = |counts: &Counts, at| counts.records.get(at).map(read);
         let help = "Tool calls by how they ended.";
-        self.sets(("calls_total", help), servers, ("status", &statuses), calls);
+        self.sets(("calls_total", help), servers, ("status", statuses), calls);
         let help = "Records by status, whatever their type.";
         self.sets(
             ("records_total", help),
             servers,
-            ("status", &statuses),
+            ("status", statuses),
             records,
         );
     }
 
     fn verdicts(&mut self, servers: Named<'_, Counts>) {
         let decisions = |counts: &Counts, at: usize| {
-            let decided = DECISIONS.get(at) != Some(&Decision::Allowed);
+            let decided = Decision::ALL.get(at) != Some(&Decision::Allowed);
             counts.decisions.get(at).filter(|_| decided).map(read)
         };
         let findings = |counts: &Counts, at: usize| counts.findings.get(at).map(read);
         let family = ("decisions_total", "Policy decisions by what was decided.");
-        let words = DECISIONS.map(Decision::as_str);
-        self.sets(family, servers, ("decision", &words), decisions);
+        let words = Decision::WORDS;
+        self.sets(family, servers, ("decision", words), decisions);
         let family = ("findings_total", "Findings by the stage that made them.");
-        let words = STAGES.map(Stage::as_str);
-        self.sets(family, servers, ("stage", &words), findings);
+        let words = Stage::WORDS;
+        self.sets(family, servers, ("stage", words), findings);
     }
 
     /// A family of counters with a second label from a closed set.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
-use countersign_audit::{DECISIONS, Finding, Kind, Record, STAGES, Status};
+use countersign_audit::{Decision, Finding, Kind, Record, Stage, Status};
 
 /// Upper bounds of the buckets a call's duration falls into, in microseconds.
 pub(crate) const BOUNDS: [u64; 12] = [
@@ -43,9 +43,9 @@ pub(crate) struct Metrics {
 #[derive(Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) calls: [AtomicU64; Status::ALL.len()],
-    pub(crate) decisions: [AtomicU64; DECISIONS.len()],
+    pub(crate) decisions: [AtomicU64; Decision::ALL.len()],
     pub(crate) records: [AtomicU64; Status::ALL.len()],
-    pub(crate) findings: [AtomicU64; STAGES.len()],
+    pub(crate) findings: [AtomicU64; Stage::ALL.len()],
     pub(crate) validated: AtomicU64,
     pub(crate) contract_rejections: AtomicU64,
     pub(crate) buckets: [AtomicU64; BOUNDS.len()],
@@ -113,7 +113,7 @@ impl Counts {
         // Findings on the record of a call led to no decision, so they are not counted.
         let decided = record.findings.iter().filter(|_| !is_call(record.kind()));
         for finding in decided {
-            add(&self.findings, position(&STAGES, finding.stage), 1);
+            add(&self.findings, position(Stage::ALL, finding.stage), 1);
         }
         if record.kind() == Kind::ToolCall {
             add(&self.calls, status, 1);
@@ -122,7 +122,7 @@ impl Counts {
             self.time(record);
         }
         if let Some(decision) = record.decision() {
-            add(&self.decisions, position(&DECISIONS, decision), 1);
+            add(&self.decisions, position(Decision::ALL, decision), 1);
             self.contract_rejections
                 .fetch_add(u64::from(record.is_contract_rejection()), Ordering::Relaxed);
         }

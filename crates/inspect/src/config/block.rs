@@ -93,7 +93,7 @@ macro_rules! block {
                                 })+
                                 _ => {
                                     return Err(A::Error::custom(
-                                        $crate::word_enum::UnknownWord::key(&key, $raw::KEYS),
+                                        $crate::UnknownWord::new("key", &key, $raw::KEYS),
                                     ));
                                 }
                             }

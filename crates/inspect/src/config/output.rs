@@ -5,7 +5,7 @@ use countersign_tape::Limits;
 
 use super::block::{block, positive, positive_factor};
 use crate::verdict::Mode;
-use crate::word_enum::word_enum;
+use crate::word_enum;
 
 word_enum! {
     /// What strict mode does about something that is not a violation.

@@ -49,14 +49,14 @@ macro_rules! keys {
                     $(stringify!($word) => {
                         let word: String = map.next_value().map_err(failed)?;
                         let parsed = <$type>::parse(&word)
-                            .map_err(|_| failed(A::Error::custom(UnknownWord::value(&word, <$type>::ALLOWED))))?;
+                            .map_err(|_| failed(A::Error::custom(UnknownWord::new("value", &word, <$type>::ALLOWED))))?;
                         once(key, &mut self.$word, parsed)
                     })+
                     $(stringify!($value) => {
                         let value: $kind = map.next_value().map_err(failed)?;
                         once(key, &mut self.$value, value)
                     })+
-                    _ => Err(A::Error::custom(UnknownWord::key(key, Self::KEYS))),
+                    _ => Err(A::Error::custom(UnknownWord::new("key", key, Self::KEYS))),
                 }
             }
         }

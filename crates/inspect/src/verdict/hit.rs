@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::word_enum::word_enum;
+use crate::word_enum;
 
 word_enum! {
     /// The kind of text something was found in.

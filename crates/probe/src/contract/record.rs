@@ -2,6 +2,7 @@
 //! again. Messages and values of the server are not in it; the arguments of the reproducer are
 //! the tester's own, except for what it learnt from results.
 
+use countersign_inspect::word_enum;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -12,34 +13,24 @@ use crate::report::starred;
 /// The version of the records' form.
 pub const VERSION: u32 = 1;
 
-/// The pass a case belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Pass {
-    /// What is declared, before anything is called.
-    Declaration,
-    /// The enumerated cases.
-    Coverage,
-    /// Random valid arguments.
-    Random,
-    /// Arguments with values from earlier results.
-    Stateful,
-    /// Random valid arguments with one mistake.
-    Negative,
+word_enum! {
+    /// The pass a case belongs to.
+    #[derive(PartialOrd, Ord)]
+    pub enum Pass {
+        /// What is declared, before anything is called.
+        Declaration = "declaration",
+        /// The enumerated cases.
+        Coverage = "coverage",
+        /// Random valid arguments.
+        Random = "random",
+        /// Arguments with values from earlier results.
+        Stateful = "stateful",
+        /// Random valid arguments with one mistake.
+        Negative = "negative",
+    }
 }
 
 impl Pass {
-    /// The lower-case word.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Declaration => "declaration",
-            Self::Coverage => "coverage",
-            Self::Random => "random",
-            Self::Stateful => "stateful",
-            Self::Negative => "negative",
-        }
-    }
-
     /// Whether the pass asks the same every time, so that silence proves a fix.
     pub const fn is_repeatable(self) -> bool {
         matches!(self, Self::Declaration | Self::Coverage)

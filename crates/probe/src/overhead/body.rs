@@ -4,35 +4,23 @@
 
 use std::borrow::Cow;
 
+use countersign_inspect::word_enum;
 use countersign_tape::{Kind, Limits, Span, Tape, members};
-use serde::{Deserialize, Serialize};
 
-/// How two answers differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Difference {
-    /// Byte for byte the same.
-    Same,
-    /// The same but for white space between tokens.
-    Spaced,
-    /// The same members in another order.
-    Reordered,
-    /// Numbers written otherwise, or rounded.
-    Renumbered,
-    /// Something else.
-    Changed,
-}
-
-impl Difference {
-    /// The word used in reports.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Same => "same",
-            Self::Spaced => "spaced",
-            Self::Reordered => "reordered",
-            Self::Renumbered => "renumbered",
-            Self::Changed => "changed",
-        }
+word_enum! {
+    /// How two answers differ.
+    #[derive(PartialOrd, Ord)]
+    pub enum Difference {
+        /// Byte for byte the same.
+        Same = "same",
+        /// The same but for white space between tokens.
+        Spaced = "spaced",
+        /// The same members in another order.
+        Reordered = "reordered",
+        /// Numbers written otherwise, or rounded.
+        Renumbered = "renumbered",
+        /// Something else.
+        Changed = "changed",
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use countersign_inspect::word_enum;
 
 use super::feeder::Feeder;
 use super::template::Template;
@@ -33,26 +33,16 @@ pub struct Call {
     pub take: BTreeMap<String, String>,
 }
 
-/// What a call should come to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Expect {
-    /// A result without `isError`.
-    #[default]
-    Ok,
-    /// An `isError` result.
-    Error,
-    /// A refusal by a gateway in between.
-    Deny,
-}
-
-impl Expect {
-    /// The word used in plans.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Error => "error",
-            Self::Deny => "deny",
-        }
+word_enum! {
+    /// What a call should come to.
+    #[derive(Default)]
+    pub enum Expect {
+        /// A result without `isError`.
+        #[default]
+        Ok = "ok",
+        /// An `isError` result.
+        Error = "error",
+        /// A refusal by a gateway in between.
+        Deny = "deny",
     }
 }

@@ -51,7 +51,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let asked = pairs.iter().map(|(key, value)| (key, value));
     let filter = Filter::from_pairs(asked, Timestamp::now()).map_err(Failure::usage)?;
     let (name, file) = arguments.format_and_file()?;
-    let format = ExportFormat::parse(name).map_err(Failure::usage)?;
+    let format: ExportFormat = name.parse().map_err(Failure::usage)?;
     pairs.push(("format", name.to_owned()));
     let log = Log::of(&arguments.whose.config(console)?)?;
     match file {

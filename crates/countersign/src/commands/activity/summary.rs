@@ -34,7 +34,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let by = GroupBy::parse(&arguments.by).map_err(Failure::usage)?;
+    let by: GroupBy = arguments.by.parse().map_err(Failure::usage)?;
     let period = parse_period(&arguments.period)
         .map_err(|why| Failure::usage(anyhow::anyhow!("period: {why}")))?;
     let log = Log::of(&arguments.whose.config(console)?)?;
