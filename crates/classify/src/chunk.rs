@@ -49,7 +49,7 @@ pub(crate) fn units(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
 }
 
-/// The texts as one, as far as anybody will look; where each begins; and how long all of them are.
+/// The texts as one, as far as it is screened; where each begins; and how long all of them are.
 fn joined<'a>(
     texts: impl Iterator<Item = &'a str>,
     limit: usize,

@@ -1,5 +1,33 @@
 //! The kinds of classifiers, one file each: how a provider is asked and how its answer is read.
 
+/// The parts of a [`Classifier`] that are the same for every kind: it has the fields `name` and `identity`, a constant
+/// `LIMITS` and a method `ask`.
+macro_rules! classifier {
+    ($kind:ty $(, knows_origin: $knows_origin:literal)?) => {
+        impl crate::classifier::Classifier for $kind {
+            fn name(&self) -> &str {
+                &self.name
+            }
+
+            fn identity(&self) -> &str {
+                &self.identity
+            }
+
+            fn limits(&self) -> Limits {
+                LIMITS
+            }
+
+            $(fn knows_origin(&self) -> bool {
+                $knows_origin
+            })?
+
+            fn screen<'a>(&'a self, question: &'a Question) -> crate::classifier::Answer<'a> {
+                Box::pin(self.ask(question))
+            }
+        }
+    };
+}
+
 mod bedrock;
 #[cfg(feature = "local-model")]
 mod local;

@@ -135,7 +135,7 @@ impl Panel {
             .collect()
     }
 
-    /// How many results were not sent to anybody: without free text, and blocked already.
+    /// How many results were sent to no classifier: without free text, and blocked already.
     pub fn skipped(&self) -> [u64; 2] {
         [&self.no_free_text, &self.already_blocked].map(|count| count.load(Ordering::Relaxed))
     }

@@ -78,14 +78,6 @@ pub(crate) struct Machine<'m, 'a> {
     pub(crate) failures: Vec<Failure>,
 }
 
-/// How a subschema answered, or that it needs a frame to answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Applied {
-    Pass,
-    Fail,
-    Call,
-}
-
 /// What working on a frame came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Flow {
@@ -136,9 +128,9 @@ impl<'m, 'a> Machine<'m, 'a> {
             flow = self.begin_plain(&mut frame)?;
         } else {
             match self.apply(&root, node, instance, link, Keyword::FalseSchema)? {
-                Applied::Pass => return Ok(true),
-                Applied::Fail => return Ok(false),
-                Applied::Call => {}
+                Flow::Valid => return Ok(true),
+                Flow::Invalid => return Ok(false),
+                Flow::Call { .. } => {}
             }
             frame = self.open(&root, node, instance, link)?;
             flow = self.begin(&mut frame)?;
@@ -217,11 +209,11 @@ impl<'m, 'a> Machine<'m, 'a> {
         instance: u32,
         link: Link,
         keyword: Keyword,
-    ) -> Result<Applied, Halt> {
+    ) -> Result<Flow, Halt> {
         let node = &self.program.nodes[child as usize];
         if node.passes.admits_value(self.tape.node(instance)) {
             self.fuel.spend(1)?;
-            return Ok(Applied::Pass);
+            return Ok(Flow::Valid);
         }
         self.apply_in_full(frame, child, instance, link, keyword)
     }
@@ -234,12 +226,12 @@ impl<'m, 'a> Machine<'m, 'a> {
         instance: u32,
         link: Link,
         keyword: Keyword,
-    ) -> Result<Applied, Halt> {
+    ) -> Result<Flow, Halt> {
         let flags = self.program.nodes[child as usize].flags;
         // Schemas that need no look at the value still cost their visit: there may be thousands of them.
         if flags.has(Flags::TRUE) {
             self.fuel.spend(1)?;
-            return Ok(Applied::Pass);
+            return Ok(Flow::Valid);
         }
         if self.only_decides(link) && !link.merges_into(frame) {
             let answer = self.quick(child, instance)?;
@@ -249,7 +241,11 @@ impl<'m, 'a> Machine<'m, 'a> {
             self.fuel.spend(1)?;
             return self.refuse(frame, child, instance, link, keyword);
         }
-        Ok(Applied::Call)
+        Ok(Flow::Call {
+            child,
+            instance,
+            link,
+        })
     }
 
     /// What the quick answer comes to; where there was none, memory may have one.
@@ -261,14 +257,18 @@ impl<'m, 'a> Machine<'m, 'a> {
         instance: u32,
         link: Link,
         keyword: Keyword,
-    ) -> Result<Applied, Halt> {
+    ) -> Result<Flow, Halt> {
         let flags = self.program.nodes[child as usize].flags;
         if answer.is_none() && flags.has(Flags::MEMO) {
             answer = self.remembered(frame, child, instance)?;
         }
         match answer {
-            None => Ok(Applied::Call),
-            Some(true) => Ok(Applied::Pass),
+            None => Ok(Flow::Call {
+                child,
+                instance,
+                link,
+            }),
+            Some(true) => Ok(Flow::Valid),
             Some(false) => self.refuse(frame, child, instance, link, keyword),
         }
     }
@@ -288,9 +288,9 @@ impl<'m, 'a> Machine<'m, 'a> {
         instance: u32,
         link: Link,
         keyword: Keyword,
-    ) -> Result<Applied, Halt> {
+    ) -> Result<Flow, Halt> {
         if self.speculation > 0 || link.is_speculative() {
-            return Ok(Applied::Fail);
+            return Ok(Flow::Invalid);
         }
         let node = &self.program.nodes[child as usize];
         let keyword = if node.flags.has(Flags::FALSE) {
@@ -301,9 +301,9 @@ impl<'m, 'a> Machine<'m, 'a> {
         let place = Frame::new(child, instance, frame.scope);
         let tolerated = self.tolerates(&place, keyword, 0)?;
         Ok(if tolerated {
-            Applied::Pass
+            Flow::Valid
         } else {
-            Applied::Fail
+            Flow::Invalid
         })
     }
 

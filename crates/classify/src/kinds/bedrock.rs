@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::sigv4::{Signer, Stamp, encoded};
-use crate::classifier::{Answer, Classifier, Limits};
+use crate::classifier::Limits;
 use crate::error::{Error, SetupError};
 use crate::http::{self, Client};
 use crate::settings::{self, AwsAuth, BedrockCheck, BedrockSource, Secret};
@@ -161,23 +161,7 @@ impl Bedrock {
     }
 }
 
-impl Classifier for Bedrock {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn identity(&self) -> &str {
-        &self.identity
-    }
-
-    fn limits(&self) -> Limits {
-        LIMITS
-    }
-
-    fn screen<'a>(&'a self, question: &'a Question) -> Answer<'a> {
-        Box::pin(self.ask(question))
-    }
-}
+classifier!(Bedrock);
 
 /// What `ApplyGuardrail` answers.
 #[derive(Deserialize)]

@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 use tokenizers::Tokenizer;
 use tokio::sync::Semaphore;
 
-use crate::classifier::{Answer, Classifier, Limits};
+use crate::classifier::Limits;
 use crate::error::{Error, SetupError};
 use crate::settings;
 use crate::verdict::{Action, Question, Verdict};
@@ -264,23 +264,7 @@ fn read(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|error| format!("{name}: {error}"))
 }
 
-impl Classifier for Local {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn identity(&self) -> &str {
-        &self.identity
-    }
-
-    fn limits(&self) -> Limits {
-        LIMITS
-    }
-
-    fn screen<'a>(&'a self, question: &'a Question) -> Answer<'a> {
-        Box::pin(self.ask(question))
-    }
-}
+classifier!(Local);
 
 #[cfg(test)]
 mod tests {

@@ -6,7 +6,7 @@ use hyper::header::HeaderMap;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::classifier::{Answer, Classifier, Limits};
+use crate::classifier::Limits;
 use crate::error::{Error, SetupError};
 use crate::http::{self, Client};
 use crate::settings::{self, NemoRail};
@@ -80,23 +80,7 @@ impl Nemo {
     }
 }
 
-impl Classifier for Nemo {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn identity(&self) -> &str {
-        &self.identity
-    }
-
-    fn limits(&self) -> Limits {
-        LIMITS
-    }
-
-    fn screen<'a>(&'a self, question: &'a Question) -> Answer<'a> {
-        Box::pin(self.ask(question))
-    }
-}
+classifier!(Nemo);
 
 #[derive(Deserialize)]
 struct Reply {

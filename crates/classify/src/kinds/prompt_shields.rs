@@ -4,7 +4,7 @@
 use hyper::header::HeaderMap;
 use serde::{Deserialize, Serialize};
 
-use crate::classifier::{Answer, Classifier, Limits};
+use crate::classifier::Limits;
 use crate::error::{Error, SetupError};
 use crate::http::{self, Client};
 use crate::settings::{self, ShieldsAuth};
@@ -61,23 +61,7 @@ impl PromptShields {
     }
 }
 
-impl Classifier for PromptShields {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn identity(&self) -> &str {
-        &self.identity
-    }
-
-    fn limits(&self) -> Limits {
-        LIMITS
-    }
-
-    fn screen<'a>(&'a self, question: &'a Question) -> Answer<'a> {
-        Box::pin(self.ask(question))
-    }
-}
+classifier!(PromptShields);
 
 #[derive(Serialize)]
 struct Body<'a> {

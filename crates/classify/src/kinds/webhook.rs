@@ -4,7 +4,7 @@
 use hyper::header::HeaderMap;
 use serde::{Deserialize, Serialize};
 
-use crate::classifier::{Answer, Classifier, Limits};
+use crate::classifier::Limits;
 use crate::error::{Error, SetupError};
 use crate::http::{self, Client};
 use crate::settings;
@@ -71,27 +71,7 @@ fn in_order(mut said: Vec<Said>, question: &Question) -> Result<Vec<Verdict>, Er
     }
 }
 
-impl Classifier for Webhook {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn identity(&self) -> &str {
-        &self.identity
-    }
-
-    fn limits(&self) -> Limits {
-        LIMITS
-    }
-
-    fn knows_origin(&self) -> bool {
-        true
-    }
-
-    fn screen<'a>(&'a self, question: &'a Question) -> Answer<'a> {
-        Box::pin(self.ask(question))
-    }
-}
+classifier!(Webhook, knows_origin: true);
 
 #[derive(Serialize)]
 struct Body<'a> {

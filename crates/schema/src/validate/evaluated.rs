@@ -6,7 +6,7 @@
 use countersign_tape::Kind;
 
 use super::frame::{Frame, Link, Stage};
-use super::{Applied, Flow, Halt, Machine};
+use super::{Flow, Halt, Machine};
 use crate::keyword::Keyword;
 use crate::program::NONE;
 
@@ -115,15 +115,8 @@ impl Machine<'_, '_> {
             }
             self.set_bit(frame.evaluated, ordinal);
             match self.apply(frame, schema, instance, Link::Child, keyword)? {
-                Applied::Pass => {}
-                Applied::Fail => return Ok(Flow::Invalid),
-                Applied::Call => {
-                    return Ok(Flow::Call {
-                        child: schema,
-                        instance,
-                        link: Link::Child,
-                    });
-                }
+                Flow::Valid => {}
+                other => return Ok(other),
             }
         }
         Ok(Flow::Valid)

@@ -1,7 +1,7 @@
 //! Arrays: item by item, then `contains`.
 
 use super::frame::{Frame, Link, Stage};
-use super::{Applied, Flow, Halt, Machine};
+use super::{Flow, Halt, Machine};
 use crate::keyword::Keyword;
 use crate::program::NONE;
 
@@ -42,15 +42,8 @@ impl Machine<'_, '_> {
             self.mark_evaluated(frame, frame.ordinal);
             frame.ordinal += 1;
             match self.apply(frame, child, instance, Link::Child, keyword)? {
-                Applied::Pass => {}
-                Applied::Fail => return Ok(Flow::Invalid),
-                Applied::Call => {
-                    return Ok(Flow::Call {
-                        child,
-                        instance,
-                        link: Link::Child,
-                    });
-                }
+                Flow::Valid => {}
+                other => return Ok(other),
             }
         }
         if plan.contains == NONE {
@@ -94,15 +87,9 @@ impl Machine<'_, '_> {
                 Link::Trial,
                 Keyword::Contains,
             )? {
-                Applied::Pass => Some(true),
-                Applied::Fail => Some(false),
-                Applied::Call => {
-                    return Ok(Flow::Call {
-                        child: plan.contains,
-                        instance,
-                        link: Link::Trial,
-                    });
-                }
+                Flow::Valid => Some(true),
+                Flow::Invalid => Some(false),
+                call @ Flow::Call { .. } => return Ok(call),
             };
         }
         let matches = u64::from(frame.matches);

@@ -3,7 +3,7 @@
 use countersign_tape::Node as TapeNode;
 
 use super::frame::{Frame, Link};
-use super::{Applied, Flow, Halt, Machine};
+use super::{Flow, Halt, Machine};
 use crate::keyword::Keyword;
 use crate::program::{NONE, NodeId, ObjectPlan};
 
@@ -38,15 +38,8 @@ impl Machine<'_, '_> {
             self.mark_evaluated(frame, ordinal);
             let instance = key + 1;
             match self.apply(frame, schema, instance, Link::Child, keyword)? {
-                Applied::Pass => {}
-                Applied::Fail => return Ok(Flow::Invalid),
-                Applied::Call => {
-                    return Ok(Flow::Call {
-                        child: schema,
-                        instance,
-                        link: Link::Child,
-                    });
-                }
+                Flow::Valid => {}
+                other => return Ok(other),
             }
         }
         self.whole_object(frame, plan)
@@ -65,15 +58,8 @@ impl Machine<'_, '_> {
                 continue;
             };
             match self.apply(frame, schema, subject, Link::Child, keyword)? {
-                Applied::Pass => {}
-                Applied::Fail => return Ok(Flow::Invalid),
-                Applied::Call => {
-                    return Ok(Flow::Call {
-                        child: schema,
-                        instance: subject,
-                        link: Link::Child,
-                    });
-                }
+                Flow::Valid => {}
+                other => return Ok(other),
             }
         }
         self.whole_object(frame, plan)

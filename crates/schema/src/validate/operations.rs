@@ -1,7 +1,7 @@
 //! Applicators on the value itself: references, `allOf` and its relatives, `not`, `if`, `dependentSchemas`.
 
 use super::frame::{Frame, Link, Stage};
-use super::{Applied, Flow, Halt, Machine};
+use super::{Flow, Halt, Machine};
 use crate::program::{NONE, NodeId, Operation, Range};
 
 /// What an operation wants next, given the answers so far.
@@ -60,15 +60,9 @@ impl Machine<'_, '_> {
                 Wish::Judge(child, link) => {
                     let instance = frame.instance;
                     answer = match self.apply(frame, child, instance, link, operation.keyword())? {
-                        Applied::Pass => Some(true),
-                        Applied::Fail => Some(false),
-                        Applied::Call => {
-                            return Ok(Flow::Call {
-                                child,
-                                instance,
-                                link,
-                            });
-                        }
+                        Flow::Valid => Some(true),
+                        Flow::Invalid => Some(false),
+                        call @ Flow::Call { .. } => return Ok(call),
                     };
                     continue;
                 }

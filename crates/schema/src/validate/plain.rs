@@ -8,7 +8,7 @@ use countersign_tape::{Kind, Node as TapeNode, Tape};
 
 use super::frame::{Frame, Link, Stage};
 use super::members::name_cost;
-use super::{Applied, Flow, Halt, Machine};
+use super::{Flow, Halt, Machine};
 use crate::keyword::Keyword;
 use crate::program::{ArrayPlan, NONE, NodeId, ObjectPlan, Program, Target};
 
@@ -253,15 +253,10 @@ impl Machine<'_, '_> {
         answer: Option<bool>,
     ) -> Result<Settled, Halt> {
         let (child, link) = (target.child, Link::Child);
-        let applied = self.answered(answer, frame, child, instance, link, target.keyword)?;
-        Ok(match applied {
-            Applied::Pass => Settled::Fine,
-            Applied::Fail => Settled::Aside(Flow::Invalid),
-            Applied::Call => Settled::Aside(Flow::Call {
-                child,
-                instance,
-                link,
-            }),
+        let flow = self.answered(answer, frame, child, instance, link, target.keyword)?;
+        Ok(match flow {
+            Flow::Valid => Settled::Fine,
+            other => Settled::Aside(other),
         })
     }
 }
