@@ -1,6 +1,6 @@
 //! `Exporter`: writes records one by one as JSON lines, CSV or SARIF. Holds no more than one of them.
 //!
-//! Whoever opens the file matters: CSV cells that a spreadsheet would run are disarmed, and SARIF carries pointers and types, never
+//! The output is opened by other programs: CSV cells that a spreadsheet would run are disarmed, and SARIF carries pointers and types, never
 //! values. The same code serves `export`, `list -o csv` and the REST download.
 
 use std::io::{self, Write};

@@ -90,7 +90,7 @@ impl<'a> Console<'a> {
         self.raw_data(text.as_bytes())
     }
 
-    /// Writes a message for the person at the keyboard. When even stderr is gone there is nobody left to tell.
+    /// Writes a message for the person at the keyboard. A failure to write it is ignored: without stderr there is no way to report it.
     pub(crate) fn message(&mut self, text: impl AsRef<[u8]>) {
         drop(self.stderr.write(text.as_ref()));
     }
@@ -107,7 +107,7 @@ impl<'a> Console<'a> {
         self.watched
     }
 
-    /// Whether whoever read the data has gone away.
+    /// Whether the reader of stdout has closed it.
     pub(crate) fn is_left(&self) -> bool {
         self.stdout.closed
     }

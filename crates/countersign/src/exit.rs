@@ -30,6 +30,11 @@ pub enum Exit {
 }
 
 impl Exit {
+    /// The answer to a question that the command was asked.
+    pub(crate) fn answer(is_yes: bool) -> Self {
+        if is_yes { Self::Ok } else { Self::No }
+    }
+
     /// The number the process ends with.
     pub fn code(self) -> u8 {
         match self {

@@ -1,4 +1,4 @@
-//! Files that are replaced as a whole: whoever reads meanwhile sees the old one or the new one, never half of it. What
+//! Files that are replaced as a whole: a program that reads meanwhile sees the old one or the new one, never half of it. What
 //! only its owner may read stays so from the first byte.
 
 use std::fs::{self, OpenOptions};

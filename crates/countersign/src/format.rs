@@ -2,9 +2,10 @@
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
+use serde_json::Value;
 
-use crate::Console;
 use crate::report::Failure;
+use crate::{Console, Exit};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
@@ -34,6 +35,20 @@ pub(crate) trait Report: Serialize {
 }
 
 impl Format {
+    /// Prints a value of the REST interface: as it is, or as text.
+    pub(crate) fn print_value(
+        self,
+        value: &Value,
+        text: impl FnOnce() -> String,
+        console: &mut Console<'_>,
+    ) -> Result<Exit, Failure> {
+        match self {
+            Self::Text => console.data(text())?,
+            Self::Json => console.data(format!("{value}\n"))?,
+        }
+        Ok(Exit::Ok)
+    }
+
     pub(crate) fn print(
         self,
         report: &impl Report,

@@ -71,7 +71,7 @@ struct Cli {
 
 /// Runs one invocation: `args` starts with the program's name, as `std::env::args_os` does.
 ///
-/// Never panics on a closed stdout: whoever reads it may leave early, and the exit code still tells the answer.
+/// Never panics on a closed stdout: its reader may leave early, and the exit code still tells the answer.
 pub fn run<I, T>(args: I, console: &mut Console<'_>) -> Exit
 where
     I: IntoIterator<Item = T>,

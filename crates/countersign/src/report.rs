@@ -6,6 +6,8 @@ use clap::error::ErrorKind;
 
 use crate::{Console, Exit};
 
+pub(crate) use countersign_probe::report::printable;
+
 /// Why a command could not do its job. A "no" that the command was asked for is an [`Exit`], not a failure.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -42,7 +44,7 @@ impl Failure {
         Self::new(error, Exit::No)
     }
 
-    /// Nobody is there to ask.
+    /// The server or gateway cannot be reached.
     pub(crate) fn unreachable(error: impl Into<Error>) -> Self {
         Self::new(error, Exit::Unreachable)
     }
@@ -58,7 +60,7 @@ impl Failure {
     }
 }
 
-/// An error nobody classified is ours until proven otherwise.
+/// An error without a class counts as a bug of this program.
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::new(error, Exit::Internal)
@@ -85,18 +87,6 @@ pub(crate) fn arguments(refused: &clap::Error, console: &mut Console<'_>) -> Exi
     let text = with_hints(&text.to_string());
     console.message(paint(text, console.colours_messages()));
     Exit::Usage
-}
-
-/// Text from a file or a peer, made safe for a terminal: control and invisible characters become visible escapes.
-pub(crate) fn printable(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\\' | '"' | '\'' => safe.push(character),
-            other => safe.extend(other.escape_debug()),
-        }
-    }
-    safe
 }
 
 fn render(failure: &Failure) -> String {

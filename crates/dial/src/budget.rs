@@ -42,7 +42,7 @@ impl Budget {
     /// Messages up to this size are free.
     pub const FREE: usize = 64 * 1024;
 
-    /// So many bytes, for everybody who has a clone.
+    /// So many bytes, shared by all clones.
     pub fn new(bytes: usize) -> Self {
         let total = (bytes / UNIT).clamp(1, Semaphore::MAX_PERMITS);
         Self {

@@ -183,7 +183,7 @@ mod tests {
         Child::start(command).expect("a shell")
     }
 
-    /// Reads until nobody has the other end any more.
+    /// Reads until no process has the other end open.
     async fn rest(mut stdout: ChildStdout) -> String {
         let mut text = String::new();
         let read = timeout(HANGS, stdout.read_to_string(&mut text)).await;

@@ -116,7 +116,7 @@ impl Pool {
         response.map(|body| Reply { body, wire, pool })
     }
 
-    /// A connection that was used before and still works, as far as anybody can tell.
+    /// A connection that was used before and still works, as far as this side can tell.
     fn kept(&self) -> Option<Box<Wire>> {
         loop {
             let Kept { mut wire, since } = self.idle().pop()?;

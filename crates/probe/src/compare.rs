@@ -59,7 +59,7 @@ pub struct Compared {
     pub runs: (usize, usize),
     /// The figures.
     pub changes: Vec<Change>,
-    /// What whoever reads this should know.
+    /// Remarks for the reader of the report.
     pub notes: Vec<String>,
     /// What it comes to.
     pub verdict: Verdict,

@@ -118,7 +118,7 @@ async fn blocks(
     let timeout = comparison.plan.load.timeout;
     for (number, block) in steps.chunks(comparison.block.max(1)).enumerate() {
         let mut answers = [Vec::new(), Vec::new()];
-        // Who goes first changes, so that being second helps nobody.
+        // The two ways take turns in going first, so that neither gains by being second.
         for turn in [number % 2, 1 - number % 2] {
             let prefix = if turn == 1 {
                 comparison.prefix.as_str()

@@ -12,8 +12,7 @@ mod violation;
 pub use figures::{Figures, Histograms, Times};
 pub(crate) use figures::{count as count_time, millis, rounded};
 pub(crate) use identity::{fingerprint, starred};
-pub use render::render;
-pub(crate) use render::safe;
+pub use render::{printable, render};
 pub use run::{
     Counters, Ended, Kept, Point, Run, RunPlan, Served, Setup, ToolRun, VERSION, Verdict,
 };

@@ -2,6 +2,9 @@
 //!
 //! A cell that begins like a formula gets an apostrophe in front: tool and server names are chosen by strangers, and a spreadsheet
 //! runs what begins with an equals sign. What would steer a terminal is written as a visible escape.
+//!
+//! The crate `csv` is not used: it quotes only what RFC 4180 asks for, and cells with a guard, a semicolon or a tab have
+//! to be quoted too, which would leave nothing to it but the commas.
 
 use std::io::{self, Write};
 

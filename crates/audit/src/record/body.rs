@@ -1,6 +1,6 @@
 //! The canonical bytes of a record: what is stored, hashed and never written again.
 //!
-//! Version 1 is JSON with the version first and the fields in the order of the struct. Whoever reads a body checks the
+//! Version 1 is JSON with the version first and the fields in the order of the struct. A reader of a body checks the
 //! version before anything else; an unknown one is refused, not guessed at.
 
 mod write;

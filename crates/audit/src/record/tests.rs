@@ -220,7 +220,7 @@ proptest! {
         prop_assert_eq!(body, format!("{{\"v\":1,{}", &derived[1..]));
     }
 
-    /// What a glance sees, the decoder sees too, also where somebody has changed the bytes.
+    /// What a glance sees, the decoder sees too, also where the bytes were changed.
     #[test]
     fn a_glance_sees_nothing_else(mut record in records(), at in any::<prop::sample::Index>(), by in any::<u8>(), cut in any::<bool>()) {
         let body = body::Body::encode(&mut record).expect("encodes");

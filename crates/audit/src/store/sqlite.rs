@@ -132,7 +132,7 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     drop(guard);
     let shared = Arc::new(Shared::new());
     let (queue, receiver) = mpsc::channel(options.queue.max(1));
-    // Nobody waits for a record that is only queued.
+    // No caller waits for a record that is only queued.
     let linger = (options.durability == Durability::Async).then_some(writer::LINGER);
     let writer = Writer::new(appender, receiver, Arc::clone(&shared), linger);
     let retain = Retain::new(options, signer);

@@ -1,7 +1,7 @@
 //! Known violations, in a file that is committed beside the tests. An entry says where, never
 //! what: no values and no messages, because those change and may be secret. What is known does
 //! not gate, what is new does, and what is known but gone makes the file stale, so that it only
-//! ever shrinks by somebody's decision.
+//! ever shrinks by a person's decision.
 
 use std::collections::HashSet;
 

@@ -15,9 +15,9 @@ use schema::Way;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Impact {
-    /// Nobody will notice, or only by reading.
+    /// A client that calls the tool goes on as before.
     Compatible,
-    /// Somebody may fail.
+    /// A client that relied on the old list may fail.
     Breaking,
 }
 
@@ -121,7 +121,7 @@ impl Differ<'_> {
         }
     }
 
-    /// A tool that turns from harmless to harmful breaks whoever calls it without asking.
+    /// A tool that turns from harmless to harmful breaks a client that calls it without asking.
     fn hints(&mut self, old: &Map<String, Value>, new: &Map<String, Value>) {
         for (hint, harmless) in [
             ("readOnlyHint", true),

@@ -1,8 +1,8 @@
 //! Cases out of a declared `inputSchema`: pure, seeded, bounded.
 //!
-//! The schema is somebody else's, so every walk has a depth, a count and a size it does not
+//! The server wrote the schema, so every walk has a depth, a count and a size it does not
 //! exceed, and nothing here is trusted to be right: a candidate whose label the engine does not
-//! confirm is dropped before anybody sees it. What cannot be made is said, not hidden.
+//! confirm is dropped before it is used. What cannot be made is said, not hidden.
 
 mod choice;
 mod document;

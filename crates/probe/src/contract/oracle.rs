@@ -41,7 +41,7 @@ pub enum Family {
     TypeScript,
     /// Built with the Python SDK.
     Python,
-    /// Nobody knows.
+    /// Not recognised.
     #[default]
     Unknown,
 }

@@ -72,13 +72,9 @@ pub fn junit(run: &Run) -> String {
     let rest: Vec<&Record> = run.findings.iter().filter(unlisted).collect();
     let mut checks = vec![check("the server as a whole", &rest)];
     if run.is_unexercised {
-        checks.push(Check {
-            name: "a valid call has a result".to_owned(),
-            status: Status::Failed {
-                message: "no valid call of any tool had a result, so nothing was tested".to_owned(),
-                text: String::new(),
-            },
-        });
+        let problem = "no valid call of any tool had a result, so nothing was tested";
+        let status = Status::failed(problem.to_owned());
+        checks.push(Check::new("a valid call has a result", status));
     }
     suites.push(Suite {
         name: "(server)".to_owned(),
@@ -100,10 +96,10 @@ fn suite(run: &Run, tool: &ToolRun) -> Suite {
             .filter(|record| sites.contains(&record.site.as_str()))
             .collect();
         match tool.refused {
-            Some(why) if found.is_empty() => Check {
-                name: (*name).to_owned(),
-                status: Status::Skipped(format!("not called: {}", why.as_str())),
-            },
+            Some(why) if found.is_empty() => {
+                let why = format!("not called: {}", why.as_str());
+                Check::new(*name, Status::Skipped(why))
+            }
             _ => check(name, &found),
         }
     });
@@ -138,10 +134,7 @@ fn check(name: &str, found: &[&Record]) -> Check {
     } else {
         Status::Warned(warned.join("\n"))
     };
-    Check {
-        name: name.to_owned(),
-        status,
-    }
+    Check::new(name, status)
 }
 
 /// Results for code scanning.

@@ -1,4 +1,4 @@
-//! Which tools may be called at all. What a tool says about itself is a hint from somebody who is
+//! Which tools may be called at all. What a tool says about itself is a hint from a server that is
 //! not trusted, so a harmless annotation is not enough when the name says otherwise, and nothing
 //! is called that is not known to be harmless or allowed by the person who runs the test.
 

@@ -13,7 +13,7 @@ use crate::plan::{Chance, Shape};
 
 /// Starts that may wait to be made.
 const QUEUE: usize = 1 << 16;
-/// How long it may take to notice that nobody listens any more.
+/// How long it may take to notice that the receiver is gone.
 const NOTICE: Duration = Duration::from_millis(100);
 
 /// Starts, as they become due.
@@ -55,7 +55,7 @@ pub(super) fn start(shape: Shape, seed: u64, origin: Instant) -> io::Result<Star
     Ok(Starts { due, overrun })
 }
 
-/// Sleeps until a moment; false if nobody listens any more.
+/// Sleeps until a moment; false if the receiver is gone.
 fn wait(until: Instant, sender: &mpsc::Sender<Duration>) -> bool {
     loop {
         let left = until.saturating_duration_since(Instant::now());

@@ -6,7 +6,7 @@ use crate::judge::{Answer, texts};
 use crate::plan::Expect;
 use crate::policy::{CallOutcome, ProtocolError};
 
-/// The outcome of a call whose answer nobody judges.
+/// The outcome of a call whose answer is not validated.
 pub(crate) fn of(answer: Result<&[u8], Fault>) -> CallOutcome {
     match answer {
         Ok(message) => refused(of_answer(message), message, Expect::Ok),
@@ -19,7 +19,7 @@ pub(super) fn of_fault(fault: Fault) -> CallOutcome {
     match fault {
         Fault::TimedOut => CallOutcome::Timeout,
         Fault::Malformed | Fault::TooLarge => CallOutcome::ProtocolError(ProtocolError::Malformed),
-        // Whoever has a policy says so with these.
+        // Gateways that enforce a policy answer with these.
         Fault::Status(401 | 403 | 429) => CallOutcome::Denied,
         Fault::Unreachable | Fault::Closed | Fault::Starved | Fault::Status(_) => {
             CallOutcome::Transport
@@ -27,7 +27,7 @@ pub(super) fn of_fault(fault: Fault) -> CallOutcome {
     }
 }
 
-/// The outcome of an answer that nobody judged.
+/// The outcome of an answer that was not validated.
 pub(super) fn of_answer(message: &[u8]) -> CallOutcome {
     let answer = Answer::read(message);
     match answer.error_code {

@@ -12,7 +12,7 @@ use crate::report::Ended;
 
 /// How often waiting answers are handed over.
 const TICK: Duration = Duration::from_millis(50);
-/// Every so many ticks somebody is told how far it got, and thresholds are looked at.
+/// Every so many ticks the progress is shown and the thresholds are checked.
 const LOOK: u32 = 20;
 /// Time to get going before the first start.
 const LEAD: Duration = Duration::from_millis(20);

@@ -1,5 +1,5 @@
 //! The closed loop: each user makes its calls one after the other and pauses between scenarios, so
-//! a slow server gets fewer of them. Whoever wants to know how a server bears a given rate uses
+//! a slow server gets fewer of them. To learn how a server bears a given rate, use
 //! the open loop.
 
 use std::sync::Arc;

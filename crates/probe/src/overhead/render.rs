@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Overhead;
-use crate::report::{Times, safe};
+use crate::report::{Times, printable};
 
 /// A figure of many times, and its name.
 type Figure = (&'static str, fn(&Times) -> f64);
@@ -65,16 +65,16 @@ fn lines(overhead: &Overhead) -> Vec<String> {
         };
         lines.push(format!(
             "{}: {} in {}",
-            safe(&example.tool),
+            printable(&example.tool),
             example.difference.as_str(),
-            safe(&members)
+            printable(&members)
         ));
     }
     lines.extend(
         overhead
             .notes
             .iter()
-            .map(|note| format!("note: {}", safe(note))),
+            .map(|note| format!("note: {}", printable(note))),
     );
     lines
 }
@@ -94,8 +94,8 @@ pub fn terminal(overhead: &Overhead) -> String {
     let _always = writeln!(
         out,
         "directly  {}\nthrough   {}\n\n{:<14}{:>14}{:>14}{:>14}",
-        safe(&direct.target),
-        safe(&through.target),
+        printable(&direct.target),
+        printable(&through.target),
         "",
         "directly",
         "through",

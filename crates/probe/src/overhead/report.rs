@@ -26,7 +26,7 @@ pub struct Overhead {
     pub verdicts_differ: u64,
     /// Answers that kept their contract directly and broke it on the way.
     pub gateway_changed: u64,
-    /// What whoever reads this should know.
+    /// Remarks for the reader of the report.
     pub notes: Vec<String>,
     /// What it comes to.
     pub verdict: Verdict,

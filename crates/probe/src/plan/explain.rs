@@ -1,4 +1,4 @@
-//! What a plan will do, in words, for whoever wants to know before anything is sent.
+//! What a plan will do, in words, before anything is sent.
 
 use std::fmt::Write as _;
 

@@ -7,7 +7,7 @@ use countersign_inspect::word_enum;
 use super::feeder::Feeder;
 use super::template::Template;
 
-/// Calls made one after the other by whoever takes this scenario.
+/// Calls that a user of this scenario makes one after the other.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// What it is called in reports.

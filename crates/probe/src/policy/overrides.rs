@@ -1,5 +1,5 @@
 //! Overrides: one tool, some sites, another policy, a reason and an end. They exist because the
-//! servers under test often belong to somebody else. The last one that matches wins; one that
+//! servers under test often belong to another team. The last one that matches wins; one that
 //! is past its end no longer helps; one that matches no tool is a typing mistake until shown
 //! otherwise.
 
@@ -97,7 +97,7 @@ impl Validation {
                 why: Why::Expired { until: found.until },
             };
         }
-        // The promise of lenient holds whoever speaks: it never gates.
+        // A lenient run never fails because of a violation, also not by an override.
         let policy = if self.strict {
             found.policy
         } else {

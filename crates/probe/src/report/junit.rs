@@ -1,4 +1,4 @@
-//! `JUnit` XML: a suite per tool, a case per check, in the dialect that CI systems read. Nothing a
+//! `JUnit` XML, written by hand because the crate for it brings chrono, uuid and an XML library with it: a suite per tool, a case per check, in the dialect that CI systems read. Nothing a
 //! server wrote can end an attribute or an element: every text is escaped, and characters XML
 //! does not have are replaced.
 
@@ -89,6 +89,27 @@ fn write_check(suite: &str, check: &Check, out: &mut String) -> std::fmt::Result
         Status::Skipped(why) => format!("<skipped>{}</skipped>", escape(why)),
     };
     writeln!(out, ">\n      {inside}\n    </testcase>")
+}
+
+impl Check {
+    /// A check and how it ended.
+    pub fn new(name: impl Into<String>, status: Status) -> Self {
+        let name = name.into();
+        Self { name, status }
+    }
+
+    /// A check that holds, or fails with this message.
+    pub fn holds(name: impl Into<String>, problem: Option<String>) -> Self {
+        Self::new(name, problem.map_or(Status::Passed, Status::failed))
+    }
+}
+
+impl Status {
+    /// A failure that one line says all about.
+    pub fn failed(message: String) -> Self {
+        let text = String::new();
+        Self::Failed { message, text }
+    }
 }
 
 impl Suite {

@@ -1,4 +1,4 @@
-//! A run in the form somebody asked for. Every form is made from the same data and nothing else;
+//! A run in one of the report formats. Every form is made from the same data and nothing else;
 //! what a server wrote is made safe for the form it goes into.
 
 mod checks;
@@ -24,8 +24,8 @@ pub fn render(run: &Run, format: Format) -> String {
     }
 }
 
-/// Text that somebody else may have written, without anything that steers a terminal.
-pub(crate) fn safe(text: &str) -> String {
+/// Text from a file or a peer, made safe for a terminal: control and invisible characters become visible escapes.
+pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -58,11 +58,11 @@ fn title(run: &Run) -> (String, String) {
     };
     let server = format!(
         "{} ({}, {}, {} {})",
-        safe(&served.target),
-        safe(name.trim()),
+        printable(&served.target),
+        printable(name.trim()),
         served.transport,
         served.era,
-        safe(&served.protocol)
+        printable(&served.protocol)
     );
     let mode = if run.plan.strict { "strict" } else { "lenient" };
     let asked = format!(

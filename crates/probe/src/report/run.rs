@@ -45,7 +45,7 @@ pub struct Run {
     pub policies: PolicyCounts,
     /// The thresholds and whether they hold.
     pub thresholds: Vec<Kept>,
-    /// What whoever reads this should know.
+    /// Remarks for the reader of the report.
     pub notes: Vec<String>,
     /// What it comes to.
     pub verdict: Verdict,
@@ -102,7 +102,7 @@ pub struct Setup {
 pub enum Ended {
     /// As planned.
     Finished,
-    /// Whoever started it stopped it.
+    /// The person who started it stopped it.
     Interrupted,
     /// A threshold that ends the run did not hold.
     Aborted,

@@ -80,7 +80,7 @@ impl Maintenance {
         self.note("index", result);
     }
 
-    /// Indexes what there is, and tells followers how far the store reaches, whoever wrote it.
+    /// Indexes what there is, and tells followers how far the store reaches, by which process it was written.
     fn index(&mut self, batches: usize) -> Result<(), StoreError> {
         self.shared
             .publish(indexer::last(self.indexer.main()).map_err(StoreError::Read)?);

@@ -1,6 +1,6 @@
 //! The writer thread: takes whatever waits, up to 512 calls, commits it in one transaction, tells the callers.
 //!
-//! Where callers wait there is no linger: while one group commits, the next one gathers. Under `async` nobody waits, so a few
+//! Where callers wait there is no linger: while one group commits, the next one gathers. Under `async` no caller waits, so a few
 //! milliseconds of gathering save a transaction per record. A group that cannot be committed is lost as a whole and said so to
 //! every caller; the chain goes on from where it was with the next group.
 
@@ -20,7 +20,7 @@ use crate::store::{Evidence, StoreError};
 
 /// Calls taken into one transaction.
 const GROUP: usize = 512;
-/// How long a group gathers when nobody waits for it.
+/// How long a group gathers when no caller waits for it.
 pub(super) const LINGER: Duration = Duration::from_millis(5);
 /// Groups that may wait to be told; beyond that the writer tells them itself.
 const GROUPS: usize = 16;

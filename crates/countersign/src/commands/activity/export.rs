@@ -90,7 +90,7 @@ fn to_stdout(
     let exported = log.export(what, pairs, &mut sink);
     let left = sink.console.is_left();
     sink.end();
-    // Whoever read it has seen enough.
+    // The reader of stdout has closed it: that is no failure.
     if left { Ok(()) } else { exported }
 }
 

@@ -57,7 +57,7 @@ enum Format {
 }
 
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    // Checked before anybody is asked, so that a misspelt word is refused in the same words either way.
+    // Checked before a gateway is asked, so that a misspelt word is refused in the same words either way.
     let pairs = arguments.pairs();
     let query = Query::from_pairs(
         pairs.iter().map(|(key, value)| (key, value)),

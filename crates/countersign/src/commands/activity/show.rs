@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::log::Log;
 use super::{Whose, tool};
-use crate::format::{Format, FormatOption};
+use crate::format::FormatOption;
 use crate::report::{self, Failure, printable};
 use crate::{Console, Exit};
 
@@ -48,11 +48,8 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         report::failure(&missing.hint("see `countersign activity list`"), console);
         return Ok(Exit::No);
     };
-    match arguments.format.output {
-        Format::Json => console.data(format!("{record}\n"))?,
-        Format::Text => console.data(rendered(&record))?,
-    }
-    Ok(Exit::Ok)
+    let text = || rendered(&record);
+    arguments.format.output.print_value(&record, text, console)
 }
 
 /// How a record is named on the command line.

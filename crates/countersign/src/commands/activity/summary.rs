@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::log::Log;
 use super::{Whose, text, tool};
-use crate::format::{Format, FormatOption};
+use crate::format::FormatOption;
 use crate::report::Failure;
 use crate::table::table;
 use crate::{Console, Exit};
@@ -43,11 +43,8 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         ("period", arguments.period.clone()),
     ];
     let summary = log.summary((by, period), &pairs)?;
-    match arguments.format.output {
-        Format::Json => console.data(format!("{summary}\n"))?,
-        Format::Text => console.data(rendered(&summary, by))?,
-    }
-    Ok(Exit::Ok)
+    let text = || rendered(&summary, by);
+    arguments.format.output.print_value(&summary, text, console)
 }
 
 fn rendered(summary: &Value, by: GroupBy) -> String {

@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         verification,
     };
     arguments.format.output.print(&report, console)?;
-    Ok(if intact { Exit::Ok } else { Exit::No })
+    Ok(Exit::answer(intact))
 }
 
 #[derive(Debug, Serialize)]

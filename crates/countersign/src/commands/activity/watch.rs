@@ -128,7 +128,7 @@ impl Watch<'_, '_> {
         Ok(End::Stopped)
     }
 
-    /// Shows what comes into a store, whoever writes it.
+    /// Shows the records that any process writes into a store.
     fn store(&mut self, reader: &Reader, filter: &Filter) -> Result<(), Failure> {
         let mut place = if let Some(place) = self.place {
             place

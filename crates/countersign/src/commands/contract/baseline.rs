@@ -9,7 +9,7 @@ use countersign_probe::contract::{Baseline, Run};
 use crate::Console;
 use crate::report::{Failure, printable};
 
-/// What is said when a baseline would be written where nobody reviews it.
+/// What is said when a baseline would be written where no person reviews it.
 const REFUSED: &str = "\
 error: the baseline is not updated in CI
 hint: update it where the change can be reviewed, or add --force

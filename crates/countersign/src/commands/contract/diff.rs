@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let breaks = changes
         .iter()
         .any(|change| change.impact == Impact::Breaking);
-    Ok(if breaks { Exit::No } else { Exit::Ok })
+    Ok(Exit::answer(!breaks))
 }
 
 fn list(source: &Source, console: &mut Console<'_>) -> Result<Value, Failure> {

@@ -100,7 +100,7 @@ fn tools_hint(listed: &[String]) -> String {
     format!("it has {}{more}", shown.join(", "))
 }
 
-/// What somebody should know beside the findings.
+/// What the tester should know beside the findings.
 fn remarks(run: &Run, console: &mut Console<'_>) {
     for pattern in &run.unmatched_overrides {
         console.message(format!(

@@ -35,7 +35,7 @@ impl Check {
         }
     }
 
-    /// A start would succeed, and somebody should know.
+    /// A start would succeed, but the operator should know this.
     pub(super) fn warning(
         about: &'static str,
         message: impl Into<String>,

@@ -18,11 +18,11 @@ const CONNECT: Duration = Duration::from_secs(2);
 /// What answers where our gateway would.
 #[derive(Debug)]
 pub(super) enum Here {
-    /// Nobody.
-    Nobody,
+    /// Nothing answers.
+    None,
     /// A gateway that takes our key.
     Ours(Remote, SocketAddr),
-    /// Somebody who does not: another program, or a gateway with another key.
+    /// It does not take our key: another program, or a gateway with another key.
     Stranger { at: SocketAddr, is_gateway: bool },
     /// Our gateway, by its own word, and there is no key to ask it with.
     Locked(SocketAddr),
@@ -33,7 +33,7 @@ impl Here {
         let answers = |address: &SocketAddr| TcpStream::connect_timeout(address, CONNECT).is_ok();
         let announced = announced(&config.data_dir).filter(answers);
         let Some(at) = announced.or_else(|| Some(reachable(config.listen)).filter(answers)) else {
-            return Self::Nobody;
+            return Self::None;
         };
         let Some(key) = key_for(config, announced.is_some()).ok().flatten() else {
             return match announced {
@@ -144,7 +144,7 @@ fn port(config: &Config, here: &Here, file: Option<&Path>) -> Check {
             );
             return Check::error("port", message, hint);
         }
-        Here::Stranger { .. } | Here::Nobody => {}
+        Here::Stranger { .. } | Here::None => {}
     }
     match TcpListener::bind(listen) {
         Ok(_) => Check::ok("port", format!("{listen} is free")),

@@ -10,9 +10,9 @@ use countersign_gateway::store_options;
 
 use super::check::Check;
 
-/// A larger store takes longer to verify than anybody waits for a doctor.
+/// A larger store takes longer to verify than a person waits for the doctor.
 const QUICK: u64 = 100_000;
-/// How long to wait for whoever holds the store.
+/// How long to wait for another process that holds the store.
 const BUSY: Duration = Duration::from_secs(1);
 /// Records of two machines may differ by this much.
 const SKEW_MILLIS: u64 = 60_000;

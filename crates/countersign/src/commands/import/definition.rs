@@ -1,4 +1,4 @@
-//! How a server is reached, whoever wrote it down: clients use several words for one thing. Reads settings and compares
+//! How a server is reached, in the words of any client: clients use several words for one thing. Reads settings and compares
 //! them; what has no place here is named, so that it can be said.
 
 use std::collections::BTreeMap;
@@ -44,7 +44,7 @@ pub(super) struct Read {
     pub(super) definition: Definition,
     /// It is not to be used.
     pub(super) off: bool,
-    /// Nobody has approved it yet.
+    /// It has not been approved yet.
     pub(super) quarantined: bool,
     /// Keys that have no meaning here.
     pub(super) left_out: Vec<String>,

@@ -20,18 +20,19 @@ pub(super) enum OnConflict {
 }
 
 /// What becomes of a server.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Fate {
     Add,
     AlreadyThere,
     Conflict,
     Replace,
+    #[default]
     LeftOut,
 }
 
 /// One server of a client's file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Planned {
     pub(super) file: PathBuf,
     /// As the client calls it.
@@ -51,7 +52,7 @@ pub(super) struct Planned {
     pub(super) why: Option<String>,
     /// Variables its secrets move to.
     pub(super) secrets: Vec<String>,
-    /// Variables that somebody has to set.
+    /// Variables that the operator has to set.
     pub(super) needed: Vec<String>,
     pub(super) notes: Vec<String>,
     #[serde(skip)]
@@ -81,19 +82,8 @@ impl Planned {
             file,
             from: from.to_owned(),
             name: from.to_owned(),
-            fate: Fate::LeftOut,
-            project: None,
-            what: String::new(),
-            args: Vec::new(),
             why: Some(why.into()),
-            secrets: Vec::new(),
-            needed: Vec::new(),
-            notes: Vec::new(),
-            definition: Definition::default(),
-            off: false,
-            quarantined: false,
-            moved: Vec::new(),
-            missing: Vec::new(),
+            ..Self::default()
         }
     }
 

@@ -110,7 +110,7 @@ fn is_telling(name: &str) -> bool {
     name != "PWD" && !ends_harmless && words.iter().any(tells)
 }
 
-/// A switch or a small number is nobody's password.
+/// A switch or a small number is not a password.
 fn is_possible(value: &str) -> bool {
     let value = value.trim();
     let switch = ["true", "false", "yes", "no", "on", "off", "none", "0", "1"];

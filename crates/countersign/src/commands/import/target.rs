@@ -201,7 +201,7 @@ impl Target {
                     "# {}=''  # to be set for {}: {}",
                     needed.variable, server.name, needed.why
                 );
-                // Names and descriptions are somebody else's: a line of a comment stays one line.
+                // Names and descriptions come from the client's file: a line of a comment stays one line.
                 let line: String = line.chars().filter(|c| !c.is_control()).collect();
                 if !known.contains_key(&needed.variable) && !text.contains(&line) {
                     let _written = writeln!(text, "{line}");

@@ -28,7 +28,7 @@ pub(super) struct Moved {
     pub(super) value: String,
 }
 
-/// A variable that somebody has to set.
+/// A variable that the operator has to set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Needed {
     pub(super) variable: String,

@@ -74,7 +74,7 @@ pub(super) fn run(
     sources: &[Place],
     console: &mut Console<'_>,
 ) -> Result<Exit, Failure> {
-    // Nobody starts mcpproxy's servers but mcpproxy, and it has a boundary of its own: only if asked for by name.
+    // Only mcpproxy starts its servers, and it has a boundary of its own: only if asked for by name.
     let meant =
         |place: &&Place| arguments.source.is_some() || place.client != Some(Client::Mcpproxy);
     let mut changed = false;
@@ -250,7 +250,7 @@ fn say(done: &Rewritten, arguments: &Arguments, console: &mut Console<'_>) {
     }
 }
 
-/// Fits the options of `wrap`, and is nobody else's in this file.
+/// Fits the options of `wrap`, and is used only once in this file.
 fn own_name(name: &str, taken: &[String]) -> String {
     let base = if is_server_name(name) {
         Some(name.to_owned())

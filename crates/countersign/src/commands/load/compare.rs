@@ -49,9 +49,5 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
             console.data(json + "\n")?;
         }
     }
-    Ok(if compared.verdict.exit == 0 {
-        Exit::Ok
-    } else {
-        Exit::No
-    })
+    Ok(Exit::answer(compared.verdict.exit == 0))
 }

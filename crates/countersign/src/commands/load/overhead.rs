@@ -111,11 +111,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         }
     })?;
     console.data(shown_as(&overhead, arguments.output)?)?;
-    Ok(if overhead.verdict.exit == 0 {
-        Exit::Ok
-    } else {
-        Exit::No
-    })
+    Ok(Exit::answer(overhead.verdict.exit == 0))
 }
 
 fn shown_as(overhead: &Overhead, form: Form) -> Result<String, Failure> {

@@ -16,7 +16,7 @@ use crate::commands::serve::Stop;
 use crate::report::Failure;
 use crate::{Console, Exit};
 
-/// How often a line is said where nobody watches.
+/// How often a line is printed where stderr is not a terminal.
 const EVERY: Duration = Duration::from_secs(5);
 
 /// Run a plan

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::commands::activity::{Pairs, query_string, stored, tool, unreadable};
 use crate::commands::whose::Whose;
-use crate::format::{Format, FormatOption};
+use crate::format::FormatOption;
 use crate::remote::Remote;
 use crate::report::{Failure, printable};
 use crate::table::table;
@@ -65,11 +65,8 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     .map_err(|why| Failure::usage(anyhow::anyhow!(why)))?;
     let config = arguments.whose.config(console)?;
     let preview = ask(&config, &query, &pairs)?;
-    match arguments.format.output {
-        Format::Json => console.data(format!("{preview}\n"))?,
-        Format::Text => console.data(rendered(&preview))?,
-    }
-    Ok(Exit::Ok)
+    let text = || rendered(&preview);
+    arguments.format.output.print_value(&preview, text, console)
 }
 
 impl Arguments {

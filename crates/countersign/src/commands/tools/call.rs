@@ -86,7 +86,7 @@ fn print(answer: &Answer, format: Format, console: &mut Console<'_>) -> Result<E
         }
     }
     let failed = value.get("result").is_none() || is_error;
-    Ok(if failed { Exit::No } else { Exit::Ok })
+    Ok(Exit::answer(!failed))
 }
 
 /// The blocks of a result, one after the other, and its structured content. A text block that only repeats the

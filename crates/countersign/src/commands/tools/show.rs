@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::commands::activity::url_encoded;
 use crate::commands::whose::Whose;
-use crate::format::{Format, FormatOption};
+use crate::format::FormatOption;
 use crate::report::{Failure, printable};
 use crate::{Console, Exit};
 
@@ -49,11 +49,8 @@ pub(super) fn run(arguments: &Show, console: &mut Console<'_>) -> Result<Exit, F
         return Ok(Exit::No);
     }
     let found = answer.json()?;
-    match arguments.format.output {
-        Format::Json => console.data(format!("{found}\n"))?,
-        Format::Text => console.data(rendered(&found))?,
-    }
-    Ok(Exit::Ok)
+    let text = || rendered(&found);
+    arguments.format.output.print_value(&found, text, console)
 }
 
 /// One line for each short fact, and the description and the schemas below their names.

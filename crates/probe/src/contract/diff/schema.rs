@@ -109,7 +109,7 @@ impl Differ<'_> {
             match (old.get(name), new.get(name)) {
                 (Some(one), Some(other)) => self.schema(&at, one, other, way, depth + 1),
                 (Some(_), None) => {
-                    // Arguments that nobody reads any more are refused only where the list is closed.
+                    // Arguments that the tool no longer reads are refused only where the list is closed.
                     let impact = if way == Way::Out || closed(after) {
                         Impact::Breaking
                     } else {

@@ -161,7 +161,7 @@ pub(super) fn missing(view: &View<'_>, present: Option<&Value>) -> Named {
     made
 }
 
-/// A value of a type that is not allowed, and that nobody would quietly convert.
+/// A value of a type that is not allowed, and that no server would quietly convert.
 fn other_type(view: &View<'_>) -> Option<Value> {
     let candidates = [
         ("string", json!("not what was declared")),

@@ -15,7 +15,7 @@ use crate::client::{Declaration, Reply};
 use crate::policy::Site;
 
 impl Runner<'_> {
-    /// A tool nobody has: how the server says no shows which family it is of.
+    /// Calls a tool that does not exist: the refusal shows which family of servers it is.
     pub(super) async fn unknown_tool(&mut self) -> Result<(), RunError> {
         let case = Case {
             name: "unknown tool".to_owned(),

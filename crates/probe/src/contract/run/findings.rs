@@ -51,7 +51,7 @@ impl<'s> Findings<'s> {
         true
     }
 
-    /// Whether anybody will look at it.
+    /// Whether the policy does more than count it.
     pub(super) fn matters(&self, tool: &str, sighting: &Sighting) -> bool {
         let applied = sighting
             .what

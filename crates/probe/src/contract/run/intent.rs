@@ -1,5 +1,5 @@
 //! What arguments are meant to be, from the arguments alone: how a case is known again once its
-//! arguments have been changed, or were given by somebody else.
+//! arguments have been changed, or were given on the command line.
 
 use serde_json::Value;
 

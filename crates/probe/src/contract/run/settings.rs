@@ -1,4 +1,4 @@
-//! What a run is to do. Whoever starts it decides; nothing here has a side effect.
+//! What a run is to do, as its caller decides. Nothing here has a side effect.
 
 use std::time::Duration;
 

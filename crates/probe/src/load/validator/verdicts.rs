@@ -41,7 +41,7 @@ impl Verdicts {
         let expected = outcome::is_expected(outcome, sample.expect);
         if !expected {
             let stretch = Timeline::stretch(law.stretch, sample.times.ended);
-            // A stretch far beyond the run is nobody's.
+            // A stretch far beyond the run has no place in the timeline.
             if stretch < 1 << 20 {
                 if self.unexpected.len() <= stretch {
                     self.unexpected.resize(stretch + 1, 0);

@@ -33,47 +33,21 @@ pub(super) fn junit(run: &Run) -> String {
             checks: [contract(run, &tool.tool), exercised(tool)].concat(),
         })
         .collect();
-    let thresholds = run.thresholds.iter().map(|kept| Check {
-        name: format!("{} {}", kept.name, kept.bound),
-        status: if kept.holds {
-            Status::Passed
-        } else {
-            Status::Failed {
-                message: format!("is {}", kept.measured),
-                text: String::new(),
-            }
-        },
+    let thresholds = run.thresholds.iter().map(|kept| {
+        let problem = (!kept.holds).then(|| format!("is {}", kept.measured));
+        Check::holds(format!("{} {}", kept.name, kept.bound), problem)
     });
     suites.push(Suite {
         name: "thresholds".to_owned(),
         checks: thresholds.collect(),
     });
-    let offered = match &run.saturated {
-        None => Status::Passed,
-        Some(why) => Status::Failed {
-            message: why.clone(),
-            text: String::new(),
-        },
-    };
-    let answered = if run.all.calls > 0 {
-        Status::Passed
-    } else {
-        Status::Failed {
-            message: "no call was answered, so nothing was tested".to_owned(),
-            text: String::new(),
-        }
-    };
+    let unanswered =
+        (run.all.calls == 0).then(|| "no call was answered, so nothing was tested".to_owned());
     suites.push(Suite {
         name: "load".to_owned(),
         checks: vec![
-            Check {
-                name: "the offered load was made".to_owned(),
-                status: offered,
-            },
-            Check {
-                name: "calls were answered".to_owned(),
-                status: answered,
-            },
+            Check::holds("the offered load was made", run.saturated.clone()),
+            Check::holds("calls were answered", unanswered),
         ],
     });
     junit::render("countersign load", &suites)
@@ -81,13 +55,8 @@ pub(super) fn junit(run: &Run) -> String {
 
 /// A failed check for a tool that was called and never answered as expected.
 fn exercised(tool: &ToolRun) -> Vec<Check> {
-    let failed = (!tool.is_exercised()).then(|| Check {
-        name: "is exercised".to_owned(),
-        status: Status::Failed {
-            message: tool.why_unexercised(),
-            text: String::new(),
-        },
-    });
+    let failed = (!tool.is_exercised())
+        .then(|| Check::new("is exercised", Status::failed(tool.why_unexercised())));
     failed.into_iter().collect()
 }
 
@@ -98,22 +67,14 @@ fn contract(run: &Run, tool: &str) -> Vec<Check> {
             let status = match one.policy {
                 SchemaPolicy::Ignore => return None,
                 SchemaPolicy::Warn => Status::Warned(line(one)),
-                SchemaPolicy::Fail => Status::Failed {
-                    message: line(one),
-                    text: String::new(),
-                },
+                SchemaPolicy::Fail => Status::failed(line(one)),
             };
-            Some(Check {
-                name: format!("{} {}", one.rule, one.fingerprint),
-                status,
-            })
+            let name = format!("{} {}", one.rule, one.fingerprint);
+            Some(Check::new(name, status))
         })
         .collect();
     if checks.is_empty() {
-        checks.push(Check {
-            name: "keeps its contract".to_owned(),
-            status: Status::Passed,
-        });
+        checks.push(Check::new("keeps its contract", Status::Passed));
     }
     checks
 }

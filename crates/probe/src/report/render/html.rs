@@ -29,7 +29,7 @@ pub(super) fn render(run: &Run) -> String {
 /// A text that is no markup.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for letter in super::safe(text).chars() {
+    for letter in super::printable(text).chars() {
         match letter {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{safe, time, title, verdict};
+use super::{printable, time, title, verdict};
 use crate::policy::SchemaPolicy;
 use crate::report::Run;
 
@@ -17,7 +17,7 @@ pub(super) fn render(run: &Run) -> String {
 /// A text in a cell of a table: nothing in it is markup.
 fn cell(text: &str) -> String {
     let mut out = String::new();
-    for letter in safe(text).chars() {
+    for letter in printable(text).chars() {
         if letter.is_ascii_punctuation() && !matches!(letter, '.' | ',' | '-' | '/' | ':' | '=') {
             out.push('\\');
         }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{safe, time, title, verdict};
+use super::{printable, time, title, verdict};
 use crate::policy::SchemaPolicy;
 use crate::report::{Ended, Run, ToolRun};
 
@@ -59,11 +59,11 @@ fn write(run: &Run, out: &mut String) -> std::fmt::Result {
         )?;
     }
     for note in &run.notes {
-        writeln!(out, "note: {}", safe(note))?;
+        writeln!(out, "note: {}", printable(note))?;
     }
     writeln!(out, "\n{}", verdict(run))?;
     for reason in &run.verdict.reasons {
-        writeln!(out, "  {}", safe(reason))?;
+        writeln!(out, "  {}", printable(reason))?;
     }
     Ok(())
 }
@@ -115,7 +115,7 @@ fn row(tool: &ToolRun) -> [String; 11] {
     let name = if tool.tool.is_empty() {
         "all".to_owned()
     } else {
-        safe(&tool.tool)
+        printable(&tool.tool)
     };
     [
         name,
@@ -152,9 +152,9 @@ fn violations(run: &Run, out: &mut String) -> std::fmt::Result {
             "  {:<4}  {}  {} {}{}  {} times",
             one.policy,
             one.rule,
-            safe(&one.tool),
-            safe(place),
-            safe(&types),
+            printable(&one.tool),
+            printable(place),
+            printable(&types),
             one.count
         )?;
     }

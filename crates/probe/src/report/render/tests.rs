@@ -9,7 +9,7 @@ use crate::report::{
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// A run with text that somebody hostile wrote wherever a server can write text.
+/// A run with hostile text wherever a server can write text.
 fn hostile() -> Run {
     let evil = "<script>alert(1)</script>\x1b[2J|`*";
     let mut histograms = Histograms::default();

@@ -25,7 +25,7 @@ pub(super) enum State {
         real: u32,
         had_args: bool,
     },
-    /// Through `countersign wrap` with options that somebody chose.
+    /// Through `countersign wrap` with options that the user chose.
     ByHand,
     /// Not at all: it is connected to.
     Remote,
