@@ -1,79 +1,23 @@
-//! `Digest`: 32 bytes of SHA-256, shown as lower-case hexadecimal.
+//! The hash chain: the hash of a record is SHA-256 over the hash before it and the record's body.
 //!
 //! Refuses other algorithms: the file format names none, so there is exactly one.
 
-use std::fmt;
-
-use countersign_inspect::{decode_hex, encode_hex};
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+pub use countersign_inspect::Digest;
 use sha2::{Digest as _, Sha256};
 
-/// A SHA-256 digest.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Digest([u8; 32]);
+/// What stands before the first record of a chain.
+pub(crate) const NO_HASH: Digest = Digest::from_bytes([0; 32]);
 
-impl Digest {
-    /// Before the first record of a chain there is nothing.
-    pub(crate) const NONE: Self = Self([0; 32]);
-
-    /// The digest of `bytes`.
-    pub fn of(bytes: &[u8]) -> Self {
-        Self(Sha256::digest(bytes).into())
-    }
-
-    /// The hash of a record: SHA-256(prev ‖ body).
-    pub(crate) fn chained(prev: &Self, body: &[u8]) -> Self {
-        let mut hasher = Sha256::new();
-        hasher.update(prev.0);
-        hasher.update(body);
-        Self(hasher.finalize().into())
-    }
-
-    /// The raw bytes.
-    pub fn as_bytes(&self) -> &[u8; 32] {
-        &self.0
-    }
-
-    pub(crate) fn from_slice(bytes: &[u8]) -> Option<Self> {
-        bytes.try_into().ok().map(Self)
-    }
-}
-
-impl From<[u8; 32]> for Digest {
-    fn from(bytes: [u8; 32]) -> Self {
-        Self(bytes)
-    }
-}
-
-impl fmt::Display for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&encode_hex(&self.0))
-    }
-}
-
-impl fmt::Debug for Digest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, f)
-    }
-}
-
-impl Serialize for Digest {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&encode_hex(&self.0))
-    }
-}
-
-impl<'de> Deserialize<'de> for Digest {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
-        decode_hex(&text)
-            .map(Self)
-            .ok_or_else(|| de::Error::custom("expected 64 hexadecimal digits"))
-    }
+/// The hash of a record: SHA-256(prev ‖ body).
+pub(crate) fn chain_hash(prev: &Digest, body: &[u8]) -> Digest {
+    let hasher = Sha256::new().chain_update(prev.as_bytes());
+    Digest::from_bytes(hasher.chain_update(body).finalize().into())
 }
 
 #[cfg(test)]
 mod tests {
+    use countersign_inspect::decode_hex;
+
     use super::*;
 
     #[test]
@@ -87,7 +31,7 @@ mod tests {
         assert_eq!(decode_hex::<32>("ba78"), None);
         assert_eq!(decode_hex::<1>("zz"), None);
         assert_eq!(
-            Digest::chained(&Digest::NONE, b"x"),
+            chain_hash(&NO_HASH, b"x"),
             Digest::of(&[&[0; 32][..], b"x"].concat())
         );
     }

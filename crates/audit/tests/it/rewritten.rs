@@ -37,7 +37,7 @@ fn write_some(store: &Store) {
 
 fn hex(hash: &[u8]) -> String {
     let hash: [u8; 32] = hash.try_into().expect("a hash");
-    countersign_audit::Digest::from(hash).to_string()
+    countersign_audit::Digest::from_bytes(hash).to_string()
 }
 
 /// Edits bodies, then computes every hash anew, those that first records name included.

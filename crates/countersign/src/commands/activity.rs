@@ -1,7 +1,7 @@
 //! `countersign activity`: what was called and what was decided. Asks the running gateway, or reads the store where none
 //! runs; either way the answer is the same.
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use serde_json::Value;
 
 use super::whose::Whose;
@@ -31,15 +31,9 @@ Examples:
   countersign activity verify";
 
 /// Read what was called and what was decided
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     List(Box<list::Arguments>),
     Show(show::Arguments),
     Watch(Box<watch::Arguments>),
@@ -48,8 +42,8 @@ enum Command {
     Verify(verify::Arguments),
 }
 
-pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    match &arguments.command {
+pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    match command {
         Command::List(arguments) => list::run(arguments, console),
         Command::Show(arguments) => show::run(arguments, console),
         Command::Watch(arguments) => watch::run(arguments, console),

@@ -1,6 +1,6 @@
 //! `countersign classify`: how good classifiers are, measured before anything depends on them.
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 
 use crate::report::Failure;
 use crate::{Console, Exit};
@@ -15,20 +15,14 @@ Examples:
   countersign classify eval --local ~/models/minilm --data ./injection -o json";
 
 /// Measure injection classifiers
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     Eval(eval::Eval),
 }
 
-pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    match &arguments.command {
+pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    match command {
         Command::Eval(arguments) => eval::run(arguments, console),
     }
 }

@@ -25,23 +25,17 @@ Examples:
   countersign config show --config ./mcp_config.json";
 
 /// Write, check and show the configuration file
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     Init(init::Arguments),
     Check(check::Arguments),
     Show(show::Arguments),
     Schema(schema::Arguments),
 }
 
-pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    match &arguments.command {
+pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    match command {
         Command::Init(arguments) => init::run(arguments, console),
         Command::Check(arguments) => check::run(arguments, console),
         Command::Show(arguments) => show::run(arguments, console),

@@ -1,6 +1,6 @@
 //! `countersign contract`: whether a server keeps what its tool list promises, and what changed between two lists.
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 
 use crate::report::Failure;
 use crate::{Console, Exit};
@@ -17,21 +17,15 @@ Examples:
   countersign contract diff old-tools.json new-tools.json";
 
 /// Test whether a server keeps what its tool list promises
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     Run(Box<run::Arguments>),
     Diff(diff::Arguments),
 }
 
-pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    match &arguments.command {
+pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    match command {
         Command::Run(arguments) => run::run(arguments, console),
         Command::Diff(arguments) => diff::run(arguments, console),
     }

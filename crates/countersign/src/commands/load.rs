@@ -40,23 +40,17 @@ Exit codes: 0 everything holds, 1 a threshold or the contract does not, 2 the pl
 server cannot be reached, 4 the offered load was not made, so the figures are not the server's.";
 
 /// Put a server under load, and hold what it answers to its contract
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     Run(run::Arguments),
     Overhead(overhead::Arguments),
     Compare(compare::Arguments),
     Report(report::Arguments),
 }
 
-pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    match &arguments.command {
+pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    match command {
         Command::Run(arguments) => run::run(arguments, console),
         Command::Overhead(arguments) => overhead::run(arguments, console),
         Command::Compare(arguments) => compare::run(arguments, console),

@@ -1,6 +1,6 @@
 //! `countersign policy`: what a change of the policy would do.
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 
 use crate::report::Failure;
 use crate::{Console, Exit};
@@ -13,19 +13,13 @@ Examples:
   countersign policy preview --server crm -o json";
 
 /// See what a change of the policy would do
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     Preview(preview::Arguments),
 }
 
-pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let Command::Preview(arguments) = &arguments.command;
+pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    let Command::Preview(arguments) = command;
     preview::run(arguments, console)
 }

@@ -15,21 +15,15 @@ Examples:
   countersign schema validate weather.schema.json result.json";
 
 /// Check JSON Schemas, and validate JSON against them
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     Check(check::Arguments),
     Validate(validate::Arguments),
 }
 
-pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    match &arguments.command {
+pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    match command {
         Command::Check(arguments) => check::run(arguments, console),
         Command::Validate(arguments) => validate::run(arguments, console),
     }

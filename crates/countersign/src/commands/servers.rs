@@ -18,15 +18,9 @@ Examples:
   countersign servers logs files";
 
 /// See the servers behind the running gateway
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     List(List),
     Logs(logs::Logs),
 }
@@ -34,15 +28,15 @@ enum Command {
 /// List the servers: state, tools, how many of their schemas can be enforced, and why one fails
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-struct List {
+pub(crate) struct List {
     #[command(flatten)]
     whose: Whose,
     #[command(flatten)]
     format: FormatOption,
 }
 
-pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    match &arguments.command {
+pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    match command {
         Command::List(list) => list.whose.list("servers", &list.format, rendered, console),
         Command::Logs(logs) => logs::run(logs, console),
     }

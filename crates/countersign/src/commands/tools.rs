@@ -23,15 +23,9 @@ Examples:
 Exit codes of call: 0 a result, 1 an error result, a refusal or a block.";
 
 /// List and call the tools behind the running gateway
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
 #[derive(Debug, Subcommand)]
-enum Command {
+#[command(after_help = EXAMPLES)]
+pub(crate) enum Command {
     List(List),
     Show(show::Show),
     Call(call::Call),
@@ -40,15 +34,15 @@ enum Command {
 /// List every tool
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-struct List {
+pub(crate) struct List {
     #[command(flatten)]
     whose: Whose,
     #[command(flatten)]
     format: FormatOption,
 }
 
-pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    match &arguments.command {
+pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
+    match command {
         Command::List(list) => list.whose.list("tools", &list.format, rendered, console),
         Command::Show(arguments) => show::run(arguments, console),
         Command::Call(arguments) => call::run(arguments, console),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use countersign_inspect::Era;
 use serde::Deserialize;
 
 use super::Format;
@@ -28,38 +29,26 @@ pub(super) struct Plan {
     pub(super) output: BTreeMap<Format, PathBuf>,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Server {
     pub(super) command: Option<String>,
-    #[serde(default)]
     pub(super) args: Vec<String>,
-    #[serde(default)]
     pub(super) env: BTreeMap<String, String>,
     pub(super) working_dir: Option<PathBuf>,
     pub(super) url: Option<String>,
-    #[serde(default)]
     pub(super) headers: BTreeMap<String, String>,
-    pub(super) era: Option<EraName>,
+    pub(super) era: Option<Era>,
     pub(super) max_message_bytes: Option<usize>,
 }
 
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum EraName {
-    Legacy,
-    Modern,
-}
-
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Load {
-    #[serde(default)]
     pub(super) executor: ExecutorName,
     pub(super) shape: Option<ShapeName>,
     pub(super) rate: Option<f64>,
     pub(super) duration: Option<Span>,
-    #[serde(default)]
     pub(super) stages: Vec<RawStage>,
     pub(super) burst: Option<u32>,
     pub(super) every: Option<Span>,
@@ -100,8 +89,8 @@ pub(super) struct RawStage {
     pub(super) rate: f64,
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub(super) struct Scenario {
     pub(super) name: Option<String>,
     pub(super) weight: Option<u32>,
@@ -110,9 +99,7 @@ pub(super) struct Scenario {
     pub(super) arguments: Option<toml::Value>,
     pub(super) arguments_json: Option<String>,
     pub(super) expect: Option<Expect>,
-    #[serde(default)]
     pub(super) take: BTreeMap<String, String>,
-    #[serde(default)]
     pub(super) call: Vec<Call>,
 }
 

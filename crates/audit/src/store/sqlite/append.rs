@@ -12,7 +12,7 @@ use rusqlite::{CachedStatement, Connection, params};
 use super::heads;
 use super::transaction::{Transaction, immediate};
 use crate::chain::{Checkpoint, CheckpointKind, Signer, append_to_log};
-use crate::digest::Digest;
+use crate::digest::{Digest, NO_HASH, chain_hash};
 use crate::id::{Ids, Ulid};
 use crate::record::body::Body;
 use crate::record::{Head, Kind, Opening, Outcome, Record, Source};
@@ -68,7 +68,7 @@ impl Appender {
         let state = State {
             chain: 0,
             next: 0,
-            prev: Digest::NONE,
+            prev: NO_HASH,
             since_checkpoint: 0,
             checkpoint_at: Instant::now(),
         };
@@ -243,7 +243,7 @@ fn insert_all<'b>(
     )?;
     for body in bodies {
         seq += 1;
-        let hash = Digest::chained(&state.prev, body.as_bytes());
+        let hash = chain_hash(&state.prev, body.as_bytes());
         insert.execute(params![
             seq,
             state.chain,

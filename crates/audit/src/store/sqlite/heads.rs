@@ -27,7 +27,7 @@ pub(super) fn last(connection: &Connection) -> rusqlite::Result<Option<Head>> {
         Some(Head {
             chain_id: chain.parse().ok()?,
             n,
-            hash: Digest::from(hash),
+            hash: Digest::from_bytes(hash),
         })
     }))
 }
@@ -44,7 +44,10 @@ pub(super) fn since_last_named(connection: &Connection) -> rusqlite::Result<Vec<
     let mut rows = statement.query([from])?;
     while let Some(row) = rows.next()? {
         let hash: [u8; 32] = row.get(3)?;
-        heads.insert(row.get(1)?, (row.get(0)?, row.get(2)?, Digest::from(hash)));
+        heads.insert(
+            row.get(1)?,
+            (row.get(0)?, row.get(2)?, Digest::from_bytes(hash)),
+        );
     }
     let mut heads: Vec<_> = heads.into_iter().collect();
     heads.sort_unstable_by_key(|(_, (seq, _, _))| std::cmp::Reverse(*seq));

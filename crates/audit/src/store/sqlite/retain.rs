@@ -202,7 +202,7 @@ fn heads(transaction: &Transaction<'_>, last: u64) -> rusqlite::Result<BTreeMap<
                 Head {
                     chain_id,
                     n: row.get(2)?,
-                    hash: Digest::from(hash),
+                    hash: Digest::from_bytes(hash),
                 },
             );
         }

@@ -14,7 +14,7 @@ use super::derived::Derived;
 use super::files::Files;
 use super::signed::Signed;
 use crate::chain::TrustedKeys;
-use crate::digest::Digest;
+use crate::digest::{Digest, NO_HASH, chain_hash};
 use crate::id::Ulid;
 use crate::record::body::decode;
 use crate::record::{Head, Kind, Opening, Record};
@@ -154,7 +154,7 @@ impl Walk {
         let prev = self.expected_before(chain_id, row.n).map_err(broken)?;
         let hash = row
             .hash
-            .filter(|hash| Digest::chained(&prev, row.body) == *hash)
+            .filter(|hash| chain_hash(&prev, row.body) == *hash)
             .ok_or_else(|| broken(BreakKind::Changed))?;
         let record = record.map_err(|_| broken(BreakKind::Undecodable))?;
         let head = Head {
@@ -183,7 +183,7 @@ impl Walk {
         match (self.heads.get(&chain), n) {
             (Some(reached), n) if reached.n + 1 == n => Ok(reached.hash),
             (Some(_), _) => Err(BreakKind::OutOfOrder),
-            (None, 0) => Ok(Digest::NONE),
+            (None, 0) => Ok(NO_HASH),
             (None, n) => match self.signed.floors.get(&chain) {
                 Some(floor) if floor.n + 1 == n => Ok(floor.hash),
                 _ => Err(BreakKind::NoBeginning),

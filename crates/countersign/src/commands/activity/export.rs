@@ -30,7 +30,7 @@ const PACE: Duration = Duration::from_millis(100);
 /// Write every matching record as JSON lines, CSV or SARIF
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// How records are written: jsonl (the default), csv or sarif
     #[arg(long)]
     format: Option<String>,

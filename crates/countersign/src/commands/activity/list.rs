@@ -20,7 +20,7 @@ Examples:
 /// List records, newest first
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     #[command(flatten)]
     whose: Whose,
     #[command(flatten)]

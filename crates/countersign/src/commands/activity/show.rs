@@ -26,7 +26,7 @@ const FIRST: [&str; 4] = ["reason", "decision", "status", "mode"];
 /// Show one record in full
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// The record's id, or at least 4 characters of its beginning
     id: String,
     #[command(flatten)]

@@ -20,7 +20,7 @@ Examples:
 /// Count records by server, tool or rule
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// What a row is about: server, tool or rule
     #[arg(long, default_value = "server")]
     by: String,

@@ -29,7 +29,7 @@ Exit codes: 0 intact, 1 broken: the first record that does not hold is named.";
 /// Check that no record was changed, removed or moved
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Trust checkpoints signed with this public key only; may be given several times. Default: the keys in the data directory
     #[arg(long, value_name = "HEX")]
     key: Vec<String>,

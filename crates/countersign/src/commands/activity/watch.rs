@@ -30,7 +30,7 @@ const WATCHING: &str = "watching; Ctrl-C to stop\n";
 /// Show records as they are written
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     #[command(flatten)]
     which: Which,
     /// End after so many

@@ -34,7 +34,7 @@ const BAR: usize = 24;
 /// Measure detection and false alarms on sets of texts
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Eval {
+pub(crate) struct Eval {
     /// The folder with the sets
     #[arg(long, value_name = "DIR")]
     data: PathBuf,

@@ -23,7 +23,7 @@ Exit codes: 0 it can be used, 2 it cannot.";
 /// Say what is wrong with a configuration file
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// The file, if not the usual one
     file: Option<PathBuf>,
     #[command(flatten)]

@@ -22,7 +22,7 @@ Examples:
 /// Write a configuration file with every key and its default
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Where to write it, if not the usual place; '-' prints it
     file: Option<PathBuf>,
     /// Replace a file that is there

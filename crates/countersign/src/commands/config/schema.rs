@@ -14,7 +14,7 @@ Examples:
 /// Print the JSON Schema of the configuration file
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {}
+pub(crate) struct Arguments {}
 
 pub(super) fn run(_: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let schema = countersign_config::schema();

@@ -15,7 +15,7 @@ Examples:
 /// Print the configuration that holds, as JSON without secrets
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     #[command(flatten)]
     config: ConfigOption,
 }

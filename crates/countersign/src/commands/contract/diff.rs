@@ -23,7 +23,7 @@ Exit codes: 0 nothing breaks, 1 something may break, 2 a list cannot be read.";
 /// Compare two tool lists: what may break who relied on the old one
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// The tool list as it was
     #[arg(value_name = "OLD")]
     old: Source,

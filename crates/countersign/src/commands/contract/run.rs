@@ -13,7 +13,7 @@ use super::baseline;
 use crate::report::{Failure, printable};
 use crate::{Console, Exit};
 
-pub(super) use arguments::Arguments;
+pub(crate) use arguments::Arguments;
 
 /// Tools that a hint names, at most.
 const MAX_SHOWN_TOOLS: usize = 20;

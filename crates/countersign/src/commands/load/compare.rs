@@ -25,7 +25,7 @@ Exit codes: 0 no regression, or too few runs to tell; 1 a regression; 2 a file t
 /// Say whether runs after a change are worse than before
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Runs before the change, as JSON
     #[arg(long, value_name = "RUN", num_args = 1.., required = true)]
     before: Vec<PathBuf>,

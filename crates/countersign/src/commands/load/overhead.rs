@@ -27,7 +27,7 @@ reached.";
 /// Compare a server directly and through a gateway: time, bytes, verdicts
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// The calls
     #[arg(value_name = "PLAN")]
     plan: PathBuf,

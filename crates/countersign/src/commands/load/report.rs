@@ -16,7 +16,7 @@ const MOST_BYTES: u64 = 256 << 20;
 /// Show a run again, in another form
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// The run, as JSON
     #[arg(value_name = "RUN")]
     run: PathBuf,

@@ -22,7 +22,7 @@ const EVERY: Duration = Duration::from_secs(5);
 /// Run a plan
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// The plan
     #[arg(value_name = "PLAN")]
     plan: PathBuf,

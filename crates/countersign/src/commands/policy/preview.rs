@@ -33,7 +33,7 @@ schema did not compile, or that a member name carried an attack; such calls coun
 /// List what strict mode would block, per tool, from recorded calls
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// The mode to look ahead to; only strict blocks because of a contract
     #[arg(long, default_value = "strict")]
     mode: String,

@@ -19,7 +19,7 @@ Exit codes: 0 all can be enforced, 1 one cannot, 2 one cannot be read.";
 /// Say whether each schema can be enforced, and if not, why
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// Schema files; '-' reads one from stdin
     #[arg(required = true, value_name = "FILE")]
     files: Vec<Source>,

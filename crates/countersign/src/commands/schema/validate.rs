@@ -21,7 +21,7 @@ Exit codes: 0 all are valid, 1 one is invalid, 2 one cannot be read, 7 fuel ran 
 /// Validate JSON instances against a schema
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Arguments {
+pub(crate) struct Arguments {
     /// The schema file; '-' reads it from stdin
     schema: Source,
     /// Instance files; '-' reads one from stdin

@@ -18,7 +18,7 @@ Exit codes: 0 there is such a server, 1 there is none.";
 /// Show the last lines a server wrote to standard error
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Logs {
+pub(crate) struct Logs {
     /// The server
     #[arg(value_name = "NAME")]
     name: String,

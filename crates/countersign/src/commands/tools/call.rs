@@ -25,7 +25,7 @@ Exit codes: 0 a result, 1 an error result, a refusal or a block.";
 /// Call a tool and print its result
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Call {
+pub(crate) struct Call {
     /// The tool
     #[arg(value_name = "SERVER:TOOL")]
     tool: String,

@@ -21,7 +21,7 @@ Exit codes: 0 there is such a tool, 1 there is none.";
 /// Show what is known about one tool
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
-pub(super) struct Show {
+pub(crate) struct Show {
     /// The tool
     #[arg(value_name = "SERVER:TOOL")]
     tool: String,

@@ -3,12 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use countersign_inspect::Era;
-
 use super::{Environment, setting};
 use crate::client::{Options, Program, Site, Target};
 use crate::plan::PlanError;
-use crate::plan::raw::{self, EraName};
+use crate::plan::raw;
 
 pub(in crate::plan) fn options(server: &raw::Server) -> Options {
     let mut options = Options::default();
@@ -16,10 +14,7 @@ pub(in crate::plan) fn options(server: &raw::Server) -> Options {
         options = options.limited(bytes);
     }
     Options {
-        era: server.era.map(|era| match era {
-            EraName::Legacy => Era::Legacy,
-            EraName::Modern => Era::Modern,
-        }),
+        era: server.era,
         ..options
     }
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::chain::{Checkpoint, CheckpointKind, Signer};
+use crate::digest::{NO_HASH, chain_hash};
 use crate::record::{Outcome, Record};
 use crate::store::{Options, Reader, Store};
 
@@ -36,11 +37,11 @@ fn make_older(options: &Options) {
         .execute_batch("DELETE FROM checkpoint; UPDATE chain SET opened = NULL")
         .expect("deleted");
     let signer = Signer::load_or_create(&options.data_dir).expect("the key");
-    let mut hash = Digest::NONE;
+    let mut hash = NO_HASH;
     for (seq, n, body) in rows {
         let body = String::from_utf8(body).expect("UTF-8");
         let body = body.replace(",\"heads\":[],\"checkpoint_records\":1000", "");
-        hash = Digest::chained(&hash, body.as_bytes());
+        hash = chain_hash(&hash, body.as_bytes());
         let sql = "UPDATE activity SET body = ?1, hash = ?2 WHERE seq = ?3";
         connection
             .execute(sql, (body.as_bytes(), hash.as_bytes(), seq))

@@ -45,7 +45,7 @@ usage, or --tool names no tool; 3 the server cannot be reached; 5 refused: no to
     after_help = EXAMPLES,
     override_usage = "countersign contract run [OPTIONS] <URL | --plan FILE | -- COMMAND [ARGS]...>"
 )]
-pub(in crate::commands::contract) struct Arguments {
+pub(crate) struct Arguments {
     /// The server's Streamable HTTP address
     #[arg(value_name = "URL", conflicts_with_all = ["plan", "command"])]
     url: Option<String>,
