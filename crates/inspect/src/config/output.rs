@@ -141,8 +141,8 @@ mod tests {
     #[test]
     fn mistakes_name_the_key_the_allowed_words_and_the_nearest() {
         let message = |json| parse(json).unwrap_err();
-        insta::assert_snapshot!(message(r#"{"mode":"stirct"}"#), @r#"mode: unknown value "stirct"; allowed: off, warn, strict; did you mean "strict"? at line 1 column 17"#);
-        insta::assert_snapshot!(message(r#"{"guards":"all"}"#), @r#"guards: unknown value "all"; allowed: declared, always at line 1 column 16"#);
+        insta::assert_snapshot!(message(r#"{"mode":"stirct"}"#), @r#"mode: unknown value "stirct"; allowed: off, warn, strict; did you mean "strict"? at line 1 column 16"#);
+        insta::assert_snapshot!(message(r#"{"guards":"all"}"#), @r#"guards: unknown value "all"; allowed: declared, always at line 1 column 15"#);
         insta::assert_snapshot!(message(r#"{"max_byte":1}"#), @r#"unknown key "max_byte"; allowed: mode, max_bytes, max_depth, max_blocks, missing_structured_content, uncompilable_schema, external_ref, duplicate_keys, guards, assert_formats, fuel_factor, advertise_output_schema, legacy_egress; did you mean "max_bytes"? at line 1 column 11"#);
         insta::assert_snapshot!(message(r#"{"mode":null}"#), @"mode: invalid type: null, expected a string at line 1 column 12");
         insta::assert_snapshot!(message(r#"{"max_bytes":0}"#), @"max_bytes: must be at least 1 at line 1 column 15");
