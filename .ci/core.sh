@@ -72,16 +72,7 @@ data_suites() {
         not_run "suites on test data" "COUNTERSIGN_TEST_DATA names no directory"
         return
     fi
-    local crate name
-    for crate in crates/*/; do
-        name="$(package "$crate")"
-        if grep -qr COUNTERSIGN_TEST_DATA "$crate/tests" 2>/dev/null; then
-            step "$name on test data" ignored_tests on_test_data -p "$name" --test '*'
-        fi
-        if grep -qr COUNTERSIGN_TEST_DATA "$crate/src" 2>/dev/null; then
-            step "$name units on test data" ignored_tests on_test_data -p "$name" --lib
-        fi
-    done
+    step "tests on test data" ignored_tests on_test_data --workspace --lib --tests
     step "JSON Schema suite" cargo run --locked --release -p countersign-schema --example suite -- \
         "$COUNTERSIGN_TEST_DATA/json-schema-test-suite"
 }
@@ -89,18 +80,19 @@ data_suites() {
 # The tests that `cargo test` reports as ignored because they need Python or the right to mount a file system.
 tests_with_tools() {
     if python3 --version >/dev/null 2>&1; then
-        step "tests with Python" ignored_tests with_python -p countersign --test it
+        step "tests with Python" ignored_tests with_python --workspace --test it
     else
         not_run "tests with Python" "python3 is not installed"
     fi
     if unshare -rm mount -t tmpfs x /mnt 2>/dev/null; then
-        step "tests on a full disk" ignored_tests on_a_mounted_disk -p countersign --test it
+        step "tests on a full disk" ignored_tests on_a_mounted_disk --workspace --test it
     else
         not_run "tests on a full disk" "no file system may be mounted here"
     fi
 }
 
-# ignored_tests NAME CARGO-ARGUMENTS…: the ignored tests with NAME in their names; fails if there is none.
+# ignored_tests NAME CARGO-ARGUMENTS…: the ignored tests with NAME in their names; fails if there is none. The whole
+# workspace is asked, because a part of it would be built anew with other features.
 ignored_tests() {
     local name="$1" log
     shift
