@@ -22,7 +22,7 @@ mod tests {
 
     #[test]
     fn known_answer_and_hexadecimal() {
-        let digest = Digest::of(b"abc");
+        let digest = Digest::sha256(b"abc");
         assert_eq!(
             digest.to_string(),
             "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
@@ -32,7 +32,7 @@ mod tests {
         assert_eq!(decode_hex::<1>("zz"), None);
         assert_eq!(
             chain_hash(&NO_HASH, b"x"),
-            Digest::of(&[&[0; 32][..], b"x"].concat())
+            Digest::sha256(&[&[0; 32][..], b"x"].concat())
         );
     }
 }

@@ -136,7 +136,7 @@ impl<'a> PreviewTally<'a> {
         let key = (server, kind, tool);
         if !self.rows.contains_key(&key) {
             let overrides = (self.overrides)(&key.0, key.2.as_deref().unwrap_or_default());
-            let outlook = Outlook::of(record, overrides);
+            let outlook = Outlook::from_record(record, overrides);
             if outlook.is_nothing() {
                 return;
             }
@@ -155,7 +155,7 @@ impl<'a> PreviewTally<'a> {
         let Some(row) = self.rows.get_mut(&key) else {
             return;
         };
-        let outlook = Outlook::of(record, row.overrides);
+        let outlook = Outlook::from_record(record, row.overrides);
         row.counts.add(outlook.counts);
         self.total.add(outlook.counts);
         for rule in outlook.rules {

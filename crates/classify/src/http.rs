@@ -27,7 +27,7 @@ pub(crate) struct Client {
 impl Client {
     pub(crate) fn new(url: &str) -> Result<Self, SetupError> {
         let uri: Uri = url.parse().map_err(|_| SetupError::Address)?;
-        let origin = Origin::of(&uri).ok_or(SetupError::Address)?;
+        let origin = Origin::from_uri(&uri).ok_or(SetupError::Address)?;
         let http::uri::Parts {
             authority,
             path_and_query,

@@ -73,7 +73,7 @@ pub use classifier::{Answer, Classifier, Limits};
 pub use counts::Stats;
 pub use error::{Error, SetupError};
 pub use outcome::Outcome;
-pub use panel::{Answered, BUDGET, Panel};
+pub use panel::{BUDGET, Panel, PanelResult};
 pub use settings::{
     AwsAuth, Bedrock, BedrockCheck, BedrockSource, Kind, Local, Nemo, NemoRail, OnError,
     OnInjection, Options, PromptShields, Secret, Settings, ShieldsAuth, Webhook,

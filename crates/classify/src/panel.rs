@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use countersign_inspect::config::Posture;
 use countersign_inspect::{
-    Decision, Examined, Finding, Screened, Screening, Severity, Skipped, Stage, Text,
+    ClassifierFinding, Decision, Examined, Finding, Screening, Severity, SkipReason, Stage, Text,
 };
 use tokio::time::Instant;
 
@@ -35,7 +35,7 @@ pub struct Panel {
 
 /// The panel's findings about one result.
 #[derive(Debug)]
-pub struct Answered {
+pub struct PanelResult {
     /// For [`Examined::conclude`].
     pub screening: Screening,
     /// Each classifier's outcome, for logs.
@@ -78,25 +78,35 @@ impl Panel {
     }
 
     /// Screens a result with the classifiers in `allowed`; unknown names are ignored.
-    pub async fn screen(&self, allowed: &[&str], origin: &Origin, examined: &Examined) -> Answered {
+    pub async fn screen(
+        &self,
+        allowed: &[&str],
+        origin: &Origin,
+        examined: &Examined,
+    ) -> PanelResult {
         let named = |screener: &&Screener| allowed.contains(&screener.name());
         let screeners: Vec<&Screener> = self.screeners.iter().filter(named).collect();
         if screeners.is_empty() {
-            return Answered::skipped(Skipped::NotConfigured);
+            return PanelResult::skipped(SkipReason::NotConfigured);
         }
         if examined.decision() == Decision::Blocked {
             self.already_blocked.fetch_add(1, Ordering::Relaxed);
-            return Answered::skipped(Skipped::AlreadyBlocked);
+            return PanelResult::skipped(SkipReason::AlreadyBlocked);
         }
         let texts = examined.texts();
         if texts.iter().all(|text| text.text.trim().is_empty()) {
             self.no_free_text.fetch_add(1, Ordering::Relaxed);
-            return Answered::skipped(Skipped::NoFreeText);
+            return PanelResult::skipped(SkipReason::NoFreeText);
         }
         self.all(&screeners, origin, &texts).await
     }
 
-    async fn all(&self, screeners: &[&Screener], origin: &Origin, texts: &[Text<'_>]) -> Answered {
+    async fn all(
+        &self,
+        screeners: &[&Screener],
+        origin: &Origin,
+        texts: &[Text<'_>],
+    ) -> PanelResult {
         let deadline = Instant::now() + self.budget;
         let asked = screeners
             .iter()
@@ -107,7 +117,7 @@ impl Panel {
             screened.extend(verdict(screener, outcome));
             screened.extend(failure(screener, outcome));
         }
-        Answered {
+        PanelResult {
             screening: Screening::done(screened),
             outcomes,
         }
@@ -141,8 +151,8 @@ impl Panel {
     }
 }
 
-impl Answered {
-    fn skipped(why: Skipped) -> Self {
+impl PanelResult {
+    fn skipped(why: SkipReason) -> Self {
         Self {
             screening: Screening::skipped(why),
             outcomes: Vec::new(),
@@ -151,7 +161,7 @@ impl Answered {
 }
 
 /// What the operator wants done about a verdict. A flag is recorded, whatever the action.
-fn verdict(screener: &Screener, outcome: &Outcome) -> Option<Screened> {
+fn verdict(screener: &Screener, outcome: &Outcome) -> Option<ClassifierFinding> {
     let (severity, action) = match (outcome.verdict.action, screener.options.action) {
         (Action::Allow, _) => return None,
         (Action::Flag, _) => (Severity::Violation, Posture::Allow),
@@ -162,11 +172,11 @@ fn verdict(screener: &Screener, outcome: &Outcome) -> Option<Screened> {
     let finding = Finding::new(Stage::Classify, rule, severity)
         .at(outcome.pointer.clone().unwrap_or_default())
         .detail(described(outcome));
-    Some(Screened { finding, action })
+    Some(ClassifierFinding { finding, action })
 }
 
 /// What the operator wants done about text without a verdict.
-fn failure(screener: &Screener, outcome: &Outcome) -> Option<Screened> {
+fn failure(screener: &Screener, outcome: &Outcome) -> Option<ClassifierFinding> {
     let error = outcome.error?;
     let action = match screener.options.on_error {
         OnError::Open => {
@@ -179,7 +189,7 @@ fn failure(screener: &Screener, outcome: &Outcome) -> Option<Screened> {
     let rule = format!("classifier.{}.error", outcome.name);
     let detail = format!("{error}; {}", coverage(outcome));
     let finding = Finding::new(Stage::Classify, rule, Severity::Info).detail(detail);
-    Some(Screened { finding, action })
+    Some(ClassifierFinding { finding, action })
 }
 
 fn described(outcome: &Outcome) -> String {

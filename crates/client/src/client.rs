@@ -50,7 +50,7 @@ pub enum Target {
 impl Target {
     /// An endpoint without headers of its own.
     pub fn url(url: &str) -> Result<Self, SiteError> {
-        Site::at(url).map(Self::Http)
+        Site::parse(url).map(Self::Http)
     }
 
     /// A program with these arguments, which has our environment.
@@ -183,7 +183,7 @@ impl Client {
             let known = list.tools.iter().filter_map(|tool| {
                 let schema = path(&tool.raw, Span::whole(&tool.raw), &["inputSchema"])?;
                 // A tool with marks that mean nothing is called without the headers.
-                let mirrored = MirroredArguments::of(schema.bytes(&tool.raw)).ok()?;
+                let mirrored = MirroredArguments::from_schema(schema.bytes(&tool.raw)).ok()?;
                 Some((tool.name.clone(), Arc::new(mirrored)))
             });
             let mirrored = self.mirrored.write();

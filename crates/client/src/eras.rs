@@ -19,7 +19,7 @@ const VALID: Duration = Duration::from_hours(24 * 7);
 
 /// What is known about every server.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct KnownEras {
     file: Arc<PathBuf>,
     all: Arc<Mutex<BTreeMap<String, Entry>>>,
 }
@@ -27,7 +27,7 @@ pub struct Known {
 /// What is known about one server.
 #[derive(Clone, Debug)]
 pub struct Eras {
-    known: Known,
+    known: KnownEras,
     key: String,
 }
 
@@ -45,7 +45,7 @@ enum Word {
     Modern,
 }
 
-impl Known {
+impl KnownEras {
     /// Reads what a data directory remembers. Blocks, shortly.
     pub fn read(data_dir: &Path) -> Self {
         let file = data_dir.join(FILE);
@@ -68,7 +68,7 @@ impl Known {
     /// What is known about the server of this name at this address or command.
     pub fn of(&self, server: &str, place: &str) -> Eras {
         // A digest: an address may hold a secret in its query.
-        let digest = countersign_inspect::Digest::of(place.as_bytes()).to_string();
+        let digest = countersign_inspect::Digest::sha256(place.as_bytes()).to_string();
         Eras {
             known: self.clone(),
             key: format!("{server} {digest}"),
@@ -147,11 +147,11 @@ mod tests {
     #[test]
     fn eras_outlive_the_process_but_not_the_week() {
         let folder = tempfile::tempdir().expect("a folder");
-        let known = Known::read(folder.path());
+        let known = KnownEras::read(folder.path());
         let one = known.of("a", "http://a.example/?key=s3cret");
         assert_eq!(one.known(), None);
         one.remember(Era::Legacy);
-        let again = Known::read(folder.path());
+        let again = KnownEras::read(folder.path());
         assert_eq!(
             again.of("a", "http://a.example/?key=s3cret").known(),
             Some(Era::Legacy)
@@ -163,9 +163,9 @@ mod tests {
         let since = again.all().values().next().expect("an entry").since;
         let old = text.replace(&since.to_string(), &(since - VALID.as_secs()).to_string());
         fs::write(&file, old).expect("written");
-        let old = Known::read(folder.path());
+        let old = KnownEras::read(folder.path());
         assert_eq!(old.of("a", "http://a.example/?key=s3cret").known(), None);
         fs::write(&file, "not json").expect("written");
-        assert_eq!(Known::read(folder.path()).of("a", "x").known(), None);
+        assert_eq!(KnownEras::read(folder.path()).of("a", "x").known(), None);
     }
 }

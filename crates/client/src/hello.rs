@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use countersign_inspect::{Era, Listing};
-use countersign_tape::{Envelope, Hard, Kind, Span, scan};
+use countersign_tape::{Envelope, Kind, ScanLimits, Span, scan};
 use countersign_wire::Capabilities;
 use countersign_wire::json::{member, path};
 use countersign_wire::meta::SERVER_INFO;
@@ -86,7 +86,7 @@ impl Discovery {
             return Ok(Self::Legacy(LEGACY[0]));
         };
         if code == UNSUPPORTED_VERSION {
-            let envelope = scan(bytes, &Hard::default()).ok();
+            let envelope = scan(bytes, &ScanLimits::default()).ok();
             let error = envelope.and_then(|envelope| envelope.error());
             let supported = error.and_then(|error| path(bytes, error, &["data", "supported"]));
             let versions = supported.map(|supported| Versions::read(bytes, supported));
@@ -150,14 +150,14 @@ impl Identity {
 
 /// The result object of an answer that has one.
 fn result(bytes: &[u8]) -> Option<Span> {
-    let envelope: Envelope = scan(bytes, &Hard::default()).ok()?;
+    let envelope: Envelope = scan(bytes, &ScanLimits::default()).ok()?;
     let result = envelope.result()?;
     (result.kind(bytes) == Some(Kind::Object)).then_some(result)
 }
 
 /// The code of the JSON-RPC error in a message, as it is written.
 pub(crate) fn error_code(message: &Bytes) -> Option<Bytes> {
-    let envelope = scan(message, &Hard::default()).ok()?;
+    let envelope = scan(message, &ScanLimits::default()).ok()?;
     let code = member(message, envelope.error()?, "code")?;
     (code.kind(message) == Some(Kind::Number)).then(|| message.slice_ref(code.bytes(message)))
 }

@@ -31,7 +31,7 @@ pub use client::{
 pub use connection::{Connection, PendingRequest};
 pub use countersign_dial::{Site, SiteError};
 pub use diagnostics::{Diagnostics, Failing, excerpt};
-pub use eras::{Eras, Known};
+pub use eras::{Eras, KnownEras};
 pub use error::Error;
 pub use hello::Identity;
 pub use lease::Lease;

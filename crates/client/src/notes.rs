@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use countersign_inspect::{MAX_NOTE_BYTES, Note, NotePolicy};
-use countersign_tape::{Hard, Member, scan};
+use countersign_tape::{Member, ScanLimits, scan};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -93,7 +93,7 @@ impl NoteSink {
 
     /// The same sink for a tool whose words are held to this policy.
     #[must_use]
-    pub fn under(&self, policy: NotePolicy) -> Self {
+    pub fn with_policy(&self, policy: NotePolicy) -> Self {
         Self {
             inner: self.inner.clone(),
             policy,
@@ -184,9 +184,9 @@ fn log(message: &Bytes, policy: &NotePolicy) -> Option<Note> {
 
 /// The `params` of a notification that every reader understands in the same way.
 fn checked(message: &[u8]) -> Option<countersign_tape::Span> {
-    let hard = Hard {
+    let hard = ScanLimits {
         max_bytes: MAX_NOTE_BYTES,
-        ..Hard::default()
+        ..ScanLimits::default()
     };
     let envelope = scan(message, &hard).ok()?;
     let single = envelope.duplicates().next().is_none();
@@ -281,7 +281,7 @@ mod tests {
             sanitisation: Sanitisation::off(),
             ..NotePolicy::default()
         };
-        sink.under(off).offer("notifications/message", &log);
+        sink.with_policy(off).offer("notifications/message", &log);
         assert_eq!(notes.next().await.bytes(), &log);
     }
 }

@@ -13,13 +13,13 @@ const SETTLED: Duration = Duration::from_secs(10);
 /// After this many failures in a row calls no longer wait for the next try.
 const PATIENT: u32 = 3;
 
-/// How often in a row a server has failed.
+/// When a failed server is tried again, by how often in a row it has failed.
 #[derive(Debug, Default)]
-pub(crate) struct Tries {
+pub(crate) struct RetryPolicy {
     failures: u32,
 }
 
-impl Tries {
+impl RetryPolicy {
     /// A life ended after so long: the pause before the next.
     pub(crate) fn failed(&mut self, lasted: Duration) -> Duration {
         let settled = lasted > SETTLED;
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn a_server_that_lasted_starts_over() {
-        let mut tries = Tries::default();
+        let mut tries = RetryPolicy::default();
         for _ in 0..PATIENT {
             tries.failed(Duration::ZERO);
             assert!(tries.are_worth_waiting());

@@ -10,12 +10,12 @@ use crate::notes::NoteSink;
 
 /// How long the calls of one server are waited for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Patience {
+pub(crate) struct Timeouts {
     each: Duration,
     total: Duration,
 }
 
-impl Patience {
+impl Timeouts {
     pub(crate) fn new(each: Duration, total: Duration) -> Self {
         Self {
             each,
@@ -75,7 +75,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn silence_is_waited_for_once() {
-        let patience = Patience::new(SECOND, 10 * SECOND);
+        let patience = Timeouts::new(SECOND, 10 * SECOND);
         let outcome = patience.wait(&NoteSink::closed(), silent()).await;
         assert_eq!(outcome, Err(Error::TimedOut { after_ms: 1000 }));
         let quick = async { Ok(5) };
@@ -85,7 +85,7 @@ mod tests {
     /// The inspection of a reply is inside the call's time-out.
     #[tokio::test(start_paused = true)]
     async fn what_follows_a_reply_has_the_time_that_the_reply_left() {
-        let patience = Patience::new(SECOND, 10 * SECOND);
+        let patience = Timeouts::new(SECOND, 10 * SECOND);
         let start = Instant::now();
         sleep(SECOND / 4 * 3).await;
         let work = |time| async move {
@@ -102,7 +102,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn progress_renews_patience_up_to_a_total() {
-        let patience = Patience::new(SECOND, 10 * SECOND);
+        let patience = Timeouts::new(SECOND, 10 * SECOND);
         let report = Bytes::from_static(
             br#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}"#,
         );

@@ -15,7 +15,7 @@ use crate::gate::Gate;
 use crate::lease::Lease;
 use crate::notes::NoteSink;
 use crate::state::{State, next, ready};
-use crate::timeouts::Patience;
+use crate::timeouts::Timeouts;
 
 use countersign_wire::Capabilities;
 
@@ -140,8 +140,8 @@ impl Upstream {
         self.patience().wait_since(start, notes, work).await
     }
 
-    fn patience(&self) -> Patience {
-        Patience::new(self.limits.timeout, self.limits.total_timeout)
+    fn patience(&self) -> Timeouts {
+        Timeouts::new(self.limits.timeout, self.limits.total_timeout)
     }
 }
 

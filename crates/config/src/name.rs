@@ -65,7 +65,7 @@ pub(crate) fn assign(written: &BTreeSet<&str>) -> BTreeMap<String, String> {
 /// What is left of a name, with as much of its hash as tells it from the others.
 fn mark(name: &str, taken: &BTreeSet<String>) -> String {
     let base = fixed(name).unwrap_or_else(|| "server".to_owned());
-    let hash = Digest::of(name.as_bytes()).to_string();
+    let hash = Digest::sha256(name.as_bytes()).to_string();
     let marked = |digits: usize| {
         let kept = base.get(..MAX - 1 - digits).unwrap_or(&base);
         let hash = hash.get(..digits).unwrap_or(&hash);

@@ -58,7 +58,7 @@ impl From<Config> for Opened {
 
 impl Source {
     /// The file that was found, under these flags. Where none was found, the defaults hold until there is one.
-    pub fn of(located: &Located, flags: Overrides) -> Self {
+    pub fn from_located(located: &Located, flags: Overrides) -> Self {
         Self {
             path: located.path.clone(),
             optional: located.source == Origin::Nowhere,
@@ -185,7 +185,7 @@ mod tests {
             path: Some(path),
             source: origin,
         };
-        Source::of(&located, Overrides::default())
+        Source::from_located(&located, Overrides::default())
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl EnvFile {
     /// What tells one text of the file from another; nothing if there is none, or it cannot be read.
     pub(crate) fn digest(&self) -> Option<Digest> {
         let text = file::read(self.path.as_deref()?, MAX_BYTES).ok()?;
-        Some(Digest::of(text.as_bytes()))
+        Some(Digest::sha256(text.as_bytes()))
     }
 
     /// Secrets that others may read.

@@ -75,7 +75,7 @@ impl Budget {
     }
 
     /// Makes `held` cover a message of `bytes`, waiting a bounded time for what is missing.
-    pub async fn cover(&self, held: &mut Held, bytes: usize) -> Result<(), Starved> {
+    pub async fn cover(&self, held: &mut MemoryReservation, bytes: usize) -> Result<(), Starved> {
         if bytes <= Self::FREE {
             return Ok(());
         }
@@ -94,7 +94,7 @@ impl Budget {
     }
 
     /// Takes what the share has at once; gives what is still missing.
-    fn take_own(&self, held: &mut Held, missing: u32) -> u32 {
+    fn take_own(&self, held: &mut MemoryReservation, missing: u32) -> u32 {
         let Some(share) = &self.share else {
             return missing;
         };
@@ -110,7 +110,7 @@ impl Budget {
     }
 
     /// Takes the rest where it is free first.
-    async fn take(&self, held: &mut Held, missing: u32) -> Result<(), Starved> {
+    async fn take(&self, held: &mut MemoryReservation, missing: u32) -> Result<(), Starved> {
         if missing == 0 {
             return Ok(());
         }
@@ -131,13 +131,13 @@ impl Budget {
 
 /// What a message under way has taken of the budget; given back on drop.
 #[derive(Debug, Default)]
-pub struct Held {
+pub struct MemoryReservation {
     common: Option<OwnedSemaphorePermit>,
     /// The permit stands first: it is given back before the share is.
     own: Option<(OwnedSemaphorePermit, Arc<Share>)>,
 }
 
-impl Held {
+impl MemoryReservation {
     fn units(&self) -> usize {
         let own = self.own.as_ref().map(|(permit, _)| permit);
         let permits = self.common.iter().chain(own);
@@ -170,7 +170,7 @@ impl Held {
 
 struct Owned {
     bytes: Bytes,
-    _held: Held,
+    _held: MemoryReservation,
 }
 
 impl AsRef<[u8]> for Owned {
@@ -190,7 +190,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn memory_comes_back_with_the_last_slice() {
         let budget = Budget::new(256 * 1024);
-        let mut held = Held::default();
+        let mut held = MemoryReservation::default();
         budget
             .cover(&mut held, Budget::FREE)
             .await
@@ -217,7 +217,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_message_that_gets_no_memory_gives_up() {
         let budget = Budget::new(256 * 1024);
-        let (mut one, mut other) = (Held::default(), Held::default());
+        let (mut one, mut other) = (MemoryReservation::default(), MemoryReservation::default());
         budget
             .cover(&mut one, 200 * 1024)
             .await
@@ -233,20 +233,20 @@ mod tests {
         let budget = Budget::new(1024 * 1024);
         let (greedy, honest) = (budget.share(2, 0), budget.share(2, 0));
         assert_eq!(free(&budget), 512);
-        let mut all = Held::default();
+        let mut all = MemoryReservation::default();
         greedy
             .cover(&mut all, 768 * 1024)
             .await
             .expect("its own share and what is common");
-        let mut more = Held::default();
+        let mut more = MemoryReservation::default();
         assert!(greedy.cover(&mut more, 100 * 1024).await.is_err());
-        let mut message = Held::default();
+        let mut message = MemoryReservation::default();
         honest
             .cover(&mut message, 200 * 1024)
             .await
             .expect("its share");
         // The next one waits for the share, not for the greedy peer.
-        let mut next = Held::default();
+        let mut next = MemoryReservation::default();
         let waiting = honest.cover(&mut next, 200 * 1024);
         let (waited, ()) = tokio::join!(waiting, async { drop(message) });
         waited.expect("what came back");
@@ -260,11 +260,11 @@ mod tests {
         let shares: Vec<_> = (0..20).map(|_| budget.share(3, 400 * 1024)).collect();
         assert_eq!(free(&budget), 800);
         for share in &shares {
-            let mut held = Held::default();
+            let mut held = MemoryReservation::default();
             share.cover(&mut held, 800 * 1024).await.expect("it fits");
         }
         let tight = Budget::new(1024 * 1024).share(1, 1024 * 1024);
-        let mut held = Held::default();
+        let mut held = MemoryReservation::default();
         tight.cover(&mut held, 1024 * 1024).await.expect("it fits");
     }
 }

@@ -10,7 +10,7 @@ use hyper::body::Body;
 use hyper::header::HeaderValue;
 use memchr::memchr2;
 
-use crate::budget::{Budget, Held};
+use crate::budget::{Budget, MemoryReservation};
 use crate::gather::ReadError;
 
 /// An id that is longer is not kept: it is sent back to the server in a header.
@@ -43,7 +43,7 @@ pub struct EventStream<B> {
     begun: bool,
     limit: usize,
     budget: Budget,
-    held: Held,
+    held: MemoryReservation,
 }
 
 #[derive(Debug, Default)]
@@ -105,7 +105,7 @@ impl<B: Body<Data = Bytes> + Unpin> EventStream<B> {
             begun: false,
             limit,
             budget,
-            held: Held::default(),
+            held: MemoryReservation::default(),
         }
     }
 

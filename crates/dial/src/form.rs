@@ -15,7 +15,7 @@ pub enum Form {
 
 impl Form {
     /// What the headers of a response say it is.
-    pub fn of(headers: &HeaderMap) -> Self {
+    pub fn from_headers(headers: &HeaderMap) -> Self {
         let value = headers.get(CONTENT_TYPE).map(HeaderValue::as_bytes);
         let kind = value.unwrap_or_default().split(|byte| *byte == b';').next();
         let kind = kind.unwrap_or_default().trim_ascii();
@@ -37,12 +37,12 @@ mod tests {
     fn parameters_and_case_do_not_matter() {
         let form = |value: &'static str| {
             let value = HeaderValue::from_static(value);
-            Form::of(&HeaderMap::from_iter([(CONTENT_TYPE, value)]))
+            Form::from_headers(&HeaderMap::from_iter([(CONTENT_TYPE, value)]))
         };
         assert_eq!(form("application/json"), Form::Json);
         assert_eq!(form("Application/JSON ; charset=utf-8"), Form::Json);
         assert_eq!(form("text/event-stream;x"), Form::Events);
         assert_eq!(form("application/jsonl"), Form::Other);
-        assert_eq!(Form::of(&HeaderMap::new()), Form::Other);
+        assert_eq!(Form::from_headers(&HeaderMap::new()), Form::Other);
     }
 }

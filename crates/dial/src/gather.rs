@@ -6,7 +6,7 @@ use http_body_util::BodyExt;
 use hyper::body::Body;
 use thiserror::Error;
 
-use crate::budget::{Budget, Held};
+use crate::budget::{Budget, MemoryReservation};
 
 /// Why a body, or the next event of one, cannot be had.
 #[derive(Clone, Copy, Debug, Error, PartialEq, Eq)]
@@ -32,7 +32,7 @@ where
         return Err(ReadError::TooLarge);
     }
     let announced = usize::try_from(announced).map_err(|_| ReadError::TooLarge)?;
-    let mut held = Held::default();
+    let mut held = MemoryReservation::default();
     let mut whole = Bytes::new();
     let mut rest = BytesMut::new();
     while let Some(frame) = from.frame().await {

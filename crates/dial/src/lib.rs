@@ -11,7 +11,7 @@
 //! use countersign_dial::{Budget, Origin, Pool, gather};
 //!
 //! let uri = "https://[::1]:8443/mcp".parse().unwrap();
-//! let origin = Origin::of(&uri).unwrap();
+//! let origin = Origin::from_uri(&uri).unwrap();
 //! assert_eq!((origin.host.as_str(), origin.port, origin.tls), ("::1", 8443, true));
 //! # async fn ask(origin: Origin) -> Result<(), Box<dyn std::error::Error>> {
 //! let pool = Arc::new(Pool::new(origin, 16));
@@ -36,7 +36,7 @@ mod site;
 mod tail;
 mod wire;
 
-pub use budget::{Budget, Held, Starved};
+pub use budget::{Budget, MemoryReservation, Starved};
 pub use child::{Child, Pipes, inheritable};
 pub use connect_error::explain;
 pub use event_stream::{EventStream, ResumePoint};

@@ -10,7 +10,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::budget::{Budget, Held};
+use crate::budget::{Budget, MemoryReservation};
 use id_finder::IdFinder;
 
 const CHUNK: usize = 64 * 1024;
@@ -46,7 +46,7 @@ pub struct Lines<R> {
     searched: usize,
     limit: usize,
     budget: Budget,
-    held: Held,
+    held: MemoryReservation,
     skipping: Option<Skipping>,
 }
 
@@ -67,7 +67,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             searched: 0,
             limit,
             budget,
-            held: Held::default(),
+            held: MemoryReservation::default(),
             skipping: None,
         }
     }
@@ -130,7 +130,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 
     fn refuse_whole(&mut self, line: &[u8]) -> Line {
-        self.held = Held::default();
+        self.held = MemoryReservation::default();
         let mut finder = IdFinder::default();
         finder.feed(line);
         Line::Refused(LineRefusal::TooLarge, finder.found())
@@ -138,7 +138,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 
     /// Starts to throw the line in the buffer away.
     fn skip(&mut self, why: LineRefusal) {
-        self.held = Held::default();
+        self.held = MemoryReservation::default();
         self.skipping = Some(Skipping {
             why,
             finder: IdFinder::default(),
@@ -227,7 +227,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_small_line_in_two_reads_finds_room_when_all_memory_is_held() {
         let budget = Budget::new(1 << 20);
-        let mut all = Held::default();
+        let mut all = MemoryReservation::default();
         budget.cover(&mut all, 1 << 20).await.expect("all of it");
         let input = AsyncReadExt::chain(&b"half of "[..], &b"a line\n"[..]);
         let mut lines = Lines::new(input, 1 << 20, budget);

@@ -15,7 +15,7 @@ pub struct Origin {
 
 impl Origin {
     /// The origin of an address; nothing if it has no host, or is neither http nor https.
-    pub fn of(uri: &Uri) -> Option<Self> {
+    pub fn from_uri(uri: &Uri) -> Option<Self> {
         let tls = match uri.scheme_str()? {
             "http" => false,
             "https" => true,
@@ -56,7 +56,7 @@ mod tests {
             ("http://a:/", None),
             ("/mcp", None),
         ] {
-            let origin = url.parse().ok().and_then(|uri| Origin::of(&uri));
+            let origin = url.parse().ok().and_then(|uri| Origin::from_uri(&uri));
             let found = origin.as_ref().map(|o| (o.tls, o.host.as_str(), o.port));
             assert_eq!(found, expected, "{url}");
         }

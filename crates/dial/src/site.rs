@@ -38,7 +38,7 @@ pub enum SiteError {
 
 impl Site {
     /// Reads an address that needs no headers of its own.
-    pub fn at(url: &str) -> Result<Self, SiteError> {
+    pub fn parse(url: &str) -> Result<Self, SiteError> {
         Self::new(url, [("", ""); 0])
     }
 
@@ -52,7 +52,7 @@ impl Site {
         V: AsRef<str>,
     {
         let uri: Uri = url.parse()?;
-        let origin = Origin::of(&uri).ok_or(SiteError::Incomplete)?;
+        let origin = Origin::from_uri(&uri).ok_or(SiteError::Incomplete)?;
         let http::uri::Parts {
             authority,
             path_and_query,
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn an_address_is_taken_apart() {
         let read = |url: &str| {
-            let Site { origin, path, .. } = Site::at(url).ok()?;
+            let Site { origin, path, .. } = Site::parse(url).ok()?;
             let Origin { host, port, tls } = origin;
             Some(format!("{tls} {host} {port} {path}"))
         };

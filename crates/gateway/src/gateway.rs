@@ -98,7 +98,7 @@ impl Gateway {
         let opened = opened.into();
         let config = opened.config.clone();
         check(&config)?;
-        let keys = Keys::of(&config)?;
+        let keys = Keys::from_config(&config)?;
         let store = open_store(&config)?;
         let listen = config.listen;
         let bound = open_listener(listen);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use countersign_client::Trouble;
-use countersign_client::{End, Known, State, ready};
+use countersign_client::{End, KnownEras, State, ready};
 use countersign_config::{Config, Server};
 use countersign_dial::Budget;
 use countersign_inspect::Era;
@@ -55,7 +55,7 @@ impl HealthCheck {
         let means = Means {
             budget: Budget::new(config.max_inflight_bytes),
             events: Arc::new(Events::default()),
-            known: Known::nothing(),
+            known: KnownEras::nothing(),
             diagnostics: Arc::new(diagnostics(&server.transport)),
             state,
         };

@@ -40,4 +40,4 @@ pub use countersign_inspect as inspect;
 pub use gateway::{
     Gateway, Key, KeyError, StartError, Wrapped, store_options, stored_admin_key, stored_api_key,
 };
-pub use random::ProcessNoise;
+pub use random::ProcessRandomness;

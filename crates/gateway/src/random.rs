@@ -2,13 +2,13 @@
 
 use std::sync::OnceLock;
 
-use countersign_inspect::{Noise, encode_hex};
+use countersign_inspect::{Randomness, encode_hex};
 
 /// The randomness of this process, for the boundaries around texts.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ProcessNoise;
+pub struct ProcessRandomness;
 
-impl Noise for ProcessNoise {
+impl Randomness for ProcessRandomness {
     fn fresh(&self) -> Option<[u8; 16]> {
         let mut noise = [0; 16];
         getrandom::fill(&mut noise).ok()?;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use countersign_client::{
-    Diagnostics, HttpSupervisor, HttpTransport, Known, Limits, Observer, Program, Shares, State,
-    StdioSupervisor, Supervisor,
+    Diagnostics, HttpSupervisor, HttpTransport, KnownEras, Limits, Observer, Program, Shares,
+    State, StdioSupervisor, Supervisor,
 };
 use countersign_config::{Config, Protocol, Server, Transport};
 use countersign_dial::{Budget, Site, SiteError};
@@ -18,7 +18,7 @@ const TOTAL: u32 = 10;
 pub(crate) struct Means {
     pub(crate) budget: Budget,
     pub(crate) events: Arc<dyn Observer>,
-    pub(crate) known: Known,
+    pub(crate) known: KnownEras,
     pub(crate) diagnostics: Arc<Diagnostics>,
     pub(crate) state: watch::Sender<State>,
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use countersign_inspect::{
-    Contract, Policy, RawReply, Screening, Skipped, Source, ToolName, examine,
+    Contract, Policy, RawReply, Screening, SkipReason, Source, ToolName, examine,
 };
 use serde_json::{Value, json};
 
@@ -57,7 +57,7 @@ fn time(result: &Bytes) -> Duration {
     let raw = RawReply::new(black_box(result).clone(), Source::default());
     let start = cpu_time();
     let examined = examine(raw, &contract, &Policy::default());
-    let inspected = examined.conclude(Screening::skipped(Skipped::NotConfigured));
+    let inspected = examined.conclude(Screening::skipped(SkipReason::NotConfigured));
     black_box(inspected.emitted());
     cpu_time().saturating_sub(start)
 }

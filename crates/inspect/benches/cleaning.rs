@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use countersign_inspect::{
-    Contract, Framing, Policy, RawReply, Sanitisation, Screening, Skipped, Source, ToolName,
+    Contract, Framing, Policy, RawReply, Sanitisation, Screening, SkipReason, Source, ToolName,
     examine,
 };
 use serde_json::Value;
@@ -91,7 +91,7 @@ fn verdict(message: &Bytes, contract: &Contract, policy: &Policy) {
     };
     let raw = RawReply::new(black_box(message).clone(), source);
     let examined = examine(raw, contract, policy);
-    let inspected = examined.conclude(Screening::skipped(Skipped::NotConfigured));
+    let inspected = examined.conclude(Screening::skipped(SkipReason::NotConfigured));
     black_box(inspected.message(&Bytes::from_static(b"42")));
 }
 

@@ -11,9 +11,9 @@ use bytes::Bytes;
 use countersign_inspect::config::OutputValidation;
 use countersign_inspect::{
     Contract, Decision, Declaration, Framing, Mode, Policy, RawReply, Sanitisation, Screening,
-    Skipped, Source, ToolName, examine,
+    SkipReason, Source, ToolName, examine,
 };
-use countersign_tape::{Hard, scan};
+use countersign_tape::{ScanLimits, scan};
 use serde_json::Value;
 
 const ISSUES: &str = r##"{"$defs":{
@@ -90,7 +90,7 @@ fn row(name: &str, schema: &str, message: &Bytes) {
         message.len(),
         [
             &mut || {
-                black_box(scan(black_box(message), &Hard::default())).expect("JSON");
+                black_box(scan(black_box(message), &ScanLimits::default())).expect("JSON");
             },
             &mut || verdict(message, &declared, &off),
             &mut || verdict(message, &undeclared, &warn),
@@ -135,7 +135,7 @@ fn verdict(message: &Bytes, contract: &Contract, policy: &Policy) {
         contract,
         policy,
     );
-    let inspected = examined.conclude(Screening::skipped(Skipped::NotConfigured));
+    let inspected = examined.conclude(Screening::skipped(SkipReason::NotConfigured));
     assert_eq!(inspected.decision(), Decision::Allowed);
     black_box(inspected.message(&Bytes::from_static(b"42")));
 }

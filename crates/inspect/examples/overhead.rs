@@ -16,10 +16,10 @@ use std::process::ExitCode;
 
 use bytes::Bytes;
 use countersign_inspect::{
-    Contract, Declaration, Framing, Mode, Policy, RawReply, Sanitisation, Screening, Skipped,
+    Contract, Declaration, Framing, Mode, Policy, RawReply, Sanitisation, Screening, SkipReason,
     Source, ToolName, examine,
 };
-use countersign_tape::{Hard, scan};
+use countersign_tape::{ScanLimits, scan};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -70,7 +70,7 @@ fn repeat(calls: usize, mut call: impl FnMut()) {
 #[inline(never)]
 fn bare(message: &Bytes) {
     let message = black_box(message).clone();
-    let envelope = scan(&message, &Hard::default()).expect("JSON");
+    let envelope = scan(&message, &ScanLimits::default()).expect("JSON");
     let id = envelope.id().expect("an id").range();
     let parts = vec![
         message.slice(..id.start),
@@ -88,7 +88,7 @@ fn inspected(message: &Bytes, contract: &Contract, policy: &Policy) {
     };
     let raw = RawReply::new(black_box(message).clone(), source);
     let examined = examine(raw, contract, policy);
-    let inspected = examined.conclude(Screening::skipped(Skipped::NotConfigured));
+    let inspected = examined.conclude(Screening::skipped(SkipReason::NotConfigured));
     black_box(inspected.message(&Bytes::from_static(b"42")));
 }
 

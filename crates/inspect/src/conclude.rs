@@ -6,7 +6,7 @@ use crate::emit::body::{Body, Original, Piece};
 use crate::emit::boundary::{self, WrappedTexts};
 use crate::emit::egress::{self, Conversion};
 use crate::emit::inspected::Inspected;
-use crate::emit::noise::{Noise, Silence};
+use crate::emit::randomness::{NoRandomness, Randomness};
 use crate::examine::Examined;
 use crate::judge::decide::{Overrides, decide};
 use crate::judge::reason::{blocked_text, reason};
@@ -18,15 +18,15 @@ use crate::verdict::{Decision, Finding, Severity};
 impl Examined {
     /// Decides, applies and wraps up, without randomness: a result that is to be put between boundaries is refused.
     pub fn conclude(self, screening: Screening) -> Inspected {
-        self.conclude_with(screening, &Silence)
+        self.conclude_with(screening, &NoRandomness)
     }
 
-    /// Decides, applies and wraps up, with nonces from `noise` where texts are put between boundaries.
-    pub fn conclude_with(self, screening: Screening, noise: &dyn Noise) -> Inspected {
+    /// Decides, applies and wraps up, with nonces from `randomness` where texts are put between boundaries.
+    pub fn conclude_with(self, screening: Screening, randomness: &dyn Randomness) -> Inspected {
         let mut verdict = Verdict::from_findings(&self, screening);
         let mut pieces = Vec::new();
         if verdict.decision != Decision::Blocked {
-            pieces = self.pieces(noise, &mut verdict);
+            pieces = self.pieces(randomness, &mut verdict);
         }
         let reason = verdict.reason();
         let answer = (verdict.decision == Decision::Blocked).then(|| {
@@ -54,7 +54,7 @@ impl Examined {
     }
 
     /// The edits that remain to be made, as pieces; none means the bytes go as they came.
-    fn pieces(&self, noise: &dyn Noise, verdict: &mut Verdict) -> Vec<Piece> {
+    fn pieces(&self, randomness: &dyn Randomness, verdict: &mut Verdict) -> Vec<Piece> {
         let Some(envelope) = self.envelope() else {
             return Vec::new();
         };
@@ -67,10 +67,10 @@ impl Examined {
         }
         let (sanitisation, cleaning) = (&self.policy.sanitisation, self.cleaning.as_deref());
         let WrappedTexts { changes, mut found } =
-            boundary::wrap_texts(&self.bytes, sanitisation, cleaning, noise);
+            boundary::wrap_texts(&self.bytes, sanitisation, cleaning, randomness);
         let moved = egress::value_to_move(&self.bytes, envelope, conversion, config);
         let moved = moved.map(|value| {
-            boundary::wrap_moved_value(value, sanitisation, cleaning, noise, &mut found)
+            boundary::wrap_moved_value(value, sanitisation, cleaning, randomness, &mut found)
         });
         verdict.add_all(&found, self);
         let mut edits =

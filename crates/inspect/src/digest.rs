@@ -14,7 +14,7 @@ pub struct Digest([u8; 32]);
 
 impl Digest {
     /// The digest of some bytes.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn sha256(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn the_digest_of_nothing_is_the_published_one() {
         assert_eq!(
-            Digest::of(b"").to_string(),
+            Digest::sha256(b"").to_string(),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
         );
     }

@@ -6,7 +6,7 @@ pub(crate) mod body;
 pub(crate) mod boundary;
 pub(crate) mod egress;
 pub(crate) mod inspected;
-pub(crate) mod noise;
+pub(crate) mod randomness;
 pub(crate) mod refusal;
 pub(crate) mod report;
 pub(crate) mod segments;

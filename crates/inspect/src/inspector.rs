@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::emit::inspected::Inspected;
-use crate::emit::noise::Noise;
+use crate::emit::randomness::Randomness;
 use crate::examine::examine;
 use crate::input::{InputVerdict, examine_arguments};
 use crate::judge::contract::{Contract, Declaration};
 use crate::open::reply::RawReply;
 use crate::policy::Policy;
-use crate::screen::screening::{Screening, Skipped};
+use crate::screen::screening::{Screening, SkipReason};
 use crate::tool::ToolName;
 
 /// Contracts and a policy for all of them.
@@ -46,25 +46,25 @@ impl Inspector {
     }
 
     /// Inspects a result from beginning to end, without classifiers and without randomness: where
-    /// the settings put texts between boundaries, use [`result_with_noise`](Self::result_with_noise).
+    /// the settings put texts between boundaries, use [`result_with_randomness`](Self::result_with_randomness).
     pub fn result(&self, tool: &ToolName, raw: RawReply) -> Inspected {
         self.result_with_contract(&self.contract(tool), raw)
     }
 
     /// The same with the contract that was in force when the call was made.
     pub fn result_with_contract(&self, contract: &Contract, raw: RawReply) -> Inspected {
-        examine(raw, contract, &self.policy).conclude(Screening::skipped(Skipped::NotConfigured))
+        examine(raw, contract, &self.policy).conclude(Screening::skipped(SkipReason::NotConfigured))
     }
 
     /// The same with nonces for the boundaries around texts.
-    pub fn result_with_noise(
+    pub fn result_with_randomness(
         &self,
         contract: &Contract,
         raw: RawReply,
-        noise: &dyn Noise,
+        randomness: &dyn Randomness,
     ) -> Inspected {
-        let skipped = Screening::skipped(Skipped::NotConfigured);
-        examine(raw, contract, &self.policy).conclude_with(skipped, noise)
+        let skipped = Screening::skipped(SkipReason::NotConfigured);
+        examine(raw, contract, &self.policy).conclude_with(skipped, randomness)
     }
 
     /// Judges a call's arguments before it is sent.

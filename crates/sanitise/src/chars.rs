@@ -60,7 +60,7 @@ impl Chars {
             let Some(c) = char::from_u32(point).filter(|_| !is_bulk(point)) else {
                 continue;
             };
-            if let Some(hidden) = Hidden::of(point) {
+            if let Some(hidden) = Hidden::from_code_point(point) {
                 *code = HIDDEN + u16::from(hidden as u8);
             } else if unicode.is_mark(c) {
                 *code = MARK;
@@ -109,7 +109,7 @@ impl Chars {
 
 #[cold]
 fn above_table(c: char) -> Sort {
-    Hidden::of(c as u32).map_or(Sort::Inert, Sort::Hidden)
+    Hidden::from_code_point(c as u32).map_or(Sort::Inert, Sort::Hidden)
 }
 
 /// A mark on an ASCII base is ignored in the match view: no token has one, and accents get stripped downstream.
@@ -161,7 +161,7 @@ impl Unicode {
         let mut folded = String::new();
         for c in self.nfkc.normalize(single).chars() {
             let ignored = self.is_mark(c) && ends_in_ascii(&folded);
-            if !ignored && Hidden::of(c as u32).is_none() {
+            if !ignored && Hidden::from_code_point(c as u32).is_none() {
                 folded.push(c);
             }
         }
@@ -195,7 +195,7 @@ mod tests {
             .filter(|point| is_bulk(*point))
             .filter_map(char::from_u32)
         {
-            assert_eq!(Hidden::of(c as u32), None, "{c:?}");
+            assert_eq!(Hidden::from_code_point(c as u32), None, "{c:?}");
             assert_eq!(unicode.fold(c), None, "{c:?}");
             assert!(!unicode.is_mark(c), "{c:?}");
         }
@@ -205,7 +205,7 @@ mod tests {
     fn everything_that_normalises_to_ascii_folds_to_it() {
         use unicode_normalization::UnicodeNormalization;
         let chars = Chars::shared();
-        for c in ('\u{80}'..=char::MAX).filter(|c| Hidden::of(*c as u32).is_none()) {
+        for c in ('\u{80}'..=char::MAX).filter(|c| Hidden::from_code_point(*c as u32).is_none()) {
             let normal: String = std::iter::once(c).nfkc().collect();
             if normal.bytes().any(|byte| byte.is_ascii()) {
                 assert_eq!(
@@ -224,7 +224,7 @@ mod tests {
             let Some(c) = char::from_u32(point) else {
                 continue;
             };
-            if let Some(hidden) = Hidden::of(point) {
+            if let Some(hidden) = Hidden::from_code_point(point) {
                 assert_eq!(chars.sort(c), Sort::Hidden(hidden), "{point:x}");
             }
         }

@@ -76,7 +76,7 @@ impl Hidden {
     }
 
     /// Class of a character, by code point alone.
-    pub(crate) fn of(point: u32) -> Option<Self> {
+    pub(crate) fn from_code_point(point: u32) -> Option<Self> {
         Some(match point {
             0xD | 0x85 | 0x2028 | 0x2029 => Self::LineEnding,
             0..=8 | 0xB | 0xC | 0xE..=0x1F | 0x7F..=0x9F => Self::Control,

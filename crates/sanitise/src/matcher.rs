@@ -153,7 +153,7 @@ impl Matcher {
 
     /// Whether a token may begin in a text, as the end of a block.
     pub(crate) fn may_begin_in(&self, text: &str) -> bool {
-        let triage = Triage::of(text);
+        let triage = Triage::scan(text);
         triage.exotic || triage.openers || self.anywhere.iter().any(|literal| literal.ascii)
     }
 

@@ -87,7 +87,7 @@ impl Sanitiser {
         if self.settings.mode == Mode::Off {
             return Cleaned::untouched(text);
         }
-        let triage = Triage::of(text);
+        let triage = Triage::scan(text);
         if triage.is_plain() && !self.matcher.may_hit_plain(text) {
             return Cleaned::untouched(text);
         }
@@ -99,7 +99,7 @@ impl Sanitiser {
         if self.settings.mode == Mode::Off {
             return Vec::new();
         }
-        let triage = Triage::of(text);
+        let triage = Triage::scan(text);
         if triage.is_plain() && !self.matcher.may_hit_plain(text) {
             return Vec::new();
         }
@@ -148,7 +148,7 @@ impl Sanitiser {
             let triage = if round == 0 {
                 triage
             } else {
-                Triage::of(&current)
+                Triage::scan(&current)
             };
             let edits = self.pass(&current, triage, Purpose::Rewrite, &mut notes);
             notes.tally.later_round = true;

@@ -17,7 +17,7 @@ pub(crate) struct Triage {
 const BLOCK: usize = 4096;
 
 impl Triage {
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn scan(text: &str) -> Self {
         let bytes = text.as_bytes();
         Self {
             exotic: bytes.chunks(BLOCK).any(has_exotic) || has_lone_carriage_return(bytes),
@@ -56,7 +56,7 @@ mod tests {
     fn every_byte_lands_in_its_flag() {
         for byte in 0..=0x7F_u8 {
             let text = format!("{}{}{}", "a".repeat(5000), char::from(byte), "b".repeat(70));
-            let triage = Triage::of(&text);
+            let triage = Triage::scan(&text);
             let control = byte < 0x20 || byte == 0x7F;
             assert_eq!(
                 triage.exotic,
@@ -74,8 +74,8 @@ mod tests {
                 "{byte:#x}"
             );
         }
-        assert!(Triage::of("naïve").exotic);
-        assert!(Triage::of("one\r\ntwo\r\n").is_plain());
-        assert!(Triage::of("one\rtwo").exotic);
+        assert!(Triage::scan("naïve").exotic);
+        assert!(Triage::scan("one\r\ntwo\r\n").is_plain());
+        assert!(Triage::scan("one\rtwo").exotic);
     }
 }

@@ -28,7 +28,7 @@ pub(crate) struct Notes {
 
 /// The view of a text that will not be edited.
 pub(crate) fn match_view(text: &str) -> View<'_> {
-    if Triage::of(text).exotic {
+    if Triage::scan(text).exotic {
         walk(
             text,
             Invisibles::Report,

@@ -92,5 +92,8 @@ fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Tape<'a>, Unenforceable
 
 /// The rules in force before any `$schema` is read.
 fn initial_rules(settings: &Settings<'_>) -> Rules {
-    rules::with_formats(Rules::of(settings.default_dialect), settings.assert_formats)
+    rules::with_formats(
+        Rules::from_dialect(settings.default_dialect),
+        settings.assert_formats,
+    )
 }

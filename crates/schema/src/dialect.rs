@@ -94,7 +94,7 @@ pub(crate) enum Vocabulary {
 
 impl Rules {
     /// All vocabularies of the dialect, formats as annotations.
-    pub(crate) fn of(dialect: Dialect) -> Self {
+    pub(crate) fn from_dialect(dialect: Dialect) -> Self {
         let rules = Self {
             dialect,
             vocabularies: 0,

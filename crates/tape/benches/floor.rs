@@ -6,7 +6,7 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use countersign_tape::{Hard, Limits, Scratch, Tape, scan};
+use countersign_tape::{Limits, ScanLimits, Scratch, Tape, scan};
 use serde::de::IgnoredAny;
 
 fn main() {
@@ -29,7 +29,7 @@ fn main() {
             max_depth: 10_000,
         };
         let mut scratch = Scratch::default();
-        let hard = Hard::default();
+        let hard = ScanLimits::default();
         let [floor, tape, scanned] = minima(
             bytes.len(),
             [

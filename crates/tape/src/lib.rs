@@ -49,7 +49,7 @@ pub use fingerprint::{NameTag, fingerprint};
 pub use keep::{Keep, Kept, Shelf};
 pub use kind::Kind;
 pub use node::Node;
-pub use scan::{Hard, Scan, scan};
+pub use scan::{Scan, ScanLimits, scan};
 pub use span::{RawElements, RawMembers, Span, elements, members};
 pub use string::{escape_into, quote, unescape, unescape_into};
 pub use tape::{Children, Limits, Members, Scratch, Tape};

@@ -18,14 +18,14 @@ const MAX_BYTES: usize = u32::MAX as usize;
 
 /// The limits of a [`scan`]: beyond these a message is refused in every mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Hard {
+pub struct ScanLimits {
     /// Bytes of input; values above 4 GiB − 1 mean 4 GiB − 1.
     pub max_bytes: usize,
     /// Nesting of the whole message. A level costs one bit.
     pub max_depth: u32,
 }
 
-impl Default for Hard {
+impl Default for ScanLimits {
     /// 64 MiB and a depth of 1,000,000.
     fn default() -> Self {
         Self {
@@ -38,15 +38,15 @@ impl Default for Hard {
 /// Check one JSON-RPC message and find its interpreted members.
 ///
 /// ```
-/// use countersign_tape::{Hard, scan};
+/// use countersign_tape::{ScanLimits, scan};
 /// let bytes = br#"{"result":{"structuredContent":{"n":[1]},"isError":false},"id":7,"jsonrpc":"2.0"}"#;
-/// let envelope = scan(bytes, &Hard::default())?;
+/// let envelope = scan(bytes, &ScanLimits::default())?;
 /// assert_eq!(envelope.id().map(|id| id.bytes(bytes)), Some(&b"7"[..]));
 /// assert_eq!(envelope.structured_content_depth(), 3);
 /// assert_eq!(envelope.is_error(bytes), Some(false));
 /// # Ok::<(), countersign_tape::ScanError>(())
 /// ```
-pub fn scan(bytes: &[u8], hard: &Hard) -> Result<Envelope, ScanError> {
+pub fn scan(bytes: &[u8], hard: &ScanLimits) -> Result<Envelope, ScanError> {
     let text = admit(bytes, hard.max_bytes.min(MAX_BYTES))?;
     let mut envelope = Envelope::new();
     read(text, hard, Scope::Message, None, &mut envelope)?;
@@ -57,7 +57,7 @@ pub fn scan(bytes: &[u8], hard: &Hard) -> Result<Envelope, ScanError> {
 #[derive(Debug)]
 pub struct Scan<'s> {
     /// What is refused.
-    pub hard: Hard,
+    pub hard: ScanLimits,
     /// What is laid out.
     pub keep: Keep,
     /// The buffers for it.
@@ -101,14 +101,14 @@ impl Scan<'_> {
 
 fn read<'a>(
     text: &'a str,
-    hard: &Hard,
+    hard: &ScanLimits,
     scope: Scope,
     keeper: Option<&mut Keeper<'a, '_>>,
     envelope: &mut Envelope,
 ) -> Result<(), ScanError> {
     let bytes = text.as_bytes();
     let start = skip_space(bytes, 0);
-    let kind = Span::of(start, bytes.len()).kind(bytes);
+    let kind = Span::from_range(start, bytes.len()).kind(bytes);
     envelope.kind = kind.ok_or_else(|| ParseError::new(start, Reason::Value))?;
     let mut reader = Reader {
         text,
@@ -122,7 +122,7 @@ fn read<'a>(
         return Err(ParseError::new(tail, Reason::End));
     }
     let surrogate = reader.skipper.surrogate.map(narrow);
-    envelope.root = Span::of(start, end);
+    envelope.root = Span::from_range(start, end);
     envelope.depth = depth;
     envelope.lone_surrogate = surrogate;
     Ok(())
@@ -196,7 +196,7 @@ impl<'a> Reader<'a, '_, '_, '_> {
             deepest = deepest.max(depth);
             match member {
                 Some(member) => {
-                    let first = self.envelope.record(member, Span::of(start, end));
+                    let first = self.envelope.record(member, Span::from_range(start, end));
                     if first && member == Member::StructuredContent {
                         self.envelope.structured_depth = depth;
                     }

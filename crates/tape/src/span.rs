@@ -32,7 +32,7 @@ impl Span {
     }
 
     #[inline]
-    pub(crate) const fn of(start: usize, end: usize) -> Self {
+    pub(crate) const fn from_range(start: usize, end: usize) -> Self {
         Self {
             start: narrow(start),
             end: narrow(end),
@@ -188,7 +188,7 @@ impl<'a> Items<'a> {
         };
         if let Some(end) = end {
             self.at = end;
-            return Some(Span::of(start, end));
+            return Some(Span::from_range(start, end));
         }
         self.at = self.end;
         None

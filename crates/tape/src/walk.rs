@@ -24,7 +24,7 @@ pub(crate) enum Container {
 impl Container {
     /// What this byte opens.
     #[inline]
-    const fn of(byte: u8) -> Self {
+    const fn from_byte(byte: u8) -> Self {
         if byte == b'{' {
             Self::Object
         } else {
@@ -73,7 +73,7 @@ pub(crate) trait Sink {
 pub(crate) fn walk<S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usize, ParseError> {
     let text = Text { bytes };
     let mut rest = bytes.get(at..).unwrap_or_default();
-    let mut inside = Container::of(rest.first().copied().unwrap_or(0));
+    let mut inside = Container::from_byte(rest.first().copied().unwrap_or(0));
     rest = match begin(text, rest, sink)? {
         Begun::Opened(first) => first,
         Begun::Ended(rest) => return Ok(text.offset(rest)),
@@ -83,7 +83,7 @@ pub(crate) fn walk<S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usi
             rest = key(text, rest, sink)?;
         }
         if let Some(first) = opened(text, rest, sink)? {
-            inside = Container::of(rest.first().copied().unwrap_or(0));
+            inside = Container::from_byte(rest.first().copied().unwrap_or(0));
             rest = first;
             continue;
         }
@@ -136,7 +136,7 @@ fn opened<'a, S: Sink>(
     let &[byte @ (b'{' | b'['), ref inside @ ..] = rest else {
         return Ok(None);
     };
-    let container = Container::of(byte);
+    let container = Container::from_byte(byte);
     let first = trim(inside);
     if first.first() == Some(&container.closer()) {
         return Ok(None);

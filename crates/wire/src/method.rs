@@ -23,7 +23,7 @@ pub enum Method {
 
 impl Method {
     /// The method of this name, if it is one that is forwarded.
-    pub fn of(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Some(match name {
             "tools/call" => Self::CallTool,
             "prompts/get" => Self::GetPrompt,
@@ -89,8 +89,8 @@ mod tests {
             "resources/templates/list",
             "completion/complete",
         ] {
-            assert_eq!(Method::of(name).map(Method::as_str), Some(name));
+            assert_eq!(Method::from_name(name).map(Method::as_str), Some(name));
         }
-        assert_eq!(Method::of("tools/list"), None);
+        assert_eq!(Method::from_name("tools/list"), None);
     }
 }

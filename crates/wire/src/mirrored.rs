@@ -25,7 +25,7 @@ pub struct MirroredArguments {
 
 impl MirroredArguments {
     /// Reads a tool's `inputSchema`; `Err` says why a client has to leave the tool out.
-    pub fn of(schema: &[u8]) -> Result<Self, &'static str> {
+    pub fn from_schema(schema: &[u8]) -> Result<Self, &'static str> {
         let mut found = Self::default();
         if memchr::memmem::find(schema, MARK.as_bytes()).is_none() {
             return Ok(found);
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     fn written(schema: &str, arguments: &str) -> Vec<String> {
-        let mirrored = MirroredArguments::of(schema.as_bytes()).expect("a good schema");
+        let mirrored = MirroredArguments::from_schema(schema.as_bytes()).expect("a good schema");
         let mut headers = HeaderMap::new();
         mirrored.write(arguments.as_bytes(), &mut headers);
         let show = |(name, value): (&HeaderName, &HeaderValue)| {
@@ -208,7 +208,7 @@ mod tests {
             r#"{"type":"string","x-mcp-header":"A"}"#.to_owned(),
             r#"{"properties":{"a":{"type":"string","x-mcp-header":"A"},"b":{"type":"string","x-mcp-header":"a"}}}"#.to_owned(),
         ] {
-            assert!(MirroredArguments::of(schema.as_bytes()).is_err(), "{schema}");
+            assert!(MirroredArguments::from_schema(schema.as_bytes()).is_err(), "{schema}");
         }
     }
 
@@ -221,10 +221,10 @@ mod tests {
         };
         assert_eq!(written(&nested(60), "{}"), [""; 0]);
         // Walked level by level, each to its end, this took minutes.
-        let refused = MirroredArguments::of(nested(60_000).as_bytes());
+        let refused = MirroredArguments::from_schema(nested(60_000).as_bytes());
         assert!(refused.is_err_and(|why| why.contains("too deep")));
         let wide = r#"{"type":"object","properties":{}},"#.repeat(200_000);
         let wide = format!(r#"{{"anyOf":[{wide}{{"x-mcp-header":"A"}}]}}"#);
-        assert!(MirroredArguments::of(wide.as_bytes()).is_err());
+        assert!(MirroredArguments::from_schema(wide.as_bytes()).is_err());
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use countersign_inspect::{Contract, Declaration, Inspector, Policy, RawReply, Source, ToolName};
-use countersign_tape::{Envelope, Hard, Member, elements, members, scan};
+use countersign_tape::{Envelope, Member, ScanLimits, elements, members, scan};
 use tokio::io::{
     AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _,
 };
@@ -66,7 +66,7 @@ impl Boundary {
 impl State {
     /// Takes note of a request.
     fn sent(&mut self, line: Bytes) -> Bytes {
-        let Ok(envelope) = scan(&line, &Hard::default()) else {
+        let Ok(envelope) = scan(&line, &ScanLimits::default()) else {
             return line;
         };
         let text = |member| envelope.get(member).and_then(|span| span.string(&line));
@@ -86,7 +86,7 @@ impl State {
 
     /// Judges an answer. A message that answers nothing we asked passes.
     fn received(&mut self, line: Bytes) -> Bytes {
-        let Ok(envelope) = scan(&line, &Hard::default()) else {
+        let Ok(envelope) = scan(&line, &ScanLimits::default()) else {
             return line;
         };
         let id = envelope.id().map(|id| line.slice(id.range()));

@@ -132,7 +132,7 @@ mod tests {
         let head = Head {
             chain_id: Ids::new().next().id,
             n: 41,
-            hash: Digest::of(b"x"),
+            hash: Digest::sha256(b"x"),
         };
         Checkpoint::sign(signer, CheckpointKind::Head, head, 3)
     }
@@ -147,7 +147,7 @@ mod tests {
         let changes: [fn(&mut Checkpoint); 6] = [
             |c| c.kind = CheckpointKind::Floor,
             |c| c.head.n += 1,
-            |c| c.head.hash = Digest::of(b"y"),
+            |c| c.head.hash = Digest::sha256(b"y"),
             |c| c.lost = 0,
             |c| c.at = Timestamp::from_millis(1),
             |c| c.signature.replace_range(0..2, "zz"),

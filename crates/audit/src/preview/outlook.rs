@@ -14,7 +14,7 @@ pub(super) struct Outlook<'r> {
 }
 
 impl<'r> Outlook<'r> {
-    pub(super) fn of(record: &'r Record, overrides: Overrides) -> Self {
+    pub(super) fn from_record(record: &'r Record, overrides: Overrides) -> Self {
         if record.kind() == Kind::PolicyDecision {
             Self::of_decision(record, overrides)
         } else {

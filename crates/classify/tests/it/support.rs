@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use countersign_classify::{Answered, Kind, Options, Origin, Panel, Settings};
+use countersign_classify::{Kind, Options, Origin, Panel, PanelResult, Settings};
 use countersign_inspect::{
     Decision, Declaration, Examined, Inspected, Policy, RawReply, Source, ToolName, examine,
 };
@@ -50,7 +50,7 @@ pub(crate) fn origin() -> Origin {
     }
 }
 
-pub(crate) async fn answered(panel: &Panel, texts: &[&str]) -> (Answered, Inspected) {
+pub(crate) async fn answered(panel: &Panel, texts: &[&str]) -> (PanelResult, Inspected) {
     let examined = examined(texts);
     let answered = panel.screen(&["guard"], &origin(), &examined).await;
     let inspected = examined.conclude(answered.screening.clone());

@@ -5,7 +5,7 @@ use std::io;
 use std::time::Instant;
 
 use bytes::Bytes;
-use countersign_tape::{Envelope, Hard, Member, scan};
+use countersign_tape::{Envelope, Member, ScanLimits, scan};
 use thiserror::Error as ThisError;
 
 use crate::error::Error;
@@ -116,7 +116,7 @@ impl From<Trouble> for ConnectError {
 impl Reply {
     /// Reads the answer to the request with this id. A message that is wrong in any way is no answer.
     pub(super) fn read(message: &Bytes, id: u64) -> Result<Self, Fault> {
-        let envelope = scan(message, &Hard::default()).map_err(|_| Fault::Malformed)?;
+        let envelope = scan(message, &ScanLimits::default()).map_err(|_| Fault::Malformed)?;
         let found = envelope.id().map(|id| id.bytes(message));
         if found != Some(id.to_string().as_bytes()) {
             return Err(Fault::Malformed);

@@ -113,7 +113,7 @@ impl Link {
         let stamp = || timings.sent = Some(Instant::now());
         let response = self.send_after(Method::POST, headers, body, stamp).await?;
         let (head, mut body) = response.into_parts();
-        let message = match (head.status, Form::of(&head.headers)) {
+        let message = match (head.status, Form::from_headers(&head.headers)) {
             (StatusCode::OK, Form::Events) => {
                 let awaited = Awaited {
                     session,
@@ -153,7 +153,7 @@ impl Link {
         body: Bytes,
     ) -> Result<EventStream<Reply>, Error> {
         let (head, body) = self.send(method, headers, body).await?.into_parts();
-        if head.status == StatusCode::OK && Form::of(&head.headers) == Form::Events {
+        if head.status == StatusCode::OK && Form::from_headers(&head.headers) == Form::Events {
             return Ok(self.events_of(body));
         }
         Err(Error::Status(head.status, Bytes::new()))

@@ -142,7 +142,7 @@ fn endpoint(site: &Site, said: &[u8]) -> Option<Uri> {
     let path = if said.starts_with('/') {
         said.to_owned()
     } else if said.contains("://") {
-        let other = Site::at(said).ok()?;
+        let other = Site::parse(said).ok()?;
         if other.origin != site.origin {
             return None;
         }
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn messages_go_to_the_origin_that_was_configured() {
-        let site = Site::at("http://a.example:81/v1/sse").expect("an address");
+        let site = Site::parse("http://a.example:81/v1/sse").expect("an address");
         let place = |said: &str| endpoint(&site, said.as_bytes()).map(|uri| uri.to_string());
         for (said, expected) in [
             ("/messages?s=1", Some("/messages?s=1")),

@@ -19,7 +19,7 @@ use crate::http::link::Link;
 use crate::http::paired::Paired;
 use crate::http::{self, greet, listen};
 use crate::observer::{Observer, ServerFailure};
-use crate::retry::{Tries, rest};
+use crate::retry::{RetryPolicy, rest};
 use crate::state::State;
 use crate::trouble::Trouble;
 
@@ -68,7 +68,7 @@ pub struct HttpSupervisor {
 impl HttpSupervisor {
     /// Keeps in touch until told to stop.
     pub async fn run(self, mut stop: watch::Receiver<bool>) {
-        let mut tries = Tries::default();
+        let mut tries = RetryPolicy::default();
         while !*stop.borrow() {
             let started = Instant::now();
             let link = Arc::new(self.link());

@@ -22,7 +22,7 @@ use crate::greeting::Greeting;
 use crate::hello::Hello;
 use crate::notes::NoteSink;
 use crate::observer::{Observer, ServerFailure};
-use crate::retry::{Tries, rest};
+use crate::retry::{RetryPolicy, rest};
 use crate::state::State;
 use crate::stdio;
 use crate::stdio::handshake::greet;
@@ -63,7 +63,7 @@ pub struct StdioSupervisor {
 impl StdioSupervisor {
     /// Keeps the child alive until told to stop, then ends it.
     pub async fn run(self, mut stop: watch::Receiver<bool>) {
-        let mut tries = Tries::default();
+        let mut tries = RetryPolicy::default();
         let mut next = None;
         while !*stop.borrow() {
             let started = Instant::now();

@@ -65,7 +65,7 @@ impl ConfigOption {
         console: &mut Console<'_>,
     ) -> Result<Opened, Failure> {
         let flags = self.with_env_file(flags);
-        match Source::of(located, flags).adjusted(adjust).open() {
+        match Source::from_located(located, flags).adjusted(adjust).open() {
             Ok(opened) => {
                 say(located, &opened.warnings, console);
                 Ok(opened)

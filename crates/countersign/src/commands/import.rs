@@ -258,7 +258,7 @@ fn of_file(
                 workspace: project.as_deref().or(folder).or(named),
                 inputs: &document.inputs,
             };
-            let read = match Read::of(&document.value(*node)) {
+            let read = match Read::from_settings(&document.value(*node)) {
                 Ok(read) => wrapping::inside(read),
                 Err(why) => return Planned::left_out(text.path.clone(), name, why),
             };

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, anyhow};
 use clap::{Args, ValueEnum};
 use countersign_config::Overrides;
-use countersign_gateway::ProcessNoise;
+use countersign_gateway::ProcessRandomness;
 use countersign_inspect::{
     Contract, Decision, Declaration, Era, Finding, Inspected, Mode, Policy, RawReply,
-    Report as Verdict, Screening, Skipped, Source as Origin, ToolName, examine,
+    Report as Verdict, Screening, SkipReason, Source as Origin, ToolName, examine,
 };
 use serde::Serialize;
 
@@ -157,8 +157,10 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let bytes = arguments.result.read(console)?;
     let upstream = arguments.upstream_era.unwrap_or(arguments.era).into();
     let raw = RawReply::new(bytes, Origin::new(upstream));
-    let inspected = examine(raw, &contract, &policy)
-        .conclude_with(Screening::skipped(Skipped::NotConfigured), &ProcessNoise);
+    let inspected = examine(raw, &contract, &policy).conclude_with(
+        Screening::skipped(SkipReason::NotConfigured),
+        &ProcessRandomness,
+    );
     emit(arguments, &inspected, console)?;
     Ok(if inspected.decision() == Decision::Blocked {
         Exit::No

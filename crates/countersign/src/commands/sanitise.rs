@@ -3,8 +3,8 @@
 use anyhow::anyhow;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
-use countersign_gateway::ProcessNoise;
-use countersign_inspect::Noise;
+use countersign_gateway::ProcessRandomness;
+use countersign_inspect::Randomness;
 use countersign_inspect::config::{Invisibles, Normalisation, SanitiseMode, Wrap};
 use countersign_sanitise::{Attribution, Finding, Nonce, Sanitiser, Settings};
 use serde::Serialize;
@@ -150,7 +150,7 @@ impl Arguments {
             server: &self.server,
             tool: &self.tool,
         };
-        let noise = ProcessNoise.fresh();
+        let noise = ProcessRandomness.fresh();
         let noise = noise.ok_or_else(|| anyhow!("there is no randomness to make a boundary of"))?;
         let wrapped = sanitiser.wrap(text, &from, Nonce::new(noise));
         Ok(Some(wrapped.map_err(anyhow::Error::from)?))

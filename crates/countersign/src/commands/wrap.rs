@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         ..Overrides::default()
     };
     let command = arguments.command.join(" ");
-    let only = Only::of(arguments)?;
+    let only = Only::from_arguments(arguments)?;
     let adjust = move |config: &mut Config| {
         only.keep(config);
         let unset = config
@@ -139,7 +139,7 @@ struct Only {
 }
 
 impl Only {
-    fn of(arguments: &Arguments) -> Result<Self, Failure> {
+    fn from_arguments(arguments: &Arguments) -> Result<Self, Failure> {
         let mut command = arguments.command.iter().cloned();
         let program = command.next().unwrap_or_default();
         let args: Vec<String> = command.collect();

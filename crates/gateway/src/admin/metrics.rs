@@ -214,7 +214,7 @@ impl Page {
         self.family(name, "gauge", "1 for the state the server is in.");
         for configured in &snapshot.settings.config.servers {
             let server = configured.name.as_str();
-            let state = ServerState::of(configured, snapshot.server(server)).word();
+            let state = ServerState::new(configured, snapshot.server(server)).word();
             for word in ServerState::WORDS {
                 let labels = [("server", server), ("state", word)];
                 self.sample(name, &labels, u64::from(word == state));

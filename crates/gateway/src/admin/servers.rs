@@ -36,7 +36,7 @@ pub(super) fn logs(snapshot: &Snapshot, name: &str) -> Response<Body> {
 }
 
 fn describe(configured: &config::Server, running: Option<&Server>) -> Value {
-    let state = ServerState::of(configured, running);
+    let state = ServerState::new(configured, running);
     let mut server = json!({
         "name": configured.name,
         "health": health(running),

@@ -71,7 +71,7 @@ fn entries(services: &Services, server: &str, list: Vec<Bytes>, mirrors: bool) -
     for (index, raw) in list.into_iter().enumerate() {
         let entry = Entry::read(raw).and_then(|entry| {
             if mirrors {
-                MirroredArguments::of(entry.input_schema().unwrap_or_default())?;
+                MirroredArguments::from_schema(entry.input_schema().unwrap_or_default())?;
             }
             let first = names.insert(entry.name().to_owned());
             first.then_some(entry).ok_or("another tool has this name")
@@ -96,7 +96,7 @@ fn stored(
         let old = known.get(entry.name());
         old.is_none_or(|old| !old.matches_stored(entry, &policy))
     };
-    let digest = |entry: &Entry| is_news(entry).then(|| Digest::of(entry.raw()).to_string());
+    let digest = |entry: &Entry| is_news(entry).then(|| Digest::sha256(entry.raw()).to_string());
     let digests: Vec<Option<String>> = entries.iter().map(digest).collect();
     let declared: Vec<_> = entries
         .iter()

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use countersign_inspect::Refusal;
-use countersign_tape::{Hard, Kind, Span, elements, scan};
+use countersign_tape::{Kind, ScanLimits, Span, elements, scan};
 use countersign_wire::json::member;
 use countersign_wire::message;
 use thiserror::Error;
@@ -118,7 +118,7 @@ struct Page {
 }
 
 fn read(page: &Bytes) -> Result<Page, FetchError> {
-    let envelope = scan(page, &Hard::default()).map_err(|_| FetchError::Malformed)?;
+    let envelope = scan(page, &ScanLimits::default()).map_err(|_| FetchError::Malformed)?;
     if envelope.error().is_some() {
         return Err(FetchError::Error);
     }

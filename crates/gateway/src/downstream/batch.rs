@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use countersign_inspect::ClientEra;
-use countersign_tape::{Hard, Kind, elements, scan};
+use countersign_tape::{Kind, ScanLimits, elements, scan};
 use hyper::HeaderMap;
 use hyper::StatusCode;
 use hyper::header::ACCEPT;
@@ -64,9 +64,9 @@ pub(super) async fn answer(
 
 /// The messages of a body.
 pub(super) fn messages(body: &Bytes) -> Result<Vec<Bytes>, Problem> {
-    let hard = Hard {
+    let hard = ScanLimits {
         max_bytes: usize::MAX,
-        ..Hard::default()
+        ..ScanLimits::default()
     };
     let envelope = scan(body, &hard).map_err(|_| Problem::Parse)?;
     if envelope.kind() != Kind::Array {

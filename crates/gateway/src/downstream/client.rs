@@ -26,7 +26,7 @@ const LONGEST_NAME: usize = 128;
 
 impl Client {
     /// Identifies the sender of a message.
-    pub(super) fn of(
+    pub(super) fn from_request(
         message: &Message,
         method: &str,
         via: Via<'_>,
@@ -79,7 +79,7 @@ impl Client {
         agree(headers, "MCP-Protocol-Version", Some(&version))?;
         complete(message, version)?;
         agree(headers, "Mcp-Method", Some(method))?;
-        if let Some(member) = Method::of(method).and_then(Method::named_by) {
+        if let Some(member) = Method::from_name(method).and_then(Method::named_by) {
             agree(headers, "Mcp-Name", message.named(member).as_deref())?;
         }
         Ok(Self {

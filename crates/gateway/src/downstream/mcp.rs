@@ -81,7 +81,7 @@ pub(super) async fn read(
     let sessions = &runtime.services.sessions;
     match message.kind() {
         Ok(MessageKind::Request { id, method }) => {
-            let client = match Client::of(&message, &method, via, sessions) {
+            let client = match Client::from_request(&message, &method, via, sessions) {
                 Ok(client) => client,
                 Err(problem) => {
                     return reply::problem(Some(&id), &problem, ClientEra::Modern).into();
@@ -116,7 +116,7 @@ pub(super) async fn read(
 }
 
 fn notice(sessions: &Sessions, message: &Message, method: &str, via: Via<'_>) -> Reply {
-    match Client::of(message, method, via, sessions) {
+    match Client::from_request(message, method, via, sessions) {
         Ok(Client {
             session: Some(session),
             ..
@@ -149,7 +149,7 @@ type Served = Result<Answer, (Bytes, Problem)>;
 impl Request<'_> {
     async fn serve(mut self, method: &str) -> Served {
         let modern = self.client.era == ClientEra::Modern;
-        if let Some(method) = Method::of(method) {
+        if let Some(method) = Method::from_name(method) {
             return self.call(method).await;
         }
         match method {

@@ -2,7 +2,7 @@
 //! be read in two ways is refused, because two readers would then decide about two messages.
 
 use bytes::Bytes;
-use countersign_tape::{Edits, Envelope, Hard, Kind, Member, Span, members, scan};
+use countersign_tape::{Edits, Envelope, Kind, Member, ScanLimits, Span, members, scan};
 use countersign_wire::json::member;
 
 use crate::path::reply::Problem;
@@ -28,9 +28,9 @@ pub(crate) enum MessageKind {
 impl Message {
     /// Reads a message.
     pub(crate) fn read(bytes: Bytes) -> Result<Self, Problem> {
-        let hard = Hard {
+        let hard = ScanLimits {
             max_bytes: usize::MAX,
-            ..Hard::default()
+            ..ScanLimits::default()
         };
         let envelope = scan(&bytes, &hard).map_err(|_| Problem::Parse)?;
         if envelope.kind() != Kind::Object {

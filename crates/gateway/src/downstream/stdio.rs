@@ -12,7 +12,7 @@ use countersign_client::Peer;
 use countersign_client::{State, Upstream};
 use countersign_dial::{Line, LineRefusal, Lines};
 use countersign_inspect::ClientEra;
-use countersign_tape::{Hard, Kind, scan};
+use countersign_tape::{Kind, ScanLimits, scan};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
@@ -139,7 +139,7 @@ impl StdioClient {
         // the client will go on, and needs no server.
         let via = Via::Pipe(&self.pipe);
         let is_refused =
-            Client::of(&message, method, via, &self.runtime.services.sessions).is_err();
+            Client::from_request(&message, method, via, &self.runtime.services.sessions).is_err();
         let waits = method != "ping" && !is_refused;
         // Before whatever was sent after it.
         if method == "initialize" {
@@ -254,7 +254,7 @@ impl StdioClient {
         };
         // The id has not been checked yet: what is no id is not sent back as one.
         let is_id = |id: &Bytes| {
-            let kind = scan(id, &Hard::default()).map(|id| id.kind());
+            let kind = scan(id, &ScanLimits::default()).map(|id| id.kind());
             matches!(kind, Ok(Kind::String | Kind::Number))
         };
         self.send_problem(id.filter(is_id).as_deref(), &problem)

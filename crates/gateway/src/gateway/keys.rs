@@ -77,7 +77,7 @@ pub fn stored_admin_key(data_dir: &Path) -> Result<Option<ApiKey>, KeyError> {
 
 impl Keys {
     /// The keys of a configuration: its own, or those in its data directory, made if there are none.
-    pub(super) fn of(config: &Config) -> Result<Self, KeyError> {
+    pub(super) fn from_config(config: &Config) -> Result<Self, KeyError> {
         let obtain = |given: &Option<ApiKey>, file: KeyFile| match given {
             Some(value) => Ok(Key {
                 value: value.clone(),
@@ -193,8 +193,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let mut config = Config::embedded(&Environment::empty());
         folder.path().clone_into(&mut config.data_dir);
-        let admin = Keys::of(&config).expect("two keys").admin;
+        let admin = Keys::from_config(&config).expect("two keys").admin;
         config.api_key = Some(admin.value);
-        assert!(matches!(Keys::of(&config), Err(KeyError::Same)));
+        assert!(matches!(Keys::from_config(&config), Err(KeyError::Same)));
     }
 }

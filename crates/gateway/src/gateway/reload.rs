@@ -242,7 +242,7 @@ fn prepare(
     };
     let guard = match before.settings.guard {
         Some(_) => {
-            let keys = Keys::of(&config).map_err(|error| unstartable(&error.into()))?;
+            let keys = Keys::from_config(&config).map_err(|error| unstartable(&error.into()))?;
             Some(keys.guard(&config))
         }
         None => None,

@@ -47,10 +47,10 @@ pub(crate) struct Full;
 
 impl Connections {
     pub(crate) fn new() -> Arc<Self> {
-        Self::of(MAX_PENDING, MAX_KEPT)
+        Self::with_limits(MAX_PENDING, MAX_KEPT)
     }
 
-    fn of(most: usize, places: usize) -> Arc<Self> {
+    fn with_limits(most: usize, places: usize) -> Arc<Self> {
         Arc::new(Self {
             pending: Mutex::default(),
             places: Arc::new(Semaphore::new(places)),
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn the_oldest_connection_without_a_key_makes_room() {
-        let connections = Connections::of(2, 2);
+        let connections = Connections::with_limits(2, 2);
         let (first, _) = connections.admit();
         let (second, _) = connections.admit();
         let (third, evicts) = connections.admit();

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use countersign_client::{self as client, NoteSink};
 use countersign_dial::Budget;
 use countersign_inspect::{
-    InputVerdict, Inspected, NotePolicy, RawReply, Refusal, Screening, Skipped, examine,
+    InputVerdict, Inspected, NotePolicy, RawReply, Refusal, Screening, SkipReason, examine,
     examine_arguments,
 };
 use countersign_wire::Method;
@@ -27,7 +27,7 @@ use crate::catch_panic::catch_panic;
 use crate::path::reply::{self, Reply};
 use crate::path::route::{Route, Target, Unroutable, route};
 use crate::path::screen;
-use crate::random::ProcessNoise;
+use crate::random::ProcessRandomness;
 use crate::services::{Phase, Services};
 use crate::state::{Endpoint, Settings, Snapshot};
 use ledger::Ledger;
@@ -125,7 +125,7 @@ async fn answer(
     if let Some(refused) = refused {
         return refused;
     }
-    let notes = call.notes.under(NotePolicy::from(&route.policy));
+    let notes = call.notes.with_policy(NotePolicy::from(&route.policy));
     let start = Instant::now();
     let inspected = match forward(services, &route, &notes, gone).await {
         Ok(raw) => inspect(services, raw, &route, (start, &notes), ledger).await,
@@ -184,8 +184,8 @@ async fn inspect(
     let size = raw.len();
     let look = |route: &Route| examine(raw, route.tool.contract(), &route.policy);
     if !screen::applies(route) {
-        let skipped = Screening::skipped(Skipped::NotConfigured);
-        let inspect = |route: &Route| look(route).conclude_with(skipped, &ProcessNoise);
+        let skipped = Screening::skipped(SkipReason::NotConfigured);
+        let inspect = |route: &Route| look(route).conclude_with(skipped, &ProcessRandomness);
         let inspected = off_thread(size, route, inspect);
         return Ok(route.upstream.within(start, notes, inspected).await?);
     }
@@ -196,7 +196,7 @@ async fn inspect(
     let id = ledger.id().to_string();
     let screening = Box::pin(screen::screen(&services.events, route, &id, &examined)).await;
     let concluded = off_thread(size, route, |_| {
-        examined.conclude_with(screening, &ProcessNoise)
+        examined.conclude_with(screening, &ProcessRandomness)
     });
     let start = start + asked.elapsed();
     Ok(route.upstream.within(start, notes, concluded).await?)

@@ -80,7 +80,7 @@ pub(crate) fn call(recorded: Recorded<Conclusion>, call: &Call) -> Reply {
             Reply::ok(inspected.message(id))
         }
         // Only a tool has results that say what went wrong.
-        Conclusion::Result(inspected) if inspected.is_ours() => failed(&inspected, id),
+        Conclusion::Result(inspected) if inspected.is_authored() => failed(&inspected, id),
         Conclusion::Result(inspected) => {
             fit_to_era(inspected.message(id), call.method, call.client.era)
         }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use countersign_client::Upstream;
 use countersign_inspect::{ClientEra, Listing, Policy, Refusal};
-use countersign_tape::{Edits, Hard, Kind, Span, scan};
+use countersign_tape::{Edits, Kind, ScanLimits, Span, scan};
 use countersign_wire::Method;
 use countersign_wire::json::member;
 
@@ -162,7 +162,7 @@ impl RouterCall {
                 None => Bytes::from_static(b"{}"),
             },
         };
-        let checked = scan(&arguments, &Hard::default()).ok()?;
+        let checked = scan(&arguments, &ScanLimits::default()).ok()?;
         if checked.kind() == Kind::Null {
             let arguments = Bytes::from_static(b"{}");
             return Some(Self { name, arguments });

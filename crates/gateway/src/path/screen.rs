@@ -4,7 +4,7 @@
 use countersign_classify::{OnError, Origin, Outcome};
 use countersign_config::Config;
 use countersign_inspect::config::Posture;
-use countersign_inspect::{Examined, Finding, Screened, Screening, Severity, Stage};
+use countersign_inspect::{ClassifierFinding, Examined, Finding, Screening, Severity, Stage};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -63,7 +63,7 @@ fn unavailable(config: &Config, names: &[String]) -> Screening {
         };
         let rule = format!("classifier.{name}.error");
         let finding = Finding::new(Stage::Classify, rule, Severity::Info).detail("not set up");
-        Some(Screened { finding, action })
+        Some(ClassifierFinding { finding, action })
     });
     Screening::done(failed.collect())
 }

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use countersign_client::Known;
+use countersign_client::KnownEras;
 use countersign_client::Supervisor;
 use countersign_client::Upstream;
 
 /// Every server that runs or is about to end.
 #[derive(Debug)]
 pub(crate) struct Fleet {
-    pub(crate) known: Known,
+    pub(crate) known: KnownEras,
     running: Mutex<Running>,
 }
 
@@ -30,7 +30,7 @@ impl Fleet {
     /// No servers yet; what their eras were is read from the data directory. Blocks, shortly.
     pub(crate) fn new(data_dir: &Path) -> Self {
         Self {
-            known: Known::read(data_dir),
+            known: KnownEras::read(data_dir),
             running: Mutex::default(),
         }
     }

@@ -34,7 +34,7 @@ impl Lists {
         let pages = known
             .entry((server.to_owned(), method.as_str()))
             .or_default();
-        let cursor = *Digest::of(cursor).as_bytes();
+        let cursor = *Digest::sha256(cursor).as_bytes();
         if pages.len() >= MAX_PAGES && !pages.contains_key(&cursor) {
             pages.clear();
         }
@@ -55,7 +55,7 @@ mod tests {
                 server,
                 method,
                 cursor.as_bytes(),
-                Digest::of(page.as_bytes()),
+                Digest::sha256(page.as_bytes()),
             )
         };
         assert!(is_news("a", Method::ListPrompts, "", "one"));
@@ -76,7 +76,7 @@ mod tests {
                 "a",
                 Method::ListPrompts,
                 cursor.as_bytes(),
-                Digest::of(b"page"),
+                Digest::sha256(b"page"),
             );
         }
         let known = lists.known.lock().expect("not poisoned");

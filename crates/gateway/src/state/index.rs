@@ -44,7 +44,7 @@ pub(crate) struct Posting {
 
 impl Index {
     /// An index of a server's tools.
-    pub(crate) fn of(tools: &[Arc<Tool>]) -> Self {
+    pub(crate) fn from_tools(tools: &[Arc<Tool>]) -> Self {
         let mut index = Self::default();
         for (place, tool) in (0..).zip(tools) {
             let mut weights: HashMap<String, f32> = HashMap::new();
@@ -125,7 +125,7 @@ mod tests {
             let entry = Entry::read(Bytes::from_static(text.as_bytes())).expect("a tool");
             Arc::new(Tool::capture(entry, "files", 1, Policy::default()))
         };
-        Index::of(&tools.iter().map(tool).collect::<Vec<_>>())
+        Index::from_tools(&tools.iter().map(tool).collect::<Vec<_>>())
     }
 
     #[test]

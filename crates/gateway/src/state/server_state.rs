@@ -26,7 +26,7 @@ impl ServerState {
     pub(crate) const WORDS: [&str; 5] = ["up", "starting", "failing", "stopped", "disabled"];
 
     /// How a server of the configuration is; `running` is the one of its name, if it was started.
-    pub(crate) fn of(configured: &config::Server, running: Option<&Server>) -> Self {
+    pub(crate) fn new(configured: &config::Server, running: Option<&Server>) -> Self {
         if !configured.enabled {
             return Self::Disabled;
         }

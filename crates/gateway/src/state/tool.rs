@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use countersign_inspect::config::Advertise;
 use countersign_inspect::{ClientEra, Contract, Declaration, Listing, Policy, Router};
-use countersign_tape::{Edits, Hard, Place, Span, quote, scan};
+use countersign_tape::{Edits, Place, ScanLimits, Span, quote, scan};
 use countersign_wire::MirroredArguments;
 
 use super::entry::Entry;
@@ -62,7 +62,7 @@ impl Tool {
         // Tools of HTTP servers whose header marks are invalid were left out of the list before.
         let mirrored = entry
             .input_schema()
-            .and_then(|schema| MirroredArguments::of(schema).ok());
+            .and_then(|schema| MirroredArguments::from_schema(schema).ok());
         let raw = entry.raw.clone();
         let name = entry.name;
         let listing = shown(&raw, &name, &policy);
@@ -220,7 +220,7 @@ impl Tool {
 /// A declaration as it may be shown: its name and a schema that takes everything, if the whole of it would make the list
 /// too deep for its readers.
 fn shown(raw: &Bytes, name: &str, policy: &Policy) -> Listing {
-    let hard = Hard {
+    let hard = ScanLimits {
         max_bytes: usize::MAX,
         max_depth: policy.max_message_depth.saturating_sub(AROUND),
     };

@@ -26,7 +26,7 @@ impl Tools {
             .map(|(index, tool)| (tool.name().to_owned(), index))
             .collect();
         Self {
-            index: Index::of(&all),
+            index: Index::from_tools(&all),
             all,
             by_name,
             fresh,

@@ -75,7 +75,7 @@ impl Following {
             data_dir: Some(folder.path().join("data")),
             ..Overrides::default()
         };
-        let opened = Source::of(&located, flags).open();
+        let opened = Source::from_located(&located, flags).open();
         let gateway = Gateway::start(opened.expect("a configuration")).await;
         let gateway = gateway.expect("the gateway starts");
         gateway.settled().await;

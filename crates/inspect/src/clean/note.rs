@@ -6,7 +6,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use countersign_sanitise::Sanitiser;
-use countersign_tape::{Edits, Envelope, Hard, Kind, Member, Span, members, scan};
+use countersign_tape::{Edits, Envelope, Kind, Member, ScanLimits, Span, members, scan};
 
 use crate::clean::renamed;
 use crate::json::splice::splice;
@@ -82,7 +82,7 @@ impl Note {
         token: Option<&[u8]>,
         policy: &NotePolicy,
     ) -> Option<Self> {
-        let hard = Hard {
+        let hard = ScanLimits {
             max_bytes: MAX_NOTE_BYTES,
             max_depth: policy.max_message_depth,
         };

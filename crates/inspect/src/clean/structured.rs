@@ -73,7 +73,7 @@ impl Cleaner<'_> {
                 block: None,
                 string,
             };
-            let fate = Fate::of(
+            let fate = Fate::new(
                 carrier,
                 self.sanitiser.settings().structured,
                 mode,
@@ -109,7 +109,7 @@ enum Fate {
 }
 
 impl Fate {
-    fn of(carrier: Carrier, setting: Structured, mode: Mode, cleaned: &Cleaned<'_>) -> Self {
+    fn new(carrier: Carrier, setting: Structured, mode: Mode, cleaned: &Cleaned<'_>) -> Self {
         let is_key = carrier == Carrier::StructuredKey;
         match setting {
             Structured::Block => Self::Refuse,

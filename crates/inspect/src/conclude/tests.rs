@@ -2,8 +2,9 @@ use bytes::Bytes;
 
 use crate::config::{OutputValidation, Posture};
 use crate::{
-    ClientEra, Contract, Decision, Declaration, Finding, Inspected, Mode, Policy, RawReply,
-    Screened, Screening, Severity, Skipped, Source, Stage, ToolName, examine, examine_arguments,
+    ClassifierFinding, ClientEra, Contract, Decision, Declaration, Finding, Inspected, Mode,
+    Policy, RawReply, Screening, Severity, SkipReason, Source, Stage, ToolName, examine,
+    examine_arguments,
 };
 
 const ID: &str = r#"{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"]}"#;
@@ -30,7 +31,7 @@ fn inspect_with(output: OutputValidation, schema: &str, result: &str) -> Inspect
         ..Policy::default()
     };
     let raw = RawReply::new(result.to_owned(), Source::default());
-    examine(raw, &contract(schema), &policy).conclude(Screening::skipped(Skipped::NotConfigured))
+    examine(raw, &contract(schema), &policy).conclude(Screening::skipped(SkipReason::NotConfigured))
 }
 
 fn reason(schema: &str, result: &str) -> String {
@@ -139,7 +140,7 @@ fn what_an_agent_reads_about_its_own_arguments() {
 fn a_classifier_reports_or_blocks_as_its_operator_says() {
     let screened = |action| {
         let finding = Finding::new(Stage::Classify, "classifier.local", Severity::Attack);
-        Screening::done(vec![Screened { finding, action }])
+        Screening::done(vec![ClassifierFinding { finding, action }])
     };
     let conclude = |action| {
         let policy = Policy::default();
@@ -187,8 +188,8 @@ fn what_was_blocked_cannot_be_read() {
 #[test]
 fn an_answer_of_our_own_is_one_error_text() {
     let refusal = crate::Refusal::TimedOut { after_ms: 1500 };
-    let legacy = Inspected::authored(refusal, ClientEra::Legacy);
+    let legacy = Inspected::from_refusal(refusal, ClientEra::Legacy);
     insta::assert_snapshot!(String::from_utf8_lossy(&legacy.message(&Bytes::from_static(b"7")).into_bytes()), @r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"the tool's server did not answer within 1500 ms; the call may have run, so check before you repeat it"}],"isError":true}}"#);
-    let modern = Inspected::authored(refusal, ClientEra::Modern);
+    let modern = Inspected::from_refusal(refusal, ClientEra::Modern);
     insta::assert_snapshot!(String::from_utf8_lossy(&modern.emitted().into_bytes()), @r#"{"resultType":"complete","content":[{"type":"text","text":"the tool's server did not answer within 1500 ms; the call may have run, so check before you repeat it"}],"isError":true}"#);
 }

@@ -127,14 +127,14 @@ pub(crate) fn respond(id: &Bytes, result: Segments) -> Segments {
 
 #[cfg(test)]
 mod tests {
-    use countersign_tape::{Hard, scan};
+    use countersign_tape::{ScanLimits, scan};
 
     use super::*;
 
     #[test]
     fn an_upstreams_failure_is_known_in_both_forms() {
         let failed = |text: &'static str| {
-            let envelope = scan(text.as_bytes(), &Hard::default()).unwrap();
+            let envelope = scan(text.as_bytes(), &ScanLimits::default()).unwrap();
             Original::new(Bytes::from_static(text.as_bytes()), Some(&envelope)).is_error
         };
         assert!(failed(r#"{"id":1,"error":{"code":1,"message":"x"}}"#));

@@ -8,7 +8,7 @@ use countersign_sanitise::{Attribution, Cleaned, Nonce, NonceSource, Sanitiser, 
 use countersign_tape::{Edits, Span};
 
 use crate::clean::{Cleaning, Passage, TextLocation, text_finding};
-use crate::emit::noise::Noise;
+use crate::emit::randomness::Randomness;
 use crate::json::splice::splice;
 use crate::policy::sanitisation::Sanitisation;
 use crate::verdict::explained::ExplainedFinding;
@@ -42,13 +42,13 @@ pub(crate) fn wrap_texts(
     bytes: &[u8],
     sanitisation: &Sanitisation,
     cleaning: Option<&Cleaning>,
-    noise: &dyn Noise,
+    randomness: &dyn Randomness,
 ) -> WrappedTexts {
     let mut wrapped = WrappedTexts::default();
     let Some((sanitiser, cleaning)) = sanitisation.sanitiser().zip(cleaning) else {
         return wrapped;
     };
-    let writer = BoundaryWriter::new(sanitiser, cleaning, noise);
+    let writer = BoundaryWriter::new(sanitiser, cleaning, randomness);
     for passage in &cleaning.passages {
         let original = passage.string.string(bytes).unwrap_or_default();
         match writer.passage(passage, &original, &mut wrapped.found) {
@@ -67,7 +67,7 @@ pub(crate) fn wrap_moved_value(
     text: &str,
     sanitisation: &Sanitisation,
     cleaning: Option<&Cleaning>,
-    noise: &dyn Noise,
+    randomness: &dyn Randomness,
     found: &mut Vec<ExplainedFinding>,
 ) -> String {
     let Some(sanitiser) = sanitisation.sanitiser() else {
@@ -92,7 +92,7 @@ pub(crate) fn wrap_moved_value(
     let Some(cleaning) = cleaning else {
         return cleaned.into_owned();
     };
-    let writer = BoundaryWriter::new(sanitiser, cleaning, noise);
+    let writer = BoundaryWriter::new(sanitiser, cleaning, randomness);
     writer
         .wrapped(&cleaned)
         .unwrap_or_else(|refused| {
@@ -156,18 +156,22 @@ impl Changes {
 struct BoundaryWriter<'a> {
     sanitiser: &'a Sanitiser,
     from: Attribution<'a>,
-    noise: &'a dyn Noise,
+    randomness: &'a dyn Randomness,
 }
 
 impl<'a> BoundaryWriter<'a> {
-    fn new(sanitiser: &'a Sanitiser, cleaning: &'a Cleaning, noise: &'a dyn Noise) -> Self {
+    fn new(
+        sanitiser: &'a Sanitiser,
+        cleaning: &'a Cleaning,
+        randomness: &'a dyn Randomness,
+    ) -> Self {
         Self {
             sanitiser,
             from: Attribution {
                 server: cleaning.tool.server().unwrap_or_default(),
                 tool: cleaning.tool.tool(),
             },
-            noise,
+            randomness,
         }
     }
 
@@ -222,9 +226,9 @@ impl<'a> BoundaryWriter<'a> {
 
     fn nonce(&self, text: &str, attempt: u8) -> Option<Nonce> {
         match self.sanitiser.settings().nonce {
-            NonceSource::Random => self.noise.fresh().map(Nonce::new),
+            NonceSource::Random => self.randomness.fresh().map(Nonce::new),
             NonceSource::Keyed => {
-                let secret = self.noise.secret()?;
+                let secret = self.randomness.secret()?;
                 Some(Nonce::keyed(&secret, &self.from, text, attempt))
             }
         }

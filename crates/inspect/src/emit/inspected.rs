@@ -50,7 +50,7 @@ impl fmt::Debug for Inspected {
 
 impl Inspected {
     /// An answer of our own. It holds nothing an upstream wrote.
-    pub fn authored(refusal: Refusal, client: ClientEra) -> Self {
+    pub fn from_refusal(refusal: Refusal, client: ClientEra) -> Self {
         Self {
             refusal: Some(refusal),
             ..Self::ours(Decision::Allowed, &refusal.to_string(), client)
@@ -64,12 +64,12 @@ impl Inspected {
         Self {
             body: Body::Authored(authored::error_result(&text, client)),
             answer: Some(text),
-            ..Self::authored(Refusal::UnknownTool, client)
+            ..Self::from_refusal(Refusal::UnknownTool, client)
         }
     }
 
     /// An answer about the tools there are: one text block, and nothing that was not admitted.
-    pub fn listed(listing: &Listing, client: ClientEra) -> Self {
+    pub fn from_listing(listing: &Listing, client: ClientEra) -> Self {
         let text = String::from_utf8_lossy(listing.bytes());
         Self {
             body: Body::Authored(authored::text_result(&text, client)),
@@ -100,7 +100,7 @@ impl Inspected {
     }
 
     /// Whether the answer is in our own words: a refusal, a block, or what a listing says.
-    pub fn is_ours(&self) -> bool {
+    pub fn is_authored(&self) -> bool {
         matches!(self.body, Body::Authored(_))
     }
 
@@ -133,7 +133,7 @@ impl Inspected {
     /// was, what was found and whether it helps to call again.
     pub fn answer(&self) -> Option<&str> {
         let answer = self.answer.as_deref().or(self.reason());
-        answer.filter(|_| self.is_ours())
+        answer.filter(|_| self.is_authored())
     }
 
     /// Units of work the schema cost.
@@ -142,7 +142,7 @@ impl Inspected {
     }
 
     /// The schema in force, if the tool declares one.
-    pub fn judged_by(&self) -> Option<SchemaVersion> {
+    pub fn schema_version(&self) -> Option<SchemaVersion> {
         self.judged_by
     }
 
@@ -153,7 +153,7 @@ impl Inspected {
 
     /// Whether the upstream answered with a JSON-RPC error, which is passed on.
     pub fn is_rpc_error(&self) -> bool {
-        self.original.is_error && self.original.result.is_none() && !self.is_ours()
+        self.original.is_error && self.original.result.is_none() && !self.is_authored()
     }
 
     /// How many bytes arrived.
@@ -163,19 +163,19 @@ impl Inspected {
 
     /// SHA-256 of everything that arrived.
     pub fn received_digest(&self) -> Digest {
-        Digest::of(&self.original.bytes)
+        Digest::sha256(&self.original.bytes)
     }
 
     /// SHA-256 of the result as received, without the envelope around it; nothing if there is none.
     pub fn result_digest(&self) -> Option<Digest> {
         let result = self.original.result?;
-        Some(Digest::of(result.bytes(&self.original.bytes)))
+        Some(Digest::sha256(result.bytes(&self.original.bytes)))
     }
 
     /// Length and SHA-256 of `structuredContent` as received, even if it was blocked.
     pub fn structured_digest(&self) -> Option<(u64, Digest)> {
         let value = self.original.structured()?;
-        Some((value.len() as u64, Digest::of(value)))
+        Some((value.len() as u64, Digest::sha256(value)))
     }
 
     /// Whether what leaves differs from what arrived.

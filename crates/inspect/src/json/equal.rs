@@ -83,7 +83,8 @@ fn by_name(left: &Tape<'_>, a: u32, right: &Tape<'_>, b: u32) -> Ordering {
 }
 
 fn same_number(left: &str, right: &str) -> bool {
-    left == right || matches!((Number::of(left), Number::of(right)), (Some(a), Some(b)) if a == b)
+    left == right
+        || matches!((Number::parse(left), Number::parse(right)), (Some(a), Some(b)) if a == b)
 }
 
 /// A number as sign, significant digits and exponent, so that equal values are equal structs.
@@ -96,7 +97,7 @@ struct Number {
 
 impl Number {
     /// `None` if the exponent does not fit: such a number equals only its own spelling.
-    fn of(text: &str) -> Option<Self> {
+    fn parse(text: &str) -> Option<Self> {
         let (negative, text) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
             None => (false, text),

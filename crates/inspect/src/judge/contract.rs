@@ -60,7 +60,7 @@ impl Declaration {
     /// Reads one element of a tool list. Only `name`, `inputSchema` and `outputSchema` are
     /// read; [`capture`](Self::capture) checks whether the schemas can be enforced.
     pub fn read(tool: &[u8]) -> Result<Self, Error> {
-        let object = countersign_tape::scan(tool, &countersign_tape::Hard::default())
+        let object = countersign_tape::scan(tool, &countersign_tape::ScanLimits::default())
             .map_err(|_| Error::declaration("not JSON"))?;
         if object.kind() != Kind::Object {
             return Err(Error::declaration("not an object"));

@@ -56,12 +56,12 @@ impl MessageKind {
 
 #[cfg(test)]
 mod tests {
-    use countersign_tape::{Hard, scan};
+    use countersign_tape::{ScanLimits, scan};
 
     use super::*;
 
     fn cut(kind: MessageKind, text: &str) -> String {
-        let envelope = scan(text.as_bytes(), &Hard::default()).unwrap();
+        let envelope = scan(text.as_bytes(), &ScanLimits::default()).unwrap();
         let mut edits = Edits::new(text.as_bytes());
         kind.cut_foreign_members(text.as_bytes(), envelope.root(), &mut edits);
         assert_eq!(kind.has_foreign_members(&envelope), !edits.is_empty());

@@ -2,7 +2,9 @@
 //! mode, because the gateway would not know what it forwards: too large, too deep, not UTF-8, not
 //! JSON, the wrong id, or a repeated member that the gateway interprets.
 
-use countersign_tape::{Envelope, Hard, Keep, Kept, Kind, Member, Scan, ScanError, Shelf, Span};
+use countersign_tape::{
+    Envelope, Keep, Kept, Kind, Member, Scan, ScanError, ScanLimits, Shelf, Span,
+};
 
 use crate::open::reply::{Framing, Source};
 use crate::policy::Policy;
@@ -36,7 +38,7 @@ pub(crate) fn open<'a, 'e>(
     (keep, shelf): (Keep, &mut Shelf),
     envelope: &'e mut Envelope,
 ) -> Result<OpenedReply<'a, 'e>, Box<ExplainedFinding>> {
-    let hard = Hard {
+    let hard = ScanLimits {
         max_bytes: policy.max_message_bytes,
         max_depth: policy.max_message_depth,
     };

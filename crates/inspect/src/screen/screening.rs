@@ -7,7 +7,7 @@ use crate::verdict::Finding;
 /// Why no classifier saw a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Skipped {
+pub enum SkipReason {
     /// None is configured for this tool.
     NotConfigured,
     /// The result has no free text.
@@ -18,7 +18,7 @@ pub enum Skipped {
 
 /// One classifier's finding and what its operator wants done about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Screened {
+pub struct ClassifierFinding {
     /// What it found.
     pub finding: Finding,
     /// `Block`, or `Allow` to record only.
@@ -28,13 +28,13 @@ pub struct Screened {
 /// The classifiers' part of a verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Screening {
-    pub(crate) screened: Vec<Screened>,
-    skipped: Option<Skipped>,
+    pub(crate) screened: Vec<ClassifierFinding>,
+    skipped: Option<SkipReason>,
 }
 
 impl Screening {
     /// No classifier was asked.
-    pub fn skipped(why: Skipped) -> Self {
+    pub fn skipped(why: SkipReason) -> Self {
         Self {
             screened: Vec::new(),
             skipped: Some(why),
@@ -42,7 +42,7 @@ impl Screening {
     }
 
     /// Classifiers were asked; these are their findings, possibly none.
-    pub fn done(screened: Vec<Screened>) -> Self {
+    pub fn done(screened: Vec<ClassifierFinding>) -> Self {
         Self {
             screened,
             skipped: None,
@@ -50,7 +50,7 @@ impl Screening {
     }
 
     /// Why no classifier was asked, if none was.
-    pub fn why_skipped(&self) -> Option<Skipped> {
+    pub fn skip_reason(&self) -> Option<SkipReason> {
         self.skipped
     }
 }

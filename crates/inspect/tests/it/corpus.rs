@@ -8,7 +8,7 @@ use countersign_inspect::config::{
 };
 use countersign_inspect::{
     ClientEra, Contract, Decision, Declaration, Finding, Framing, Inspected, Mode, Policy,
-    RawReply, Report, Sanitisation, Screening, Skipped, Source, ToolName, examine,
+    RawReply, Report, Sanitisation, Screening, SkipReason, Source, ToolName, examine,
     examine_arguments,
 };
 use libtest_mimic::{Failed, Trial};
@@ -158,7 +158,7 @@ fn inspect(case: &Case, bytes: Vec<u8>, contract: &Contract, policy: &Policy) ->
         assert_eq!(source.framing, Framing::Message);
     }
     let examined = examine(RawReply::new(bytes, source), contract, policy);
-    examined.conclude(Screening::skipped(Skipped::NotConfigured))
+    examined.conclude(Screening::skipped(SkipReason::NotConfigured))
 }
 
 struct Seen<'a> {

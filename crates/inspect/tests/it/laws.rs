@@ -4,7 +4,7 @@ use bytes::Bytes;
 use countersign_inspect::config::OutputValidation;
 use countersign_inspect::{
     ClientEra, Decision, Declaration, Inspected, Mode, Overrides, Policy, RawReply, Sanitisation,
-    Screening, Skipped, Source, ToolName, decide, examine,
+    Screening, SkipReason, Source, ToolName, decide, examine,
 };
 use libtest_mimic::{Failed, Trial};
 use proptest::collection::vec;
@@ -87,7 +87,7 @@ fn inspect(schema: &str, result: &str, policy: &Policy) -> Inspected {
         &contract,
         policy,
     )
-    .conclude(Screening::skipped(Skipped::NotConfigured))
+    .conclude(Screening::skipped(SkipReason::NotConfigured))
 }
 
 /// A structured value, the schema it conforms to, and a result around it.

@@ -7,8 +7,9 @@ use std::io::Write as _;
 
 use countersign_inspect::config::{OutputSanitisation, RawOutputSanitisation};
 use countersign_inspect::{
-    ClientEra, Contract, Decision, Declaration, Examined, Inspected, Listing, Mode, Noise, Note,
-    NotePolicy, Policy, RawReply, Sanitisation, Screening, Skipped, Source, ToolName, examine,
+    ClientEra, Contract, Decision, Declaration, Examined, Inspected, Listing, Mode, Note,
+    NotePolicy, Policy, Randomness, RawReply, Sanitisation, Screening, SkipReason, Source,
+    ToolName, examine,
 };
 use libtest_mimic::{Failed, Trial};
 use serde_json::{Value, json};
@@ -64,7 +65,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 /// Counts up, so that tests are the same every time.
 struct Counter(std::cell::Cell<u8>);
 
-impl Noise for Counter {
+impl Randomness for Counter {
     fn fresh(&self) -> Option<[u8; 16]> {
         self.0.set(self.0.get().wrapping_add(1));
         Some([self.0.get(); 16])
@@ -104,7 +105,7 @@ fn examined(message: &str, policy: &Policy) -> Examined {
 }
 
 fn inspect(message: &str, policy: &Policy) -> Inspected {
-    let skipped = Screening::skipped(Skipped::NotConfigured);
+    let skipped = Screening::skipped(SkipReason::NotConfigured);
     examined(message, policy).conclude_with(skipped, &counter())
 }
 
@@ -452,7 +453,7 @@ fn one_boundary_pair() -> Result<(), Failed> {
             let result = json!({"content":[{"type":"text","text":content},{"type":"resource","resource":{"uri":"file:///a","text":content}}]});
             let contract = Contract::undeclared(ToolName::on_server(name, name));
             let raw = RawReply::new(result.to_string(), Source::default());
-            let skipped = Screening::skipped(Skipped::NotConfigured);
+            let skipped = Screening::skipped(SkipReason::NotConfigured);
             let inspected = examine(raw, &contract, &policy).conclude_with(skipped, &counter());
             let left: Value = serde_json::from_slice(&inspected.emitted().into_bytes())?;
             for text in [
@@ -518,8 +519,8 @@ fn no_guessable_boundary() -> Result<(), Failed> {
         r#"{"wrap":"delimit"}"#,
         r#"{"wrap":"delimit","nonce":"keyed"}"#,
     ] {
-        let inspected =
-            examined(result, &policy(block)).conclude(Screening::skipped(Skipped::NotConfigured));
+        let inspected = examined(result, &policy(block))
+            .conclude(Screening::skipped(SkipReason::NotConfigured));
         assert_eq!(inspected.decision(), Decision::Blocked);
         assert_eq!(
             inspected.reason(),
@@ -599,8 +600,8 @@ fn revalidated() -> Result<(), Failed> {
             format!(r#"{{"content":[],"structuredContent":{value}}}"#),
             Source::default(),
         );
-        let inspected =
-            examine(raw, &contract, &policy).conclude(Screening::skipped(Skipped::NotConfigured));
+        let inspected = examine(raw, &contract, &policy)
+            .conclude(Screening::skipped(SkipReason::NotConfigured));
         let rules = inspected.findings().iter().map(|finding| &*finding.rule);
         let breaks = rules.filter(|rule| rule.starts_with("schema.")).count();
         let value = inspected.structured_text().map(str::to_owned);

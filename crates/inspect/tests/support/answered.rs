@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use countersign_inspect::config::{Egress, GuardScope, OutputValidation, Posture, Tolerance};
 use countersign_inspect::{
-    ClientEra, Contract, Decision, Declaration, Era, Mode, Policy, RawReply, Screening, Skipped,
+    ClientEra, Contract, Decision, Declaration, Era, Mode, Policy, RawReply, Screening, SkipReason,
     Source, ToolName, examine, examine_arguments,
 };
 
@@ -28,7 +28,7 @@ fn keeps_its_promises(reply: &[u8], era: Era, contract: &Contract, policy: &Poli
     let raw = RawReply::new(reply.to_vec(), Source::new(era));
     let examined = examine(raw, contract, policy);
     let (provisional, texts) = (examined.decision(), examined.texts().len());
-    let inspected = examined.conclude(Screening::skipped(Skipped::NotConfigured));
+    let inspected = examined.conclude(Screening::skipped(SkipReason::NotConfigured));
     assert_eq!(inspected.decision(), provisional);
     if inspected.decision() == Decision::Blocked {
         assert_eq!(texts, 0);
@@ -37,7 +37,7 @@ fn keeps_its_promises(reply: &[u8], era: Era, contract: &Contract, policy: &Poli
         assert_eq!(inspected.emitted().into_bytes(), reply);
     }
     let message = inspected.message(&Bytes::from_static(b"1")).into_bytes();
-    assert!(countersign_tape::scan(&message, &countersign_tape::Hard::default()).is_ok());
+    assert!(countersign_tape::scan(&message, &countersign_tape::ScanLimits::default()).is_ok());
 }
 
 /// One of two, as a bit of the choice says.

@@ -64,7 +64,7 @@ pub struct Comparison {
 impl Baseline {
     /// Everything a run found that would be shown, and what `older` knows about tools that were
     /// not reached.
-    pub fn of(run: &Run, older: Option<&Self>) -> Self {
+    pub fn from_run(run: &Run, older: Option<&Self>) -> Self {
         let mut entries: Vec<Entry> = run
             .findings
             .iter()

@@ -79,7 +79,7 @@ fn seen(exchange: &Exchange, judgement: Option<&Judgement>) -> Seen {
 }
 
 fn accepted(intent: &Intent) -> Sighting {
-    let mut sighting = Sighting::of(What::Site(Site::Accepted));
+    let mut sighting = Sighting::new(What::Site(Site::Accepted));
     if let Intent::Invalid { keyword, pointer } = intent {
         sighting.keyword_location = Some(keyword.clone());
         sighting.instance_pointer = Some(pointer.clone());
@@ -89,7 +89,7 @@ fn accepted(intent: &Intent) -> Sighting {
 }
 
 fn wrong(rule: &'static oracle::Rule, seen: Seen, judgement: Option<&Judgement>) -> Sighting {
-    let mut sighting = Sighting::of(What::Rule(rule)).detail(rule.says);
+    let mut sighting = Sighting::new(What::Rule(rule)).detail(rule.says);
     if let Seen::Error(code) = seen {
         sighting.actual = Some(code.to_string());
     }
@@ -106,7 +106,7 @@ fn wrong(rule: &'static oracle::Rule, seen: Seen, judgement: Option<&Judgement>)
 pub(crate) fn of_violation(violation: &Violation) -> Vec<Sighting> {
     let what = What::Site(violation.site);
     if violation.findings.is_empty() {
-        return vec![Sighting::of(what)];
+        return vec![Sighting::new(what)];
     }
     let of = |finding: &Finding| Sighting {
         what,
@@ -125,7 +125,7 @@ fn refusal(case: &Case, texts: &[String]) -> Vec<Sighting> {
     let sent = case.arguments.to_string();
     if let Some(leak) = leak(texts, &sent) {
         let detail = format!("a refusal shows a {}", leak.as_str());
-        found.push(Sighting::of(What::Rule(&oracle::LEAK)).detail(detail));
+        found.push(Sighting::new(What::Rule(&oracle::LEAK)).detail(detail));
     }
     let named = match &case.intent {
         Intent::Invalid { pointer, .. } => {
@@ -137,12 +137,13 @@ fn refusal(case: &Case, texts: &[String]) -> Vec<Sighting> {
         _ => true,
     };
     if !named {
-        found.push(Sighting::of(What::Rule(&oracle::UNNAMED)).detail(oracle::UNNAMED.says));
+        found.push(Sighting::new(What::Rule(&oracle::UNNAMED)).detail(oracle::UNNAMED.says));
     }
     found
 }
 
 fn request_id(message: &[u8]) -> Option<String> {
-    let envelope = countersign_tape::scan(message, &countersign_tape::Hard::default()).ok()?;
+    let envelope =
+        countersign_tape::scan(message, &countersign_tape::ScanLimits::default()).ok()?;
     Some(String::from_utf8_lossy(envelope.id()?.bytes(message)).into_owned())
 }

@@ -55,7 +55,7 @@ const SIGNATURES: [(&str, Family); 3] = [
 
 impl Family {
     /// Reads the family out of the answer to a call of an unknown tool.
-    pub fn of(texts: &[String]) -> Self {
+    pub fn from_texts(texts: &[String]) -> Self {
         let says = |phrase: &str| texts.iter().any(|text| text.contains(phrase));
         let mut known = SIGNATURES.iter().filter(|(phrase, _)| says(phrase));
         known.next().map(|(_, family)| *family).unwrap_or_default()
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn families_show_themselves() {
-        let of = |text: &str| Family::of(&[text.to_owned()]);
+        let of = |text: &str| Family::from_texts(&[text.to_owned()]);
         assert_eq!(of("MCP error -32602: Tool x not found"), Family::TypeScript);
         assert_eq!(of("Unknown tool: x"), Family::Python);
         assert_eq!(of("no such tool"), Family::Unknown);

@@ -87,7 +87,7 @@ pub(crate) struct Sighting {
 }
 
 impl Sighting {
-    pub(crate) fn of(what: What) -> Self {
+    pub(crate) fn new(what: What) -> Self {
         Self {
             what,
             keyword_location: None,

@@ -119,7 +119,7 @@ impl<'s> Runner<'s> {
                 continue;
             }
             let declared: Value = serde_json::from_slice(&tool.raw).unwrap_or_default();
-            let hints = Hints::of(&declared);
+            let hints = Hints::from_declaration(&declared);
             let refused = safety::admit(&tool.name, hints, &self.settings.allow).err();
             let subject = Subject::new(&tool.name, &declared, hints, refused);
             let digest = subject.digest();
@@ -236,7 +236,7 @@ impl<'s> Runner<'s> {
         let took = exchange.done.saturating_duration_since(exchange.sent);
         if exchange.reply.is_ok() && took > self.settings.timeout {
             examined.is_slow = true;
-            let slow = Sighting::of(What::Rule(&oracle::SLOW)).detail(oracle::SLOW.says);
+            let slow = Sighting::new(What::Rule(&oracle::SLOW)).detail(oracle::SLOW.says);
             examined.sightings.push(slow);
         }
         Ok(examined)
@@ -323,7 +323,7 @@ pub(crate) fn schema_digest(declared: &Value) -> String {
         .iter()
         .map(|one| one.map(Value::to_string).unwrap_or_default())
         .collect();
-    Digest::of(text.join("\n").as_bytes()).to_string()
+    Digest::sha256(text.join("\n").as_bytes()).to_string()
 }
 
 #[cfg(test)]

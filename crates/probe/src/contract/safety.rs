@@ -28,7 +28,7 @@ pub struct Hints {
 
 impl Hints {
     /// Reads the annotations of a declaration.
-    pub fn of(declaration: &Value) -> Self {
+    pub fn from_declaration(declaration: &Value) -> Self {
         let hint = |name: &str| declaration.get("annotations")?.get(name)?.as_bool();
         Self {
             read_only: hint("readOnlyHint"),
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     fn hints(json: &str) -> Hints {
-        Hints::of(&serde_json::from_str(json).unwrap())
+        Hints::from_declaration(&serde_json::from_str(json).unwrap())
     }
 
     #[test]

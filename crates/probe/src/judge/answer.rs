@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use countersign_tape::{Envelope, Hard, Kind, Member, elements, members, scan};
+use countersign_tape::{Envelope, Kind, Member, ScanLimits, elements, members, scan};
 
 /// The plain facts of a reply.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub struct Answer {
 impl Answer {
     /// Reads a JSON-RPC response, or a bare result. What is neither says nothing.
     pub fn read(bytes: &[u8]) -> Self {
-        let Ok(envelope) = scan(bytes, &Hard::default()) else {
+        let Ok(envelope) = scan(bytes, &ScanLimits::default()) else {
             return Self::default();
         };
         if envelope.get(Member::JsonRpc).is_some() {
@@ -32,7 +32,7 @@ impl Answer {
         // A bare result, read as if it stood in a response.
         let framed = [&br#"{"jsonrpc":"2.0","result":"#[..], bytes, b"}"].concat();
         let lead = framed.len() - bytes.len() - 1;
-        scan(&framed, &Hard::default()).map_or_else(
+        scan(&framed, &ScanLimits::default()).map_or_else(
             |_| Self::default(),
             |envelope| Self::of(&framed, &envelope, lead),
         )
@@ -69,7 +69,7 @@ impl Answer {
 /// The texts of a reply that a person or a model would read: an error's message, the text blocks
 /// of a result.
 pub fn texts(bytes: &[u8]) -> Vec<String> {
-    let Ok(envelope) = scan(bytes, &Hard::default()) else {
+    let Ok(envelope) = scan(bytes, &ScanLimits::default()) else {
         return vec![String::from_utf8_lossy(bytes).into_owned()];
     };
     let mut texts = Vec::new();

@@ -2,7 +2,7 @@
 //! leaves alone, each at its row of the policy table.
 
 use countersign_inspect::{
-    Contract, DeclaredSchema, Era, Examined, Finding, Screening, Severity, Skipped, Stage,
+    Contract, DeclaredSchema, Era, Examined, Finding, Screening, Severity, SkipReason, Stage,
 };
 use countersign_schema::{Fuel, Outcome};
 use countersign_tape::{Limits, Tape};
@@ -64,7 +64,7 @@ impl Judgement {
     }
 
     pub(super) fn read_findings(&mut self, examined: Examined) {
-        let inspected = examined.conclude(Screening::skipped(Skipped::NotConfigured));
+        let inspected = examined.conclude(Screening::skipped(SkipReason::NotConfigured));
         let mut mismatches = Vec::new();
         for finding in inspected.findings() {
             match (finding.stage, finding.rule.as_ref()) {
@@ -92,7 +92,7 @@ impl Judgement {
 
     /// Row 7: it conforms as long as formats are annotations, and not when they are asserted.
     pub(super) fn read_formats(&mut self, examined: Examined) {
-        let inspected = examined.conclude(Screening::skipped(Skipped::NotConfigured));
+        let inspected = examined.conclude(Screening::skipped(SkipReason::NotConfigured));
         let contract = inspected.findings().iter();
         let findings: Vec<Finding> = contract
             .filter(|finding| finding.rule.starts_with("schema."))

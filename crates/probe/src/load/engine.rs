@@ -171,7 +171,7 @@ impl Engine {
             let sample = Sample {
                 tool,
                 expect: call.expect,
-                times: CallTimes::of(&exchange, self.origin(), intended),
+                times: CallTimes::from_exchange(&exchange, self.origin(), intended),
                 result: match &exchange.reply {
                     Ok(Reply::Result(result)) => Some(result.clone()),
                     _ => None,

@@ -37,7 +37,7 @@ mod tests {
     use bytes::Bytes;
     use countersign_inspect::{
         ClientEra, Contract, Declaration, Era, Inspected, Mode, Policy, RawReply, Screening,
-        Skipped, Source, examine, examine_arguments,
+        SkipReason, Source, examine, examine_arguments,
     };
 
     use super::*;
@@ -68,7 +68,7 @@ mod tests {
         ] {
             let reply = RawReply::new(result.as_bytes().to_vec(), Source::new(Era::Modern));
             let examined = examine(reply, &contract, &policy);
-            let sent = examined.conclude(Screening::skipped(Skipped::NotConfigured));
+            let sent = examined.conclude(Screening::skipped(SkipReason::NotConfigured));
             assert_eq!(ended(&sent), "denied", "{result}: {:?}", sent.reason());
         }
         let input = examine_arguments(Some(b"{}"), &contract, &policy);
@@ -87,7 +87,7 @@ mod tests {
             (Refusal::Internal, "denied"),
         ];
         for (refusal, expected) in refusals {
-            let sent = Inspected::authored(refusal, ClientEra::Modern);
+            let sent = Inspected::from_refusal(refusal, ClientEra::Modern);
             assert_eq!(ended(&sent), expected, "{refusal}");
         }
         let unknown = Inspected::unknown_tool("files:raed now", ClientEra::Modern);

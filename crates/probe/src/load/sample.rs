@@ -35,7 +35,7 @@ pub(super) struct CallTimes {
 }
 
 impl CallTimes {
-    pub(super) fn of(exchange: &Exchange, origin: Instant, intended: Instant) -> Self {
+    pub(super) fn from_exchange(exchange: &Exchange, origin: Instant, intended: Instant) -> Self {
         let since = |later: Instant, earlier| later.saturating_duration_since(earlier);
         Self {
             intended: since(intended, origin),

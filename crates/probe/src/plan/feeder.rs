@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
-use countersign_tape::{Hard, Kind, Span, members, quote, scan};
+use countersign_tape::{Kind, ScanLimits, Span, members, quote, scan};
 use serde::Deserialize;
 use thiserror::Error;
 
@@ -116,7 +116,7 @@ fn jsonl(text: &str) -> Result<Vec<Row>, Wrong> {
         }
         let bytes = Bytes::copy_from_slice(line.as_bytes());
         let whole = Span::whole(&bytes);
-        let good = scan(&bytes, &Hard::default()).is_ok();
+        let good = scan(&bytes, &ScanLimits::default()).is_ok();
         if !good || whole.kind(&bytes) != Some(Kind::Object) {
             return Err((number + 1, "not a JSON object"));
         }

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use countersign_tape::{Hard, Kind, Span, escape_into, scan};
+use countersign_tape::{Kind, ScanLimits, Span, escape_into, scan};
 use thiserror::Error;
 use toml::Value;
 
@@ -63,7 +63,7 @@ impl Template {
 
     /// Arguments written as JSON, kept byte for byte but for references.
     pub(super) fn from_json(text: &str) -> Result<Self, TemplateError> {
-        scan(text.as_bytes(), &Hard::default()).map_err(|_| TemplateError::NotJson)?;
+        scan(text.as_bytes(), &ScanLimits::default()).map_err(|_| TemplateError::NotJson)?;
         let mut writer = Writer::default();
         let mut rest = text;
         // A quote that is not inside a string starts one; strings are scanned as a whole.

@@ -96,16 +96,17 @@ pub struct Times {
 impl From<&Histograms> for Figures {
     fn from(all: &Histograms) -> Self {
         Self {
-            response: Times::of(&all.response),
-            service: Times::of(&all.service),
-            first_event: (!all.first_event.is_empty()).then(|| Times::of(&all.first_event)),
+            response: Times::from_histogram(&all.response),
+            service: Times::from_histogram(&all.service),
+            first_event: (!all.first_event.is_empty())
+                .then(|| Times::from_histogram(&all.first_event)),
         }
     }
 }
 
 impl Times {
     /// The figures of a histogram of microseconds.
-    pub fn of(histogram: &Histogram<u64>) -> Self {
+    pub fn from_histogram(histogram: &Histogram<u64>) -> Self {
         if histogram.is_empty() {
             return Self::default();
         }

@@ -17,7 +17,7 @@ pub(crate) fn starred(pointer: &str) -> String {
 
 /// A short name for an identity: 32 hexadecimal digits.
 pub(crate) fn fingerprint(identity: &str) -> String {
-    let digest = Digest::of(identity.as_bytes()).to_string();
+    let digest = Digest::sha256(identity.as_bytes()).to_string();
     digest.chars().take(32).collect()
 }
 

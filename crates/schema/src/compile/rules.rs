@@ -35,7 +35,7 @@ impl<'a> Index<'a> {
         let uri = tape.string(value);
         match Dialect::from_uri(&uri) {
             Some(dialect) => Ok(with_formats(
-                Rules::of(dialect),
+                Rules::from_dialect(dialect),
                 self.settings().assert_formats,
             )),
             None => self.custom_rules(&uri),
@@ -55,7 +55,7 @@ impl<'a> Index<'a> {
             .ok_or_else(unknown)?;
         let Some(vocabulary) = tape.get(0, "$vocabulary") else {
             return Ok(with_formats(
-                Rules::of(parent),
+                Rules::from_dialect(parent),
                 self.settings().assert_formats,
             ));
         };

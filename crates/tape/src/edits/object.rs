@@ -68,7 +68,7 @@ fn last_member_end(original: &[u8], object: Span) -> Option<u32> {
     if skip_space(text, 0) == text.len() {
         return None;
     }
-    Some(inner.inner(Span::of(0, text.len())).end)
+    Some(inner.inner(Span::from_range(0, text.len())).end)
 }
 
 /// Patch away the members with these keys, each run of them with the comma that has become idle. Returns

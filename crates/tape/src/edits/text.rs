@@ -31,7 +31,7 @@ pub(super) fn patches(
             return Err(EditError::new(string.start, Reason::NotAString));
         };
         for piece in pieces(raw, group)? {
-            let inside = Span::of(piece.raw.start + 1, piece.raw.end + 1);
+            let inside = Span::from_range(piece.raw.start + 1, piece.raw.end + 1);
             patches.push(Patch {
                 span: string.inner(inside),
                 with: piece.with,

@@ -1,6 +1,6 @@
 //! What is JSON and what is not, for the tape and the scanner alike.
 
-use countersign_tape::{Hard, Limits, Tape, scan};
+use countersign_tape::{Limits, ScanLimits, Tape, scan};
 use proptest::prelude::*;
 use serde::de::IgnoredAny;
 
@@ -14,7 +14,7 @@ const LIMITS: Limits = Limits {
 /// The verdict of both readers, which must be the same.
 fn accepts(bytes: &[u8]) -> bool {
     let tape = Tape::parse(bytes, &LIMITS);
-    let envelope = scan(bytes, &Hard::default());
+    let envelope = scan(bytes, &ScanLimits::default());
     assert_eq!(
         tape.as_ref().map(|_| ()),
         envelope.as_ref().map(|_| ()),
@@ -178,7 +178,7 @@ fn invalid_utf8_is_told_apart() {
         let error = Tape::parse(bytes, &LIMITS).expect_err("not UTF-8");
         assert!(error.is_not_utf8() && !error.is_syntax(), "{bytes:?}");
         assert!(
-            scan(bytes, &Hard::default())
+            scan(bytes, &ScanLimits::default())
                 .expect_err("not UTF-8")
                 .is_not_utf8()
         );

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use countersign_tape::{Hard, Limits, Tape, compact, scan};
+use countersign_tape::{Limits, ScanLimits, Tape, compact, scan};
 use serde_json::Value;
 
 use crate::tape::agrees;
@@ -39,7 +39,7 @@ fn real_texts_read_as_the_oracle_reads_them_on_test_data() {
         match (&value, &tape) {
             (Ok(value), Ok(tape)) => {
                 assert!(agrees(tape, 0, value), "{}", path.display());
-                let envelope = scan(&bytes, &Hard::default()).expect("the same text");
+                let envelope = scan(&bytes, &ScanLimits::default()).expect("the same text");
                 assert_eq!(envelope.depth(), tape.depth(), "{}", path.display());
                 let line = compact(&bytes);
                 let short = Tape::parse(&line, &limits).expect("the same value");

@@ -1,15 +1,15 @@
 //! Envelopes: which members are found, where, and what is reported about them.
 
 use countersign_tape::{
-    Envelope, Hard, Keep, Kind, Limits, Member, Scan, ScanError, Shelf, Span, Tape, elements,
+    Envelope, Keep, Kind, Limits, Member, Scan, ScanError, ScanLimits, Shelf, Span, Tape, elements,
     members, scan,
 };
 
 fn read(text: &str) -> Envelope {
-    scan(text.as_bytes(), &Hard::default()).expect("valid JSON")
+    scan(text.as_bytes(), &ScanLimits::default()).expect("valid JSON")
 }
 
-fn scan_str(text: &str, hard: Hard) -> Result<Envelope, ScanError> {
+fn scan_str(text: &str, hard: ScanLimits) -> Result<Envelope, ScanError> {
     let shelf = &mut Shelf::default();
     let keep = Keep::default();
     let mut envelope = Envelope::new();
@@ -17,7 +17,7 @@ fn scan_str(text: &str, hard: Hard) -> Result<Envelope, ScanError> {
     Ok(envelope)
 }
 
-fn scan_result(text: &str, hard: Hard) -> Result<Envelope, ScanError> {
+fn scan_result(text: &str, hard: ScanLimits) -> Result<Envelope, ScanError> {
     let shelf = &mut Shelf::default();
     let keep = Keep::default();
     let mut envelope = Envelope::new();
@@ -108,7 +108,7 @@ fn an_error_gives_its_spans() {
 #[test]
 fn a_bare_result_is_its_own_result() {
     let text = r#" {"structuredContent":[[1]],"isError":0} "#;
-    let envelope = scan_result(text, Hard::default()).expect("valid JSON");
+    let envelope = scan_result(text, ScanLimits::default()).expect("valid JSON");
     assert_eq!(envelope.result(), Some(envelope.root()));
     assert_eq!(
         part(text, &envelope, Member::StructuredContent).as_deref(),
@@ -191,7 +191,7 @@ fn structured_content_depth_is_its_own() {
 fn hard_limits_hold() {
     let text = r#"{"result":{"structuredContent":[[1]]}}"#;
     for max_depth in 0..8 {
-        let hard = Hard {
+        let hard = ScanLimits {
             max_bytes: 1000,
             max_depth,
         };
@@ -200,7 +200,7 @@ fn hard_limits_hold() {
             Err(error) => assert!(error.is_too_deep() && max_depth < 5, "{max_depth}"),
         }
     }
-    let hard = Hard {
+    let hard = ScanLimits {
         max_bytes: text.len() - 1,
         max_depth: 100,
     };
@@ -237,7 +237,7 @@ fn great_depth_is_measured_on_a_small_stack() {
         }
         let swapped = mixed.replacen("]}", "}]", 1);
         assert!(
-            scan(swapped.as_bytes(), &Hard::default())
+            scan(swapped.as_bytes(), &ScanLimits::default())
                 .expect_err("crossed")
                 .is_syntax()
         );
@@ -321,7 +321,7 @@ fn strings_of_spans_are_decoded() {
 fn kept(text: &str, keep: Keep) -> (Envelope, Option<String>, Option<String>) {
     let mut shelf = Shelf::default();
     let mut scan = Scan {
-        hard: Hard::default(),
+        hard: ScanLimits::default(),
         keep,
         shelf: &mut shelf,
     };
@@ -405,7 +405,7 @@ fn a_top_level_member_that_json_rpc_does_not_know_is_noted() {
     }
     let mut shelf = Shelf::default();
     let mut scan = Scan {
-        hard: Hard::default(),
+        hard: ScanLimits::default(),
         keep: Keep::default(),
         shelf: &mut shelf,
     };

@@ -1,6 +1,6 @@
 //! What a tape says about a text: kinds, spans, counts, depth, pointers, reports.
 
-use countersign_tape::{Hard, Kind, Limits, Scratch, Tape, fingerprint, scan};
+use countersign_tape::{Kind, Limits, ScanLimits, Scratch, Tape, fingerprint, scan};
 use proptest::prelude::*;
 use serde_json::Value;
 
@@ -280,7 +280,7 @@ proptest! {
         if let Ok(value) = serde_json::from_str::<Value>(&text) {
             prop_assert!(agrees(&tape, 0, &value), "{}", text);
         }
-        let envelope = scan(text.as_bytes(), &Hard::default()).expect("the same text");
+        let envelope = scan(text.as_bytes(), &ScanLimits::default()).expect("the same text");
         prop_assert_eq!(envelope.depth(), document.depth());
         prop_assert_eq!(envelope.root(), tape.node(0).span());
     }

@@ -134,7 +134,7 @@ pub(super) fn first_changed(connection: &Connection) -> rusqlite::Result<Option<
         let digest: String = row.get(2)?;
         let digest = decode_hex::<32>(&digest).map(Digest::from_bytes);
         let raw = row.get_ref(3)?.as_bytes().unwrap_or_default();
-        if digest.is_some_and(|digest| digest != Digest::of(raw)) {
+        if digest.is_some_and(|digest| digest != Digest::sha256(raw)) {
             let (server, tool): (String, String) = (row.get(0)?, row.get(1)?);
             return Ok(Some(format!("{server}:{tool}")));
         }

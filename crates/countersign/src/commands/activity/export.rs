@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let (name, file) = arguments.format_and_file()?;
     let format: ExportFormat = name.parse().map_err(Failure::usage)?;
     pairs.push(("format", name.to_owned()));
-    let log = Log::of(&arguments.whose.config(console)?)?;
+    let log = Log::from_config(&arguments.whose.config(console)?)?;
     match file {
         Some(path) => to_file(&log, (&filter, format), &pairs, path, console)?,
         None => to_stdout(&log, (&filter, format), &pairs, console)?,

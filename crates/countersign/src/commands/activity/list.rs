@@ -64,7 +64,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         Timestamp::now(),
     );
     let query = query.map_err(Failure::usage)?;
-    let log = Log::of(&arguments.whose.config(console)?)?;
+    let log = Log::from_config(&arguments.whose.config(console)?)?;
     let page = log.list(&query, &pairs)?;
     let records = page["activities"].as_array().cloned().unwrap_or_default();
     match arguments.output {

@@ -23,7 +23,7 @@ pub(super) enum Log {
 }
 
 impl Log {
-    pub(super) fn of(config: &Config) -> Result<Self, Failure> {
+    pub(super) fn from_config(config: &Config) -> Result<Self, Failure> {
         match Remote::find(config)? {
             Some(remote) => Ok(Self::Running(remote)),
             None => stored(config).map(Self::Stored),

@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let id = Name::parse(&arguments.id)?;
-    let log = Log::of(&arguments.whose.config(console)?)?;
+    let log = Log::from_config(&arguments.whose.config(console)?)?;
     let id = match id {
         Name::Whole(id) => Some(id),
         Name::Beginning(prefix) => by_prefix(&log, &prefix)?,

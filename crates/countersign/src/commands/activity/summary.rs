@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let by: GroupBy = arguments.by.parse().map_err(Failure::usage)?;
     let period = parse_period(&arguments.period)
         .map_err(|why| Failure::usage(anyhow::anyhow!("period: {why}")))?;
-    let log = Log::of(&arguments.whose.config(console)?)?;
+    let log = Log::from_config(&arguments.whose.config(console)?)?;
     let pairs = vec![
         ("by", arguments.by.clone()),
         ("period", arguments.period.clone()),

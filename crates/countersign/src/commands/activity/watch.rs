@@ -53,7 +53,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         format: arguments.format.output,
         console,
     };
-    let reader = match Log::of(&config)? {
+    let reader = match Log::from_config(&config)? {
         Log::Running(remote) => {
             watch.gateway(&remote, &pairs)?;
             if watch.is_over() {

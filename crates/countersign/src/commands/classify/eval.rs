@@ -68,7 +68,9 @@ pub(super) fn run(arguments: &Eval, console: &mut Console<'_>) -> Result<Exit, F
     for one in &settings {
         for set in &sets {
             let outcomes = runtime.block_on(measure(&panel, &one.name, set, console));
-            tallies.push(Tally::of(&one.name, &set.name, set.attack, &outcomes));
+            tallies.push(Tally::from_outcomes(
+                &one.name, &set.name, set.attack, &outcomes,
+            ));
         }
     }
     console.progress("");

@@ -27,7 +27,12 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn of(classifier: &str, set: &str, attack: bool, outcomes: &[Outcome]) -> Self {
+    pub(super) fn from_outcomes(
+        classifier: &str,
+        set: &str,
+        attack: bool,
+        outcomes: &[Outcome],
+    ) -> Self {
         let judged = |outcome: &&Outcome| outcome.error.is_none();
         let with = |action: Action| {
             let judged = outcomes.iter().filter(judged);

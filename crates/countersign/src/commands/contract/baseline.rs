@@ -63,12 +63,12 @@ pub(super) fn settle(
     console: &mut Console<'_>,
 ) -> Result<bool, Failure> {
     if let (true, Some(path)) = (options.update_baseline, &options.baseline) {
-        let text = Baseline::of(run, known).to_text();
+        let text = Baseline::from_run(run, known).to_text();
         let written = std::fs::write(path, text)
             .with_context(|| format!("cannot write '{}'", path.display()));
         written.map_err(Failure::usage)?;
         // What was just written down is known.
-        Baseline::of(run, known).apply(run);
+        Baseline::from_run(run, known).apply(run);
         return Ok(false);
     }
     let Some(known) = known else {

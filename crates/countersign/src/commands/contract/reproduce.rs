@@ -12,7 +12,7 @@ pub(super) struct Reproducer {
 }
 
 impl Reproducer {
-    pub(super) fn of(arguments: &Arguments) -> Self {
+    pub(super) fn from_arguments(arguments: &Arguments) -> Self {
         let (before, after) = arguments.words();
         Self { before, after }
     }

@@ -52,7 +52,7 @@ pub(super) struct Read {
 
 impl Read {
     /// Reads a server's settings. `Err`: why they cannot be used.
-    pub(super) fn of(settings: &Value) -> Result<Self, String> {
+    pub(super) fn from_settings(settings: &Value) -> Result<Self, String> {
         let Some(settings) = settings.as_object() else {
             return Err("it is not an object".to_owned());
         };
@@ -180,8 +180,8 @@ mod tests {
             json!({"name": "a", "url": "https://x.example", "protocol": "sse", "timeout": "1s"});
         let theirs = json!({"serverUrl": "https://x.example", "type": "SSE", "disabled": true, "autoApprove": []});
         let (ours, theirs) = (
-            Read::of(&ours).expect("readable"),
-            Read::of(&theirs).expect("readable"),
+            Read::from_settings(&ours).expect("readable"),
+            Read::from_settings(&theirs).expect("readable"),
         );
         assert_eq!(ours.definition, theirs.definition);
         assert!(theirs.off && !ours.off);
@@ -189,10 +189,11 @@ mod tests {
         let one =
             json!({"command": "x", "args": ["a", 1], "env": {"N": 1, "U": null}, "cwd": "/w"});
         let other = json!({"command": "x", "args": ["a", "1"], "env": {"N": "1"}, "working_dir": "/w", "type": "stdio"});
-        let [one, other] = [one, other].map(|value| Read::of(&value).expect("readable").definition);
+        let [one, other] =
+            [one, other].map(|value| Read::from_settings(&value).expect("readable").definition);
         assert_eq!(one, other);
         assert_eq!(
-            Read::of(&one.members().into_iter().collect::<Value>())
+            Read::from_settings(&one.members().into_iter().collect::<Value>())
                 .expect("readable")
                 .definition,
             one
@@ -201,7 +202,12 @@ mod tests {
 
     #[test]
     fn what_is_shown_has_no_secret() {
-        let shown = |server: Value| Read::of(&server).expect("readable").definition.shown();
+        let shown = |server: Value| {
+            Read::from_settings(&server)
+                .expect("readable")
+                .definition
+                .shown()
+        };
         assert_eq!(shown(json!({"command": "npx"})), "npx");
         assert_eq!(shown(json!({"command": "/My Apps/x"})), "/My Apps/x");
         assert_eq!(
@@ -221,7 +227,7 @@ mod tests {
             json!({"command": "x", "args": "a"}),
             json!({"command": "x", "env": []}),
         ] {
-            assert!(Read::of(&bad).is_err(), "{bad}");
+            assert!(Read::from_settings(&bad).is_err(), "{bad}");
         }
     }
 }

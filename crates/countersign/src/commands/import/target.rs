@@ -98,7 +98,7 @@ impl Target {
             Failure::usage(error).hint("`countersign config check` says what is wrong with it")
         })?;
         let named = |(name, settings): (&str, &Value)| {
-            let read = Read::of(settings).unwrap_or_default();
+            let read = Read::from_settings(settings).unwrap_or_default();
             (name.to_owned(), read.definition)
         };
         Ok(match &value["mcpServers"] {

@@ -53,7 +53,7 @@ struct Common {
 impl Ledger {
     pub(super) fn open(services: &Arc<Services>, settings: Arc<Settings>, call: &Call) -> Self {
         let is_server = |name: &str| settings.config.server(name).is_some();
-        let subject = CallSubject::of(call, is_server);
+        let subject = CallSubject::from_call(call, is_server);
         Self {
             id: services.store.next_id(),
             started: Instant::now(),
@@ -102,7 +102,7 @@ impl Ledger {
     /// There is no result for this reason.
     pub(super) fn unanswered(&mut self, refusal: Refusal) -> Inspected {
         self.refusal = Some(refusal);
-        Inspected::authored(refusal, self.client)
+        Inspected::from_refusal(refusal, self.client)
     }
 
     /// The call never got as far as a tool.
@@ -119,7 +119,7 @@ impl Ledger {
     /// The call was a question about the tools there are.
     pub(super) fn listed(&mut self, listing: &Listing) -> Conclusion {
         self.own = true;
-        Inspected::listed(listing, self.client).into()
+        Inspected::from_listing(listing, self.client).into()
     }
 
     /// Writes everything down, and only then gives the conclusion back.
@@ -135,7 +135,7 @@ impl Ledger {
             self.complain(setting.refuses(mode));
         }
         recorded.or_refuse(setting, mode, |_| {
-            Inspected::authored(Refusal::Unrecorded, self.client).into()
+            Inspected::from_refusal(Refusal::Unrecorded, self.client).into()
         })
     }
 

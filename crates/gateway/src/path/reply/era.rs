@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use countersign_inspect::{ClientEra, Segments};
-use countersign_tape::{Edits, Hard, Kind, Place, Span, members, scan};
+use countersign_tape::{Edits, Kind, Place, ScanLimits, Span, members, scan};
 use countersign_wire::Method;
 use countersign_wire::json::member;
 use hyper::StatusCode;
@@ -20,9 +20,9 @@ const MEMBERS: [(&str, &[u8]); 2] = [("ttlMs", b"0"), ("cacheScope", b"\"private
 /// The message as the client's era wants it.
 pub(super) fn fit_to_era(message: Segments, method: Method, client: ClientEra) -> Reply {
     let message = message.into_bytes();
-    let hard = Hard {
+    let hard = ScanLimits {
         max_bytes: usize::MAX,
-        ..Hard::default()
+        ..ScanLimits::default()
     };
     let (mut status, mut edits) = (StatusCode::OK, Edits::new(&message));
     if let Ok(envelope) = scan(&message, &hard) {

@@ -145,7 +145,9 @@ async fn a_patch_makes_the_file_where_there_was_none() {
         admin_key: Some(ApiKey::new(ADMIN_KEY)),
         ..Overrides::default()
     };
-    let opened = Source::of(&located, flags).open().expect("the defaults");
+    let opened = Source::from_located(&located, flags)
+        .open()
+        .expect("the defaults");
     let gateway = Gateway::start(opened).await.expect("the gateway starts");
     let rig = Rig { gateway, folder };
     let following = Following { rig, file };

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use countersign_schema::{Compiler, Schema, Unenforceable};
-use countersign_tape::{Hard, Kind, Span, Tape, elements, members, scan};
+use countersign_tape::{Kind, ScanLimits, Span, Tape, elements, members, scan};
 
 use super::free_text::{Reading, admits_free_text};
 use super::schema_text_limits;
@@ -47,7 +47,7 @@ impl DeclaredSchema {
         documents: &[(String, Bytes)],
         config: &OutputValidation,
     ) -> Self {
-        let digest = Digest::of(&bytes);
+        let digest = Digest::sha256(&bytes);
         let compiled = compile(&bytes, documents, config);
         let mut declared = Self {
             side,
@@ -133,7 +133,7 @@ fn compile(
 /// Looks at the text alone, so that a schema the compiler refused has an answer too. A member that is written twice
 /// must be right both times, since readers differ in which one they take.
 fn says_object(schema: &[u8]) -> bool {
-    let Ok(found) = scan(schema, &Hard::default()) else {
+    let Ok(found) = scan(schema, &ScanLimits::default()) else {
         return false;
     };
     if found.kind() != Kind::Object {

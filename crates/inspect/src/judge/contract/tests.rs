@@ -24,7 +24,7 @@ fn a_declaration_is_kept_as_received() {
     assert_eq!(schema.bytes(), br#"{"type" : "integer"}"#);
     assert_eq!(
         schema.digest(),
-        crate::Digest::of(br#"{"type" : "integer"}"#)
+        crate::Digest::sha256(br#"{"type" : "integer"}"#)
     );
     assert_eq!(
         contract.input().expect("declared").bytes(),

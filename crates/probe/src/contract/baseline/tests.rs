@@ -45,7 +45,7 @@ fn run(findings: Vec<Record>) -> Run {
 }
 
 fn baseline(entries: &[(&str, Pass)]) -> Baseline {
-    Baseline::of(
+    Baseline::from_run(
         &run(entries
             .iter()
             .map(|(print, pass)| record(print, *pass))
@@ -97,7 +97,7 @@ fn a_tripped_guard_is_never_hidden() {
     let mut guard = record("g", Pass::Declaration);
     guard.rule = Site::Guard.rule().to_owned();
     assert!(
-        Baseline::of(&run(vec![guard.clone()]), None)
+        Baseline::from_run(&run(vec![guard.clone()]), None)
             .entries
             .is_empty()
     );
@@ -128,8 +128,8 @@ fn the_file_holds_places_and_no_values() {
 fn an_update_keeps_what_was_not_asked_about() {
     let mut idle = record("i", Pass::Coverage);
     idle.tool = "idle".to_owned();
-    let older = Baseline::of(&run(vec![idle, record("gone", Pass::Coverage)]), None);
-    let updated = Baseline::of(&run(vec![record("new", Pass::Coverage)]), Some(&older));
+    let older = Baseline::from_run(&run(vec![idle, record("gone", Pass::Coverage)]), None);
+    let updated = Baseline::from_run(&run(vec![record("new", Pass::Coverage)]), Some(&older));
     let prints: Vec<&str> = updated
         .entries
         .iter()

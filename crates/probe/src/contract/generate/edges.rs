@@ -84,7 +84,7 @@ fn strings(view: &View<'_>, made: &mut Named) {
 }
 
 fn numbers(view: &View<'_>, made: &mut Named) {
-    let range = Range::of(view);
+    let range = Range::from_view(view);
     let zero = [("zero", Some(0.0)), ("negative", Some(-range.step))];
     let edges = [
         ("least", range.low),

@@ -45,7 +45,7 @@ fn named(keyword: &str, value: Option<Value>) -> Option<(String, Value)> {
 }
 
 fn wrong_numbers(view: &View<'_>) -> Named {
-    let range = Range::of(view);
+    let range = Range::from_view(view);
     let fraction = view.types.is_some() && range.integer;
     let beyond = |keyword: &str, by: f64| {
         named(

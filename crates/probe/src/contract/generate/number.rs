@@ -18,7 +18,7 @@ pub(super) struct Range {
 }
 
 impl Range {
-    pub(super) fn of(view: &View<'_>) -> Self {
+    pub(super) fn from_view(view: &View<'_>) -> Self {
         let integer = view.allows("integer")
             && !view
                 .types

@@ -57,7 +57,7 @@ impl<'a> Maker<'_, 'a> {
             "object" => self.object(&view, choice, depth),
             "array" => self.array(&view, choice, depth),
             "string" => text::text(&view, choice),
-            "integer" | "number" => Some(Range::of(&view).choose(choice)),
+            "integer" | "number" => Some(Range::from_view(&view).choose(choice)),
             "boolean" => Some(Value::Bool(match choice {
                 Choice::Minimal(_) => false,
                 Choice::Maximal(_) => true,

@@ -25,7 +25,7 @@ impl Runner<'_> {
         let patience = self.patience(NO_SUCH_TOOL);
         let exchange = self.session.call(NO_SUCH_TOOL, b"{}", patience).await?;
         let first = examine(&self.judge, Family::Unknown, NO_SUCH_TOOL, &case, &exchange);
-        self.family = Family::of(&first.texts);
+        self.family = Family::from_texts(&first.texts);
         self.report.family = self.family;
         let examined = examine(&self.judge, self.family, NO_SUCH_TOOL, &case, &exchange);
         for sighting in &examined.sightings {
@@ -101,7 +101,7 @@ impl Runner<'_> {
         if let [Some(first), Some(second)] = answers.as_slice()
             && first != second
         {
-            let sighting = Sighting::of(What::Rule(&oracle::REPEAT)).detail(oracle::REPEAT.says);
+            let sighting = Sighting::new(What::Rule(&oracle::REPEAT)).detail(oracle::REPEAT.says);
             self.findings.add(
                 &name,
                 &digest,
@@ -119,7 +119,8 @@ impl Runner<'_> {
         let lines = self.session.noise();
         if lines > 0 {
             let rule = &oracle::NOISE;
-            let sighting = Sighting::of(What::Rule(rule)).detail(format!("{}: {lines}", rule.says));
+            let sighting =
+                Sighting::new(What::Rule(rule)).detail(format!("{}: {lines}", rule.says));
             self.findings
                 .add("", "", Pass::Coverage, "stdout", &sighting, None);
         }
@@ -134,7 +135,7 @@ impl Runner<'_> {
             );
             if all >= 4 && errors * 2 > all {
                 let rule = &oracle::VALID_MOSTLY_ERRORS;
-                let sighting = Sighting::of(What::Rule(rule))
+                let sighting = Sighting::new(What::Rule(rule))
                     .detail(format!("{}: {errors} of {all}", rule.says));
                 self.findings.add(
                     &subject.name,
@@ -163,9 +164,9 @@ impl Runner<'_> {
             all
         };
         let sighting = if sorted(before) == sorted(&after) {
-            Sighting::of(What::Rule(&oracle::LIST_ORDER)).detail(oracle::LIST_ORDER.says)
+            Sighting::new(What::Rule(&oracle::LIST_ORDER)).detail(oracle::LIST_ORDER.says)
         } else {
-            Sighting::of(What::Site(Site::ListChanged))
+            Sighting::new(What::Site(Site::ListChanged))
                 .detail("the tool list is not what it was at the start")
         };
         self.findings

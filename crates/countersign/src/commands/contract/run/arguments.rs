@@ -185,7 +185,7 @@ impl Arguments {
             today: Date::from_unix_seconds(now.as_secs()),
             values: self.value.clone(),
             case: self.case.as_deref().map(case).transpose()?,
-            reproduce: Reproducer::of(self).into_function(),
+            reproduce: Reproducer::from_arguments(self).into_function(),
             ..Settings::default()
         })
     }

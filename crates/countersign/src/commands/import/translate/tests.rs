@@ -22,7 +22,7 @@ fn of(shape: Shape, inputs: &Value, server: &Value) -> Result<Translated, String
         workspace: Some(Path::new("/srv/shop")),
         inputs,
     };
-    let read = Read::of(server).expect("readable");
+    let read = Read::from_settings(server).expect("readable");
     translate(&context, "git-hub", &read.definition)
 }
 

@@ -113,7 +113,7 @@ impl Ledger {
 
     /// Which schema judged the result.
     fn judged(&self, inspected: &Inspected, record: &mut Record) {
-        if let (Some(judged), Some(route)) = (inspected.judged_by(), &self.route) {
+        if let (Some(judged), Some(route)) = (inspected.schema_version(), &self.route) {
             record.schema_digest = route.tool.schema_digest().map(str::to_owned);
             record.schema_generation = Some(judged.generation);
         }

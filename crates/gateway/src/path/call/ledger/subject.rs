@@ -31,7 +31,7 @@ fn is_routed(call: &Call) -> bool {
 }
 
 impl CallSubject {
-    pub(super) fn of(call: &Call, is_server: impl Fn(&str) -> bool) -> Self {
+    pub(super) fn from_call(call: &Call, is_server: impl Fn(&str) -> bool) -> Self {
         if let Some(name) = routed_name(call) {
             let known = names::split(&name).filter(|(server, _)| is_server(server));
             return match known {

@@ -1,7 +1,7 @@
 //! Randomness for boundary tags, as an argument: this crate has no source of randomness of its own.
 
 /// A source of nonces for boundary tags.
-pub trait Noise {
+pub trait Randomness {
     /// Sixteen fresh bytes from a cryptographic source; `None` if the source fails.
     fn fresh(&self) -> Option<[u8; 16]>;
 
@@ -12,9 +12,9 @@ pub trait Noise {
 /// No randomness. Where the settings ask for a boundary, the result is refused, because a boundary that can be guessed
 /// gives false safety.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Silence;
+pub struct NoRandomness;
 
-impl Noise for Silence {
+impl Randomness for NoRandomness {
     fn fresh(&self) -> Option<[u8; 16]> {
         None
     }
