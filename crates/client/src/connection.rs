@@ -1,68 +1,77 @@
-//! A connection to a server, whatever it is made of. Two transports are two variants: which one a
-//! server has is decided once, and costs a branch from then on.
+//! A connection to a server that has been greeted. Two transports are two variants: which one a server has is decided once,
+//! and costs a branch from then on.
+
+use std::sync::Arc;
 
 use bytes::Bytes;
 use countersign_inspect::{Era, Listing, RawReply, Source};
-use countersign_wire::Capabilities;
-use countersign_wire::Subject;
+use countersign_wire::{Capabilities, Subject, message};
 
 use crate::error::Error;
+use crate::hello::Hello;
+use crate::http::link::Link;
+use crate::http::paired::Paired;
+use crate::http::request::HttpRequest;
 use crate::notes::NoteSink;
-use crate::{http, stdio};
+use crate::stdio::wire::{Slot, Wire};
 
 /// A connection to a server that has been greeted.
 #[derive(Debug)]
-pub enum Connection {
-    /// To a child process.
-    Stdio(stdio::Connection),
-    /// Over HTTP.
-    Http(http::Connection),
+pub struct Connection {
+    hello: Hello,
+    transport: Transport,
+}
+
+/// How the server is reached.
+#[derive(Debug)]
+pub(crate) enum Transport {
+    /// A child process.
+    Stdio(Arc<Wire>),
+    /// Over HTTP. The stream is there if answers come by it and not as responses.
+    Http(Arc<Link>, Option<Arc<Paired>>),
 }
 
 impl Connection {
+    pub(crate) fn new(hello: Hello, transport: Transport) -> Self {
+        Self { hello, transport }
+    }
+
     /// The server's instructions, as a JSON string.
     pub fn instructions(&self) -> Option<&Listing> {
-        match self {
-            Self::Stdio(connection) => connection.instructions(),
-            Self::Http(connection) => connection.instructions(),
-        }
+        self.hello.instructions.as_ref()
     }
 
     /// Which era the server speaks, and which version of the protocol.
     pub fn protocol(&self) -> (Era, &str) {
-        match self {
-            Self::Stdio(connection) => (connection.era, &connection.version),
-            Self::Http(connection) => (connection.era, &connection.version),
-        }
+        (self.hello.era, &self.hello.version)
     }
 
     /// How the server is reached, as the configuration writes it.
     pub fn transport(&self) -> &'static str {
-        match self {
-            Self::Stdio(_) => "stdio",
-            Self::Http(connection) => connection.transport(),
+        match self.transport {
+            Transport::Stdio(_) => "stdio",
+            Transport::Http(_, Some(_)) => "sse",
+            Transport::Http(_, None) => "streamable-http",
         }
     }
 
     /// What the server says it can do.
     pub fn abilities(&self) -> Capabilities {
-        match self {
-            Self::Stdio(connection) => connection.abilities,
-            Self::Http(connection) => connection.abilities,
-        }
+        self.hello.abilities
     }
 
     /// Whether arguments that a tool marks are repeated as headers.
     pub fn mirrors(&self) -> bool {
-        matches!(self, Self::Http(connection) if connection.era == Era::Modern)
+        matches!(self.transport, Transport::Http(..)) && self.hello.era == Era::Modern
     }
 
     /// Waits until the server says that its tools have changed.
     pub async fn list_changed(&self) {
-        match self {
-            Self::Stdio(connection) => connection.list_changed().await,
-            Self::Http(connection) => connection.list_changed().await,
-        }
+        let list_changed = match &self.transport {
+            Transport::Stdio(wire) => &wire.list_changed,
+            Transport::Http(link, _) => &link.list_changed,
+        };
+        list_changed.notified().await;
     }
 
     /// Asks something of our own; `params` are written for the era and the id it goes out under.
@@ -75,50 +84,59 @@ impl Connection {
         self.ask_about(&Subject::method(method), params, notes)
     }
 
-    /// Asks about something that headers name too.
+    /// Asks about something that headers name too. Over HTTP the request is sent when its answer is waited for.
     pub fn ask_about(
         &self,
         subject: &Subject<'_>,
         params: impl FnOnce(Era, u64) -> Result<Vec<u8>, Error>,
         notes: &NoteSink,
     ) -> Result<PendingRequest, Error> {
-        match self {
-            Self::Stdio(connection) => connection
-                .ask(subject.method, params, notes)
-                .map(|asked| PendingRequest::Stdio(asked, connection.era)),
-            Self::Http(connection) => connection
-                .ask(subject, params, notes)
-                .map(|asked| PendingRequest::Http(asked, connection.era)),
-        }
+        let era = self.hello.era;
+        let request = match &self.transport {
+            Transport::Stdio(wire) => {
+                let line = |id| Ok(message::line(id, subject.method, &params(era, id)?));
+                Request::Stdio(wire.ask(notes, line)?)
+            }
+            Transport::Http(link, paired) => {
+                let (id, paired) = (link.id(), paired.clone());
+                let params = params(era, id)?;
+                Request::Http(HttpRequest::new(link, subject, &params, id, notes, paired))
+            }
+        };
+        Ok(PendingRequest { era, request })
     }
 }
 
 /// A request under way; dropping it cancels it.
 #[derive(Debug)]
-pub enum PendingRequest {
-    /// To a child process.
-    Stdio(stdio::StdioRequest, Era),
-    /// Over HTTP.
-    Http(http::request::HttpRequest, Era),
+pub struct PendingRequest {
+    era: Era,
+    request: Request,
+}
+
+#[derive(Debug)]
+enum Request {
+    Stdio(Slot),
+    Http(HttpRequest),
 }
 
 impl PendingRequest {
     /// Waits for the reply, as something only inspection can open.
     pub async fn reply(self) -> Result<RawReply, Error> {
-        let (id, era) = match &self {
-            Self::Stdio(asked, era) => (asked.id(), *era),
-            Self::Http(asked, era) => (asked.id(), *era),
+        let id = match &self.request {
+            Request::Stdio(slot) => slot.id(),
+            Request::Http(request) => request.id,
         };
-        let source = Source::new(era).answering(id.to_string());
+        let source = Source::new(self.era).answering(id.to_string());
         Ok(RawReply::new(self.answer().await?, source))
     }
 
     /// Waits for the answer to a request of our own, which no client sees as it is.
     pub async fn answer(self) -> Result<Bytes, Error> {
-        match self {
-            Self::Stdio(asked, _) => asked.answer().await,
+        match self.request {
+            Request::Stdio(slot) => slot.answer().await,
             // Boxed: calls over stdio should not carry it around.
-            Self::Http(asked, _) => Box::pin(asked.answer()).await,
+            Request::Http(request) => Box::pin(request.answer()).await,
         }
     }
 }

@@ -40,6 +40,8 @@ pub use observer::{Observer, ServerFailure};
 pub use state::{State, ready};
 pub use stdio::peer::{Peer, PeerMessage};
 pub use stdio::program::{Program, Shares};
-pub use supervisor::{End, HttpSupervisor, HttpTransport, StdioSupervisor, Supervisor};
+pub use supervisor::{
+    End, HttpSupervisor, HttpTransport, StdioSupervisor, Supervision, Supervisor,
+};
 pub use trouble::Trouble;
 pub use upstream::{Limits, Upstream};

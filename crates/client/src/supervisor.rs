@@ -3,12 +3,65 @@
 mod http;
 mod stdio;
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use countersign_dial::Budget;
+use countersign_inspect::Era;
 use tokio::sync::{oneshot, watch};
 
 pub use http::{HttpSupervisor, HttpTransport};
 pub use stdio::StdioSupervisor;
 
+use crate::connection::{Connection, Transport};
+use crate::diagnostics::Diagnostics;
+use crate::eras::Eras;
+use crate::hello::Hello;
+use crate::observer::{Observer, ServerFailure};
+use crate::state::State;
 use crate::trouble::Trouble;
+
+/// What the supervisor of a server needs, whatever the transport.
+#[derive(Debug)]
+pub struct Supervision {
+    /// The server's name.
+    pub server: Arc<str>,
+    /// The most bytes a message may have.
+    pub max_message_bytes: usize,
+    /// The memory for its messages.
+    pub budget: Budget,
+    /// Told what happens.
+    pub observer: Arc<dyn Observer>,
+    /// Where it is said whether the server can be called.
+    pub state: watch::Sender<State>,
+    /// Which era it spoke the last time.
+    pub eras: Eras,
+    /// The era that the configuration fixes, if it does.
+    pub era: Option<Era>,
+    /// What an operator is told.
+    pub diagnostics: Arc<Diagnostics>,
+}
+
+impl Supervision {
+    /// Lets calls come.
+    fn offer(&self, hello: Hello, transport: Transport) {
+        let connection = Connection::new(hello, transport);
+        self.state.send_replace(State::Ready(Arc::new(connection)));
+        self.diagnostics.recover();
+    }
+
+    /// Reports why the server cannot be called, and that it is tried again after `wait`.
+    fn report(&self, reason: &str, stderr: &[String], was_up: bool, wait: Duration) {
+        let reason = self.diagnostics.fail(reason, wait);
+        self.observer.server_failed(&ServerFailure {
+            server: &self.server,
+            reason: &reason,
+            stderr,
+            was_up,
+            wait,
+        });
+    }
+}
 
 /// Looks after one server.
 #[derive(Debug)]

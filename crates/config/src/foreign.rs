@@ -36,7 +36,7 @@ pub(crate) static ROOT: Foreign = Foreign {
         ("activity_retention_days", "use activity.retention_days"),
         (
             "disable_management",
-            "the API stays available to whoever has the key",
+            "the API stays available to every client that has the key",
         ),
         ("docker_isolation", "servers run without a container"),
         (
@@ -64,7 +64,7 @@ pub(crate) static ROOT: Foreign = Foreign {
         ("tool_response_limit", "results are not cut"),
         (
             "trusted_proxies",
-            "forwarded headers are believed from nobody",
+            "the gateway believes no forwarded headers",
         ),
     ],
     silent: "\

@@ -99,7 +99,7 @@ keys! {
         /// `clean` and `full`, else `report`.
         #[key(Form::Choice(OnToken::ALLOWED), Reload)]
         "on_token";
-        /// `delimit` puts each text between two tags that nobody can guess and that name server and tool. In `full`;
+        /// `delimit` puts each text between two tags that a server cannot guess and that name server and tool. In `full`;
         /// else `none`.
         #[key(Form::Choice(Wrap::ALLOWED), Reload)]
         "wrap";

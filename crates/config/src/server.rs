@@ -72,7 +72,7 @@ keys! {
         /// The opposite, as desktop clients write it.
         #[key(Form::Flag, Reload)]
         "disabled";
-        /// Set by mcpproxy on a server nobody has approved yet. `true`: it is not used.
+        /// Set by mcpproxy on a server that no operator has approved yet. `true`: it is not used.
         #[key(Form::Flag, Reload)]
         "quarantined";
         /// How long a call to it may take; `call_tool_timeout` if not given.

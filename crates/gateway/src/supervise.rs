@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use countersign_client::{
     Diagnostics, HttpSupervisor, HttpTransport, KnownEras, Limits, Observer, Program, Shares,
-    State, StdioSupervisor, Supervisor,
+    State, StdioSupervisor, Supervision, Supervisor,
 };
 use countersign_config::{Config, Protocol, Server, Transport};
 use countersign_dial::{Budget, Site, SiteError};
@@ -30,14 +30,20 @@ pub(crate) fn supervisor(
     means: Means,
 ) -> Result<Supervisor, SiteError> {
     let name: Arc<str> = server.name.as_str().into();
-    let max_message_bytes = config.max_message_bytes;
-    let Means {
-        budget,
-        events,
-        known,
-        diagnostics,
-        state,
-    } = means;
+    let place = match &server.transport {
+        Transport::Stdio { command, args, .. } => format!("{command} {}", args.join(" ")),
+        Transport::Http { url, .. } => url.clone(),
+    };
+    let supervision = Supervision {
+        eras: means.known.of(&name, &place),
+        server: name,
+        max_message_bytes: config.max_message_bytes,
+        budget: means.budget,
+        observer: means.events,
+        state: means.state,
+        era: server.era,
+        diagnostics: means.diagnostics,
+    };
     Ok(match &server.transport {
         Transport::Stdio {
             command,
@@ -45,8 +51,7 @@ pub(crate) fn supervisor(
             env,
             working_dir,
         } => Supervisor::Stdio(StdioSupervisor {
-            eras: known.of(&name, &format!("{command} {}", args.join(" "))),
-            server: name,
+            supervision,
             program: Program {
                 command: command.clone(),
                 args: args.clone(),
@@ -57,12 +62,6 @@ pub(crate) fn supervisor(
                 working_dir: working_dir.clone(),
                 shares: Shares::default(),
             },
-            max_message_bytes,
-            budget,
-            observer: events,
-            state,
-            era: server.era,
-            diagnostics,
             peer: None,
         }),
         Transport::Http {
@@ -70,8 +69,7 @@ pub(crate) fn supervisor(
             headers,
             protocol,
         } => Supervisor::Http(HttpSupervisor {
-            eras: known.of(&name, url),
-            server: name,
+            supervision,
             site: Site::new(
                 url,
                 headers.iter().map(|(name, value)| (name, value.expose())),
@@ -80,12 +78,6 @@ pub(crate) fn supervisor(
                 Protocol::StreamableHttp => HttpTransport::Streamable,
                 Protocol::Sse => HttpTransport::Sse,
             },
-            max_message_bytes,
-            budget,
-            observer: events,
-            state,
-            era: server.era,
-            diagnostics,
         }),
     })
 }

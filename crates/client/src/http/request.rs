@@ -30,7 +30,7 @@ const MISMATCH_BYTES: usize = 4096;
 
 /// A request that has been written and not been sent.
 #[derive(Debug)]
-pub struct HttpRequest {
+pub(crate) struct HttpRequest {
     pub(crate) link: Arc<Link>,
     pub(crate) session: Arc<Session>,
     pub(crate) id: u64,
@@ -72,8 +72,17 @@ impl HttpRequest {
         self.once(&self.session, timings).await
     }
 
-    /// Sends it and waits for the answer.
-    pub(crate) async fn exchange(self) -> Result<Bytes, Error> {
+    /// Sends it and waits for the answer. A session that the server has lost is opened again, once.
+    pub(crate) async fn answer(self) -> Result<Bytes, Error> {
+        let link = Arc::clone(&self.link);
+        self.exchange().await.inspect_err(|error| {
+            if matches!(error, Error::TooLarge { .. }) {
+                link.refused("larger than max_message_bytes");
+            }
+        })
+    }
+
+    async fn exchange(self) -> Result<Bytes, Error> {
         let mut timings = Timings::default();
         let first = self.once(&self.session, &mut timings).await;
         if let Ok(answer) = &first

@@ -5,20 +5,17 @@ mod once;
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_dial::{Budget, Site};
-use countersign_inspect::Era;
+use countersign_dial::Site;
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
-use crate::connection::Connection;
-use crate::diagnostics::Diagnostics;
-use crate::eras::Eras;
+use super::Supervision;
+use crate::connection::Transport;
 use crate::greeting::Greeting;
 use crate::hello::Hello;
 use crate::http::link::Link;
 use crate::http::paired::Paired;
-use crate::http::{self, greet, listen};
-use crate::observer::{Observer, ServerFailure};
+use crate::http::{greet, listen};
 use crate::retry::{RetryPolicy, rest};
 use crate::state::State;
 use crate::trouble::Trouble;
@@ -43,26 +40,12 @@ pub enum HttpTransport {
 /// Everything needed to keep in touch with one server.
 #[derive(Debug)]
 pub struct HttpSupervisor {
-    /// The server's name.
-    pub server: Arc<str>,
+    /// What supervisors of both kinds need.
+    pub supervision: Supervision,
     /// Its address, and the headers of every request.
     pub site: Site,
     /// The transport it speaks.
     pub transport: HttpTransport,
-    /// The most bytes a message may have.
-    pub max_message_bytes: usize,
-    /// The memory for its messages.
-    pub budget: Budget,
-    /// Told what happens.
-    pub observer: Arc<dyn Observer>,
-    /// Where it is said whether the server can be called.
-    pub state: watch::Sender<State>,
-    /// Which era it spoke the last time.
-    pub eras: Eras,
-    /// The era that the configuration fixes, if it does.
-    pub era: Option<Era>,
-    /// What an operator is told.
-    pub diagnostics: Arc<Diagnostics>,
 }
 
 impl HttpSupervisor {
@@ -82,30 +65,32 @@ impl HttpSupervisor {
                 break;
             };
             // New calls wait for the next life.
-            self.state.send_replace(State::Starting);
+            self.supervision.state.send_replace(State::Starting);
             let wait = tries.failed(started.elapsed());
-            self.report(failed.as_ref(), wait);
+            let reason = failed.as_ref().unwrap_or(&Trouble::Unreachable).to_string();
+            self.supervision
+                .report(&reason, &[], failed.is_none(), wait);
             if !tries.are_worth_waiting() {
-                self.state.send_replace(State::Down);
+                self.supervision.state.send_replace(State::Down);
             }
             rest(wait, &mut stop).await;
         }
-        self.state.send_replace(State::Stopped);
+        self.supervision.state.send_replace(State::Stopped);
     }
 
     /// From the greeting until the server is not there any more; the error if there was no greeting.
     async fn live(&self, link: &Arc<Link>) -> Option<Trouble> {
-        self.diagnostics.begin();
+        self.supervision.diagnostics.begin();
         if self.transport == HttpTransport::Sse {
             return self.live_paired(link).await;
         }
-        let greeting = Greeting::choose(self.era, false, self.eras.known());
+        let greeting = Greeting::choose(self.supervision.era, false, self.supervision.eras.known());
         let hello = match in_time(greet::greet(link, greeting)).await {
             Ok(hello) => hello,
             Err(error) => return Some(error),
         };
-        if self.era.is_none() {
-            self.eras.remember(hello.era);
+        if self.supervision.era.is_none() {
+            self.supervision.eras.remember(hello.era);
         }
         let tells_changes = hello.tells_changes;
         self.offer(link, hello, None);
@@ -145,35 +130,23 @@ impl HttpSupervisor {
 
     /// Lets calls come.
     fn offer(&self, link: &Arc<Link>, hello: Hello, paired: Option<&Arc<Paired>>) {
-        self.observer.server_started(&self.server, &hello.version);
-        let connection = http::Connection::new(link, hello, paired);
-        self.state
-            .send_replace(State::Ready(Arc::new(Connection::Http(connection))));
-        self.diagnostics.recover();
+        let Supervision {
+            observer, server, ..
+        } = &self.supervision;
+        observer.server_started(server, &hello.version);
+        let transport = Transport::Http(Arc::clone(link), paired.cloned());
+        self.supervision.offer(hello, transport);
     }
 
     fn link(&self) -> Link {
         Link::new(
-            Arc::clone(&self.server),
+            Arc::clone(&self.supervision.server),
             self.site.clone(),
-            self.budget.clone(),
-            self.max_message_bytes,
+            self.supervision.budget.clone(),
+            self.supervision.max_message_bytes,
             MOST_IDLE,
-            Arc::clone(&self.observer),
+            Arc::clone(&self.supervision.observer),
         )
-    }
-
-    fn report(&self, failed: Option<&Trouble>, wait: Duration) {
-        let trouble = failed.unwrap_or(&Trouble::Unreachable);
-        let reason = self.diagnostics.fail(&trouble.to_string(), wait);
-        let failure = ServerFailure {
-            server: &self.server,
-            reason: &reason,
-            stderr: &[],
-            was_up: failed.is_none(),
-            wait,
-        };
-        self.observer.server_failed(&failure);
     }
 }
 

@@ -7,7 +7,7 @@ mod once;
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_dial::{Budget, Child, Lines, Pipes};
+use countersign_dial::{Child, Lines, Pipes};
 use countersign_inspect::Era;
 use countersign_wire::message;
 use tokio::sync::watch;
@@ -15,16 +15,13 @@ use tokio::time::{Instant, timeout};
 
 use life::Life;
 
-use crate::connection::Connection;
-use crate::diagnostics::Diagnostics;
-use crate::eras::Eras;
+use super::Supervision;
+use crate::connection::Transport;
 use crate::greeting::Greeting;
 use crate::hello::Hello;
 use crate::notes::NoteSink;
-use crate::observer::{Observer, ServerFailure};
 use crate::retry::{RetryPolicy, rest};
 use crate::state::State;
-use crate::stdio;
 use crate::stdio::handshake::greet;
 use crate::stdio::outbox::Outbox;
 use crate::stdio::peer::{Introduction, Peer};
@@ -38,24 +35,10 @@ const START: Duration = Duration::from_mins(1);
 /// Everything needed to keep one child alive.
 #[derive(Debug)]
 pub struct StdioSupervisor {
-    /// The server's name.
-    pub server: Arc<str>,
+    /// What supervisors of both kinds need.
+    pub supervision: Supervision,
     /// How it is started.
     pub program: Program,
-    /// The most bytes a message may have.
-    pub max_message_bytes: usize,
-    /// The memory for its messages.
-    pub budget: Budget,
-    /// Told what happens.
-    pub observer: Arc<dyn Observer>,
-    /// Where it is said whether the server can be called.
-    pub state: watch::Sender<State>,
-    /// Which era it spoke the last time.
-    pub eras: Eras,
-    /// The era that the configuration fixes, if it does.
-    pub era: Option<Era>,
-    /// What an operator is told.
-    pub diagnostics: Arc<Diagnostics>,
     /// The one client of the server, if it has only one.
     pub peer: Option<Arc<Peer>>,
 }
@@ -72,24 +55,25 @@ impl StdioSupervisor {
                 break;
             }
             let wait = tries.failed(started.elapsed());
-            self.report(&outcome, wait);
+            self.supervision
+                .report(&outcome.reason(), &outcome.stderr, outcome.served, wait);
             if !tries.are_worth_waiting() {
-                self.state.send_replace(State::Down);
+                self.supervision.state.send_replace(State::Down);
             }
             rest(wait, &mut stop).await;
         }
-        self.state.send_replace(State::Stopped);
+        self.supervision.state.send_replace(State::Stopped);
     }
 
     /// One life of the child, from its start to its end. `next` is the era to greet it in first, if an earlier life has
     /// taught which.
     async fn live(&self, next: &mut Option<Era>, stop: &mut watch::Receiver<bool>) -> Life {
-        self.diagnostics.begin();
+        self.supervision.diagnostics.begin();
         let (mut child, pipes) = match Child::start(self.program.command()) {
             Ok(started) => started,
             Err(error) => return Life::failed(Trouble::Spawn(error.to_string())),
         };
-        self.diagnostics.read_from(child.stderr());
+        self.supervision.diagnostics.read_from(child.stderr());
         let (wire, reader) = self.connect(pipes);
         let failed = tokio::select! {
             failed = self.serve(&wire, next) => Some(failed),
@@ -97,10 +81,10 @@ impl StdioSupervisor {
             _ = reader => None,
             _ = stop.wait_for(|stop| *stop) => None,
         };
-        let served = matches!(&*self.state.borrow(), State::Ready(_));
+        let served = matches!(&*self.supervision.state.borrow(), State::Ready(_));
         // Calls under way fail now; new calls wait for the next life.
         if !*stop.borrow() {
-            self.state.send_replace(State::Starting);
+            self.supervision.state.send_replace(State::Starting);
         }
         wire.close();
         let stderr = child.stderr();
@@ -109,21 +93,34 @@ impl StdioSupervisor {
             failed,
             served,
             status,
-            stderr: self.diagnostics.visible_lines(&stderr),
+            stderr: self.supervision.diagnostics.visible_lines(&stderr),
         }
     }
 
     fn connect(&self, pipes: Pipes) -> (Arc<Wire>, tokio::task::JoinHandle<()>) {
-        let limit = self.max_message_bytes.saturating_mul(2);
+        let limit = self.supervision.max_message_bytes.saturating_mul(2);
         let outbox = Outbox::new(pipes.stdin, limit);
-        let (server, observer) = (Arc::clone(&self.server), Arc::clone(&self.observer));
+        let (server, observer) = (
+            Arc::clone(&self.supervision.server),
+            Arc::clone(&self.supervision.observer),
+        );
         let peer = self.peer.clone();
-        let wire = Wire::new(outbox, self.max_message_bytes, server, observer, peer);
+        let wire = Wire::new(
+            outbox,
+            self.supervision.max_message_bytes,
+            server,
+            observer,
+            peer,
+        );
         let wire = Arc::new(wire);
         if let Some(peer) = &self.peer {
             peer.meet(&wire);
         }
-        let lines = Lines::new(pipes.stdout, self.max_message_bytes, self.budget.clone());
+        let lines = Lines::new(
+            pipes.stdout,
+            self.supervision.max_message_bytes,
+            self.supervision.budget.clone(),
+        );
         let flusher = Arc::clone(&wire);
         tokio::spawn(async move { flusher.flush().await });
         let listener = Arc::clone(&wire);
@@ -137,9 +134,13 @@ impl StdioSupervisor {
             Some(peer) => peer.introduced().await,
             None => Introduction::default(),
         };
-        let greeting = match (*next, self.era) {
+        let greeting = match (*next, self.supervision.era) {
             (Some(era), None) => Greeting::First(era),
-            _ => Greeting::choose(self.era, client.is_legacy, self.eras.known()),
+            _ => Greeting::choose(
+                self.supervision.era,
+                client.is_legacy,
+                self.supervision.eras.known(),
+            ),
         };
         // Some servers die of a request they do not know.
         *next = Some(greeting.next());
@@ -148,7 +149,7 @@ impl StdioSupervisor {
             Ok(Err(error)) => {
                 if !matches!(error, Trouble::Unreachable) {
                     *next = None;
-                    self.eras.forget();
+                    self.supervision.eras.forget();
                 }
                 return error;
             }
@@ -156,33 +157,21 @@ impl StdioSupervisor {
         };
         *next = Some(hello.era);
         self.remember(hello.era, &client);
-        self.observer.server_started(&self.server, &hello.version);
+        self.supervision
+            .observer
+            .server_started(&self.supervision.server, &hello.version);
         let _subscription = subscribe(wire, &hello);
-        let connection = stdio::Connection::new(wire, hello);
-        self.state
-            .send_replace(State::Ready(Arc::new(Connection::Stdio(connection))));
-        self.diagnostics.recover();
+        let transport = Transport::Stdio(Arc::clone(wire));
+        self.supervision.offer(hello, transport);
         std::future::pending().await
     }
 
     /// Remembers what the server speaks, unless that was not its own choice: one that was greeted with `initialize` for
     /// the sake of its client may speak the modern era to others.
     fn remember(&self, era: Era, client: &Introduction) {
-        if self.era.is_none() && (era == Era::Modern || !client.is_legacy) {
-            self.eras.remember(era);
+        if self.supervision.era.is_none() && (era == Era::Modern || !client.is_legacy) {
+            self.supervision.eras.remember(era);
         }
-    }
-
-    fn report(&self, life: &Life, wait: Duration) {
-        let reason = self.diagnostics.fail(&life.reason(), wait);
-        let failure = ServerFailure {
-            server: &self.server,
-            reason: &reason,
-            stderr: &life.stderr,
-            was_up: life.served,
-            wait,
-        };
-        self.observer.server_failed(&failure);
     }
 }
 

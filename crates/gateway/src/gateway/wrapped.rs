@@ -53,12 +53,14 @@ impl Wrapped {
         };
         let given = |server: &countersign_config::Server| matches!(&server.transport, Transport::Stdio { env, .. } if !env.is_empty());
         supervisor.program.shares = Shares {
-            environment: !config.server(&supervisor.server).is_some_and(given),
+            environment: !config
+                .server(&supervisor.supervision.server)
+                .is_some_and(given),
             stderr: true,
         };
         let (peer, said) = Peer::new();
         supervisor.peer = Some(Arc::clone(&peer));
-        let name = Arc::clone(&supervisor.server);
+        let name = Arc::clone(&supervisor.supervision.server);
         let (tell, ended) = oneshot::channel();
         plan.supervisors.push(Supervisor::Once(supervisor, tell));
         plan.carry_out(&runtime).await;

@@ -288,7 +288,8 @@ fn envelope(id: &[u8], kind: &str, body: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
 
-    fn text(reply: Reply) -> (u16, String) {
+    /// A reply's status and body.
+    pub(super) fn text(reply: Reply) -> (u16, String) {
         let bytes = reply.body.into_bytes();
         (
             reply.status.as_u16(),

@@ -17,7 +17,7 @@ impl HttpSupervisor {
             failed = self.live(&link) => Some(failed),
             _ = stop.wait_for(|stop| *stop) => None,
         };
-        self.state.send_replace(State::Stopped);
+        self.supervision.state.send_replace(State::Stopped);
         let Some(failed) = lived else {
             drop(timeout(FAREWELL, link.end()).await);
             return None;

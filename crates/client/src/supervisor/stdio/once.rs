@@ -18,7 +18,7 @@ const GREETINGS: u32 = 2;
 impl StdioSupervisor {
     /// Keeps the child alive until it ends or is told to stop; then there is nothing to tell.
     pub(crate) async fn run_once(self, mut stop: watch::Receiver<bool>) -> Option<End> {
-        let is_known_legacy = self.eras.known() == Some(Era::Legacy);
+        let is_known_legacy = self.supervision.eras.known() == Some(Era::Legacy);
         let mut next = None;
         let mut greetings = 1;
         let end = loop {
@@ -26,13 +26,14 @@ impl StdioSupervisor {
             if *stop.borrow() {
                 break None;
             }
-            let settled = self.era.is_some() || is_known_legacy || greetings == GREETINGS;
+            let settled =
+                self.supervision.era.is_some() || is_known_legacy || greetings == GREETINGS;
             if settled || !life.died_of_the_greeting() {
                 break Some(End::from(life));
             }
             greetings += 1;
         };
-        self.state.send_replace(State::Stopped);
+        self.supervision.state.send_replace(State::Stopped);
         end
     }
 }

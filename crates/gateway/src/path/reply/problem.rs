@@ -114,15 +114,8 @@ pub(crate) fn problem(id: Option<&[u8]>, problem: &Problem, client: ClientEra) -
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::text;
     use super::*;
-
-    fn text(reply: Reply) -> (u16, String) {
-        let bytes = reply.body.into_bytes();
-        (
-            reply.status.as_u16(),
-            String::from_utf8(bytes.to_vec()).expect("UTF-8"),
-        )
-    }
 
     #[test]
     fn problems_have_the_codes_and_statuses_of_their_era() {
