@@ -20,15 +20,6 @@ use crate::time::Timestamp;
 
 /// Rows that are kept. A server may invent tools; the totals count them all.
 const MAX_ROWS: usize = 10_000;
-/// Records that can be about a result.
-const CALLS: [Kind; 5] = [
-    Kind::ToolCall,
-    Kind::PromptGet,
-    Kind::ResourceRead,
-    Kind::Completion,
-    Kind::ListChange,
-];
-
 /// What strict mode would block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Preview {
@@ -46,7 +37,7 @@ pub struct Preview {
     /// One row per tool, those with the most to block first.
     pub rows: Vec<PreviewRow>,
     /// Records of tools that have no row because there are too many.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::record::is_zero")]
     pub left_out: u64,
 }
 
@@ -120,9 +111,9 @@ impl<'a> PreviewTally<'a> {
 
     /// The records to count, of those that are asked for.
     pub(crate) fn filter(filter: &Filter) -> Filter {
-        let types = CALLS.into_iter().chain([Kind::PolicyDecision]);
+        let is_wanted = |kind: &Kind| kind.is_call() || *kind == Kind::PolicyDecision;
         Filter {
-            types: types.collect(),
+            types: Kind::ALL.iter().copied().filter(is_wanted).collect(),
             ..filter.clone()
         }
     }
@@ -134,30 +125,26 @@ impl<'a> PreviewTally<'a> {
         let kind = self.kind_of_call(record);
         let tool = record.tool.clone().filter(|_| kind == Kind::ToolCall);
         let key = (server, kind, tool);
-        if !self.rows.contains_key(&key) {
-            let overrides = (self.overrides)(&key.0, key.2.as_deref().unwrap_or_default());
-            let outlook = Outlook::from_record(record, overrides);
-            if outlook.is_nothing() {
-                return;
-            }
-            if self.rows.len() >= MAX_ROWS {
-                self.left_out += 1;
-                self.total.add(outlook.counts);
-                return;
-            }
-            let row = Row {
-                counts: PreviewCounts::default(),
-                rules: BTreeMap::new(),
-                overrides,
-            };
-            self.rows.insert(key.clone(), row);
-        }
-        let Some(row) = self.rows.get_mut(&key) else {
+        let known = self.rows.get(&key);
+        let overrides = known.map_or_else(
+            || (self.overrides)(&key.0, key.2.as_deref().unwrap_or_default()),
+            |row| row.overrides,
+        );
+        let outlook = Outlook::from_record(record, overrides);
+        if known.is_none() && outlook.is_nothing() {
             return;
-        };
-        let outlook = Outlook::from_record(record, row.overrides);
-        row.counts.add(outlook.counts);
+        }
         self.total.add(outlook.counts);
+        if known.is_none() && self.rows.len() >= MAX_ROWS {
+            self.left_out += 1;
+            return;
+        }
+        let row = self.rows.entry(key).or_insert_with(|| Row {
+            counts: PreviewCounts::default(),
+            rules: BTreeMap::new(),
+            overrides,
+        });
+        row.counts.add(outlook.counts);
         for rule in outlook.rules {
             *row.rules.entry(rule.to_owned()).or_default() += 1;
         }
@@ -206,12 +193,4 @@ impl fmt::Debug for PreviewTally<'_> {
             .field("rows", &self.rows.len())
             .finish_non_exhaustive()
     }
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature serde asks for"
-)]
-fn is_zero(value: &u64) -> bool {
-    *value == 0
 }

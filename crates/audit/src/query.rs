@@ -101,14 +101,10 @@ pub struct Filter {
 
 impl Filter {
     /// A filter from parameters as a person or a URL gives them; periods count back from `now`. What is about pages is refused.
-    pub fn from_pairs<K, V>(
-        pairs: impl IntoIterator<Item = (K, V)>,
+    pub fn from_pairs(
+        pairs: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>,
         now: Timestamp,
-    ) -> Result<Self, QueryError>
-    where
-        K: AsRef<str>,
-        V: AsRef<str>,
-    {
+    ) -> Result<Self, QueryError> {
         let filters = PARAMETERS.get(..FILTERS).unwrap_or_default();
         let mut query = Query::default();
         for (key, value) in pairs {
@@ -172,14 +168,10 @@ impl Default for Query {
 
 impl Query {
     /// A query from parameters as a person or a URL gives them; periods count back from `now`.
-    pub fn from_pairs<K, V>(
-        pairs: impl IntoIterator<Item = (K, V)>,
+    pub fn from_pairs(
+        pairs: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>,
         now: Timestamp,
-    ) -> Result<Self, QueryError>
-    where
-        K: AsRef<str>,
-        V: AsRef<str>,
-    {
+    ) -> Result<Self, QueryError> {
         let mut query = Self::default();
         for (key, value) in pairs {
             query.set(key.as_ref(), value.as_ref(), now)?;

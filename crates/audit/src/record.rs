@@ -85,7 +85,7 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "is_zero")]
     findings_left_out: u64,
     /// The result was held against its contract: the declared schema, or a guard or shape that it broke before.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub validated: bool,
     /// Why a result with a declared schema was allowed without being held to it: the rule `contract.missing` or
     /// `contract.uncompilable`. Strict mode blocks such a result if the configuration says so.
@@ -228,16 +228,8 @@ impl Record {
     clippy::trivially_copy_pass_by_ref,
     reason = "the signature serde asks for"
 )]
-fn is_zero(value: &u64) -> bool {
+pub(crate) fn is_zero(value: &u64) -> bool {
     *value == 0
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature serde asks for"
-)]
-fn is_false(value: &bool) -> bool {
-    !*value
 }
 
 #[cfg(test)]

@@ -1,22 +1,16 @@
 //! `Store`: where records go before a reply leaves, and `Reader`: where questions go.
 //!
-//! A backend is chosen when the store is opened; callers see one handle. Commits are awaited without blocking a runtime; every
+//! Callers see one handle, whatever threads and files are behind it. Commits are awaited without blocking a runtime; every
 //! question blocks its thread and belongs on a blocking one. Serves the record stage.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
-use crate::chain::TrustedKeys;
-use crate::id::{Ids, NewId, Ulid};
-use crate::query::{Filter, Query};
+use crate::id::{Ids, NewId};
 use crate::record::Record;
 use crate::record::body::Body;
-use crate::summary::{GroupBy, Summary};
-use crate::time::Timestamp;
 
 mod catalogue;
 mod error;
@@ -40,34 +34,6 @@ pub use verification::{Break, BreakKind, Verification};
 use sqlite::{Completions, Job, Shared};
 use stats::Counters;
 
-/// What a backend answers. One implementation per kind of database.
-trait Backend: Send + Sync + std::fmt::Debug {
-    fn list(&self, query: &Query) -> Result<Page, StoreError>;
-    fn show(&self, id: Ulid) -> Result<Option<Stored>, StoreError>;
-    fn after(&self, seq: u64, filter: &Filter, limit: usize) -> Result<Tail, StoreError>;
-    fn bounds(&self, filter: &Filter) -> Result<(u64, u64), StoreError>;
-    fn summary(&self, by: GroupBy, period: Duration, now: Timestamp)
-    -> Result<Summary, StoreError>;
-    fn verify(
-        &self,
-        trusted: &TrustedKeys,
-        anchors: &[PathBuf],
-    ) -> Result<Verification, StoreError>;
-    fn put_tools(
-        &self,
-        server: &str,
-        tools: &[Declared<'_>],
-    ) -> Result<Vec<Generation>, StoreError>;
-    fn tool(
-        &self,
-        server: &str,
-        tool: &str,
-        generation: Option<u64>,
-    ) -> Result<Option<CapturedTool>, StoreError>;
-    fn tools(&self, server: &str) -> Result<Vec<CapturedTool>, StoreError>;
-    fn remove_tools(&self, server: &str) -> Result<u64, StoreError>;
-}
-
 /// A store that is open for writing. Cheap to clone; the last handle to go ends the chain in good order.
 #[derive(Debug, Clone)]
 pub struct Store {
@@ -89,13 +55,12 @@ impl Store {
     /// Opens or creates the store, writes `system_start`, and starts its threads.
     pub fn open(options: &Options) -> Result<Self, StoreError> {
         let opened = sqlite::open(options)?;
-        let reader = Reader {
-            backend: opened.backend,
-        };
         let inner = Inner {
             queue: Some(opened.queue),
             shared: opened.shared,
-            reader,
+            reader: Reader {
+                database: opened.database,
+            },
             durability: options.durability,
             ids: Ids::new(),
             threads: opened.threads,

@@ -7,11 +7,10 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use countersign_inspect::{decode_hex, encode_hex};
+use countersign_inspect::{decode_hex, encode_hex, word_enum};
 use serde::{Deserialize, Serialize};
 
 use crate::chain::key::{Signer, TrustedKeys};
-use crate::id::Ulid;
 use crate::private::private_file;
 use crate::record::Head;
 use crate::time::Timestamp;
@@ -20,14 +19,14 @@ const LOG_FILE: &str = "checkpoints.log";
 /// Longer lines in the log are not ours.
 const MAX_LINE: u64 = 4096;
 
-/// What a checkpoint states.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum CheckpointKind {
-    /// The chain reaches at least to here.
-    Head,
-    /// Everything up to and including here was removed by retention.
-    Floor,
+word_enum! {
+    /// What a checkpoint states.
+    pub enum CheckpointKind {
+        /// The chain reaches at least to here.
+        Head = "head",
+        /// Everything up to and including here was removed by retention.
+        Floor = "floor",
+    }
 }
 
 /// A signed place in a chain.
@@ -71,18 +70,10 @@ impl Checkpoint {
             _ => false,
         }
     }
-
-    pub(crate) fn chain_id(&self) -> Ulid {
-        self.head.chain_id
-    }
 }
 
 /// The bytes that are signed. The first line keeps a signature from meaning anything elsewhere.
 fn message(kind: CheckpointKind, head: &Head, at: Timestamp, lost: u64) -> Vec<u8> {
-    let kind = match kind {
-        CheckpointKind::Head => "head",
-        CheckpointKind::Floor => "floor",
-    };
     let Head { chain_id, n, hash } = head;
     format!("countersign audit checkpoint 1\n{kind}\n{chain_id}\n{n}\n{hash}\n{at}\n{lost}\n")
         .into_bytes()

@@ -6,90 +6,73 @@
 //! The crate `csv` is not used: it quotes only what RFC 4180 asks for, and cells with a guard, a semicolon or a tab have
 //! to be quoted too, which would leave nothing to it but the commas.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use countersign_sanitise::escape_controls;
 
+use crate::record::{Finding, Millis, Record};
 use crate::store::Stored;
 
-const COLUMNS: [&str; 26] = [
-    "id",
-    "timestamp",
-    "type",
-    "status",
-    "server",
-    "tool",
-    "decision",
-    "reason",
-    "mode",
-    "stages",
-    "rules",
-    "client",
-    "session_id",
-    "request_id",
-    "parent_id",
-    "source",
-    "duration_ms",
-    "schema_digest",
-    "schema_generation",
-    "payload_digest",
-    "request_bytes",
-    "response_bytes",
-    "seq",
-    "chain_id",
-    "n",
-    "hash",
+/// Writes one cell of a record.
+type Cell = fn(&Record, &Stored) -> String;
+
+/// The columns, in order: the name in the header line, and the cell of a record.
+const COLUMNS: [(&str, Cell); 26] = [
+    ("id", |record, _| record.id().to_string()),
+    ("timestamp", |record, _| record.timestamp.to_string()),
+    ("type", |record, _| record.kind().to_string()),
+    ("status", |record, _| record.status().to_string()),
+    ("server", |record, _| text(record.server.as_ref())),
+    ("tool", |record, _| text(record.tool.as_ref())),
+    ("decision", |record, _| text(record.decision())),
+    ("reason", |record, _| text(record.reason.as_ref())),
+    ("mode", |record, _| text(record.mode)),
+    ("stages", |record, _| {
+        joined(record, |finding| finding.stage.as_str())
+    }),
+    ("rules", |record, _| joined(record, |finding| &finding.rule)),
+    ("client", |record, _| text(record.client.as_ref())),
+    ("session_id", |record, _| text(record.session_id.as_ref())),
+    ("request_id", |record, _| text(record.request_id.as_ref())),
+    ("parent_id", |record, _| text(record.parent_id)),
+    ("source", |record, _| record.source.to_string()),
+    ("duration_ms", |record, _| {
+        text(record.duration_ms.map(Millis::as_f64))
+    }),
+    ("schema_digest", |record, _| {
+        text(record.schema_digest.as_ref())
+    }),
+    ("schema_generation", |record, _| {
+        text(record.schema_generation)
+    }),
+    ("payload_digest", |record, _| {
+        text(record.payload_digest.as_ref())
+    }),
+    ("request_bytes", |record, _| text(record.request_bytes)),
+    ("response_bytes", |record, _| text(record.response_bytes)),
+    ("seq", |_, stored| stored.seq.to_string()),
+    ("chain_id", |_, stored| stored.chain_id.to_string()),
+    ("n", |_, stored| stored.n.to_string()),
+    ("hash", |_, stored| stored.hash.to_string()),
 ];
 
 pub(super) fn header(out: &mut dyn Write) -> io::Result<()> {
-    line(out, COLUMNS.map(str::to_owned))
+    line(out, COLUMNS.map(|(name, _)| name.to_owned()))
 }
 
 pub(super) fn row(out: &mut dyn Write, stored: &Stored) -> io::Result<()> {
-    fn text<T: ToString>(value: Option<T>) -> String {
-        value.map(|value| value.to_string()).unwrap_or_default()
-    }
-    let record = &stored.record;
-    let joined = |mut words: Vec<&str>| {
-        words.sort_unstable();
-        words.dedup();
-        words.join(" ")
-    };
-    line(
-        out,
-        [
-            record.id().to_string(),
-            record.timestamp.to_string(),
-            record.kind().to_string(),
-            record.status().to_string(),
-            text(record.server.as_ref()),
-            text(record.tool.as_ref()),
-            text(
-                record
-                    .decision()
-                    .map(super::super::record::verdict::Decision::as_str),
-            ),
-            text(record.reason.as_ref()),
-            text(record.mode.map(super::super::record::verdict::Mode::as_str)),
-            joined(record.findings.iter().map(|f| f.stage.as_str()).collect()),
-            joined(record.findings.iter().map(|f| f.rule.as_ref()).collect()),
-            text(record.client.as_ref()),
-            text(record.session_id.as_ref()),
-            text(record.request_id.as_ref()),
-            text(record.parent_id),
-            record.source.to_string(),
-            text(record.duration_ms.map(crate::record::Millis::as_f64)),
-            text(record.schema_digest.as_ref()),
-            text(record.schema_generation),
-            text(record.payload_digest.as_ref()),
-            text(record.request_bytes),
-            text(record.response_bytes),
-            stored.seq.to_string(),
-            stored.chain_id.to_string(),
-            stored.n.to_string(),
-            stored.hash.to_string(),
-        ],
-    )
+    line(out, COLUMNS.map(|(_, cell)| cell(&stored.record, stored)))
+}
+
+fn text<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+/// A word of each finding, without repetition.
+fn joined(record: &Record, word: fn(&Finding) -> &str) -> String {
+    let words: BTreeSet<&str> = record.findings.iter().map(word).collect();
+    words.into_iter().collect::<Vec<_>>().join(" ")
 }
 
 fn line(out: &mut dyn Write, cells: [String; COLUMNS.len()]) -> io::Result<()> {

@@ -9,7 +9,7 @@ use countersign_inspect::describe_rule;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::record::{Finding, Severity};
+use crate::record::{Decision, Finding, Mode, Severity};
 use crate::store::Stored;
 
 /// Rules listed at most; results name theirs anyway.
@@ -69,8 +69,8 @@ struct Fingerprints {
 struct Properties<'a> {
     record: String,
     timestamp: String,
-    decision: Option<&'static str>,
-    mode: Option<&'static str>,
+    decision: Option<Decision>,
+    mode: Option<Mode>,
     #[serde(flatten)]
     finding: &'a Finding,
 }
@@ -99,7 +99,7 @@ impl Run {
     }
 
     pub(super) fn finish(self, out: &mut dyn Write) -> io::Result<()> {
-        let rules: Vec<Value> = self.rules.iter().map(|rule| described(rule)).collect();
+        let rules: Vec<Value> = self.rules.iter().map(|rule| describe(rule)).collect();
         let driver = json!({
             "name": "countersign",
             "version": env!("CARGO_PKG_VERSION"),
@@ -113,7 +113,7 @@ impl Run {
 }
 
 /// A rule with every text that code scanning shows. The texts are ours: the name of a rule says which of them it is.
-fn described(rule: &str) -> Value {
+fn describe(rule: &str) -> Value {
     let text = describe_rule(rule);
     json!({
         "id": rule,
@@ -153,10 +153,8 @@ fn outcome<'a>(stored: &'a Stored, finding: &'a Finding) -> Outcome<'a> {
         properties: Properties {
             record: record.id().to_string(),
             timestamp: record.timestamp.to_string(),
-            decision: record
-                .decision()
-                .map(super::super::record::verdict::Decision::as_str),
-            mode: record.mode.map(super::super::record::verdict::Mode::as_str),
+            decision: record.decision(),
+            mode: record.mode,
             finding,
         },
     }

@@ -38,6 +38,20 @@ word_enum! {
     }
 }
 
+impl Kind {
+    /// A request to a server, whose result is inspected.
+    pub fn is_call(self) -> bool {
+        matches!(
+            self,
+            Self::ToolCall
+                | Self::PromptGet
+                | Self::ResourceRead
+                | Self::Completion
+                | Self::ListChange
+        )
+    }
+}
+
 word_enum! {
     /// How it ended. For a policy decision, equal to the decision.
     #[derive(PartialOrd, Ord)]

@@ -5,7 +5,7 @@
 //! would be refused there, or read differently.
 
 use super::body::VERSION_1;
-use super::verdict::{Decision, Finding, Mode, decision_code, is_also_flagged};
+use super::verdict::{Decision, Finding, Mode, REWRITTEN_AND_FLAGGED, is_also_flagged};
 use super::{Kind, Record, Source, Status};
 use crate::id::Ulid;
 use crate::time::Timestamp;
@@ -61,8 +61,12 @@ impl<'a> Glance<'a> {
     /// The decision as the index has it.
     pub(crate) fn decision_code(&self) -> Option<i64> {
         let is_also_flagged = is_also_flagged(self.decision, self.mode, self.findings);
-        self.decision
-            .map(|decision| decision_code(decision, is_also_flagged))
+        let code = self.decision? as i64;
+        Some(if is_also_flagged {
+            REWRITTEN_AND_FLAGGED
+        } else {
+            code
+        })
     }
 
     /// Control tokens found, one by one.
@@ -83,20 +87,14 @@ impl<'a> Glance<'a> {
         let client = rest.text(",\"client\":\"");
         rest.text(",\"session_id\":\"");
         let request_id = rest.text(",\"request_id\":\"");
-        let parent_id = match rest.text(",\"parent_id\":\"") {
-            Some(parent) => Some(parent.parse().ok()?),
-            None => None,
-        };
+        let parent_id = rest.text(",\"parent_id\":\"").map(str::parse);
+        let parent_id = parent_id.transpose().ok()?;
         let status = rest.text(",\"status\":\"")?.parse().ok()?;
-        let decision = match rest.text(",\"decision\":\"") {
-            Some(decision) => Some(decision.parse().ok()?),
-            None => None,
-        };
+        let decision = rest.text(",\"decision\":\"").map(str::parse);
+        let decision = decision.transpose().ok()?;
         rest.text(",\"reason\":\"");
-        let mode = match rest.text(",\"mode\":\"") {
-            Some(word) => Some(word.parse().ok()?),
-            None => None,
-        };
+        let mode = rest.text(",\"mode\":\"").map(str::parse);
+        let mode = mode.transpose().ok()?;
         let validated = rest.skip(",\"validated\":true");
         rest.text(",\"unvalidated\":\"");
         rest.text(",\"schema_digest\":\"");

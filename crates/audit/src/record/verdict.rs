@@ -37,29 +37,15 @@ pub fn parse_rule(text: &str) -> Result<&str, UnknownWord> {
         .ok_or_else(|| UnknownWord::new("rule", text, RULES))
 }
 
-/// The integers under which the index has the records of a decision. A result that was rewritten and would have been
-/// flagged without it has an integer of its own and is found by either word.
-pub(crate) fn decision_codes(decision: Decision) -> &'static [i64] {
-    match decision {
-        Decision::Allowed => &[0],
-        Decision::Flagged => &[1, REWRITTEN_AND_FLAGGED],
-        Decision::Rewritten => &[2, REWRITTEN_AND_FLAGGED],
-        Decision::Blocked => &[3],
-    }
-}
+/// The integer of a decision `rewritten` about a result that would have been flagged without it. Any other decision has
+/// its place in the pipeline's list, to which new ones are added at the end.
+pub(crate) const REWRITTEN_AND_FLAGGED: i64 = 4;
 
-/// The integer of one record's decision.
-pub(crate) fn decision_code(decision: Decision, is_also_flagged: bool) -> i64 {
-    match decision {
-        Decision::Allowed => 0,
-        Decision::Flagged => 1,
-        Decision::Rewritten if is_also_flagged => REWRITTEN_AND_FLAGGED,
-        Decision::Rewritten => 2,
-        Decision::Blocked => 3,
-    }
+/// The integers under which the index has the records of a decision.
+pub(crate) fn decision_codes(decision: Decision) -> impl Iterator<Item = i64> {
+    let is_either = matches!(decision, Decision::Flagged | Decision::Rewritten);
+    std::iter::once(decision as i64).chain(is_either.then_some(REWRITTEN_AND_FLAGGED))
 }
-
-const REWRITTEN_AND_FLAGGED: i64 = 4;
 
 /// Whether something other than rewritten text was found in a result whose decision is `rewritten`: each finding by itself
 /// leads to a decision, the record has the worst of them, and `rewritten` is worse than `flagged`.
@@ -80,11 +66,6 @@ pub(crate) fn is_also_flagged(
     decision == Some(Decision::Rewritten) && findings.iter().any(is_flagged)
 }
 
-/// The integer of a stage: its place in the pipeline's list, to which new ones are added at the end.
-pub(crate) fn stage_code(stage: Stage) -> i64 {
-    stage as i64
-}
-
 /// The status of a policy decision is the decision.
 pub(crate) fn status_of(decision: Decision) -> Status {
     match decision {
@@ -100,17 +81,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stages_have_the_codes_of_existing_files() {
-        let known = [
-            (Stage::Transport, 0),
-            (Stage::Contract, 3),
-            (Stage::Input, 6),
-        ];
-        assert!(
-            known
-                .iter()
-                .all(|(stage, code)| stage_code(*stage) == *code)
-        );
+    fn stages_and_decisions_have_the_codes_of_existing_files() {
+        let stages = [Stage::Transport, Stage::Contract, Stage::Input];
+        assert_eq!(stages.map(|stage| stage as i64), [0, 3, 6]);
+        let decisions = Decision::ALL.iter().flat_map(|one| decision_codes(*one));
+        assert_eq!(decisions.collect::<Vec<_>>(), [0, 1, 4, 2, 4, 3]);
     }
 
     #[test]

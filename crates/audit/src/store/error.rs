@@ -1,7 +1,7 @@
 //! What can go wrong with the store itself. A record that is refused or lost is not an error but `Evidence`.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
@@ -80,6 +80,22 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Says of an error that it is about this file.
+    pub(crate) fn file(path: &Path) -> impl Fn(io::Error) -> Self {
+        move |source| Self::File {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
+    /// Says of an error that it kept this database from being opened.
+    pub(crate) fn open(path: &Path) -> impl Fn(rusqlite::Error) -> Self {
+        move |source| Self::Open {
+            path: path.to_owned(),
+            source,
+        }
+    }
+
     /// The database is locked by another process, or busy.
     pub fn is_busy(&self) -> bool {
         let (Self::Open { source, .. } | Self::Read(source) | Self::Write(source)) = self else {

@@ -37,7 +37,7 @@ pub struct Page {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
     /// Stored records met on the way that cannot be read: run `verify`.
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(skip_serializing_if = "crate::record::is_zero")]
     pub unreadable: u64,
 }
 
@@ -52,12 +52,4 @@ pub struct Tail {
     pub more: bool,
     /// Stored records met on the way that cannot be read.
     pub unreadable: u64,
-}
-
-#[expect(
-    clippy::trivially_copy_pass_by_ref,
-    reason = "the signature serde asks for"
-)]
-fn is_zero(value: &u64) -> bool {
-    *value == 0
 }

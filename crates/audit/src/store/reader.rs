@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use countersign_inspect::Overrides;
 
+use super::sqlite::{self, Database, catalogue, read, summarise, verify};
 use super::{
-    Backend, CapturedTool, Declared, Generation, Options, Page, StoreError, Stored, Tail,
-    Verification, sqlite,
+    CapturedTool, Declared, Generation, Options, Page, StoreError, Stored, Tail, Verification,
 };
 use crate::chain::TrustedKeys;
 use crate::id::Ulid;
@@ -25,31 +25,33 @@ const EXPORT_STEP: usize = 500;
 /// The reading side of a store, and its catalogue. Cheap to clone. Every method blocks.
 #[derive(Debug, Clone)]
 pub struct Reader {
-    pub(super) backend: Arc<dyn Backend>,
+    pub(super) database: Arc<Database>,
 }
 
 impl Reader {
     /// Opens an existing store to read it: no chain is started. Another process may be writing it.
     pub fn open(options: &Options) -> Result<Self, StoreError> {
         Ok(Self {
-            backend: Arc::new(sqlite::open_reader(options)?),
+            database: Arc::new(sqlite::open_reader(options)?),
         })
     }
 
     /// A page of matching records, newest first. Stable while records arrive.
     pub fn list(&self, query: &Query) -> Result<Page, StoreError> {
-        self.backend.list(query)
+        self.database
+            .read(|connection| read::list(connection, query))
     }
 
     /// One record by its id.
     pub fn show(&self, id: Ulid) -> Result<Option<Stored>, StoreError> {
-        self.backend.show(id)
+        self.database.read(|connection| read::show(connection, id))
     }
 
     /// Matching records after the place `seq`, oldest first, up to `limit`. Ask again from [`Tail::next`]. A follower resumes with
     /// the place of the last record it saw.
     pub fn after(&self, seq: u64, filter: &Filter, limit: usize) -> Result<Tail, StoreError> {
-        self.backend.after(seq, filter, limit)
+        self.database
+            .read(|connection| read::after(connection, seq, filter, limit))
     }
 
     /// Counts over the hours that `period` before `now` touches.
@@ -59,7 +61,8 @@ impl Reader {
         period: Duration,
         now: Timestamp,
     ) -> Result<Summary, StoreError> {
-        self.backend.summary(by, period, now)
+        self.database
+            .read(|connection| summarise::summary(connection, by, period, now))
     }
 
     /// What strict mode would block of the matching calls, from what their records say was found. `overrides` is what the
@@ -83,9 +86,10 @@ impl Reader {
         filter: &Filter,
         mut visit: impl FnMut(&Stored) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let (mut place, last) = self.backend.bounds(filter)?;
+        let bounds = |connection: &_| read::bounds(connection, filter);
+        let (mut place, last) = self.database.read(bounds)?;
         while place < last {
-            let tail = self.backend.after(place, filter, EXPORT_STEP)?;
+            let tail = self.after(place, filter, EXPORT_STEP)?;
             for record in tail.records.iter().take_while(|record| record.seq <= last) {
                 visit(record)?;
             }
@@ -96,7 +100,7 @@ impl Reader {
 
     /// Walks every chain, link and checkpoint, and names the first break.
     pub fn verify(&self, trusted: &TrustedKeys) -> Result<Verification, StoreError> {
-        self.backend.verify(trusted, &[])
+        self.verify_with_anchors(trusted, &[])
     }
 
     /// As [`Reader::verify`], and compares with copies of `checkpoints.log` that were kept elsewhere: what they were signed for
@@ -106,24 +110,9 @@ impl Reader {
         trusted: &TrustedKeys,
         anchors: &[PathBuf],
     ) -> Result<Verification, StoreError> {
-        self.backend.verify(trusted, anchors)
-    }
-
-    /// Remembers a tool as its server declared it. A new digest makes a new generation.
-    pub fn put_tool(
-        &self,
-        server: &str,
-        tool: &str,
-        digest: &str,
-        raw: &[u8],
-    ) -> Result<Generation, StoreError> {
-        let declared = Declared { tool, digest, raw };
-        let stored = self.put_tools(server, &[declared])?.into_iter().next();
-        // One for each that was given.
-        Ok(stored.unwrap_or(Generation {
-            number: 0,
-            is_new: false,
-        }))
+        let files = &self.database.files;
+        self.database
+            .with(|connection| verify::verify(connection, files, trusted, anchors))
     }
 
     /// Remembers tools of a server, and lets go of what exceeds its share of the catalogue. Gives their generations, in order.
@@ -132,7 +121,9 @@ impl Reader {
         server: &str,
         tools: &[Declared<'_>],
     ) -> Result<Vec<Generation>, StoreError> {
-        self.backend.put_tools(server, tools)
+        let share = self.database.catalogue_share;
+        self.database
+            .with(|connection| catalogue::put(connection, server, tools, share))
     }
 
     /// A remembered tool: its newest generation, or the one asked for.
@@ -142,16 +133,19 @@ impl Reader {
         tool: &str,
         generation: Option<u64>,
     ) -> Result<Option<CapturedTool>, StoreError> {
-        self.backend.tool(server, tool, generation)
+        self.database
+            .read(|connection| catalogue::get(connection, server, tool, generation))
     }
 
     /// The newest generation of every tool of a server.
     pub fn tools(&self, server: &str) -> Result<Vec<CapturedTool>, StoreError> {
-        self.backend.tools(server)
+        self.database
+            .read(|connection| catalogue::list(connection, server))
     }
 
     /// Forgets a server's tools; says how many rows went.
     pub fn remove_tools(&self, server: &str) -> Result<u64, StoreError> {
-        self.backend.remove_tools(server)
+        self.database
+            .with(|connection| catalogue::remove(connection, server))
     }
 }

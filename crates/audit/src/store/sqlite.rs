@@ -1,29 +1,21 @@
-//! The embedded backend: `SQLite` in write-ahead mode. `open` starts a chain, a writer and an indexer; `Sqlite` answers questions.
+//! The embedded backend: `SQLite` in write-ahead mode. `open` starts a chain, a writer and an indexer; `Database`
+//! lends connections to read with.
 //!
 //! Readers have their own connections and never wait for the writer. Several processes may share the files.
 
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
-use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::{mpsc, watch};
 
 use super::stats::Counters;
-use super::{
-    Backend, CapturedTool, Declared, Durability, Generation, Options, Page, StoreError, Stored,
-    Tail, Verification,
-};
+use super::{Durability, Options, StoreError};
 use crate::chain::{Signer, TrustedKeys};
-use crate::id::Ulid;
-use crate::query::{Filter, Query};
-use crate::summary::{GroupBy, Summary};
-use crate::time::Timestamp;
 
 mod append;
-mod catalogue;
+pub(super) mod catalogue;
 mod derived;
 mod files;
 mod heads;
@@ -32,13 +24,13 @@ mod indexer;
 mod lookup;
 mod maintenance;
 mod plan;
-mod read;
+pub(super) mod read;
 mod retain;
 mod schema;
 mod signed;
-mod summarise;
+pub(super) mod summarise;
 mod transaction;
-mod verify;
+pub(super) mod verify;
 mod writer;
 
 use append::Appender;
@@ -110,7 +102,7 @@ impl Shared {
 pub(super) struct Opened {
     pub(super) queue: mpsc::Sender<Job>,
     pub(super) shared: Arc<Shared>,
-    pub(super) backend: Arc<Sqlite>,
+    pub(super) database: Arc<Database>,
     pub(super) threads: Vec<JoinHandle<()>>,
 }
 
@@ -148,17 +140,17 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     shared
         .maintenance
         .get_or_init(|| maintenance.thread().clone());
-    let backend = Arc::new(Sqlite::new(files, options));
+    let database = Arc::new(Database::new(files, options));
     Ok(Opened {
         queue,
         shared,
-        backend,
+        database,
         threads: vec![writer, maintenance],
     })
 }
 
 /// Opens an existing store for reading only: no chain is started. If the index is missing or behind, it is brought up to date.
-pub(super) fn open_reader(options: &Options) -> Result<Sqlite, StoreError> {
+pub(super) fn open_reader(options: &Options) -> Result<Database, StoreError> {
     let files = Files::new(options);
     let guard = files.lock()?;
     files.close_dir()?;
@@ -166,7 +158,7 @@ pub(super) fn open_reader(options: &Options) -> Result<Sqlite, StoreError> {
     let mut indexer = open_indexer(&files)?;
     drop(guard);
     while indexer.batch()?.0 == BATCH {}
-    Ok(Sqlite::new(files, options))
+    Ok(Database::new(files, options))
 }
 
 /// Call it under the store's lock. An index that cannot be used is thrown away and built anew: nothing in it is lost.
@@ -193,16 +185,16 @@ fn start(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<
         .map_err(StoreError::Thread)
 }
 
-/// The reading side, and the catalogue.
+/// The files of a store, and connections that read them and write the catalogue.
 #[derive(Debug)]
-pub(super) struct Sqlite {
-    files: Files,
+pub(super) struct Database {
+    pub(super) files: Files,
     /// What the catalogue keeps of each server, in bytes.
-    catalogue_share: u64,
+    pub(super) catalogue_share: u64,
     idle: Mutex<Vec<Connection>>,
 }
 
-impl Sqlite {
+impl Database {
     fn new(files: Files, options: &Options) -> Self {
         Self {
             files,
@@ -211,8 +203,15 @@ impl Sqlite {
         }
     }
 
-    /// Lends a reader connection to `work`.
-    fn with<T>(
+    /// Lends a connection to `work`, which only reads.
+    pub(super) fn read<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        self.with(|connection| work(connection).map_err(StoreError::Read))
+    }
+    /// Lends a connection to `work`.
+    pub(super) fn with<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
@@ -231,65 +230,5 @@ impl Sqlite {
             idle.push(connection);
         }
         result
-    }
-}
-
-impl Backend for Sqlite {
-    fn list(&self, query: &Query) -> Result<Page, StoreError> {
-        self.with(|connection| read::list(connection, query))
-    }
-
-    fn show(&self, id: Ulid) -> Result<Option<Stored>, StoreError> {
-        self.with(|connection| read::show(connection, id))
-    }
-
-    fn after(&self, seq: u64, filter: &Filter, limit: usize) -> Result<Tail, StoreError> {
-        self.with(|connection| read::after(connection, seq, filter, limit))
-    }
-
-    fn bounds(&self, filter: &Filter) -> Result<(u64, u64), StoreError> {
-        self.with(|connection| read::bounds(connection, filter))
-    }
-
-    fn summary(
-        &self,
-        by: GroupBy,
-        period: Duration,
-        now: Timestamp,
-    ) -> Result<Summary, StoreError> {
-        self.with(|connection| summarise::summary(connection, by, period, now))
-    }
-
-    fn verify(
-        &self,
-        trusted: &TrustedKeys,
-        anchors: &[PathBuf],
-    ) -> Result<Verification, StoreError> {
-        self.with(|connection| verify::verify(connection, &self.files, trusted, anchors))
-    }
-
-    fn put_tools(
-        &self,
-        server: &str,
-        tools: &[Declared<'_>],
-    ) -> Result<Vec<Generation>, StoreError> {
-        self.with(|connection| catalogue::put(connection, server, tools, self.catalogue_share))
-    }
-
-    fn tool(
-        &self,
-        server: &str,
-        tool: &str,
-        generation: Option<u64>,
-    ) -> Result<Option<CapturedTool>, StoreError> {
-        self.with(|connection| catalogue::get(connection, server, tool, generation))
-    }
-
-    fn tools(&self, server: &str) -> Result<Vec<CapturedTool>, StoreError> {
-        self.with(|connection| catalogue::list(connection, server))
-    }
-
-    fn remove_tools(&self, server: &str) -> Result<u64, StoreError> {
-        self.with(|connection| catalogue::remove(connection, server))
     }
 }

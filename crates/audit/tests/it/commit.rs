@@ -2,7 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use countersign_audit::{Durability, Evidence, Kind, Mode, OnStoreError, Outcome, Record, Store};
+use countersign_audit::{
+    Declared, Durability, Evidence, Kind, Mode, OnStoreError, Outcome, Record, Store,
+};
 
 use crate::support::{Home, blocked, call, fill};
 
@@ -214,11 +216,12 @@ fn captured_tools_keep_their_generations() {
     let home = Home::new();
     let store = home.open();
     let reader = store.reader();
-    let put = |digest: &str, raw: &str| {
-        reader
-            .put_tool("crm", "search", digest, raw.as_bytes())
-            .expect("put")
+    let put_tool = |tool: &str, digest: &str, raw: &str| {
+        let raw = raw.as_bytes();
+        let declared = Declared { tool, digest, raw };
+        reader.put_tools("crm", &[declared]).expect("put")[0]
     };
+    let put = |digest: &str, raw: &str| put_tool("search", digest, raw);
     assert_eq!(
         (put("d1", "one").number, put("d1", "one").is_new),
         (1, false)
@@ -258,7 +261,7 @@ fn captured_tools_keep_their_generations() {
             .expect("read")
             .is_some()
     );
-    reader.put_tool("crm", "add", "a", b"{}").expect("put");
+    put_tool("add", "a", "{}");
     let names: Vec<String> = reader
         .tools("crm")
         .expect("list")

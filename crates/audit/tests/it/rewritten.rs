@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use countersign_audit::{BreakKind, PublicKey, Store, TrustedKeys, Verification};
+use countersign_audit::{BreakKind, Declared, PublicKey, Store, TrustedKeys, Verification};
 use rusqlite::{Connection, params};
 use sha2::{Digest, Sha256};
 
@@ -285,10 +285,13 @@ fn an_edited_declaration_in_the_catalogue_is_noticed() {
     let store = start(&home);
     let raw = br#"{"name":"add"}"#;
     let digest = hex(&Sha256::digest(raw));
-    store
-        .reader()
-        .put_tool("crm", "add", &digest, raw)
-        .expect("put");
+    let declared = Declared {
+        tool: "add",
+        digest: &digest,
+        raw,
+    };
+    let stored = store.reader().put_tools("crm", &[declared]);
+    stored.expect("put");
     drop(store);
     assert!(home.verify().is_intact());
     home.sqlite()

@@ -22,7 +22,7 @@ const STEP: usize = 256;
 const COLUMNS: &str = "server, tool, generation, digest, raw, captured_at";
 
 /// Remembers tools, then lets go of what exceeds the server's share. The generations are in the order of `tools`.
-pub(super) fn put(
+pub(crate) fn put(
     connection: &Connection,
     server: &str,
     tools: &[Declared<'_>],
@@ -87,12 +87,12 @@ fn put_one(
     })
 }
 
-pub(super) fn get(
+pub(crate) fn get(
     connection: &Connection,
     server: &str,
     tool: &str,
     generation: Option<u64>,
-) -> Result<Option<CapturedTool>, StoreError> {
+) -> rusqlite::Result<Option<CapturedTool>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM catalogue WHERE server = ?1 AND tool = ?2 AND generation = ifnull(?3, generation)
          ORDER BY generation DESC LIMIT 1"
@@ -100,25 +100,19 @@ pub(super) fn get(
     connection
         .query_row(&sql, params![server, tool, generation], captured)
         .optional()
-        .map_err(StoreError::Read)
 }
 
 /// The newest generation of each tool of a server.
-pub(super) fn list(connection: &Connection, server: &str) -> Result<Vec<CapturedTool>, StoreError> {
+pub(crate) fn list(connection: &Connection, server: &str) -> rusqlite::Result<Vec<CapturedTool>> {
     let sql = format!(
         "SELECT {COLUMNS} FROM catalogue AS c WHERE server = ?1
          AND generation = (SELECT max(generation) FROM catalogue WHERE server = c.server AND tool = c.tool) ORDER BY tool"
     );
-    let read = || -> rusqlite::Result<Vec<CapturedTool>> {
-        connection
-            .prepare(&sql)?
-            .query_map([server], captured)?
-            .collect()
-    };
-    read().map_err(StoreError::Read)
+    let mut statement = connection.prepare(&sql)?;
+    statement.query_map([server], captured)?.collect()
 }
 
-pub(super) fn remove(connection: &Connection, server: &str) -> Result<u64, StoreError> {
+pub(crate) fn remove(connection: &Connection, server: &str) -> Result<u64, StoreError> {
     let removed = connection
         .execute("DELETE FROM catalogue WHERE server = ?1", [server])
         .map_err(StoreError::Write)?;

@@ -7,7 +7,6 @@ use super::indexer::{Codes, Sums};
 use super::read::mark;
 use crate::record::Record;
 use crate::record::glance::Glance;
-use crate::record::verdict::stage_code;
 
 /// Compares records with their index entries.
 pub(super) struct Derived<'c> {
@@ -15,14 +14,11 @@ pub(super) struct Derived<'c> {
     entry: CachedStatement<'c>,
     found: CachedStatement<'c>,
     /// What the records seen so far add up to.
-    sums: Sums,
+    pub(super) sums: Sums,
 }
 
 /// The terms of one record: as texts to compare, and as the integers of the index.
-struct Terms {
-    texts: Vec<(i64, String)>,
-    codes: Vec<i64>,
-}
+type Terms = (Vec<(i64, String)>, Vec<i64>);
 
 impl<'c> Derived<'c> {
     /// Call it before anything else is read: the index must not be newer than the records.
@@ -54,7 +50,7 @@ impl<'c> Derived<'c> {
         let Some((server, place)) = entry.optional()?.flatten() else {
             return Ok(false);
         };
-        let Terms { texts, codes } = self.terms(seq)?;
+        let (texts, codes) = self.terms(seq)?;
         if texts != expected_terms(record) {
             return Ok(false);
         }
@@ -66,15 +62,6 @@ impl<'c> Derived<'c> {
         };
         self.sums.add(seq, &Glance::from(record), &codes);
         Ok(true)
-    }
-
-    /// Do the roll-ups say what the records add up to? Ask when every record has been compared.
-    pub(super) fn rollups_agree(
-        &self,
-        connection: &Connection,
-        is_complete: bool,
-    ) -> rusqlite::Result<bool> {
-        self.sums.agree(connection, is_complete)
     }
 
     /// What the index says was found.
@@ -92,7 +79,7 @@ impl<'c> Derived<'c> {
             });
         }
         texts.sort_unstable();
-        Ok(Terms { texts, codes })
+        Ok((texts, codes))
     }
 }
 
@@ -100,7 +87,7 @@ fn expected_terms(record: &Record) -> Vec<(i64, String)> {
     let stages = record
         .findings
         .iter()
-        .map(|f| (stage_term(stage_code(f.stage)), String::new()));
+        .map(|f| (stage_term(f.stage), String::new()));
     let rules = record.findings.iter().map(|f| (0, f.rule.to_string()));
     let mut terms: Vec<_> = stages.chain(rules).collect();
     terms.sort_unstable();

@@ -45,11 +45,8 @@ impl Files {
     /// Held while the store is created or migrated. Freed when the file is closed, however the process ends.
     pub(crate) fn lock(&self) -> Result<File, StoreError> {
         let path = self.main.with_extension("lock");
-        let failed = |source| StoreError::File {
-            path: path.clone(),
-            source,
-        };
-        let file = private_file().open(&path).map_err(failed)?;
+        let failed = StoreError::file(&path);
+        let file = private_file().open(&path).map_err(&failed)?;
         file.lock().map_err(failed)?;
         Ok(file)
     }
@@ -60,10 +57,7 @@ impl Files {
             .into_iter()
             .flatten()
         {
-            make_private_dir(dir).map_err(|source| StoreError::File {
-                path: dir.to_owned(),
-                source,
-            })?;
+            make_private_dir(dir).map_err(StoreError::file(dir))?;
         }
         self.close_dir()
     }
@@ -71,10 +65,7 @@ impl Files {
     /// Takes from other users what they may do with the data directory and the files in it. A signing key that others
     /// could read stays readable: they may have a copy, so it is refused where it is used instead.
     pub(crate) fn close_dir(&self) -> Result<(), StoreError> {
-        close_to_others(&self.data_dir, KEY_FILE).map_err(|source| StoreError::File {
-            path: self.data_dir.clone(),
-            source,
-        })
+        close_to_others(&self.data_dir, KEY_FILE).map_err(StoreError::file(&self.data_dir))
     }
 
     pub(crate) fn open_main(&self, create: bool) -> Result<Connection, StoreError> {
@@ -85,10 +76,7 @@ impl Files {
     pub(crate) fn open_both(&self) -> Result<Connection, StoreError> {
         let connection = self.open_main(false)?;
         let attached = connection.execute("ATTACH ?1 AS ix", [self.index.to_string_lossy()]);
-        attached.map_err(|source| StoreError::Open {
-            path: self.index.clone(),
-            source,
-        })?;
+        attached.map_err(StoreError::open(&self.index))?;
         Ok(connection)
     }
 
@@ -105,10 +93,7 @@ impl Files {
     pub(crate) fn open_index(&self) -> Result<Connection, StoreError> {
         let connection = open(&self.index, self.busy_timeout, true)?;
         let cached = connection.pragma_update(None, "cache_size", INDEX_CACHE_KIB);
-        cached.map_err(|source| StoreError::Open {
-            path: self.index.clone(),
-            source,
-        })?;
+        cached.map_err(StoreError::open(&self.index))?;
         Ok(connection)
     }
 }
@@ -118,12 +103,7 @@ fn open(path: &Path, busy_timeout: Duration, create: bool) -> Result<Connection,
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, create);
     if create {
         // `SQLite` would make a file that others may read; what it makes beside it has the rights of this one.
-        private_file()
-            .open(path)
-            .map_err(|source| StoreError::File {
-                path: path.to_owned(),
-                source,
-            })?;
+        private_file().open(path).map_err(StoreError::file(path))?;
     }
     let connect = || -> rusqlite::Result<Connection> {
         let connection = Connection::open_with_flags(path, flags)?;
@@ -136,8 +116,5 @@ fn open(path: &Path, busy_timeout: Duration, create: bool) -> Result<Connection,
         connection.set_prepared_statement_cache_capacity(64);
         Ok(connection)
     };
-    connect().map_err(|source| StoreError::Open {
-        path: path.to_owned(),
-        source,
-    })
+    connect().map_err(StoreError::open(path))
 }

@@ -7,6 +7,7 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::transaction::immediate;
+use crate::record::Stage;
 use crate::store::StoreError;
 
 /// Raise it whenever a table below changes, or what is written into one: the index is then built anew.
@@ -104,7 +105,7 @@ pub(super) enum Dimension {
     Term = 5,
 }
 
-/// A stage as a term of `found`: negative, so that it never meets a name.
-pub(super) fn stage_term(code: i64) -> i64 {
-    -1 - code
+/// A stage as a term of `found`: its place in the pipeline's list, negative so that it never meets a name.
+pub(super) fn stage_term(stage: Stage) -> i64 {
+    -1 - stage as i64
 }

@@ -9,10 +9,8 @@ use rusqlite::{Connection, params};
 
 use super::index::stage_term;
 use super::transaction::{Transaction, immediate};
-use crate::record::Stage;
 use crate::record::body::decode;
 use crate::record::glance::Glance;
-use crate::record::verdict::stage_code;
 use crate::store::StoreError;
 
 mod inserts;
@@ -166,7 +164,7 @@ impl Dictionary<'_> {
         let place = self.place(server, tool)?;
         let mut terms = Vec::with_capacity(record.findings.len() * 2);
         for finding in record.findings {
-            terms.push(stage_term(stage_code(finding.stage)));
+            terms.push(stage_term(finding.stage));
             terms.push(self.name(&finding.rule)?);
         }
         terms.sort_unstable();
@@ -214,11 +212,6 @@ impl Dictionary<'_> {
         self.places.insert((server, tool), id);
         Ok(id)
     }
-}
-
-/// Kept here so that a reader finds every stage that the index knows.
-pub(super) fn term_of_stage(stage: Stage) -> i64 {
-    stage_term(stage_code(stage))
 }
 
 /// The last record there is; 0 in an empty store.

@@ -27,7 +27,7 @@ enum Driver {
     Nothing,
     /// Walk the entries themselves.
     Entries,
-    /// Walk an index of the entries, once per value.
+    /// Walk the index `entry_name`, once per value.
     Index {
         name: &'static str,
         terms: Vec<String>,
@@ -132,7 +132,7 @@ impl Plan {
             Driver::Entries => vec![entries("ix.entry e".to_owned(), "1")],
             Driver::Index { name, terms } => terms
                 .iter()
-                .map(|term| entries(format!("ix.entry e INDEXED BY {name}"), term))
+                .map(|term| entries(format!("ix.entry e INDEXED BY entry_{name}"), term))
                 .collect(),
             // The cross join keeps the entries from driving.
             Driver::Found(terms) => terms

@@ -11,8 +11,9 @@ use super::plan::Plan;
 use crate::digest::Digest;
 use crate::id::Ulid;
 use crate::query::{Cursor, Filter, Query};
+use crate::record::Record;
 use crate::record::body::decode;
-use crate::store::{Page, StoreError, Stored, Tail};
+use crate::store::{Page, Stored, Tail};
 
 const ROW: &str =
     "SELECT a.seq, c.chain_id, a.n, a.body, a.hash FROM activity a JOIN chain c ON c.id = a.chain";
@@ -26,17 +27,11 @@ const PAGE_BYTES: usize = 8 << 20;
 const LOOK_BACK: u64 = 10_000;
 
 /// A page of matching records, newest first.
-pub(super) fn list(connection: &Connection, query: &Query) -> Result<Page, StoreError> {
-    let snapshot = connection
-        .unchecked_transaction()
-        .map_err(StoreError::Read)?;
-    let mut found = Found {
-        wanted: query.limit + 1,
-        records: Vec::new(),
-        bytes: 0,
-        unreadable: 0,
-    };
-    let total = found.fill(&snapshot, query).map_err(StoreError::Read)?;
+pub(crate) fn list(connection: &Connection, query: &Query) -> rusqlite::Result<Page> {
+    let snapshot = connection.unchecked_transaction()?;
+    // One more than asked for, so that the page knows of the next.
+    let mut found = Found::new(query.limit + 1, PAGE_BYTES);
+    let total = found.fill(&snapshot, query)?;
     let more = found.is_full();
     found.records.truncate(query.limit);
     let last = found
@@ -52,14 +47,26 @@ pub(super) fn list(connection: &Connection, query: &Query) -> Result<Page, Store
     })
 }
 
+/// Records found so far, up to a number and a size.
 struct Found {
     wanted: usize,
+    max_bytes: usize,
     records: Vec<Stored>,
     bytes: usize,
     unreadable: u64,
 }
 
 impl Found {
+    fn new(wanted: usize, max_bytes: usize) -> Self {
+        Self {
+            wanted,
+            max_bytes,
+            records: Vec::new(),
+            bytes: 0,
+            unreadable: 0,
+        }
+    }
+
     fn fill(&mut self, connection: &Connection, query: &Query) -> rusqlite::Result<Option<u64>> {
         // The index first: its snapshot must not be newer than that of the records.
         let mark = mark(connection)?;
@@ -70,13 +77,15 @@ impl Found {
         if !query.total {
             return Ok(None);
         }
-        let indexed = plan.count(connection, mark)?;
-        Ok(Some(indexed + count_tail(connection, &query.filter, mark)?))
+        let mut total = plan.count(connection, mark)?;
+        for_each_after(connection, mark, |record| {
+            total += u64::from(query.filter.matches(record));
+        })?;
+        Ok(Some(total))
     }
 
-    /// One more than asked for, so that the page knows of the next; or as much as a page may hold.
     fn is_full(&self) -> bool {
-        self.records.len() >= self.wanted || self.bytes >= PAGE_BYTES
+        self.records.len() >= self.wanted || self.bytes >= self.max_bytes
     }
 
     /// The newest records, not indexed yet.
@@ -146,36 +155,36 @@ pub(super) fn mark(connection: &Connection) -> rusqlite::Result<u64> {
         .query_row([], |row| row.get(0))
 }
 
-fn count_tail(connection: &Connection, filter: &Filter, mark: u64) -> rusqlite::Result<u64> {
+/// Visits the records that the index does not have yet.
+pub(super) fn for_each_after(
+    connection: &Connection,
+    mark: u64,
+    mut visit: impl FnMut(&Record),
+) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached("SELECT body FROM activity WHERE seq > ?1")?;
     let mut rows = statement.query([mark])?;
-    let mut count = 0;
     while let Some(row) = rows.next()? {
-        let record = decode(row.get_ref(0)?.as_bytes().unwrap_or_default());
-        count += u64::from(record.is_ok_and(|record| filter.matches(&record)));
+        if let Ok(record) = decode(row.get_ref(0)?.as_bytes().unwrap_or_default()) {
+            visit(&record);
+        }
     }
-    Ok(count)
+    Ok(())
 }
 
 /// One record by its id, with the hash before it.
-pub(super) fn show(connection: &Connection, id: Ulid) -> Result<Option<Stored>, StoreError> {
-    let snapshot = connection
-        .unchecked_transaction()
-        .map_err(StoreError::Read)?;
-    let find = || -> rusqlite::Result<Option<Stored>> {
-        let indexed: Option<u64> = snapshot
-            .prepare_cached("SELECT seq FROM ix.entry WHERE id = ?1 ORDER BY seq LIMIT 1")?
-            .query_row([id.to_bytes()], |row| row.get(0))
-            .optional()?;
-        let record = match indexed {
-            Some(seq) => by_seq(&snapshot, seq)?,
-            None => newest_with(&snapshot, id)?,
-        };
-        record
-            .map(|record| with_prev(&snapshot, record))
-            .transpose()
+pub(crate) fn show(connection: &Connection, id: Ulid) -> rusqlite::Result<Option<Stored>> {
+    let snapshot = connection.unchecked_transaction()?;
+    let indexed: Option<u64> = snapshot
+        .prepare_cached("SELECT seq FROM ix.entry WHERE id = ?1 ORDER BY seq LIMIT 1")?
+        .query_row([id.to_bytes()], |row| row.get(0))
+        .optional()?;
+    let record = match indexed {
+        Some(seq) => by_seq(&snapshot, seq)?,
+        None => newest_with(&snapshot, id)?,
     };
-    find().map_err(StoreError::Read)
+    record
+        .map(|record| with_prev(&snapshot, record))
+        .transpose()
 }
 
 fn by_seq(connection: &Connection, seq: u64) -> rusqlite::Result<Option<Stored>> {
@@ -216,56 +225,43 @@ fn with_prev(connection: &Connection, mut record: Stored) -> rusqlite::Result<St
 }
 
 /// Matching records after a place, oldest first: up to `limit`, and never more than a bounded look.
-pub(super) fn after(
+pub(crate) fn after(
     connection: &Connection,
     after: u64,
     filter: &Filter,
     limit: usize,
-) -> Result<Tail, StoreError> {
-    let read = || -> rusqlite::Result<Tail> {
-        let mut statement = connection
-            .prepare_cached(&format!("{ROW} WHERE a.seq > ?1 ORDER BY a.seq LIMIT ?2"))?;
-        let mut rows = statement.query(params![after, LOOK])?;
-        let mut tail = Tail {
-            records: Vec::new(),
-            next: after,
-            more: true,
-            unreadable: 0,
+) -> rusqlite::Result<Tail> {
+    let mut statement =
+        connection.prepare_cached(&format!("{ROW} WHERE a.seq > ?1 ORDER BY a.seq LIMIT ?2"))?;
+    let mut rows = statement.query(params![after, LOOK])?;
+    let mut found = Found::new(limit, LOOK_BYTES);
+    let (mut next, mut looked, mut more) = (after, 0, true);
+    while !found.is_full() {
+        let Some(row) = rows.next()? else {
+            more = looked == LOOK;
+            break;
         };
-        let (mut looked, mut bytes) = (0, 0);
-        while tail.records.len() < limit && bytes < LOOK_BYTES {
-            let Some(row) = rows.next()? else {
-                tail.more = looked == LOOK;
-                break;
-            };
-            looked += 1;
-            tail.next = row.get(0)?;
-            match stored(row)? {
-                Some(record) if filter.matches(&record.record) => {
-                    bytes += row.get_ref(3)?.as_bytes().map_or(0, <[u8]>::len);
-                    tail.records.push(record);
-                }
-                Some(_) => {}
-                None => tail.unreadable += 1,
-            }
-        }
-        Ok(tail)
-    };
-    read().map_err(StoreError::Read)
+        looked += 1;
+        next = row.get(0)?;
+        found.push(row, Some(filter))?;
+    }
+    Ok(Tail {
+        records: found.records,
+        next,
+        more,
+        unreadable: found.unreadable,
+    })
 }
 
 /// The first place worth looking at for this filter, and the last record there is.
-pub(super) fn bounds(connection: &Connection, filter: &Filter) -> Result<(u64, u64), StoreError> {
-    let read = || -> rusqlite::Result<(u64, u64)> {
-        let mark = mark(connection)?;
-        let last = indexer::last(connection)?;
-        let first = match filter.since {
-            Some(since) => first_place(connection, since.as_millis())?.unwrap_or(mark + 1),
-            None => 1,
-        };
-        Ok((first.saturating_sub(1), last))
+pub(crate) fn bounds(connection: &Connection, filter: &Filter) -> rusqlite::Result<(u64, u64)> {
+    let mark = mark(connection)?;
+    let last = indexer::last(connection)?;
+    let first = match filter.since {
+        Some(since) => first_place(connection, since.as_millis())?.unwrap_or(mark + 1),
+        None => 1,
     };
-    read().map_err(StoreError::Read)
+    Ok((first.saturating_sub(1), last))
 }
 
 /// A row as a record; `None` if it cannot be decoded.

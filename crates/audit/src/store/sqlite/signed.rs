@@ -51,10 +51,7 @@ impl Signed {
             Some(checkpoint) => self.add(&checkpoint, trusted),
             None => self.bad(BreakKind::MalformedLog, None),
         });
-        read.map_err(|source| StoreError::File {
-            path: path.to_owned(),
-            source,
-        })
+        read.map_err(StoreError::file(path))
     }
 
     pub(super) fn add_tables(
@@ -85,7 +82,7 @@ impl Signed {
         if !checkpoint.is_genuine(trusted) {
             return self.bad(BreakKind::ForgedCheckpoint, Some(checkpoint.head));
         }
-        let (chain, head) = (checkpoint.chain_id(), checkpoint.head);
+        let (chain, head) = (checkpoint.head.chain_id, checkpoint.head);
         let lost = self.lost.entry(chain).or_default();
         *lost = (*lost).max(checkpoint.lost);
         match checkpoint.kind {

@@ -8,43 +8,36 @@ use std::time::Duration;
 use rusqlite::Connection;
 
 use super::index::{HOUR_MILLIS, MINUTE_MILLIS};
-use super::read::mark;
-use crate::record::body::decode;
+use super::read::{for_each_after, mark};
 use crate::record::glance::Glance;
 use crate::record::{Kind, Record, Status};
-use crate::store::StoreError;
 use crate::summary::{Counts, GroupBy, Place, Rates, Summary, Totals, rising};
 use crate::time::Timestamp;
 
 const WEEK_HOURS: u64 = 7 * 24;
 
 /// Counts of the hours that `period` before `now` touches.
-pub(super) fn summary(
+pub(crate) fn summary(
     connection: &Connection,
     by: GroupBy,
     period: Duration,
     now: Timestamp,
-) -> Result<Summary, StoreError> {
-    let snapshot = connection
-        .unchecked_transaction()
-        .map_err(StoreError::Read)?;
+) -> rusqlite::Result<Summary> {
+    let snapshot = connection.unchecked_transaction()?;
     let hour = now.before(period).as_millis() / HOUR_MILLIS;
-    let add_up = || -> rusqlite::Result<Summary> {
-        let mark = mark(&snapshot)?;
-        let mut totals = Totals::new(by);
-        rolled_up(&snapshot, hour, &mut totals)?;
-        rules(&snapshot, hour, &mut totals)?;
-        let mut signals = Signals::read(&snapshot, now)?;
-        tail(&snapshot, mark, |record| {
-            signals.add(record, now);
-            if record.timestamp.as_millis() / HOUR_MILLIS >= hour {
-                add(&mut totals, record);
-            }
-        })?;
-        let since = Timestamp::from_millis(hour * HOUR_MILLIS);
-        Ok(totals.finish(since, now, |server| signals.mark(server)))
-    };
-    add_up().map_err(StoreError::Read)
+    let mark = mark(&snapshot)?;
+    let mut totals = Totals::new(by);
+    rolled_up(&snapshot, hour, &mut totals)?;
+    rules(&snapshot, hour, &mut totals)?;
+    let mut signals = Signals::read(&snapshot, now)?;
+    for_each_after(&snapshot, mark, |record| {
+        signals.add(record, now);
+        if record.timestamp.as_millis() / HOUR_MILLIS >= hour {
+            add(&mut totals, record);
+        }
+    })?;
+    let since = Timestamp::from_millis(hour * HOUR_MILLIS);
+    Ok(totals.finish(since, now, |server| signals.mark(server)))
 }
 
 fn rolled_up(connection: &Connection, hour: u64, totals: &mut Totals) -> rusqlite::Result<()> {
@@ -113,17 +106,6 @@ fn rates(record: &Record) -> Rates {
         validated: u64::from(record.validated),
         rejected: u64::from(record.is_contract_rejection()),
     }
-}
-
-fn tail(connection: &Connection, mark: u64, mut each: impl FnMut(&Record)) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached("SELECT body FROM activity WHERE seq > ?1")?;
-    let mut rows = statement.query([mark])?;
-    while let Some(row) = rows.next()? {
-        if let Ok(record) = decode(row.get_ref(0)?.as_bytes().unwrap_or_default()) {
-            each(&record);
-        }
-    }
-    Ok(())
 }
 
 /// Each server's last hour, and its last week with that hour in it.

@@ -27,7 +27,7 @@ mod coverage;
 mod tests;
 
 /// Walks the whole store.
-pub(super) fn verify(
+pub(crate) fn verify(
     connection: &Connection,
     files: &Files,
     trusted: &TrustedKeys,
@@ -42,11 +42,17 @@ pub(super) fn verify(
     signed
         .add_tables(&snapshot, trusted)
         .map_err(StoreError::Read)?;
-    let mut walk = Walk::new(signed);
+    let mut walk = Walk {
+        signed,
+        ..Walk::default()
+    };
     let broken = match walk.records(&snapshot, &mut derived) {
         Ok(broken) => broken.or_else(|| walk.signature_break()),
         // A page that cannot be read is a break, not a failure to verify.
-        Err(_) => Some(walk.unreadable()),
+        Err(_) => Some(Break {
+            seq: Some(walk.last_seq + 1),
+            ..Break::new(BreakKind::Unreadable)
+        }),
     };
     let broken = match broken {
         None => walk.working_copies(&snapshot, &derived)?,
@@ -55,6 +61,7 @@ pub(super) fn verify(
     Ok(walk.finish(broken))
 }
 
+#[derive(Default)]
 struct Walk {
     signed: Signed,
     chains: HashMap<i64, Ulid>,
@@ -91,18 +98,6 @@ struct Row<'a> {
 }
 
 impl Walk {
-    fn new(signed: Signed) -> Self {
-        Self {
-            signed,
-            chains: HashMap::new(),
-            heads: HashMap::new(),
-            before: None,
-            last_seq: 0,
-            records: 0,
-            heads_named_at: None,
-        }
-    }
-
     fn records(
         &mut self,
         connection: &Connection,
@@ -214,13 +209,6 @@ impl Walk {
         }
     }
 
-    fn unreadable(&self) -> Break {
-        Break {
-            seq: Some(self.last_seq + 1),
-            ..Break::new(BreakKind::Unreadable)
-        }
-    }
-
     /// What is kept beside the records: the roll-ups and the catalogue.
     fn working_copies(
         &self,
@@ -229,7 +217,7 @@ impl Walk {
     ) -> Result<Option<Break>, StoreError> {
         // Roll-ups outlive the records they count.
         let is_complete = self.signed.floors.is_empty();
-        let agree = derived.rollups_agree(connection, is_complete);
+        let agree = derived.sums.agree(connection, is_complete);
         if !agree.map_err(StoreError::Read)? {
             return Ok(Some(Break::new(BreakKind::WrongRollup)));
         }

@@ -6,51 +6,32 @@ use super::{Candidate, Driver, Plan};
 use crate::query::Filter;
 use crate::record::verdict::decision_codes;
 use crate::record::{Kind, Status};
-use crate::store::sqlite::index::{BUCKET_MILLIS, Dimension};
-use crate::store::sqlite::indexer::term_of_stage;
+use crate::store::sqlite::index::{BUCKET_MILLIS, Dimension, stage_term};
 use crate::store::sqlite::lookup::{first_place, has_serverless, joined, names, places_of, tally};
 
 /// A column whose partial index could drive.
 struct Column {
     name: &'static str,
-    index: &'static str,
     /// What the index is partial by.
     partial: &'static str,
     dimension: Dimension,
 }
 
-const KIND: Column = Column {
-    name: "kind",
-    index: "entry_kind",
-    partial: "e.kind <> 0",
-    dimension: Dimension::Kind,
-};
-const STATUS: Column = Column {
-    name: "status",
-    index: "entry_status",
-    partial: "e.status <> 0",
-    dimension: Dimension::Status,
-};
-const DECISION: Column = Column {
-    name: "decision",
-    index: "entry_decision",
-    partial: "e.decision IS NOT NULL",
-    dimension: Dimension::Decision,
-};
-const SERVER: Column = Column {
-    name: "server",
-    index: "entry_server",
-    partial: "e.server <> 0",
-    dimension: Dimension::Server,
-};
-const PLACE: Column = Column {
-    name: "place",
-    index: "entry_place",
-    partial: "e.server <> 0",
-    dimension: Dimension::Place,
-};
+const KIND: Column = Column::new("kind", "e.kind <> 0", Dimension::Kind);
+const STATUS: Column = Column::new("status", "e.status <> 0", Dimension::Status);
+const DECISION: Column = Column::new("decision", "e.decision IS NOT NULL", Dimension::Decision);
+const SERVER: Column = Column::new("server", "e.server <> 0", Dimension::Server);
+const PLACE: Column = Column::new("place", "e.server <> 0", Dimension::Place);
 
 impl Column {
+    const fn new(name: &'static str, partial: &'static str, dimension: Dimension) -> Self {
+        Self {
+            name,
+            partial,
+            dimension,
+        }
+    }
+
     fn is_any_of(&self, values: &[i64]) -> String {
         format!("e.{} IN ({})", self.name, joined(values))
     }
@@ -61,7 +42,7 @@ impl Column {
         Ok(Candidate {
             count: tally(connection, self.dimension, values)?,
             driver: Driver::Index {
-                name: self.index,
+                name,
                 terms: values.iter().map(term).collect(),
             },
         })
@@ -79,10 +60,7 @@ impl Plan {
         let kinds: Vec<i64> = filter.types.iter().map(|k| k.code()).collect();
         let statuses: Vec<i64> = filter.statuses.iter().map(|s| s.code()).collect();
         let decisions = filter.decisions.iter();
-        let mut decisions: Vec<i64> = decisions
-            .flat_map(|d| decision_codes(*d))
-            .copied()
-            .collect();
+        let mut decisions: Vec<i64> = decisions.flat_map(|d| decision_codes(*d)).collect();
         decisions.sort_unstable();
         decisions.dedup();
         for (column, values, left_out) in [
@@ -137,7 +115,7 @@ impl Plan {
         filter: &Filter,
         candidates: &mut Vec<Candidate>,
     ) -> rusqlite::Result<bool> {
-        let stages: Vec<i64> = filter.stages.iter().map(|s| term_of_stage(*s)).collect();
+        let stages: Vec<i64> = filter.stages.iter().map(|s| stage_term(*s)).collect();
         let rules = names(connection, &filter.rules)?;
         if !filter.rules.is_empty() && rules.is_empty() {
             return Ok(false);
@@ -165,8 +143,8 @@ impl Plan {
             .parent_id
             .map(|id| Value::Blob(id.to_bytes().to_vec()));
         for (value, column, name) in [
-            (request, "request_id", "entry_request"),
-            (parent, "parent", "entry_parent"),
+            (request, "request_id", "request"),
+            (parent, "parent", "parent"),
         ] {
             if let Some(value) = value {
                 self.bound.push(value);

@@ -169,8 +169,14 @@ fn what_one_server_declares_drives_out_no_record_and_no_other_server() {
     options.catalogue_bytes_per_server = 256 << 10;
     let reader = Reader::open(&options).expect("reader");
     let raw = vec![b'x'; 2000];
-    reader.put_tool("honest", "add", "d", &raw).expect("put");
-    reader.put_tool("hostile", "first", "d", &raw).expect("put");
+    for (server, tool) in [("honest", "add"), ("hostile", "first")] {
+        let declared = Declared {
+            tool,
+            digest: "d",
+            raw: &raw,
+        };
+        reader.put_tools(server, &[declared]).expect("put");
+    }
     // Other names every time, and those before them gone.
     for list in 0..40 {
         let names: Vec<String> = (0..100).map(|number| format!("t{list}_{number}")).collect();
