@@ -1,9 +1,10 @@
 //! A circuit breaker: a classifier that keeps failing is paused, so that calls do not wait for its time-out. After the
 //! pause one request is let through; its outcome decides. An attempt that is dropped without an answer counts as failed.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
+use countersign_dial::lock;
 use tokio::time::Instant;
 
 #[derive(Debug)]
@@ -34,7 +35,7 @@ impl Breaker {
 
     /// Leave to ask.
     pub(crate) fn attempt(&self) -> Option<Attempt<'_>> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         match *state {
             State::Closed(_) => {}
             State::Open(until) if until <= Instant::now() => *state = State::Trying,
@@ -48,11 +49,7 @@ impl Breaker {
 
     /// Whether questions are held back.
     pub(crate) fn is_open(&self) -> bool {
-        !matches!(*self.state(), State::Closed(_))
-    }
-
-    fn state(&self) -> std::sync::MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        !matches!(*lock(&self.state), State::Closed(_))
     }
 }
 
@@ -71,7 +68,7 @@ impl Attempt<'_> {
 
 impl Drop for Attempt<'_> {
     fn drop(&mut self) {
-        let mut state = self.breaker.state();
+        let mut state = lock(&self.breaker.state);
         *state = match *state {
             // A straggler from before the pause says nothing about now.
             State::Open(until) => State::Open(until),

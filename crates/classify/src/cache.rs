@@ -2,9 +2,10 @@
 //! text itself is not kept, and errors never are.
 
 use std::collections::{HashMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
+use countersign_dial::lock;
 use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
@@ -34,7 +35,7 @@ impl Cache {
     }
 
     pub(crate) fn get(&self, key: &Key) -> Option<Verdict> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = lock(&self.kept);
         let (verdict, until) = kept.verdicts.get(key)?;
         (*until > Instant::now()).then(|| verdict.clone())
     }
@@ -45,7 +46,7 @@ impl Cache {
         }
         let now = Instant::now();
         let until = now + self.ttl;
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.kept);
         kept.verdicts.insert(key, (verdict, until));
         kept.order.push_back((key, until));
         while let Some((oldest, its)) = kept.order.front().copied() {

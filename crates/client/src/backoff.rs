@@ -7,7 +7,7 @@ const FIRST: Duration = Duration::from_millis(100);
 const LONGEST: Duration = Duration::from_secs(30);
 
 /// The pause after this many failures in a row.
-pub fn growing(failures: u32) -> Duration {
+pub fn delay(failures: u32) -> Duration {
     let doubled = FIRST.saturating_mul(1 << failures.saturating_sub(1).min(16));
     let whole = doubled.min(LONGEST);
     whole / 2 + whole.mul_f64(random_fraction() / 2.0)
@@ -27,7 +27,7 @@ mod tests {
         for failures in [0, 1, 2, 5, 10, 40, u32::MAX] {
             let nominal = FIRST.as_millis() << failures.saturating_sub(1).min(16);
             let nominal = nominal.min(LONGEST.as_millis());
-            let pause = growing(failures).as_millis();
+            let pause = delay(failures).as_millis();
             assert!(
                 pause >= nominal / 2 - 1 && pause <= nominal,
                 "{failures}: {pause}"

@@ -6,11 +6,11 @@ mod list;
 mod process;
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use countersign_dial::{Budget, Site, SiteError};
+use countersign_dial::{Budget, Site, SiteError, lock};
 use countersign_inspect::Era;
 use countersign_tape::{Kind, Span, quote};
 use countersign_wire::json::{member, path};
@@ -21,17 +21,17 @@ pub use exchange::{ConnectError, ErrorReply, Exchange, Fault, Reply};
 pub use list::{Declaration, List, ListError};
 use process::Process;
 
+use crate::era_preference::EraPreference;
 use crate::error::Error;
-use crate::greeting::Greeting;
 use crate::hello::{Hello, Identity};
 use crate::http::greet;
 use crate::http::link::Link;
 use crate::http::request::HttpRequest;
 use crate::notes::NoteSink;
+use crate::server_error::ServerError;
 use crate::stdio::handshake;
 use crate::stdio::program::Program;
 use crate::timings::Timings;
-use crate::trouble::Trouble;
 
 /// The memory for the large answers of all calls under way.
 const MEMORY: usize = 1 << 30;
@@ -109,7 +109,7 @@ pub struct Client {
     hello: Hello,
     greeting: Duration,
     /// Tools whose arguments have to be repeated as headers; known once the tools are listed.
-    mirrored: RwLock<HashMap<String, Arc<MirroredArguments>>>,
+    mirrored: Mutex<HashMap<String, Arc<MirroredArguments>>>,
 }
 
 #[derive(Debug)]
@@ -141,7 +141,7 @@ impl Client {
                 transport,
                 hello,
                 greeting: options.greeting,
-                mirrored: RwLock::default(),
+                mirrored: Mutex::default(),
             }),
             failed => {
                 transport.close().await;
@@ -186,8 +186,7 @@ impl Client {
                 let mirrored = MirroredArguments::from_schema(schema.bytes(&tool.raw)).ok()?;
                 Some((tool.name.clone(), Arc::new(mirrored)))
             });
-            let mirrored = self.mirrored.write();
-            *mirrored.unwrap_or_else(PoisonError::into_inner) = known.collect();
+            *lock(&self.mirrored) = known.collect();
         }
         Ok(list)
     }
@@ -196,11 +195,7 @@ impl Client {
     pub async fn call(&self, tool: &str, arguments: &[u8], timeout: Duration) -> Exchange {
         let members = [br#""name":"#, &*quote(tool), br#","arguments":"#, arguments].concat();
         let params = message::own_params(self.hello.era, &members);
-        let mirrored = self.mirrored.read();
-        let mirrored = mirrored
-            .unwrap_or_else(PoisonError::into_inner)
-            .get(tool)
-            .cloned();
+        let mirrored = lock(&self.mirrored).get(tool).cloned();
         let subject = Subject {
             method: "tools/call",
             name: Some(tool),
@@ -302,11 +297,11 @@ impl Client {
 }
 
 impl Transport {
-    async fn greet(&self, era: Option<Era>) -> Result<Hello, Trouble> {
-        let greeting = era.map_or(Greeting::First(Era::Modern), Greeting::Only);
+    async fn greet(&self, era: Option<Era>) -> Result<Hello, ServerError> {
+        let preference = era.map_or(EraPreference::First(Era::Modern), EraPreference::Only);
         match self {
-            Self::Stdio(process) => handshake::greet(&process.wire, greeting, b"{}").await,
-            Self::Http(link) => greet::greet(link, greeting).await,
+            Self::Stdio(process) => handshake::greet(&process.wire, preference, b"{}").await,
+            Self::Http(link) => greet::greet(link, preference).await,
         }
     }
 

@@ -56,8 +56,8 @@ impl Connection {
     }
 
     /// What the server says it can do.
-    pub fn abilities(&self) -> Capabilities {
-        self.hello.abilities
+    pub fn capabilities(&self) -> Capabilities {
+        self.hello.capabilities
     }
 
     /// Whether arguments that a tool marks are repeated as headers.

@@ -4,10 +4,10 @@
 //! it may hold other secrets, so a key is needed to read it.
 
 use std::borrow::Cow;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use countersign_dial::Tail;
+use countersign_dial::{Tail, lock};
 use countersign_sanitise::escape_controls;
 use tokio::time::Instant;
 
@@ -58,7 +58,7 @@ impl Diagnostics {
 
     /// A try begins: the server is started, or connected to.
     pub(crate) fn begin(&self) {
-        let mut known = self.known();
+        let mut known = lock(&self.known);
         known.began = Some(Instant::now());
         if let Some(failing) = &mut known.failing {
             failing.next_try = None;
@@ -67,7 +67,7 @@ impl Diagnostics {
 
     /// A process was started, and this is its standard error.
     pub(crate) fn read_from(&self, stderr: Tail) {
-        let mut known = self.known();
+        let mut known = lock(&self.known);
         known.earlier = self.lines_of(&known);
         known.current = Some(stderr);
     }
@@ -75,7 +75,7 @@ impl Diagnostics {
     /// The try failed and the next one is `wait` away. Gives the reason as it may be shown.
     pub(crate) fn fail(&self, reason: &str, wait: Duration) -> Arc<str> {
         let reason: Arc<str> = excerpt(&escape_controls(reason), MAX_REASON).into();
-        self.known().failing = Some(Failing {
+        lock(&self.known).failing = Some(Failing {
             reason: Arc::clone(&reason),
             next_try: SystemTime::now().checked_add(wait),
         });
@@ -84,23 +84,23 @@ impl Diagnostics {
 
     /// The server can be called.
     pub(crate) fn recover(&self) {
-        self.known().failing = None;
+        lock(&self.known).failing = None;
     }
 
     /// Why it cannot be called, if it cannot.
     pub fn failing(&self) -> Option<Failing> {
-        self.known().failing.clone()
+        lock(&self.known).failing.clone()
     }
 
     /// How long ago the current try began.
     pub fn elapsed(&self) -> Duration {
-        let began = self.known().began;
+        let began = lock(&self.known).began;
         began.map(|began| began.elapsed()).unwrap_or_default()
     }
 
     /// The last lines of standard error, oldest first.
     pub fn lines(&self) -> Vec<String> {
-        self.lines_of(&self.known())
+        self.lines_of(&lock(&self.known))
     }
 
     /// The last lines of one process, as they may be shown.
@@ -128,10 +128,6 @@ impl Diagnostics {
         let mut lines = known.earlier.clone();
         lines.extend(current.into_iter().flatten());
         bounded(lines)
-    }
-
-    fn known(&self) -> MutexGuard<'_, Known> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,14 +4,14 @@ use countersign_inspect::Era;
 
 /// How a server is greeted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Greeting {
+pub(crate) enum EraPreference {
     /// In this era first, and in the other if the server does not speak this one.
     First(Era),
     /// In this era only: the configuration says so.
     Only(Era),
 }
 
-impl Greeting {
+impl EraPreference {
     /// Chooses. `fixed` is the era in the configuration, `known` the one that the server spoke the last time.
     ///
     /// A server that speaks both eras can ask its client for sampling, elicitation and roots only if the client speaks
@@ -24,7 +24,7 @@ impl Greeting {
         }
     }
 
-    /// The era to begin with if the server does not survive this greeting.
+    /// The era to begin with if the server does not survive being greeted like this.
     pub(crate) fn next(self) -> Era {
         match self {
             Self::Only(era) => era,
@@ -41,16 +41,24 @@ mod tests {
     #[test]
     fn the_configuration_wins_then_a_legacy_client_then_what_is_known() {
         use Era::{Legacy, Modern};
-        for (fixed, has_legacy_client, known, greeting) in [
-            (None, false, None, Greeting::First(Modern)),
-            (None, false, Some(Legacy), Greeting::First(Legacy)),
-            (None, true, Some(Modern), Greeting::First(Legacy)),
-            (Some(Modern), true, Some(Legacy), Greeting::Only(Modern)),
-            (Some(Legacy), false, None, Greeting::Only(Legacy)),
+        for (fixed, has_legacy_client, known, chosen) in [
+            (None, false, None, EraPreference::First(Modern)),
+            (None, false, Some(Legacy), EraPreference::First(Legacy)),
+            (None, true, Some(Modern), EraPreference::First(Legacy)),
+            (
+                Some(Modern),
+                true,
+                Some(Legacy),
+                EraPreference::Only(Modern),
+            ),
+            (Some(Legacy), false, None, EraPreference::Only(Legacy)),
         ] {
-            assert_eq!(Greeting::choose(fixed, has_legacy_client, known), greeting);
+            assert_eq!(
+                EraPreference::choose(fixed, has_legacy_client, known),
+                chosen
+            );
         }
-        assert_eq!(Greeting::First(Modern).next(), Legacy);
-        assert_eq!(Greeting::Only(Modern).next(), Modern);
+        assert_eq!(EraPreference::First(Modern).next(), Legacy);
+        assert_eq!(EraPreference::Only(Modern).next(), Modern);
     }
 }

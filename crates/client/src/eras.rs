@@ -7,9 +7,10 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use countersign_dial::lock;
 use countersign_inspect::Era;
 use serde::{Deserialize, Serialize};
 
@@ -33,16 +34,9 @@ pub struct Eras {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Entry {
-    era: Word,
+    era: Era,
     /// When it was found out, in seconds since 1970.
     since: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Word {
-    Legacy,
-    Modern,
 }
 
 impl KnownEras {
@@ -66,7 +60,7 @@ impl KnownEras {
     }
 
     /// What is known about the server of this name at this address or command.
-    pub fn of(&self, server: &str, place: &str) -> Eras {
+    pub fn for_server(&self, server: &str, place: &str) -> Eras {
         // A digest: an address may hold a secret in its query.
         let digest = countersign_inspect::Digest::sha256(place.as_bytes()).to_string();
         Eras {
@@ -75,16 +69,12 @@ impl KnownEras {
         }
     }
 
-    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Entry>> {
-        self.all.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Writes everything down. Blocks, shortly. It is a hint: if it fails nothing is lost.
     fn write(&self) {
         if self.file.as_os_str().is_empty() {
             return;
         }
-        let text = serde_json::to_vec_pretty(&*self.all()).unwrap_or_default();
+        let text = serde_json::to_vec_pretty(&*lock(&self.all)).unwrap_or_default();
         let draft = self.file.with_extension("json.new");
         let written = write_private(&draft, &text).and_then(|()| fs::rename(&draft, &*self.file));
         if let Err(error) = written {
@@ -103,17 +93,14 @@ fn write_private(path: &Path, text: &[u8]) -> io::Result<()> {
 impl Eras {
     /// What the server spoke the last time.
     pub fn known(&self) -> Option<Era> {
-        let entry = *self.known.all().get(&self.key)?;
+        let entry = *lock(&self.known.all).get(&self.key)?;
         let age = now().checked_sub(entry.since)?;
-        (age < VALID.as_secs()).then_some(match entry.era {
-            Word::Legacy => Era::Legacy,
-            Word::Modern => Era::Modern,
-        })
+        (age < VALID.as_secs()).then_some(entry.era)
     }
 
     /// Forgets what the server spoke, because it does not hold any more.
     pub fn forget(&self) {
-        self.known.all().remove(&self.key);
+        lock(&self.known.all).remove(&self.key);
     }
 
     /// Remembers what the server speaks.
@@ -121,12 +108,8 @@ impl Eras {
         if self.known() == Some(era) {
             return;
         }
-        let era = match era {
-            Era::Legacy => Word::Legacy,
-            Era::Modern => Word::Modern,
-        };
         let entry = Entry { era, since: now() };
-        self.known.all().insert(self.key.clone(), entry);
+        lock(&self.known.all).insert(self.key.clone(), entry);
         let known = self.known.clone();
         match tokio::runtime::Handle::try_current() {
             Ok(runtime) => drop(runtime.spawn_blocking(move || known.write())),
@@ -148,24 +131,32 @@ mod tests {
     fn eras_outlive_the_process_but_not_the_week() {
         let folder = tempfile::tempdir().expect("a folder");
         let known = KnownEras::read(folder.path());
-        let one = known.of("a", "http://a.example/?key=s3cret");
+        let one = known.for_server("a", "http://a.example/?key=s3cret");
         assert_eq!(one.known(), None);
         one.remember(Era::Legacy);
         let again = KnownEras::read(folder.path());
         assert_eq!(
-            again.of("a", "http://a.example/?key=s3cret").known(),
+            again
+                .for_server("a", "http://a.example/?key=s3cret")
+                .known(),
             Some(Era::Legacy)
         );
-        assert_eq!(again.of("a", "http://b.example/").known(), None);
+        assert_eq!(again.for_server("a", "http://b.example/").known(), None);
         let file = folder.path().join(FILE);
         let text = fs::read_to_string(&file).expect("a file");
         assert!(!text.contains("s3cret"), "{text}");
-        let since = again.all().values().next().expect("an entry").since;
+        let since = lock(&again.all).values().next().expect("an entry").since;
         let old = text.replace(&since.to_string(), &(since - VALID.as_secs()).to_string());
         fs::write(&file, old).expect("written");
         let old = KnownEras::read(folder.path());
-        assert_eq!(old.of("a", "http://a.example/?key=s3cret").known(), None);
+        assert_eq!(
+            old.for_server("a", "http://a.example/?key=s3cret").known(),
+            None
+        );
         fs::write(&file, "not json").expect("written");
-        assert_eq!(KnownEras::read(folder.path()).of("a", "x").known(), None);
+        assert_eq!(
+            KnownEras::read(folder.path()).for_server("a", "x").known(),
+            None
+        );
     }
 }

@@ -7,7 +7,7 @@ use countersign_inspect::Refusal;
 use hyper::StatusCode;
 use thiserror::Error as ThisError;
 
-use crate::trouble::Trouble;
+use crate::server_error::ServerError;
 
 /// Why a request has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, ThisError)]
@@ -76,7 +76,7 @@ impl From<Error> for Refusal {
     }
 }
 
-impl From<Error> for Trouble {
+impl From<Error> for ServerError {
     /// What it means for a greeting.
     fn from(error: Error) -> Self {
         match error {

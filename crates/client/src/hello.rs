@@ -13,7 +13,7 @@ use countersign_wire::json::{member, path};
 use countersign_wire::meta::SERVER_INFO;
 use countersign_wire::version::{LEGACY, MODERN};
 
-use crate::trouble::Trouble;
+use crate::server_error::ServerError;
 use versions::{Versions, excerpt};
 
 /// The errors of the modern era, which no legacy server sends: headers and body differ, the client lacks a capability.
@@ -29,7 +29,7 @@ pub(crate) struct Hello {
     pub(crate) instructions: Option<Listing>,
     /// It can say when its tools change.
     pub(crate) tells_changes: bool,
-    pub(crate) abilities: Capabilities,
+    pub(crate) capabilities: Capabilities,
     pub(crate) identity: Identity,
 }
 
@@ -65,7 +65,7 @@ pub(crate) fn initialize_params(version: &str, capabilities: &[u8]) -> Vec<u8> {
 impl Discovery {
     /// Reads the answer to `server/discover`. An error that only modern servers send is never taken for the answer of
     /// a legacy server.
-    pub(crate) fn read(bytes: &Bytes) -> Result<Self, Trouble> {
+    pub(crate) fn read(bytes: &Bytes) -> Result<Self, ServerError> {
         if let Some(result) = result(bytes) {
             let Some(versions) = member(bytes, result, "supportedVersions") else {
                 return Ok(Self::Legacy(LEGACY[0]));
@@ -81,7 +81,7 @@ impl Discovery {
     }
 
     /// Reads an error that answers `server/discover`, whichever id it carries.
-    pub(crate) fn read_error(bytes: &Bytes) -> Result<Self, Trouble> {
+    pub(crate) fn read_error(bytes: &Bytes) -> Result<Self, ServerError> {
         let Some(code) = error_code(bytes) else {
             return Ok(Self::Legacy(LEGACY[0]));
         };
@@ -93,7 +93,7 @@ impl Discovery {
             return versions.unwrap_or_default().shared();
         }
         match MODERN_ERRORS.into_iter().find(|known| code == *known) {
-            Some(code) => Err(Trouble::ModernError(code)),
+            Some(code) => Err(ServerError::ModernError(code)),
             None => Ok(Self::Legacy(LEGACY[0])),
         }
     }
@@ -101,14 +101,14 @@ impl Discovery {
 
 impl Hello {
     /// Reads the answer to `initialize`.
-    pub(crate) fn initialized(bytes: &Bytes) -> Result<Self, Trouble> {
-        let result = result(bytes).ok_or(Trouble::NotMcp)?;
+    pub(crate) fn initialized(bytes: &Bytes) -> Result<Self, ServerError> {
+        let result = result(bytes).ok_or(ServerError::NotMcp)?;
         let version = member(bytes, result, "protocolVersion")
             .and_then(|version| version.string(bytes))
-            .ok_or(Trouble::NotMcp)?
+            .ok_or(ServerError::NotMcp)?
             .into_owned();
         if !LEGACY.contains(&version.as_str()) {
-            return Err(Trouble::Version(excerpt(&version)));
+            return Err(ServerError::Version(excerpt(&version)));
         }
         Ok(Self::read(bytes, result, Era::Legacy, version))
     }
@@ -123,7 +123,7 @@ impl Hello {
             version,
             identity: Identity::read(bytes, result, era),
             instructions,
-            abilities: member(bytes, result, "capabilities")
+            capabilities: member(bytes, result, "capabilities")
                 .map(|capabilities| Capabilities::read(bytes, capabilities))
                 .unwrap_or_default(),
             tells_changes: changes.is_some_and(|value| value.kind(bytes) == Some(Kind::True)),

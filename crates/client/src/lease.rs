@@ -1,4 +1,4 @@
-//! Who may still call a server. Every state of the gateway that has the server holds a lease on it, and so does every
+//! Keeps a server running for as long as it may be called. Every state of the gateway that has the server holds a lease on it, and so does every
 //! call to it; when the last one is dropped, no call can reach it any more, and it is told to end.
 
 use std::sync::Arc;

@@ -5,10 +5,10 @@ pub mod backoff;
 mod client;
 mod connection;
 mod diagnostics;
+mod era_preference;
 mod eras;
 mod error;
 mod gate;
-mod greeting;
 mod hello;
 mod http;
 mod lease;
@@ -16,13 +16,13 @@ pub mod notes;
 mod observer;
 mod pending;
 mod retry;
+mod server_error;
+mod server_handle;
 mod state;
 mod stdio;
 mod supervisor;
 mod timeouts;
 mod timings;
-mod trouble;
-mod upstream;
 
 pub use client::{
     Client, ConnectError, Declaration, ErrorReply, Exchange, Fault, List, ListError, Options,
@@ -37,11 +37,11 @@ pub use hello::Identity;
 pub use lease::Lease;
 pub use notes::{NoteSink, Notes};
 pub use observer::{Observer, ServerFailure};
+pub use server_error::ServerError;
+pub use server_handle::{Limits, ServerHandle};
 pub use state::{State, ready};
 pub use stdio::peer::{Peer, PeerMessage};
 pub use stdio::program::{Program, Shares};
 pub use supervisor::{
-    End, HttpSupervisor, HttpTransport, StdioSupervisor, Supervision, Supervisor,
+    End, HttpServer, HttpTransport, ServerTransport, StdioServer, Supervision, Supervisor,
 };
-pub use trouble::Trouble;
-pub use upstream::{Limits, Upstream};

@@ -3,9 +3,10 @@
 //! own token and to no other client; a message that is not clean JSON goes nowhere.
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use countersign_dial::lock;
 use countersign_inspect::{MAX_NOTE_BYTES, Note, NotePolicy};
 use countersign_tape::{Member, ScanLimits, scan};
 use tokio::sync::Notify;
@@ -57,13 +58,13 @@ impl Notes {
 
     /// A note that is there already.
     pub fn waiting(&mut self) -> Option<Note> {
-        self.inner.notes().as_mut()?.pop_front()
+        lock(&self.inner.waiting).as_mut()?.pop_front()
     }
 }
 
 impl Drop for Notes {
     fn drop(&mut self) {
-        *self.inner.notes() = None;
+        *lock(&self.inner.waiting) = None;
     }
 }
 
@@ -141,19 +142,14 @@ impl NoteSink {
 
     /// When the server last reported progress.
     pub fn progressed(&self) -> Option<Instant> {
-        let progressed = &self.inner.as_ref()?.progressed;
-        *progressed.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.inner.as_ref()?.progressed)
     }
 }
 
 impl Inner {
-    fn notes(&self) -> MutexGuard<'_, Option<VecDeque<Note>>> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A note is dropped if too many wait or the reader is gone.
     fn say(&self, note: Note) {
-        if let Some(waiting) = &mut *self.notes()
+        if let Some(waiting) = &mut *lock(&self.waiting)
             && waiting.len() < WAITING
         {
             waiting.push_back(note);
@@ -162,8 +158,7 @@ impl Inner {
     }
 
     fn renew(&self) {
-        let progressed = self.progressed.lock();
-        *progressed.unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+        *lock(&self.progressed) = Some(Instant::now());
     }
 
     /// Progress under the client's own token.

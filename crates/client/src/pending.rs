@@ -1,12 +1,13 @@
-//! Who waits for which answer. The table owns the reply slots: an answer is handed over once, and
+//! The requests that wait for an answer. The table owns the reply slots: an answer is handed over once, and
 //! an answer that comes late, twice or without a request is counted and dropped. Ids are never used again.
 
 use std::collections::HashMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use bytes::Bytes;
+use countersign_dial::lock;
 use tokio::sync::oneshot;
 
 use crate::error::Error;
@@ -52,24 +53,28 @@ impl Pending {
     pub(crate) fn insert(&self, id: u64, notes: &NoteSink) -> Option<Receiver> {
         let (answer, receiver) = oneshot::channel();
         let notes = notes.clone();
-        self.slots().as_mut()?.insert(id, Waiting { answer, notes });
+        lock(&self.slots)
+            .as_mut()?
+            .insert(id, Waiting { answer, notes });
         Some(receiver)
     }
 
     /// Hands an answer over; false if no request waits for it.
     pub(crate) fn settle(&self, id: u64, answer: Answer) -> bool {
-        let slot = self.slots().as_mut().and_then(|slots| slots.remove(&id));
+        let slot = lock(&self.slots)
+            .as_mut()
+            .and_then(|slots| slots.remove(&id));
         slot.is_some_and(|slot| slot.answer.send((answer, Instant::now())).is_ok())
     }
 
     /// Where notes about this request go, if it still waits.
     pub(crate) fn notes(&self, id: u64) -> Option<NoteSink> {
-        Some(self.slots().as_ref()?.get(&id)?.notes.clone())
+        Some(lock(&self.slots).as_ref()?.get(&id)?.notes.clone())
     }
 
     /// Where notes go that can only be about the one request there is.
     pub(crate) fn only_notes(&self) -> Option<NoteSink> {
-        let slots = self.slots();
+        let slots = lock(&self.slots);
         let mut live = slots.as_ref()?.values().filter(|slot| slot.notes.is_open());
         let only = live.next()?.notes.clone();
         live.next().is_none().then_some(only)
@@ -77,30 +82,28 @@ impl Pending {
 
     /// Renews the time-out of every request that waits.
     pub(crate) fn renew(&self) {
-        for slot in self.slots().iter().flat_map(HashMap::values) {
+        for slot in lock(&self.slots).iter().flat_map(HashMap::values) {
             slot.notes.renew();
         }
     }
 
     /// Takes a slot back; false if it was answered already.
     pub(crate) fn withdraw(&self, id: u64) -> bool {
-        let slot = self.slots().as_mut().and_then(|slots| slots.remove(&id));
+        let slot = lock(&self.slots)
+            .as_mut()
+            .and_then(|slots| slots.remove(&id));
         slot.is_some()
     }
 
     /// Gives up every slot: requests that wait learn that the connection is lost.
     pub(crate) fn close(&self) {
-        let slots = self.slots().take();
+        let slots = lock(&self.slots).take();
         drop(slots);
     }
 
     /// Whether the connection is lost.
     pub(crate) fn is_closed(&self) -> bool {
-        self.slots().is_none()
-    }
-
-    fn slots(&self) -> MutexGuard<'_, Option<Slots>> {
-        self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.slots).is_none()
     }
 }
 

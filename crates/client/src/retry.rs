@@ -24,7 +24,7 @@ impl RetryPolicy {
     pub(crate) fn failed(&mut self, lasted: Duration) -> Duration {
         let settled = lasted > SETTLED;
         self.failures = if settled { 1 } else { self.failures + 1 };
-        backoff::growing(self.failures)
+        backoff::delay(self.failures)
     }
 
     /// Whether calls should wait for the next try.

@@ -7,7 +7,7 @@ use thiserror::Error;
 /// Why a server cannot be called.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
-pub enum Trouble {
+pub enum ServerError {
     /// The command could not be run at all.
     #[error("the command could not be run: {0}")]
     Spawn(String),

@@ -21,7 +21,7 @@ use countersign_wire::Capabilities;
 
 /// One server.
 #[derive(Debug)]
-pub struct Upstream {
+pub struct ServerHandle {
     name: Arc<str>,
     state: watch::Receiver<State>,
     gate: Arc<Gate>,
@@ -30,7 +30,7 @@ pub struct Upstream {
     diagnostics: Arc<Diagnostics>,
 }
 
-impl Upstream {
+impl ServerHandle {
     /// A server whose state a supervisor reports.
     pub fn new(
         name: Arc<str>,
@@ -95,9 +95,9 @@ impl Upstream {
     }
 
     /// What the server says it can do; nothing while it is not there.
-    pub fn abilities(&self) -> Option<Capabilities> {
+    pub fn capabilities(&self) -> Option<Capabilities> {
         match &*self.state.borrow() {
-            State::Ready(connection) => Some(connection.abilities()),
+            State::Ready(connection) => Some(connection.capabilities()),
             _ => None,
         }
     }
@@ -126,7 +126,7 @@ impl Upstream {
                 }
             }
         };
-        self.patience().wait(notes, call).await
+        self.timeouts().wait(Instant::now(), notes, call).await
     }
 
     /// Waits for work on a reply no longer than the call that began at `start` is waited for.
@@ -137,10 +137,10 @@ impl Upstream {
         work: impl Future<Output = T>,
     ) -> Result<T, Error> {
         let work = async { Ok(work.await) };
-        self.patience().wait_since(start, notes, work).await
+        self.timeouts().wait(start, notes, work).await
     }
 
-    fn patience(&self) -> Timeouts {
+    fn timeouts(&self) -> Timeouts {
         Timeouts::new(self.limits.timeout, self.limits.total_timeout)
     }
 }

@@ -1,6 +1,7 @@
 //! Keeps one server callable until it is told to stop, whatever the transport.
 
 mod http;
+mod life;
 mod stdio;
 
 use std::sync::Arc;
@@ -9,17 +10,20 @@ use std::time::Duration;
 use countersign_dial::Budget;
 use countersign_inspect::Era;
 use tokio::sync::{oneshot, watch};
+use tokio::time::Instant;
 
-pub use http::{HttpSupervisor, HttpTransport};
-pub use stdio::StdioSupervisor;
+pub use http::{HttpServer, HttpTransport};
+use life::Life;
+pub use stdio::StdioServer;
 
 use crate::connection::{Connection, Transport};
 use crate::diagnostics::Diagnostics;
 use crate::eras::Eras;
 use crate::hello::Hello;
 use crate::observer::{Observer, ServerFailure};
+use crate::retry::{RetryPolicy, rest};
+use crate::server_error::ServerError;
 use crate::state::State;
-use crate::trouble::Trouble;
 
 /// What the supervisor of a server needs, whatever the transport.
 #[derive(Debug)]
@@ -45,65 +49,119 @@ pub struct Supervision {
 impl Supervision {
     /// Lets calls come.
     fn offer(&self, hello: Hello, transport: Transport) {
+        self.observer.server_started(&self.server, &hello.version);
         let connection = Connection::new(hello, transport);
         self.state.send_replace(State::Ready(Arc::new(connection)));
         self.diagnostics.recover();
     }
 
     /// Reports why the server cannot be called, and that it is tried again after `wait`.
-    fn report(&self, reason: &str, stderr: &[String], was_up: bool, wait: Duration) {
-        let reason = self.diagnostics.fail(reason, wait);
+    fn report(&self, life: &Life, wait: Duration) {
+        let reason = self.diagnostics.fail(&life.reason(), wait);
         self.observer.server_failed(&ServerFailure {
             server: &self.server,
             reason: &reason,
-            stderr,
-            was_up,
+            stderr: &life.stderr,
+            was_up: life.served,
             wait,
         });
     }
 }
 
+/// How a server is reached and what it takes to keep it there.
+#[derive(Debug)]
+pub enum ServerTransport {
+    /// A child process.
+    Stdio(StdioServer),
+    /// An address that requests are sent to.
+    Http(HttpServer),
+}
+
 /// Looks after one server.
 #[derive(Debug)]
-pub enum Supervisor {
-    /// A child that is kept alive.
-    Stdio(StdioSupervisor),
-    /// A server over HTTP that is kept in touch with.
-    Http(HttpSupervisor),
-    /// One life of a child, and whom to tell how it ended.
-    Once(StdioSupervisor, oneshot::Sender<End>),
-    /// The same over HTTP.
-    OnceHttp(HttpSupervisor, oneshot::Sender<End>),
+pub struct Supervisor {
+    /// What is needed whatever the transport.
+    pub supervision: Supervision,
+    /// How the server is reached.
+    pub transport: ServerTransport,
+    /// Told how the server ended, if it is not to be started again.
+    ended: Option<oneshot::Sender<End>>,
 }
 
 impl Supervisor {
-    /// For one life of the server, whose end is told.
-    #[must_use]
-    pub fn once(self, tell: oneshot::Sender<End>) -> Self {
-        match self {
-            Self::Stdio(supervisor) | Self::Once(supervisor, _) => Self::Once(supervisor, tell),
-            Self::Http(supervisor) | Self::OnceHttp(supervisor, _) => {
-                Self::OnceHttp(supervisor, tell)
-            }
+    /// Keeps the server alive.
+    pub fn new(supervision: Supervision, transport: ServerTransport) -> Self {
+        Self {
+            supervision,
+            transport,
+            ended: None,
         }
     }
 
-    /// Keeps the server callable until told to stop.
-    pub async fn run(self, stop: watch::Receiver<bool>) {
-        match self {
-            Self::Stdio(supervisor) => supervisor.run(stop).await,
-            Self::Http(supervisor) => supervisor.run(stop).await,
-            Self::Once(supervisor, ended) => {
-                if let Some(end) = supervisor.run_once(stop).await {
-                    // The receiver is gone: no caller waits for the end.
-                    let _missed = ended.send(end);
-                }
+    /// For one life of the server, whose end is told.
+    #[must_use]
+    pub fn once(self, tell: oneshot::Sender<End>) -> Self {
+        Self {
+            ended: Some(tell),
+            ..self
+        }
+    }
+
+    /// Keeps the server callable until told to stop, or to its end if it has only one life.
+    pub async fn run(mut self, mut stop: watch::Receiver<bool>) {
+        let Some(ended) = self.ended.take() else {
+            return self.keep(&mut stop).await;
+        };
+        let life = self.live_once(&mut stop).await;
+        self.supervision.state.send_replace(State::Stopped);
+        if !*stop.borrow() {
+            // If the receiver is gone, no caller waits for the end.
+            let _missed = ended.send(End::from(life));
+        }
+    }
+
+    /// Starts or connects to the server again and again, with growing pauses, until told to stop.
+    async fn keep(&self, stop: &mut watch::Receiver<bool>) {
+        let mut tries = RetryPolicy::default();
+        let mut next = None;
+        while !*stop.borrow() {
+            let started = Instant::now();
+            let life = self.live(&mut next, stop).await;
+            if *stop.borrow() {
+                break;
             }
-            Self::OnceHttp(supervisor, ended) => {
-                if let Some(end) = supervisor.run_once(stop).await {
-                    let _missed = ended.send(end);
-                }
+            let wait = tries.failed(started.elapsed());
+            self.supervision.report(&life, wait);
+            if !tries.are_worth_waiting() {
+                self.supervision.state.send_replace(State::Down);
             }
+            rest(wait, stop).await;
+        }
+        self.supervision.state.send_replace(State::Stopped);
+    }
+
+    /// One life of the server. Only a child whose era is not known may have a second one, which begins in the other era:
+    /// some servers die of a greeting they do not understand.
+    async fn live_once(&self, stop: &mut watch::Receiver<bool>) -> Life {
+        let Supervision { era, eras, .. } = &self.supervision;
+        let is_settled = era.is_some()
+            || eras.known() == Some(Era::Legacy)
+            || matches!(self.transport, ServerTransport::Http(_));
+        let mut next = None;
+        let life = self.live(&mut next, stop).await;
+        if *stop.borrow() || is_settled || !life.died_of_the_greeting() {
+            return life;
+        }
+        self.live(&mut next, stop).await
+    }
+
+    /// One life of the server, from its start to its end. New calls wait for the next one. `next` is the era to greet it
+    /// in first, if an earlier life has taught which.
+    async fn live(&self, next: &mut Option<Era>, stop: &mut watch::Receiver<bool>) -> Life {
+        self.supervision.diagnostics.begin();
+        match &self.transport {
+            ServerTransport::Stdio(server) => server.live(&self.supervision, next, stop).await,
+            ServerTransport::Http(server) => server.live(&self.supervision, stop).await,
         }
     }
 }
@@ -116,7 +174,7 @@ pub struct End {
     /// What it ended with, as a shell says it: above 128 for a signal. `None` if it was ended.
     pub code: Option<u8>,
     /// Why it never served, if that is known.
-    pub error: Option<Trouble>,
+    pub error: Option<ServerError>,
     /// The last lines it wrote to standard error, if those were kept, made safe for a terminal.
     pub stderr: String,
 }

@@ -23,17 +23,8 @@ impl Timeouts {
         }
     }
 
-    /// Waits for a call that reports its progress to `notes`.
+    /// Waits for a call, or a later part of one, that began at `start` and reports its progress to `notes`.
     pub(crate) async fn wait<T>(
-        self,
-        notes: &NoteSink,
-        call: impl Future<Output = Result<T, Error>>,
-    ) -> Result<T, Error> {
-        self.wait_since(Instant::now(), notes, call).await
-    }
-
-    /// The same for a later part of a call that began at `start`.
-    pub(crate) async fn wait_since<T>(
         self,
         start: Instant,
         notes: &NoteSink,
@@ -76,10 +67,17 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn silence_is_waited_for_once() {
         let patience = Timeouts::new(SECOND, 10 * SECOND);
-        let outcome = patience.wait(&NoteSink::closed(), silent()).await;
+        let outcome = patience
+            .wait(Instant::now(), &NoteSink::closed(), silent())
+            .await;
         assert_eq!(outcome, Err(Error::TimedOut { after_ms: 1000 }));
         let quick = async { Ok(5) };
-        assert_eq!(patience.wait(&NoteSink::closed(), quick).await, Ok(5));
+        assert_eq!(
+            patience
+                .wait(Instant::now(), &NoteSink::closed(), quick)
+                .await,
+            Ok(5)
+        );
     }
 
     /// The inspection of a reply is inside the call's time-out.
@@ -93,9 +91,9 @@ mod tests {
             Ok(())
         };
         let closed = NoteSink::closed();
-        let quick = patience.wait_since(start, &closed, work(SECOND / 8)).await;
+        let quick = patience.wait(start, &closed, work(SECOND / 8)).await;
         assert_eq!(quick, Ok(()));
-        let slow = patience.wait_since(start, &closed, work(SECOND)).await;
+        let slow = patience.wait(start, &closed, work(SECOND)).await;
         assert_eq!(slow, Err(Error::TimedOut { after_ms: 1000 }));
         assert_eq!(start.elapsed(), SECOND);
     }
@@ -114,14 +112,14 @@ mod tests {
             }
             Ok(())
         };
-        assert_eq!(patience.wait(&sink, busy).await, Ok(()));
+        assert_eq!(patience.wait(Instant::now(), &sink, busy).await, Ok(()));
         let for_ever = async {
             loop {
                 sink.offer("notifications/progress", &report);
                 sleep(SECOND / 2).await;
             }
         };
-        let outcome: Result<(), _> = patience.wait(&sink, for_ever).await;
+        let outcome: Result<(), _> = patience.wait(Instant::now(), &sink, for_ever).await;
         assert_eq!(outcome, Err(Error::TimedOut { after_ms: 10_000 }));
     }
 }

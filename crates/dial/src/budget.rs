@@ -36,7 +36,7 @@ struct Share {
 /// There was no memory to spare in time.
 #[derive(Clone, Copy, Debug, Error)]
 #[error("no memory to spare in time")]
-pub struct Starved;
+pub struct NoMemory;
 
 impl Budget {
     /// Messages up to this size are free.
@@ -75,7 +75,7 @@ impl Budget {
     }
 
     /// Makes `held` cover a message of `bytes`, waiting a bounded time for what is missing.
-    pub async fn cover(&self, held: &mut MemoryReservation, bytes: usize) -> Result<(), Starved> {
+    pub async fn cover(&self, held: &mut MemoryReservation, bytes: usize) -> Result<(), NoMemory> {
         if bytes <= Self::FREE {
             return Ok(());
         }
@@ -85,12 +85,12 @@ impl Budget {
             return Ok(());
         }
         if wanted > self.total {
-            return Err(Starved);
+            return Err(NoMemory);
         }
-        let missing = u32::try_from(missing).map_err(|_| Starved)?;
+        let missing = u32::try_from(missing).map_err(|_| NoMemory)?;
         let missing = self.take_own(held, missing);
         let taken = tokio::time::timeout(PATIENCE, self.take(held, missing)).await;
-        taken.unwrap_or(Err(Starved))
+        taken.unwrap_or(Err(NoMemory))
     }
 
     /// Takes what the share has at once; gives what is still missing.
@@ -110,20 +110,20 @@ impl Budget {
     }
 
     /// Takes the rest where it is free first.
-    async fn take(&self, held: &mut MemoryReservation, missing: u32) -> Result<(), Starved> {
+    async fn take(&self, held: &mut MemoryReservation, missing: u32) -> Result<(), NoMemory> {
         if missing == 0 {
             return Ok(());
         }
         let common = Arc::clone(&self.common).acquire_many_owned(missing);
         let Some(share) = &self.share else {
-            held.add(common.await.map_err(|_| Starved)?);
+            held.add(common.await.map_err(|_| NoMemory)?);
             return Ok(());
         };
         let own = Arc::clone(&share.units).acquire_many_owned(missing);
         tokio::select! {
             biased;
-            permit = own => held.add_own(permit.map_err(|_| Starved)?, share),
-            permit = common => held.add(permit.map_err(|_| Starved)?),
+            permit = own => held.add_own(permit.map_err(|_| NoMemory)?, share),
+            permit = common => held.add(permit.map_err(|_| NoMemory)?),
         }
         Ok(())
     }

@@ -1,10 +1,9 @@
 //! Why a connection did not come about: which step failed, for which host, and what was wrong. What a peer's certificate says
 //! is not repeated, except by the TLS library's own words for rare problems, and those are bounded.
 
-use std::error::Error as _;
+use std::error::Error;
 use std::io;
 
-use thiserror::Error;
 use tokio_rustls::rustls::{CertificateError, Error as TlsError};
 
 use crate::origin::Origin;
@@ -13,7 +12,7 @@ use crate::origin::Origin;
 const MAX_DETAIL: usize = 200;
 
 /// The step that failed; the source says why.
-#[derive(Debug, Error)]
+#[derive(Debug, thiserror::Error)]
 enum ConnectError {
     #[error("the name {host} cannot be resolved")]
     Name {
@@ -109,7 +108,7 @@ fn bounded(text: &str) -> String {
 }
 
 /// An error and what caused it, in one line: `no TCP connection to a.example:80: Connection refused (os error 111)`.
-pub fn explain(error: &io::Error) -> String {
+pub fn explain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {

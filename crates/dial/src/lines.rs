@@ -34,7 +34,7 @@ pub enum LineRefusal {
     /// It is longer than a message may be.
     TooLarge,
     /// No memory for it in time.
-    Starved,
+    NoMemory,
 }
 
 /// Reads lines from a peer.
@@ -82,7 +82,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             if self.skipping.is_none() && self.buffer.len() > CHUNK - READ {
                 let wanted = self.buffer.len().saturating_add(CHUNK);
                 if self.budget.cover(&mut self.held, wanted).await.is_err() {
-                    self.skip(LineRefusal::Starved);
+                    self.skip(LineRefusal::NoMemory);
                     continue;
                 }
             }
@@ -133,7 +133,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         self.held = MemoryReservation::default();
         let mut finder = IdFinder::default();
         finder.feed(line);
-        Line::Refused(LineRefusal::TooLarge, finder.found())
+        Line::Refused(LineRefusal::TooLarge, finder.id())
     }
 
     /// Starts to throw the line in the buffer away.
@@ -152,7 +152,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         let end = memchr(b'\n', &self.buffer);
         let part = self.buffer.split_to(end.unwrap_or(self.buffer.len()));
         skipping.finder.feed(&part);
-        let (id, why) = (skipping.finder.found(), skipping.why);
+        let (id, why) = (skipping.finder.id(), skipping.why);
         let report = !skipping.reported && (id.is_some() || end.is_some());
         skipping.reported |= report;
         if end.is_some() {
@@ -221,7 +221,7 @@ mod tests {
     async fn a_line_without_memory_is_refused() {
         let mut input = vec![b'x'; 2 << 20];
         input.extend(b"\nnext\n");
-        assert_eq!(all(&input, 4 << 20).await, ["Starved ", "next"]);
+        assert_eq!(all(&input, 4 << 20).await, ["NoMemory ", "next"]);
     }
 
     #[tokio::test(start_paused = true)]

@@ -4,7 +4,7 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
@@ -15,6 +15,7 @@ use hyper::{Request, Response};
 use thiserror::Error;
 use tokio::time::timeout;
 
+use crate::lock::lock;
 use crate::origin::Origin;
 use crate::wire::{Wire, dial};
 
@@ -29,11 +30,11 @@ const REST_TIME: Duration = Duration::from_secs(1);
 pub struct Pool {
     origin: Origin,
     most_idle: usize,
-    idle: Mutex<Vec<Kept>>,
+    idle: Mutex<Vec<IdleWire>>,
 }
 
 #[derive(Debug)]
-struct Kept {
+struct IdleWire {
     wire: Box<Wire>,
     since: Instant,
 }
@@ -88,7 +89,7 @@ impl Pool {
         mut request: Request<Full<Bytes>>,
         mut connected: impl FnMut(),
     ) -> Result<Response<Reply>, SendError> {
-        if let Some(mut wire) = self.kept() {
+        if let Some(mut wire) = self.take_idle() {
             connected();
             match wire.send(request).await {
                 Ok(response) => return Ok(self.reply(response, wire)),
@@ -117,9 +118,9 @@ impl Pool {
     }
 
     /// A connection that was used before and still works, as far as this side can tell.
-    fn kept(&self) -> Option<Box<Wire>> {
+    fn take_idle(&self) -> Option<Box<Wire>> {
         loop {
-            let Kept { mut wire, since } = self.idle().pop()?;
+            let IdleWire { mut wire, since } = lock(&self.idle).pop()?;
             if since.elapsed() < IDLE && wire.is_usable() {
                 return Some(wire);
             }
@@ -127,7 +128,7 @@ impl Pool {
     }
 
     fn keep(&self, wire: Box<Wire>) {
-        let mut idle = self.idle();
+        let mut idle = lock(&self.idle);
         // What has been idle longest is the first to be closed by the server anyway.
         while idle.len() >= self.most_idle
             || idle.first().is_some_and(|kept| kept.since.elapsed() > IDLE)
@@ -135,11 +136,7 @@ impl Pool {
             idle.remove(0);
         }
         let since = Instant::now();
-        idle.push(Kept { wire, since });
-    }
-
-    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Kept>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+        idle.push(IdleWire { wire, since });
     }
 }
 

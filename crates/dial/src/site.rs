@@ -43,14 +43,10 @@ impl Site {
     }
 
     /// Reads an address; `headers` go out with every request.
-    pub fn new<N, V>(
+    pub fn new(
         url: &str,
-        headers: impl IntoIterator<Item = (N, V)>,
-    ) -> Result<Self, SiteError>
-    where
-        N: AsRef<str>,
-        V: AsRef<str>,
-    {
+        headers: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>,
+    ) -> Result<Self, SiteError> {
         let uri: Uri = url.parse()?;
         let origin = Origin::from_uri(&uri).ok_or(SiteError::Incomplete)?;
         let http::uri::Parts {

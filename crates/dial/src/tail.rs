@@ -1,9 +1,11 @@
 //! The end of what a child wrote to standard error. The pipe is always drained, because a full one blocks the child; only the
 //! last 8 KiB are kept, and of those the last 50 lines are given out.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncRead, AsyncReadExt};
+
+use crate::lock::lock;
 
 const MAX_BYTES: usize = 8 * 1024;
 const MAX_LINES: usize = 50;
@@ -28,7 +30,7 @@ struct Kept {
 impl Tail {
     /// The end of it in one line, made safe for a log.
     pub fn text(&self) -> String {
-        let kept = self.kept();
+        let kept = lock(&self.kept);
         let start = kept.bytes.len().saturating_sub(MAX_TEXT);
         let text = String::from_utf8_lossy(kept.bytes.get(start..).unwrap_or_default());
         text.trim().chars().flat_map(char::escape_debug).collect()
@@ -37,7 +39,7 @@ impl Tail {
     /// The last lines that are not blank, oldest first, as the child wrote them: escape them before they reach a
     /// terminal. At most 50 lines and 8 KiB.
     pub fn lines(&self) -> Vec<String> {
-        let kept = self.kept();
+        let kept = lock(&self.kept);
         let text = String::from_utf8_lossy(&kept.bytes);
         let mut lines: Vec<String> = text
             .lines()
@@ -57,17 +59,13 @@ impl Tail {
     pub(crate) async fn drain(self, mut pipe: impl AsyncRead + Unpin) {
         let mut chunk = vec![0; 16 * 1024];
         while let Ok(length @ 1..) = pipe.read(&mut chunk).await {
-            let mut kept = self.kept();
+            let mut kept = lock(&self.kept);
             kept.bytes
                 .extend_from_slice(chunk.get(..length).unwrap_or_default());
             let surplus = kept.bytes.len().saturating_sub(MAX_BYTES);
             kept.bytes.drain(..surplus);
             kept.is_cut |= surplus > 0;
         }
-    }
-
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -16,7 +16,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use countersign_audit::{Store, StoreError};
 use countersign_client::backoff;
-use countersign_client::{self as upstream, Connection, Diagnostics, Upstream, ready};
+use countersign_client::{self as upstream, Connection, Diagnostics, ServerHandle, ready};
 use countersign_config::Config;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
@@ -63,7 +63,7 @@ pub(crate) struct TrackedServer {
 }
 
 impl TrackedServer {
-    pub(crate) fn new(upstream: &Upstream) -> Self {
+    pub(crate) fn new(upstream: &ServerHandle) -> Self {
         Self {
             name: Arc::clone(upstream.name()),
             state: upstream.state(),
@@ -124,7 +124,7 @@ async fn track(
                 settle(&runtime.state, server);
                 tokio::select! {
                     () = connection.list_changed() => {}
-                    () = sleep(backoff::growing(failures + 3)) => {}
+                    () = sleep(backoff::delay(failures + 3)) => {}
                 }
             }
         }

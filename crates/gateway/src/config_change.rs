@@ -5,9 +5,10 @@ mod difference;
 
 use std::io;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use countersign_config::{ConfigError, Opened, Problem, Source};
+use countersign_dial::lock;
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
@@ -17,7 +18,7 @@ pub(crate) use difference::{Change, Summary, between, changes};
 const UNREADABLE: &str = "check the path; `countersign config init` writes a new file";
 
 /// A mistake, or a warning.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Notice {
     /// With its place, as `config check` writes it.
     pub(crate) message: String,
@@ -99,9 +100,7 @@ impl Refused {
         vec![Notice {
             message,
             hint: Some(hint.to_owned()),
-            pointer: None,
-            line: None,
-            column: None,
+            ..Notice::default()
         }]
     }
 }
@@ -179,13 +178,11 @@ impl Reloads {
 
     /// How the file fares.
     pub(crate) fn status(&self) -> Status {
-        let status = self.status.lock();
-        status.unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.status).clone()
     }
 
     pub(crate) fn set_status(&self, change: impl FnOnce(&mut Status)) {
-        let status = self.status.lock();
-        change(&mut status.unwrap_or_else(PoisonError::into_inner));
+        change(&mut lock(&self.status));
     }
 
     /// Asks for a change and waits for its outcome. The change is made even if the caller does not wait.

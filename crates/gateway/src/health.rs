@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-pub use countersign_client::Trouble;
+pub use countersign_client::ServerError;
 use countersign_client::{End, KnownEras, State, ready};
 use countersign_config::{Config, Server};
 use countersign_dial::Budget;
@@ -37,7 +37,7 @@ pub struct HealthCheck {
 #[derive(Debug)]
 pub struct Failure {
     /// Why not.
-    pub trouble: Trouble,
+    pub error: ServerError,
     /// The last lines it wrote to standard error, made safe for a terminal.
     pub stderr: String,
 }
@@ -60,20 +60,20 @@ impl HealthCheck {
             state,
         };
         let supervisor = supervisor(config, server, means)
-            .map_err(|error| Failure::from(Trouble::Address(error.to_string())))?;
+            .map_err(|error| Failure::from(ServerError::Address(error.to_string())))?;
         let stop = watch::Sender::new(false);
         let running = tokio::spawn(supervisor.once(tell).run(stop.subscribe()));
         let checked = async {
             tokio::select! {
                 checked = check(config, server, seen) => checked,
-                end = ended => Err(end.map_or(Trouble::Unreachable.into(), Failure::from)),
+                end = ended => Err(end.map_or(ServerError::Unreachable.into(), Failure::from)),
             }
         };
         let checked = timeout(patience, checked).await;
         stop.send_replace(true);
         // The supervisor ends the process that it started, within a bounded time.
         drop(running.await);
-        checked.unwrap_or(Err(Trouble::Silent.into()))
+        checked.unwrap_or(Err(ServerError::Silent.into()))
     }
 }
 
@@ -89,10 +89,10 @@ async fn check(
     };
     let (era, version) = connection.protocol();
     let version = version.to_owned();
-    let tally = if connection.abilities().has(Capability::Tools) {
+    let tally = if connection.capabilities().has(Capability::Tools) {
         survey(&connection, config, &server.name)
             .await
-            .map_err(Trouble::List)?
+            .map_err(ServerError::List)?
     } else {
         Tally::default()
     };
@@ -103,10 +103,10 @@ async fn check(
     })
 }
 
-impl From<Trouble> for Failure {
-    fn from(trouble: Trouble) -> Self {
+impl From<ServerError> for Failure {
+    fn from(error: ServerError) -> Self {
         Self {
-            trouble,
+            error,
             stderr: String::new(),
         }
     }
@@ -114,13 +114,13 @@ impl From<Trouble> for Failure {
 
 impl From<End> for Failure {
     fn from(end: End) -> Self {
-        let trouble = match (end.code, end.error) {
-            (Some(code), None | Some(Trouble::Unreachable)) => Trouble::Exited(code),
-            (_, Some(trouble)) => trouble,
-            (None, None) => Trouble::Unreachable,
+        let error = match (end.code, end.error) {
+            (Some(code), None | Some(ServerError::Unreachable)) => ServerError::Exited(code),
+            (_, Some(error)) => error,
+            (None, None) => ServerError::Unreachable,
         };
         Self {
-            trouble,
+            error,
             stderr: end.stderr,
         }
     }

@@ -14,10 +14,11 @@ mod tool;
 mod tools;
 mod words;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use arc_swap::ArcSwap;
+use countersign_dial::lock;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
@@ -67,7 +68,7 @@ impl State {
     /// Makes a new snapshot from the current one.
     pub(crate) fn change(&self, change: impl FnOnce(&Snapshot) -> Snapshot) {
         {
-            let _changing = self.lock();
+            let _changing = lock(&self.changing);
             let next = change(&self.current.load());
             self.current.store(Arc::new(next));
         }
@@ -77,7 +78,7 @@ impl State {
     /// Makes `next` the current snapshot if that is still `before`; says whether it was.
     pub(crate) fn compare_and_swap(&self, before: &Arc<Snapshot>, next: Snapshot) -> bool {
         {
-            let _changing = self.lock();
+            let _changing = lock(&self.changing);
             if !Arc::ptr_eq(before, &self.current.load()) {
                 return false;
             }
@@ -90,10 +91,6 @@ impl State {
     /// For a request that may have to wait for tool lists.
     pub(crate) fn settling(&self) -> Settling<'_> {
         Settling(self)
-    }
-
-    fn lock(&self) -> MutexGuard<'_, ()> {
-        self.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

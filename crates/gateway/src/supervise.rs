@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use countersign_client::{
-    Diagnostics, HttpSupervisor, HttpTransport, KnownEras, Limits, Observer, Program, Shares,
-    State, StdioSupervisor, Supervision, Supervisor,
+    Diagnostics, HttpServer, HttpTransport, KnownEras, Limits, Observer, Program, ServerTransport,
+    Shares, State, StdioServer, Supervision, Supervisor,
 };
 use countersign_config::{Config, Protocol, Server, Transport};
 use countersign_dial::{Budget, Site, SiteError};
@@ -35,7 +35,7 @@ pub(crate) fn supervisor(
         Transport::Http { url, .. } => url.clone(),
     };
     let supervision = Supervision {
-        eras: means.known.of(&name, &place),
+        eras: means.known.for_server(&name, &place),
         server: name,
         max_message_bytes: config.max_message_bytes,
         budget: means.budget,
@@ -44,14 +44,13 @@ pub(crate) fn supervisor(
         era: server.era,
         diagnostics: means.diagnostics,
     };
-    Ok(match &server.transport {
+    let transport = match &server.transport {
         Transport::Stdio {
             command,
             args,
             env,
             working_dir,
-        } => Supervisor::Stdio(StdioSupervisor {
-            supervision,
+        } => ServerTransport::Stdio(StdioServer {
             program: Program {
                 command: command.clone(),
                 args: args.clone(),
@@ -68,8 +67,7 @@ pub(crate) fn supervisor(
             url,
             headers,
             protocol,
-        } => Supervisor::Http(HttpSupervisor {
-            supervision,
+        } => ServerTransport::Http(HttpServer {
             site: Site::new(
                 url,
                 headers.iter().map(|(name, value)| (name, value.expose())),
@@ -79,7 +77,8 @@ pub(crate) fn supervisor(
                 Protocol::Sse => HttpTransport::Sse,
             },
         }),
-    })
+    };
+    Ok(Supervisor::new(supervision, transport))
 }
 
 /// The limits that a configuration sets for a server.

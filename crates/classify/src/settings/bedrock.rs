@@ -11,7 +11,7 @@ pub struct Bedrock {
     pub endpoint: String,
     /// The region.
     pub region: String,
-    /// How we say who we are.
+    /// The credentials that requests carry.
     pub auth: AwsAuth,
     /// What is asked.
     pub check: BedrockCheck,

@@ -57,7 +57,7 @@ impl Kind {
 pub struct PromptShields {
     /// The resource's address.
     pub endpoint: String,
-    /// How we say who we are.
+    /// The credentials that requests carry.
     pub auth: ShieldsAuth,
 }
 

@@ -9,7 +9,7 @@ use countersign_tape::{Envelope, Member, ScanLimits, scan};
 use thiserror::Error as ThisError;
 
 use crate::error::Error;
-use crate::trouble::Trouble;
+use crate::server_error::ServerError;
 
 /// A request and what came of it.
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ pub enum Fault {
     TooLarge,
     /// There was no memory to hold the answer; the tester's fault, not the server's.
     #[error("no memory to hold the answer")]
-    Starved,
+    NoMemory,
     /// An HTTP status instead of an answer.
     #[error("HTTP status {0}")]
     Status(u16),
@@ -77,7 +77,7 @@ impl From<Error> for Fault {
             Error::Malformed => Self::Malformed,
             Error::TooLarge { .. } => Self::TooLarge,
             Error::TimedOut { .. } => Self::TimedOut,
-            Error::Busy => Self::Starved,
+            Error::Busy => Self::NoMemory,
             Error::Status(status, _) => Self::Status(status.as_u16()),
             _ => Self::Unreachable,
         }
@@ -101,13 +101,13 @@ pub enum ConnectError {
     Version(String),
 }
 
-impl From<Trouble> for ConnectError {
-    fn from(error: Trouble) -> Self {
+impl From<ServerError> for ConnectError {
+    fn from(error: ServerError) -> Self {
         match error {
-            Trouble::Unreachable => Self::Greeting(Fault::Closed),
-            Trouble::NoConnection(_) => Self::Greeting(Fault::Unreachable),
-            Trouble::Status(status) => Self::Greeting(Fault::Status(status)),
-            Trouble::Version(version) => Self::Version(version),
+            ServerError::Unreachable => Self::Greeting(Fault::Closed),
+            ServerError::NoConnection(_) => Self::Greeting(Fault::Unreachable),
+            ServerError::Status(status) => Self::Greeting(Fault::Status(status)),
+            ServerError::Version(version) => Self::Version(version),
             _ => Self::Refused,
         }
     }

@@ -2,11 +2,11 @@
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use bytes::Bytes;
-use countersign_dial::{Budget, Child, Lines, Tail};
+use countersign_dial::{Budget, Child, Lines, Tail, lock};
 use countersign_wire::message;
 
 use crate::error::Error;
@@ -93,8 +93,7 @@ impl Process {
     /// Closes the pipe, then ends the process and whatever it started.
     pub(super) async fn end(&self) {
         self.wire.close();
-        let child = self.child.lock();
-        let child = child.unwrap_or_else(PoisonError::into_inner).take();
+        let child = lock(&self.child).take();
         if let Some(child) = child {
             child.end().await;
         }

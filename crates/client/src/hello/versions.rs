@@ -7,7 +7,7 @@ use countersign_wire::version::{LEGACY, MODERN};
 
 use super::Discovery;
 use crate::diagnostics;
-use crate::trouble::Trouble;
+use crate::server_error::ServerError;
 
 /// So many bytes of a version that is not known are kept.
 const LONGEST_VERSION: usize = 64;
@@ -54,15 +54,15 @@ impl Versions {
 
     /// How to go on with a server that does not speak our modern version: with the newest legacy version that both
     /// speak, if there is one.
-    pub(crate) fn shared(&self) -> Result<Discovery, Trouble> {
+    pub(crate) fn shared(&self) -> Result<Discovery, ServerError> {
         if let Some(version) = LEGACY.into_iter().find(|version| self.contains(version)) {
             return Ok(Discovery::Legacy(version));
         }
         if self.contains(MODERN) {
             // It names the version that it has just refused.
-            return Err(Trouble::NotMcp);
+            return Err(ServerError::NotMcp);
         }
-        Err(Trouble::Version(self.shown()))
+        Err(ServerError::Version(self.shown()))
     }
 
     fn shown(&self) -> String {

@@ -15,44 +15,47 @@ use tokio::time::timeout;
 
 use super::link::{Answer, Link};
 use super::session::Session;
+use crate::era_preference::EraPreference;
 use crate::error::Error;
-use crate::greeting::Greeting;
 use crate::hello::{Discovery, Hello, initialize_params};
 use crate::notes::NoteSink;
+use crate::server_error::ServerError;
 use crate::timings::Timings;
-use crate::trouble::Trouble;
 
 /// A legacy server may keep silent about a method it does not know.
 const PROBE: Duration = Duration::from_secs(5);
 
 /// Greets the server and leaves the link with a session.
-pub(crate) async fn greet(link: &Arc<Link>, greeting: Greeting) -> Result<Hello, Trouble> {
-    match greeting {
-        Greeting::First(Era::Legacy) => match initialize(link, LEGACY[0]).await {
+pub(crate) async fn greet(
+    link: &Arc<Link>,
+    preference: EraPreference,
+) -> Result<Hello, ServerError> {
+    match preference {
+        EraPreference::First(Era::Legacy) => match initialize(link, LEGACY[0]).await {
             // It may have learnt something since.
-            Err(Trouble::NotMcp | Trouble::Status(_)) => match discover(link).await? {
+            Err(ServerError::NotMcp | ServerError::Status(_)) => match discover(link).await? {
                 Discovery::Modern(hello) => Ok(hello),
-                Discovery::Legacy(_) => Err(Trouble::NotMcp),
+                Discovery::Legacy(_) => Err(ServerError::NotMcp),
             },
             settled => settled,
         },
-        Greeting::First(Era::Modern) => match discover(link).await? {
+        EraPreference::First(Era::Modern) => match discover(link).await? {
             Discovery::Modern(hello) => Ok(hello),
             Discovery::Legacy(version) => initialize(link, version).await,
         },
-        Greeting::Only(Era::Modern) => match discover(link).await? {
+        EraPreference::Only(Era::Modern) => match discover(link).await? {
             Discovery::Modern(hello) => Ok(hello),
-            Discovery::Legacy(_) => Err(Trouble::OtherEra(Era::Modern)),
+            Discovery::Legacy(_) => Err(ServerError::OtherEra(Era::Modern)),
         },
-        Greeting::Only(Era::Legacy) => match initialize(link, LEGACY[0]).await {
-            Err(Trouble::NotMcp) => Err(Trouble::OtherEra(Era::Legacy)),
+        EraPreference::Only(Era::Legacy) => match initialize(link, LEGACY[0]).await {
+            Err(ServerError::NotMcp) => Err(ServerError::OtherEra(Era::Legacy)),
             settled => settled,
         },
     }
 }
 
 /// The modern way.
-async fn discover(link: &Arc<Link>) -> Result<Discovery, Trouble> {
+async fn discover(link: &Arc<Link>) -> Result<Discovery, ServerError> {
     let session = Session::new(&link.site, Era::Modern, MODERN, None);
     let params = message::own_params(Era::Modern, b"");
     let asked = timeout(PROBE, ask(link, &session, "server/discover", &params)).await;
@@ -66,7 +69,7 @@ async fn discover(link: &Arc<Link>) -> Result<Discovery, Trouble> {
         }
         Ok(Err(Error::Status(status, body))) if status.is_client_error() => {
             if matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
-                return Err(Trouble::Status(status.as_u16()));
+                return Err(ServerError::Status(status.as_u16()));
             }
             // A server that has not read the id of the request answers with none.
             Discovery::read_error(&body)
@@ -78,22 +81,13 @@ async fn discover(link: &Arc<Link>) -> Result<Discovery, Trouble> {
 }
 
 /// The legacy way, asking for this version: a handshake, and a session if the server wants one.
-pub(crate) async fn initialize(link: &Arc<Link>, version: &str) -> Result<Hello, Trouble> {
+pub(crate) async fn initialize(link: &Arc<Link>, version: &str) -> Result<Hello, ServerError> {
     let none = Session::none(&link.site);
-    let answer = ask(
-        link,
-        &none,
-        "initialize",
-        &initialize_params(version, b"{}"),
-    )
-    .await?;
+    let params = initialize_params(version, b"{}");
+    let answer = ask(link, &none, "initialize", &params).await?;
     let hello = Hello::initialized(&answer.message)?;
     let session = Session::new(&link.site, Era::Legacy, &hello.version, answer.session);
-    let headers = session.headers.clone();
-    link.session.store(Arc::new(session));
-    let mut initialized = message::notification("notifications/initialized");
-    initialized.pop();
-    link.tell(headers, initialized).await;
+    link.begin(session).await;
     Ok(hello)
 }
 

@@ -17,6 +17,7 @@ use countersign_dial::{
 };
 use countersign_wire::head::{self, Head};
 use countersign_wire::header::SESSION;
+use countersign_wire::message;
 use http_body_util::Full;
 use hyper::header::{HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
@@ -45,7 +46,7 @@ pub(crate) struct Link {
     pub(crate) session: ArcSwap<Session>,
     /// Where messages go, if not to where the server is.
     pub(crate) post_to: OnceLock<Uri>,
-    /// A lost session is opened again by one of those who lost it.
+    /// Held by the request that opens a lost session again; the others wait for it.
     pub(crate) renewing: tokio::sync::Mutex<()>,
     /// Told when the server says that its tools have changed.
     pub(crate) list_changed: Notify,
@@ -143,6 +144,15 @@ impl Link {
         if let Ok(response) = sent {
             response.into_body().done_after_rest();
         }
+    }
+
+    /// Begins a legacy session, as its server expects it.
+    pub(crate) async fn begin(self: &Arc<Self>, session: Session) {
+        let headers = session.headers.clone();
+        self.session.store(Arc::new(session));
+        let mut initialized = message::notification("notifications/initialized");
+        initialized.pop();
+        self.tell(headers, initialized).await;
     }
 
     /// Opens a stream of messages that are not about a request; `Err` if there is none.

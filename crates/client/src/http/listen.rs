@@ -11,7 +11,6 @@ use countersign_inspect::Era;
 use countersign_wire::Subject;
 use countersign_wire::message;
 use hyper::Method;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use tokio::time::{Instant, sleep};
 
 use super::link::{Link, reconnect_pause};
@@ -36,7 +35,7 @@ pub(crate) async fn listen(link: &Arc<Link>) {
         let lasted = started.elapsed() > SETTLED;
         failures = if lasted { 1 } else { failures + 1 };
         let asked = retry.map(reconnect_pause).unwrap_or_default();
-        sleep(backoff::growing(failures).max(asked)).await;
+        sleep(backoff::delay(failures).max(asked)).await;
         if lasted {
             // What was said meanwhile was not heard.
             link.list_changed.notify_one();
@@ -47,21 +46,16 @@ pub(crate) async fn listen(link: &Arc<Link>) {
 /// One stream, from its opening to its end; how long the server wants us to wait before the next.
 async fn follow(link: &Arc<Link>) -> Result<Option<Duration>, Error> {
     let session = link.session.load_full();
-    let mut headers = session.headers.clone();
-    let (method, body) = match session.era {
-        Era::Legacy => {
-            headers.remove(CONTENT_TYPE);
-            let events = HeaderValue::from_static("text/event-stream");
-            headers.insert(ACCEPT, events);
-            (Method::GET, Bytes::new())
-        }
+    let (method, headers, body) = match session.era {
+        Era::Legacy => (Method::GET, session.stream_headers(), Bytes::new()),
         Era::Modern => {
+            let mut headers = session.headers.clone();
             let method = "subscriptions/listen";
             Subject::method(method).write(&mut headers);
             let filter = br#""notifications":{"toolsListChanged":true}"#;
             let params = message::own_params(Era::Modern, filter);
             let message = message::request(link.id(), method, &params);
-            (Method::POST, message.into())
+            (Method::POST, headers, message.into())
         }
     };
     let mut events = link.open(method, headers, body).await?;

@@ -11,7 +11,6 @@ use countersign_inspect::Era;
 use countersign_wire::head::{self, Head, progress_id};
 use countersign_wire::message;
 use countersign_wire::version::LEGACY;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
 use hyper::http::uri::PathAndQuery;
 use hyper::{Method, Uri};
 use tokio::time::timeout;
@@ -22,7 +21,7 @@ use crate::error::Error;
 use crate::hello::{Hello, initialize_params};
 use crate::notes::NoteSink;
 use crate::pending::Pending;
-use crate::trouble::Trouble;
+use crate::server_error::ServerError;
 
 /// How long the stream may take to say where to post.
 const ENDPOINT: Duration = Duration::from_secs(10);
@@ -36,16 +35,14 @@ pub(crate) struct Paired {
 
 impl Paired {
     /// Opens the stream and waits for its first word: where to post.
-    pub(crate) async fn open(link: &Arc<Link>) -> Result<(Self, EventStream<Reply>), Trouble> {
-        let mut headers = link.site.headers.clone();
-        headers.remove(CONTENT_TYPE);
-        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+    pub(crate) async fn open(link: &Arc<Link>) -> Result<(Self, EventStream<Reply>), ServerError> {
+        let headers = Session::none(&link.site).stream_headers();
         let mut events = link.open(Method::GET, headers, Bytes::new()).await?;
         let first = timeout(ENDPOINT, events.next()).await;
         let Ok(Ok(Some(first))) = first else {
-            return Err(Trouble::NotMcp);
+            return Err(ServerError::NotMcp);
         };
-        let place = endpoint(&link.site, &first).ok_or(Trouble::NotMcp)?;
+        let place = endpoint(&link.site, &first).ok_or(ServerError::NotMcp)?;
         // Unset before: the link is as old as the stream.
         let _first = link.post_to.set(place);
         let paired = Self {
@@ -56,7 +53,7 @@ impl Paired {
     }
 
     /// Greets the server over the stream.
-    pub(crate) async fn greet(&self) -> Result<Hello, Trouble> {
+    pub(crate) async fn greet(&self) -> Result<Hello, ServerError> {
         let id = self.link.id();
         let params = initialize_params(LEGACY[0], b"{}");
         let message = message::request(id, "initialize", &params);
@@ -65,11 +62,7 @@ impl Paired {
         let answer = self.exchange(&none, id, message.into(), &notes).await?;
         let hello = Hello::initialized(&answer)?;
         let session = Session::new(&self.link.site, Era::Legacy, &hello.version, None);
-        let headers = session.headers.clone();
-        self.link.session.store(Arc::new(session));
-        let mut initialized = message::notification("notifications/initialized");
-        initialized.pop();
-        self.link.tell(headers, initialized).await;
+        self.link.begin(session).await;
         Ok(hello)
     }
 

@@ -3,7 +3,7 @@
 
 use countersign_dial::Site;
 use countersign_inspect::Era;
-use hyper::header::{HeaderMap, HeaderValue};
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 
 use countersign_wire::header::{SESSION, VERSION, encode_header_value};
 
@@ -25,6 +25,14 @@ impl Session {
             headers: site.headers.clone(),
             is_named: false,
         }
+    }
+
+    /// The headers of a request that opens a stream of events.
+    pub(crate) fn stream_headers(&self) -> HeaderMap {
+        let mut headers = self.headers.clone();
+        headers.remove(CONTENT_TYPE);
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        headers
     }
 
     /// With a server that speaks this version and named the session so.

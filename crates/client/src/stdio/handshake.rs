@@ -12,11 +12,11 @@ use countersign_wire::version::LEGACY;
 use tokio::time::timeout;
 
 use super::wire::Wire;
+use crate::era_preference::EraPreference;
 use crate::error::Error;
-use crate::greeting::Greeting;
 use crate::hello::{Discovery, Hello, initialize_params};
 use crate::notes::NoteSink;
-use crate::trouble::Trouble;
+use crate::server_error::ServerError;
 
 /// A legacy server may keep silent about a method it does not know; a modern one may still be
 /// starting, so it is greeted both ways from then on, and its answer decides.
@@ -28,24 +28,24 @@ const START_UP: Duration = Duration::from_secs(20);
 /// Greets the server. `declared` is what a legacy server may ask of the client.
 pub(crate) async fn greet(
     wire: &Arc<Wire>,
-    greeting: Greeting,
+    preference: EraPreference,
     declared: &[u8],
-) -> Result<Hello, Trouble> {
-    match greeting {
-        Greeting::First(Era::Modern) => modern_first(wire, declared).await,
-        Greeting::First(Era::Legacy) => legacy_first(wire, declared).await,
-        Greeting::Only(Era::Modern) => match discover(wire).await? {
+) -> Result<Hello, ServerError> {
+    match preference {
+        EraPreference::First(Era::Modern) => modern_first(wire, declared).await,
+        EraPreference::First(Era::Legacy) => legacy_first(wire, declared).await,
+        EraPreference::Only(Era::Modern) => match discover(wire).await? {
             Discovery::Modern(hello) => Ok(hello),
-            Discovery::Legacy(_) => Err(Trouble::OtherEra(Era::Modern)),
+            Discovery::Legacy(_) => Err(ServerError::OtherEra(Era::Modern)),
         },
-        Greeting::Only(Era::Legacy) => match initialize(wire, LEGACY[0], declared).await {
-            Err(Trouble::NotMcp) => Err(Trouble::OtherEra(Era::Legacy)),
+        EraPreference::Only(Era::Legacy) => match initialize(wire, LEGACY[0], declared).await {
+            Err(ServerError::NotMcp) => Err(ServerError::OtherEra(Era::Legacy)),
             settled => settled,
         },
     }
 }
 
-async fn modern_first(wire: &Arc<Wire>, declared: &[u8]) -> Result<Hello, Trouble> {
+async fn modern_first(wire: &Arc<Wire>, declared: &[u8]) -> Result<Hello, ServerError> {
     let mut discovering = pin!(discover(wire));
     match timeout(PROBE, &mut discovering).await {
         Ok(Ok(Discovery::Modern(hello))) => Ok(hello),
@@ -55,13 +55,15 @@ async fn modern_first(wire: &Arc<Wire>, declared: &[u8]) -> Result<Hello, Troubl
     }
 }
 
-async fn legacy_first(wire: &Arc<Wire>, declared: &[u8]) -> Result<Hello, Trouble> {
+async fn legacy_first(wire: &Arc<Wire>, declared: &[u8]) -> Result<Hello, ServerError> {
     let mut initializing = pin!(initialize(wire, LEGACY[0], declared));
     match timeout(START_UP, &mut initializing).await {
-        Ok(Err(refused @ (Trouble::NotMcp | Trouble::Version(_)))) => match discover(wire).await? {
-            Discovery::Modern(hello) => Ok(hello),
-            Discovery::Legacy(_) => Err(refused),
-        },
+        Ok(Err(refused @ (ServerError::NotMcp | ServerError::Version(_)))) => {
+            match discover(wire).await? {
+                Discovery::Modern(hello) => Ok(hello),
+                Discovery::Legacy(_) => Err(refused),
+            }
+        }
         Ok(settled) => settled,
         Err(_) => either(pin!(discover(wire)), initializing).await,
     }
@@ -69,9 +71,9 @@ async fn legacy_first(wire: &Arc<Wire>, declared: &[u8]) -> Result<Hello, Troubl
 
 /// The first greeting that the server takes; the second refusal if it takes none.
 async fn either(
-    mut modern: Pin<&mut impl Future<Output = Result<Discovery, Trouble>>>,
-    mut legacy: Pin<&mut impl Future<Output = Result<Hello, Trouble>>>,
-) -> Result<Hello, Trouble> {
+    mut modern: Pin<&mut impl Future<Output = Result<Discovery, ServerError>>>,
+    mut legacy: Pin<&mut impl Future<Output = Result<Hello, ServerError>>>,
+) -> Result<Hello, ServerError> {
     tokio::select! {
         biased;
         discovery = &mut modern => match discovery? {
@@ -80,10 +82,10 @@ async fn either(
         },
         hello = &mut legacy => match hello {
             // It is up, and was asked the other thing too.
-            Err(Trouble::NotMcp) => match timeout(PROBE, modern).await {
+            Err(ServerError::NotMcp) => match timeout(PROBE, modern).await {
                 Ok(Ok(Discovery::Modern(hello))) => Ok(hello),
                 Ok(Err(error)) => Err(error),
-                _ => Err(Trouble::NotMcp),
+                _ => Err(ServerError::NotMcp),
             },
             settled => settled,
         },
@@ -91,24 +93,28 @@ async fn either(
 }
 
 /// The modern way.
-async fn discover(wire: &Arc<Wire>) -> Result<Discovery, Trouble> {
+async fn discover(wire: &Arc<Wire>) -> Result<Discovery, ServerError> {
     let params = message::own_params(Era::Modern, b"");
     match ask(wire, "server/discover", params).await {
         Ok(answer) => Discovery::read(&answer),
-        Err(Trouble::NotMcp) => Ok(Discovery::Legacy(LEGACY[0])),
+        Err(ServerError::NotMcp) => Ok(Discovery::Legacy(LEGACY[0])),
         Err(error) => Err(error),
     }
 }
 
 /// The legacy way, asking for this version.
-async fn initialize(wire: &Arc<Wire>, version: &str, declared: &[u8]) -> Result<Hello, Trouble> {
+async fn initialize(
+    wire: &Arc<Wire>,
+    version: &str,
+    declared: &[u8],
+) -> Result<Hello, ServerError> {
     let bytes = ask(wire, "initialize", initialize_params(version, declared)).await?;
     let hello = Hello::initialized(&bytes)?;
     wire.tell(&message::notification("notifications/initialized"));
     Ok(hello)
 }
 
-async fn ask(wire: &Arc<Wire>, method: &str, params: Vec<u8>) -> Result<Bytes, Trouble> {
+async fn ask(wire: &Arc<Wire>, method: &str, params: Vec<u8>) -> Result<Bytes, ServerError> {
     let slot = wire.ask(&NoteSink::closed(), |id| {
         Ok(message::line(id, method, &params))
     });
@@ -117,8 +123,8 @@ async fn ask(wire: &Arc<Wire>, method: &str, params: Vec<u8>) -> Result<Bytes, T
         Err(refusal) => Err(refusal),
     };
     answer.map_err(|refusal| match refusal {
-        Error::Lost | Error::NotSent(_) => Trouble::Unreachable,
-        _ => Trouble::NotMcp,
+        Error::Lost | Error::NotSent(_) => ServerError::Unreachable,
+        _ => ServerError::NotMcp,
     })
 }
 

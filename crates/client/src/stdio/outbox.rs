@@ -3,9 +3,10 @@
 //! a line behind. The backlog is bounded; a child that does not read is refused more.
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::{Buf, BytesMut};
+use countersign_dial::lock;
 use tokio::net::unix::pipe::Sender;
 use tokio::sync::Notify;
 
@@ -46,7 +47,7 @@ impl Outbox {
 
     /// Takes a line, its end included.
     pub(crate) fn send(&self, line: &[u8]) -> Result<(), Refused> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let Some(pipe) = state.pipe.clone() else {
             return Err(Refused::Closed);
         };
@@ -75,7 +76,7 @@ impl Outbox {
 
     /// Closes the child's standard input. What still waits is dropped.
     pub(crate) fn close(&self) {
-        self.state().pipe = None;
+        lock(&self.state).pipe = None;
         self.wake.notify_one();
     }
 
@@ -92,7 +93,7 @@ impl Outbox {
                     () = self.wake.notified() => {}
                 }
             }
-            if self.state().pipe.is_none() {
+            if lock(&self.state).pipe.is_none() {
                 return;
             }
         }
@@ -100,7 +101,7 @@ impl Outbox {
 
     /// The pipe, if there is something to write to it.
     fn waiting(&self) -> Option<Arc<Sender>> {
-        let state = self.state();
+        let state = lock(&self.state);
         if state.backlog.is_empty() {
             None
         } else {
@@ -110,7 +111,7 @@ impl Outbox {
 
     /// Writes what the pipe takes; false if it is broken.
     fn push(&self, pipe: &Sender) -> bool {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         match pipe.try_write(&state.backlog) {
             Ok(written) => {
                 state.backlog.advance(written);
@@ -121,10 +122,6 @@ impl Outbox {
             }
             Err(error) => error.kind() == io::ErrorKind::WouldBlock,
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

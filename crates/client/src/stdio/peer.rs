@@ -2,9 +2,10 @@
 //! legacy server may ask of a client, if the client says that it can be asked that, and what the client answers. What is
 //! said is looked at elsewhere.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 
 use bytes::Bytes;
+use countersign_dial::lock;
 use countersign_tape::Span;
 use countersign_wire::error_code::INTERNAL_ERROR;
 use countersign_wire::json::member;
@@ -100,7 +101,7 @@ impl Peer {
 
     /// From now on this is the server.
     pub(crate) fn meet(&self, wire: &Arc<Wire>) {
-        *self.wire() = Arc::downgrade(wire);
+        *lock(&self.wire) = Arc::downgrade(wire);
     }
 
     /// Hands on what the server says; false if the client cannot be asked that.
@@ -126,7 +127,7 @@ impl Peer {
 
     /// Tells the server something, on a line of its own.
     pub fn tell(&self, message: &[u8]) {
-        if let Some(wire) = self.wire().upgrade() {
+        if let Some(wire) = lock(&self.wire).upgrade() {
             wire.tell(&message::as_line(message));
         }
     }
@@ -138,12 +139,8 @@ impl Peer {
 
     /// The server waits for the client, so calls to the server do not time out meanwhile.
     pub fn keeps_the_server_waiting(&self) {
-        if let Some(wire) = self.wire().upgrade() {
+        if let Some(wire) = lock(&self.wire).upgrade() {
             wire.renew();
         }
-    }
-
-    fn wire(&self) -> MutexGuard<'_, Weak<Wire>> {
-        self.wire.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -30,7 +30,7 @@ pub(crate) struct Wire {
     max_message_bytes: usize,
     server: Arc<str>,
     observer: Arc<dyn Observer>,
-    /// Who may be asked, if there is only one client.
+    /// The client that the server may ask, if it has only one.
     peer: Option<Arc<Peer>>,
 }
 
@@ -134,19 +134,14 @@ impl Wire {
     }
 
     fn refused(&self, why: LineRefusal, id: Option<&Bytes>) {
-        let reason = match why {
-            LineRefusal::TooLarge => "larger than max_message_bytes",
-            LineRefusal::Starved => "no memory to spare",
+        let limit = self.max_message_bytes as u64;
+        let (reason, error) = match why {
+            LineRefusal::TooLarge => ("larger than max_message_bytes", Error::TooLarge { limit }),
+            LineRefusal::NoMemory => ("no memory to spare", Error::Busy),
         };
         self.observer.message_refused(&self.server, reason);
         if let Some(id) = id.and_then(|id| head::id_number(id)) {
-            let refusal = match why {
-                LineRefusal::TooLarge => Error::TooLarge {
-                    limit: self.max_message_bytes as u64,
-                },
-                LineRefusal::Starved => Error::Busy,
-            };
-            self.settle(id, Err(refusal));
+            self.settle(id, Err(error));
         }
     }
 

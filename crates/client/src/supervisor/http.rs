@@ -1,24 +1,21 @@
-//! Keeps in touch with one server over HTTP: greets it, and greets it again when it has gone away and come back.
-
-mod once;
+//! One life of a server over HTTP: it is greeted and listened to until it is not there any more.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_dial::Site;
 use tokio::sync::watch;
-use tokio::time::{Instant, timeout};
+use tokio::time::timeout;
 
 use super::Supervision;
+use super::life::Life;
 use crate::connection::Transport;
-use crate::greeting::Greeting;
-use crate::hello::Hello;
+use crate::era_preference::EraPreference;
 use crate::http::link::Link;
 use crate::http::paired::Paired;
 use crate::http::{greet, listen};
-use crate::retry::{RetryPolicy, rest};
+use crate::server_error::ServerError;
 use crate::state::State;
-use crate::trouble::Trouble;
 
 /// How long a server may take to be greeted.
 const GREET: Duration = Duration::from_secs(30);
@@ -37,63 +34,59 @@ pub enum HttpTransport {
     Sse,
 }
 
-/// Everything needed to keep in touch with one server.
+/// A server over HTTP.
 #[derive(Debug)]
-pub struct HttpSupervisor {
-    /// What supervisors of both kinds need.
-    pub supervision: Supervision,
+pub struct HttpServer {
     /// Its address, and the headers of every request.
     pub site: Site,
     /// The transport it speaks.
     pub transport: HttpTransport,
 }
 
-impl HttpSupervisor {
-    /// Keeps in touch until told to stop.
-    pub async fn run(self, mut stop: watch::Receiver<bool>) {
-        let mut tries = RetryPolicy::default();
-        while !*stop.borrow() {
-            let started = Instant::now();
-            let link = Arc::new(self.link());
-            let lived = tokio::select! {
-                failed = self.live(&link) => Some(failed),
-                _ = stop.wait_for(|stop| *stop) => None,
-            };
-            let Some(failed) = lived else {
-                // Some servers keep a session for ever unless the client ends it.
-                drop(timeout(FAREWELL, link.end()).await);
-                break;
-            };
-            // New calls wait for the next life.
-            self.supervision.state.send_replace(State::Starting);
-            let wait = tries.failed(started.elapsed());
-            let reason = failed.as_ref().unwrap_or(&Trouble::Unreachable).to_string();
-            self.supervision
-                .report(&reason, &[], failed.is_none(), wait);
-            if !tries.are_worth_waiting() {
-                self.supervision.state.send_replace(State::Down);
-            }
-            rest(wait, &mut stop).await;
-        }
-        self.supervision.state.send_replace(State::Stopped);
+impl HttpServer {
+    /// From the greeting until the server is not there any more, or we are told to stop.
+    pub(super) async fn live(
+        &self,
+        supervision: &Supervision,
+        stop: &mut watch::Receiver<bool>,
+    ) -> Life {
+        let link = Arc::new(Link::new(
+            Arc::clone(&supervision.server),
+            self.site.clone(),
+            supervision.budget.clone(),
+            supervision.max_message_bytes,
+            MOST_IDLE,
+            Arc::clone(&supervision.observer),
+        ));
+        let lived = tokio::select! {
+            failed = self.serve(supervision, &link) => Some(failed),
+            _ = stop.wait_for(|stop| *stop) => None,
+        };
+        let Some(failed) = lived else {
+            // Some servers keep a session for ever unless the client ends it.
+            drop(timeout(FAREWELL, link.end()).await);
+            return Life::without_process(None);
+        };
+        // New calls wait for the next life.
+        supervision.state.send_replace(State::Starting);
+        Life::without_process(failed)
     }
 
-    /// From the greeting until the server is not there any more; the error if there was no greeting.
-    async fn live(&self, link: &Arc<Link>) -> Option<Trouble> {
-        self.supervision.diagnostics.begin();
+    /// Greets the server and offers the connection; the error if there was no greeting.
+    async fn serve(&self, supervision: &Supervision, link: &Arc<Link>) -> Option<ServerError> {
         if self.transport == HttpTransport::Sse {
-            return self.live_paired(link).await;
+            return serve_paired(supervision, link).await;
         }
-        let greeting = Greeting::choose(self.supervision.era, false, self.supervision.eras.known());
-        let hello = match in_time(greet::greet(link, greeting)).await {
+        let preference = EraPreference::choose(supervision.era, false, supervision.eras.known());
+        let hello = match in_time(greet::greet(link, preference)).await {
             Ok(hello) => hello,
             Err(error) => return Some(error),
         };
-        if self.supervision.era.is_none() {
-            self.supervision.eras.remember(hello.era);
+        if supervision.era.is_none() {
+            supervision.eras.remember(hello.era);
         }
         let tells_changes = hello.tells_changes;
-        self.offer(link, hello, None);
+        supervision.offer(hello, Transport::Http(Arc::clone(link), None));
         let listening = async {
             if tells_changes {
                 listen::listen(link).await;
@@ -106,54 +99,36 @@ impl HttpSupervisor {
         }
         None
     }
+}
 
-    /// The same over the transport before this one.
-    async fn live_paired(&self, link: &Arc<Link>) -> Option<Trouble> {
-        let (paired, events) = match in_time(Paired::open(link)).await {
-            Ok(opened) => opened,
-            Err(error) => return Some(error),
-        };
-        let paired = Arc::new(paired);
-        let served = async {
-            match in_time(paired.greet()).await {
-                Ok(hello) => self.offer(link, hello, Some(&paired)),
-                Err(error) => return Some(error),
+/// The same over the transport before Streamable HTTP.
+async fn serve_paired(supervision: &Supervision, link: &Arc<Link>) -> Option<ServerError> {
+    let (paired, events) = match in_time(Paired::open(link)).await {
+        Ok(opened) => opened,
+        Err(error) => return Some(error),
+    };
+    let paired = Arc::new(paired);
+    let served = async {
+        match in_time(paired.greet()).await {
+            Ok(hello) => {
+                let stream = Some(Arc::clone(&paired));
+                supervision.offer(hello, Transport::Http(Arc::clone(link), stream));
             }
-            link.lost.notified().await;
-            None
-        };
-        tokio::select! {
-            () = paired.listen(events) => None,
-            failed = served => failed,
+            Err(error) => return Some(error),
         }
-    }
-
-    /// Lets calls come.
-    fn offer(&self, link: &Arc<Link>, hello: Hello, paired: Option<&Arc<Paired>>) {
-        let Supervision {
-            observer, server, ..
-        } = &self.supervision;
-        observer.server_started(server, &hello.version);
-        let transport = Transport::Http(Arc::clone(link), paired.cloned());
-        self.supervision.offer(hello, transport);
-    }
-
-    fn link(&self) -> Link {
-        Link::new(
-            Arc::clone(&self.supervision.server),
-            self.site.clone(),
-            self.supervision.budget.clone(),
-            self.supervision.max_message_bytes,
-            MOST_IDLE,
-            Arc::clone(&self.supervision.observer),
-        )
+        link.lost.notified().await;
+        None
+    };
+    tokio::select! {
+        () = paired.listen(events) => None,
+        failed = served => failed,
     }
 }
 
 /// A step of the greeting, which may take only so long.
-async fn in_time<T>(step: impl Future<Output = Result<T, Trouble>>) -> Result<T, Trouble> {
+async fn in_time<T>(step: impl Future<Output = Result<T, ServerError>>) -> Result<T, ServerError> {
     match timeout(GREET, step).await {
         Ok(outcome) => outcome,
-        Err(_) => Err(Trouble::Silent),
+        Err(_) => Err(ServerError::Silent),
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn keep(mut arguments: impl Iterator<Item = OsString>) -> u8 {
 
 async fn run(parent: Pid, mut command: Command) -> io::Result<Option<WaitStatus>> {
     // Signals first: from here on none of them ends the keeper before its server.
-    let mut told = Told::listen()?;
+    let mut signals = KeeperSignals::listen()?;
     hide();
     set_child_subreaper(Some(getpid()))?;
     set_parent_process_death_signal(Some(ORPHANED))?;
@@ -64,13 +64,13 @@ async fn run(parent: Pid, mut command: Command) -> io::Result<Option<WaitStatus>
         return Ok(None);
     }
     let server = command.spawn()?.id();
-    let mut kept = Kept {
+    let mut kept = KeptServer {
         parent,
         server: i32::try_from(server).ok().and_then(Pid::from_raw),
         status: None,
     };
     release_streams()?;
-    kept.watch(&mut told).await;
+    kept.watch(&mut signals).await;
     Ok(kept.status)
 }
 
@@ -86,8 +86,8 @@ fn release_streams() -> io::Result<()> {
     Ok(())
 }
 
-/// What a keeper can be told.
-struct Told {
+/// The signals that a keeper listens to.
+struct KeeperSignals {
     child_ended: Signals,
     orphaned: Signals,
     kill_all: Signals,
@@ -95,19 +95,19 @@ struct Told {
     _ignored: Signals,
 }
 
-impl Told {
+impl KeeperSignals {
     fn listen() -> io::Result<Self> {
-        let of = |one: Signal| signal(SignalKind::from_raw(one.as_raw()));
+        let stream = |one: Signal| signal(SignalKind::from_raw(one.as_raw()));
         Ok(Self {
-            child_ended: of(Signal::CHILD)?,
-            orphaned: of(ORPHANED)?,
-            kill_all: of(KILL_ALL)?,
-            _ignored: of(Signal::TERM)?,
+            child_ended: stream(Signal::CHILD)?,
+            orphaned: stream(ORPHANED)?,
+            kill_all: stream(KILL_ALL)?,
+            _ignored: stream(Signal::TERM)?,
         })
     }
 }
 
-struct Kept {
+struct KeptServer {
     /// The process it is for.
     parent: Pid,
     server: Option<Pid>,
@@ -115,29 +115,29 @@ struct Kept {
     status: Option<WaitStatus>,
 }
 
-impl Kept {
+impl KeptServer {
     /// Until nothing is left.
-    async fn watch(&mut self, told: &mut Told) {
+    async fn watch(&mut self, signals: &mut KeeperSignals) {
         loop {
             tokio::select! {
                 biased;
-                _ = told.kill_all.recv() => break,
-                _ = told.orphaned.recv() => {
+                _ = signals.kill_all.recv() => break,
+                _ = signals.orphaned.recv() => {
                     // The kernel says so of the thread that started the keeper, which may have ended alone.
                     if getppid() == Some(self.parent) {
                         continue;
                     }
                     // Its input is closed by now: a well-behaved server leaves because of that.
-                    self.leave(told).await;
+                    self.leave(signals).await;
                     family::signal(Signal::TERM);
-                    self.leave(told).await;
+                    self.leave(signals).await;
                     break;
                 }
-                _ = told.child_ended.recv() => {
+                _ = signals.child_ended.recv() => {
                     self.reap();
                     if self.status.is_some() {
                         family::signal(Signal::TERM);
-                        self.leave(told).await;
+                        self.leave(signals).await;
                         break;
                     }
                 }
@@ -148,12 +148,12 @@ impl Kept {
     }
 
     /// Waits a while until the whole family has left, or is to be killed.
-    async fn leave(&mut self, told: &mut Told) {
+    async fn leave(&mut self, signals: &mut KeeperSignals) {
         let left = async {
             while !self.reap() {
                 tokio::select! {
                     biased;
-                    _ = told.kill_all.recv() => return,
+                    _ = signals.kill_all.recv() => return,
                     () = sleep(LOOK) => {}
                 }
             }

@@ -16,7 +16,7 @@ pub(super) struct IdFinder {
     key: Key,
     /// The token of the id so far.
     token: Vec<u8>,
-    found: Option<Bytes>,
+    id: Option<Bytes>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -42,14 +42,14 @@ enum Key {
 
 impl IdFinder {
     /// The id as it is written, once it has been read to its end. It has not been checked.
-    pub(super) fn found(&self) -> Option<Bytes> {
-        self.found.clone()
+    pub(super) fn id(&self) -> Option<Bytes> {
+        self.id.clone()
     }
 
     /// Reads on.
     pub(super) fn feed(&mut self, bytes: &[u8]) {
         let mut rest = bytes;
-        while self.found.is_none()
+        while self.id.is_none()
             && let Some((&byte, after)) = rest.split_first()
         {
             rest = after;
@@ -128,7 +128,7 @@ impl IdFinder {
         if self.depth == 1 {
             let token = std::mem::take(&mut self.token);
             let is_usable = !token.is_empty() && token != b"null" && token.len() <= LONGEST;
-            self.found = is_usable.then(|| token.into());
+            self.id = is_usable.then(|| token.into());
             self.key = Key::Awaited;
         }
     }
@@ -147,13 +147,13 @@ mod tests {
         let whole = {
             let mut finder = IdFinder::default();
             finder.feed(text.as_bytes());
-            finder.found()
+            finder.id()
         };
         let mut finder = IdFinder::default();
         for byte in text.as_bytes() {
             finder.feed(&[*byte]);
         }
-        assert_eq!(finder.found(), whole, "the pieces matter: {text}");
+        assert_eq!(finder.id(), whole, "the pieces matter: {text}");
         whole.map(|id| String::from_utf8_lossy(&id).into_owned())
     }
 

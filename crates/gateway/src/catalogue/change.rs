@@ -132,7 +132,11 @@ fn summary(changes: &[(String, Change)]) -> String {
                 .iter()
                 .filter(|(_, change)| change.sort() == sort)
                 .collect();
-            let named: Vec<_> = all.iter().take(NAMED).map(|change| named(change)).collect();
+            let named: Vec<_> = all
+                .iter()
+                .take(NAMED)
+                .map(|change| describe(change))
+                .collect();
             let more = match all.len() - named.len() {
                 0 => String::new(),
                 more => format!(" and {more} more"),
@@ -144,7 +148,7 @@ fn summary(changes: &[(String, Change)]) -> String {
 }
 
 /// A tool's name, no longer than it has to be, and what differs in it.
-fn named((name, change): &(String, Change)) -> String {
+fn describe((name, change): &(String, Change)) -> String {
     let mut text: String = name
         .chars()
         .take(NAME)

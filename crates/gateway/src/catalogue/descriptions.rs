@@ -30,12 +30,12 @@ pub(super) fn record(
 
 /// A server's instructions as they may be shown.
 pub(crate) fn clean_instructions(raw: &Bytes, config: &Config, server: &str) -> Bytes {
-    cleaned(raw, config, server).bytes().clone()
+    clean(raw, config, server).bytes().clone()
 }
 
-fn cleaned(said: &Bytes, config: &Config, server: &str) -> Listing {
+fn clean(raw: &Bytes, config: &Config, server: &str) -> Listing {
     let policy = config.policy(server, "");
-    Listing::instructions(said.clone(), &policy.sanitisation)
+    Listing::instructions(raw.clone(), &policy.sanitisation)
 }
 
 /// A server's instructions as they may be shown, and the record about them unless they are `known`.
@@ -49,7 +49,7 @@ pub(super) fn instructions(
     let Some(said) = said else {
         return (None, None);
     };
-    let listing = cleaned(said.bytes(), &settings.config, server);
+    let listing = clean(said.bytes(), &settings.config, server);
     let is_news = known != Some(listing.bytes());
     let record = is_news
         .then(|| record(services, server, None, &listing))

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use change::keys;
 pub(crate) use change::{Change, changes};
 
 use countersign_config::{Config, Secret};
@@ -25,7 +26,7 @@ pub(crate) struct Summary {
 
 impl Summary {
     /// Sorts the keys that differ, as [`between`] gives them.
-    pub(crate) fn of(old: &Config, new: &Config, differing: &[String]) -> Self {
+    pub(crate) fn from_keys(old: &Config, new: &Config, differing: &[String]) -> Self {
         let mut summary = Self::default();
         for key in differing {
             let server = key.strip_prefix(SERVERS);
@@ -47,15 +48,9 @@ impl Summary {
 /// The keys that differ.
 pub(crate) fn between(old: &Config, new: &Config) -> Vec<String> {
     let [before, after] = [old, new].map(shown);
-    let keys: BTreeSet<&String> = [&before, &after]
-        .into_iter()
-        .filter_map(Value::as_object)
-        .flat_map(|members| members.keys())
-        .collect();
     let differs = |key: &str| before.get(key) != after.get(key);
-    let keys = keys
-        .into_iter()
-        .filter(|key| *key != SERVERS && differs(key));
+    let keys = keys(&before, &after).into_iter();
+    let keys = keys.filter(|key| *key != SERVERS && differs(key));
     let mut changed: Vec<String> = keys.cloned().collect();
     let secrets = changed_secrets(old, new).map(str::to_owned);
     let secrets: Vec<_> = secrets.filter(|key| !changed.contains(key)).collect();
@@ -146,7 +141,7 @@ mod tests {
                 "mcpServers.e"
             ]
         );
-        let summary = Summary::of(&old, &new, &between(&old, &new));
+        let summary = Summary::from_keys(&old, &new, &between(&old, &new));
         assert_eq!(summary.added, ["e"]);
         assert_eq!(summary.removed, ["d"]);
         assert_eq!(summary.changed, ["b", "c"]);

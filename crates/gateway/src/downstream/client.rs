@@ -82,14 +82,17 @@ impl Client {
         if let Some(member) = Method::from_name(method).and_then(Method::named_by) {
             agree(headers, "Mcp-Name", message.named(member).as_deref())?;
         }
-        Ok(Self {
+        Ok(Self::described(message, None))
+    }
+
+    /// A modern client, which describes itself in each message.
+    fn described(message: &Message, session: Option<Arc<Session>>) -> Self {
+        let info = message.meta_member(CLIENT_INFO);
+        Self {
             era: ClientEra::Modern,
-            name: message
-                .meta_member(CLIENT_INFO)
-                .as_ref()
-                .and_then(client_name),
-            session: None,
-        })
+            name: info.as_ref().and_then(client_name),
+            session,
+        }
     }
 
     /// The one client of a pipe: modern where a message says so, legacy once it has said hello.
@@ -97,14 +100,7 @@ impl Client {
         let session = Some(Arc::clone(&pipe.session));
         if let Some(said) = said {
             complete(message, text(said).ok_or(Problem::Meta)?)?;
-            return Ok(Self {
-                era: ClientEra::Modern,
-                name: message
-                    .meta_member(CLIENT_INFO)
-                    .as_ref()
-                    .and_then(client_name),
-                session,
-            });
+            return Ok(Self::described(message, session));
         }
         let introduced = pipe.introduced.get();
         let era = match introduced {

@@ -19,7 +19,7 @@ const DEBOUNCE: Duration = Duration::from_millis(100);
 /// A reader that is further behind is given up.
 const WAITING: usize = 16;
 
-/// Who waits for what.
+/// A client that waits for changes, and of which list.
 pub(super) struct Listener {
     pub(super) endpoint: Endpoint,
     /// The id of a modern client's request.

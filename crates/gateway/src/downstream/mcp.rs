@@ -168,7 +168,7 @@ impl Request<'_> {
 
     fn offer(&self) -> Offer {
         let server = match &self.endpoint {
-            Endpoint::Server(name) => self.abilities(name),
+            Endpoint::Server(name) => self.capabilities(name),
             Endpoint::Router | Endpoint::Direct => None,
         };
         Offer {
@@ -178,8 +178,8 @@ impl Request<'_> {
     }
 
     /// What a server says it can do, if it is there.
-    fn abilities(&self, server: &str) -> Option<Capabilities> {
-        self.snapshot.server(server)?.upstream.abilities()
+    fn capabilities(&self, server: &str) -> Option<Capabilities> {
+        self.snapshot.server(server)?.upstream.capabilities()
     }
 
     /// Log messages are passed on from servers that many clients share, so each client's level is

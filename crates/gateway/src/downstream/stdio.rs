@@ -5,12 +5,12 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use countersign_client::Peer;
-use countersign_client::{State, Upstream};
-use countersign_dial::{Line, LineRefusal, Lines};
+use countersign_client::{ServerHandle, State};
+use countersign_dial::{Line, LineRefusal, Lines, lock};
 use countersign_inspect::ClientEra;
 use countersign_tape::{Kind, ScanLimits, scan};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
@@ -47,7 +47,7 @@ type Out = mpsc::Sender<Bytes>;
 #[derive(Debug)]
 pub(crate) struct StdioClient {
     runtime: Runtime,
-    upstream: Arc<Upstream>,
+    upstream: Arc<ServerHandle>,
     pipe: Pipe,
     /// The client, as the server sees it.
     peer: Arc<Peer>,
@@ -61,7 +61,7 @@ impl StdioClient {
     /// A client of a server, and the messages for it. None if the system gives no randomness.
     pub(crate) fn new(
         runtime: Runtime,
-        upstream: Arc<Upstream>,
+        upstream: Arc<ServerHandle>,
         peer: Arc<Peer>,
     ) -> Option<(Arc<Self>, mpsc::Receiver<Bytes>)> {
         let sessions = &runtime.services.sessions;
@@ -149,7 +149,7 @@ impl StdioClient {
             self.peer.begin();
         }
         let taken = {
-            let mut active = self.active();
+            let mut active = lock(&self.active);
             let taken = active.contains_key(&id);
             if !taken {
                 let (client, work) = (Arc::clone(self), self.runtime.services.drain.work());
@@ -233,14 +233,14 @@ impl StdioClient {
     fn cancel(&self, message: &Message) {
         let task = message
             .param("requestId")
-            .and_then(|id| self.active().remove(&id));
+            .and_then(|id| lock(&self.active).remove(&id));
         if let Some(task) = task {
             task.abort();
         }
     }
 
     fn release(&self, id: &Bytes) {
-        let mut active = self.active();
+        let mut active = lock(&self.active);
         // Once cancelled, the id may be another request's.
         if active.get(id).map(AbortHandle::id) == tokio::task::try_id() {
             active.remove(id);
@@ -250,7 +250,7 @@ impl StdioClient {
     async fn refuse(&self, why: LineRefusal, id: Option<Bytes>) {
         let problem = match why {
             LineRefusal::TooLarge => Problem::TooLarge,
-            LineRefusal::Starved => Problem::Busy,
+            LineRefusal::NoMemory => Problem::Busy,
         };
         // The id has not been checked yet: what is no id is not sent back as one.
         let is_id = |id: &Bytes| {
@@ -269,10 +269,6 @@ impl StdioClient {
     async fn send(&self, message: Bytes) {
         // The output is closed: `serve` ends soon.
         let _unheard = self.out.send(message).await;
-    }
-
-    fn active(&self) -> MutexGuard<'_, HashMap<Bytes, AbortHandle>> {
-        self.active.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use countersign_client::{self as upstream, Limits, Supervisor, Upstream};
+use countersign_client::{self as upstream, Limits, ServerHandle, Supervisor};
 use countersign_config::Config;
 use countersign_dial::SiteError;
 use tokio::sync::watch;
@@ -34,7 +34,7 @@ enum Action {
     /// It keeps running, within these limits.
     Keep(Arc<str>, Limits),
     /// It is started, with the tools that are remembered of it.
-    Start(Arc<Upstream>, Arc<Tools>),
+    Start(Arc<ServerHandle>, Arc<Tools>),
 }
 
 impl Plan {
@@ -149,10 +149,10 @@ fn supervise(
     services: &Services,
     config: &Config,
     server: &countersign_config::Server,
-) -> Result<(Upstream, Supervisor), SiteError> {
+) -> Result<(ServerHandle, Supervisor), SiteError> {
     let state = watch::Sender::new(upstream::State::Starting);
     let diagnostics = Arc::new(diagnostics(&server.transport));
-    let upstream = Upstream::new(
+    let upstream = ServerHandle::new(
         server.name.as_str().into(),
         state.subscribe(),
         limits(config, server),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use countersign_audit::{Kind, Outcome, Record, Source as By};
 use countersign_config::{self as config, ConfigError, Opened, Source};
+use countersign_dial::explain;
 use countersign_inspect::Digest;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 
@@ -234,7 +235,7 @@ fn prepare(
     let needs_restart = config.while_running(running).map_err(ConfigError::from)?;
     let changed = between(running, &config);
     let applied = Applied {
-        summary: Summary::of(running, &config, &changed),
+        summary: Summary::from_keys(running, &config, &changed),
         changed,
         changes,
         warnings: Notice::all(&warnings, Some(source.path())),
@@ -257,15 +258,9 @@ fn prepare(
 
 /// What would keep a gateway from starting keeps a configuration from being applied.
 fn unstartable(error: &StartError) -> Refused {
-    let mut message = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(error) = cause {
-        message = format!("{message}: {error}");
-        cause = error.source();
-    }
     let problem = config::Problem {
         place: None,
-        message,
+        message: explain(error),
         hint: None,
     };
     Refused::Config(problem.into())

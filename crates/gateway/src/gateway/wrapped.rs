@@ -4,9 +4,7 @@
 
 use std::sync::Arc;
 
-use countersign_client::Supervisor;
-use countersign_client::Upstream;
-use countersign_client::{End, Peer, PeerMessage, Shares};
+use countersign_client::{End, Peer, PeerMessage, ServerHandle, ServerTransport, Shares};
 use countersign_config::{Opened, Transport};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{mpsc, oneshot};
@@ -24,7 +22,7 @@ use crate::state::Settings;
 #[derive(Debug)]
 pub struct Wrapped {
     runtime: Runtime,
-    upstream: Arc<Upstream>,
+    upstream: Arc<ServerHandle>,
     ended: oneshot::Receiver<End>,
     peer: Arc<Peer>,
     /// What the server says to its client.
@@ -48,21 +46,22 @@ impl Wrapped {
         let mut plan = Plan::make(&runtime, Settings::new(config, None))?;
         let config = Arc::clone(&plan.settings.config);
         let supervisors = std::mem::take(&mut plan.supervisors);
-        let Ok([Supervisor::Stdio(mut supervisor)]) = <[_; 1]>::try_from(supervisors) else {
+        let Ok([mut supervisor]) = <[_; 1]>::try_from(supervisors) else {
             return Err(unsupported());
         };
+        let ServerTransport::Stdio(child) = &mut supervisor.transport else {
+            return Err(unsupported());
+        };
+        let name = Arc::clone(&supervisor.supervision.server);
         let given = |server: &countersign_config::Server| matches!(&server.transport, Transport::Stdio { env, .. } if !env.is_empty());
-        supervisor.program.shares = Shares {
-            environment: !config
-                .server(&supervisor.supervision.server)
-                .is_some_and(given),
+        child.program.shares = Shares {
+            environment: !config.server(&name).is_some_and(given),
             stderr: true,
         };
         let (peer, said) = Peer::new();
-        supervisor.peer = Some(Arc::clone(&peer));
-        let name = Arc::clone(&supervisor.supervision.server);
+        child.peer = Some(Arc::clone(&peer));
         let (tell, ended) = oneshot::channel();
-        plan.supervisors.push(Supervisor::Once(supervisor, tell));
+        plan.supervisors.push(supervisor.once(tell));
         plan.carry_out(&runtime).await;
         Reloader::start(&runtime, opened, requests);
         let snapshot = runtime.state.load();

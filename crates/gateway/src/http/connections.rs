@@ -2,8 +2,9 @@
 //! new connection takes the place of the oldest of them. So silent connections cannot keep clients with a key out.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
+use countersign_dial::lock;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 
 /// Connections without a key at once. Enough for a thousand clients that connect in the same moment to a gateway on a busy
@@ -61,7 +62,7 @@ impl Connections {
     /// A new connection, and whether another one was closed for it.
     pub(crate) fn admit(self: &Arc<Self>) -> (ClientConnection, bool) {
         let closed = Arc::new(Notify::new());
-        let mut pending = self.pending();
+        let mut pending = lock(&self.pending);
         let number = pending.next;
         pending.next += 1;
         pending.waiting.insert(number, Arc::clone(&closed));
@@ -81,11 +82,7 @@ impl Connections {
 
     /// Closes the oldest connection without a key, to make room; false if there is none.
     pub(crate) fn evict(&self) -> bool {
-        self.pending().evict()
-    }
-
-    fn pending(&self) -> std::sync::MutexGuard<'_, Pending> {
-        self.pending.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.pending).evict()
     }
 }
 
@@ -107,7 +104,9 @@ impl ClientConnection {
             return Ok(());
         }
         // Not there any more: it has been closed for another just now.
-        let waiting = place.connections.pending().waiting.remove(&place.number);
+        let waiting = lock(&place.connections.pending)
+            .waiting
+            .remove(&place.number);
         let free = Arc::clone(&place.connections.places).try_acquire_owned();
         match (waiting, free) {
             (Some(_), Ok(permit)) => {
@@ -132,7 +131,7 @@ impl ClientConnection {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.connections.pending().waiting.remove(&self.number);
+        lock(&self.connections.pending).waiting.remove(&self.number);
     }
 }
 

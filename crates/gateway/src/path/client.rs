@@ -6,7 +6,7 @@ use countersign_inspect::ClientEra;
 
 use crate::services::Session;
 
-/// Who sent a request.
+/// The sender of a request.
 #[derive(Clone, Debug)]
 pub(crate) struct Client {
     pub(crate) era: ClientEra,

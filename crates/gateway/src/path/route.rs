@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
-use countersign_client::Upstream;
-use countersign_inspect::{ClientEra, Listing, Policy, Refusal};
+use countersign_client::ServerHandle;
+use countersign_inspect::{Listing, Policy, Refusal};
 use countersign_tape::{Edits, Kind, ScanLimits, Span, scan};
 use countersign_wire::Method;
 use countersign_wire::json::member;
@@ -17,7 +17,7 @@ use crate::state::{Endpoint, Server, Settings, Snapshot, Tool};
 /// Where a call goes, and which policy and settings decide it to its end.
 #[derive(Debug)]
 pub(crate) struct Route {
-    pub(crate) upstream: Arc<Upstream>,
+    pub(crate) upstream: Arc<ServerHandle>,
     pub(crate) method: Method,
     /// The tool. A prompt, resource or completion has a stand-in that declares nothing.
     pub(crate) tool: Arc<Tool>,
@@ -95,7 +95,8 @@ fn other(snapshot: &Snapshot, call: &Call) -> Result<Target, Unroutable> {
 }
 
 fn by_router(snapshot: &Snapshot, router_tool: RouterTool, call: &Call) -> Result<Target, Refusal> {
-    let (given, client) = (call.arguments.as_deref(), call.client.era);
+    let given = call.arguments.as_ref().ok_or(Refusal::BadArguments)?;
+    let client = call.client.era;
     let router = match router_tool {
         RouterTool::Retrieve => {
             return Ok(Target::Answered(router::retrieve(snapshot, given, client)?));
@@ -105,13 +106,14 @@ fn by_router(snapshot: &Snapshot, router_tool: RouterTool, call: &Call) -> Resul
         }
         RouterTool::Call(router) => router,
     };
-    let requested = RouterCall::read(call).ok_or(Refusal::BadArguments)?;
+    let requested = RouterCall::read(given).ok_or(Refusal::BadArguments)?;
     let (server, tool) = router::find(snapshot, &requested.name)?;
     if !tool.may_be_called_with(router) {
         let instead = tool.access();
         return Err(Refusal::WrongRouter { instead });
     }
-    Ok(requested.route(snapshot, server, tool, client, call).into())
+    let route = Route::as_called(snapshot, server, tool, call);
+    Ok(requested.route(route).into())
 }
 
 impl Route {
@@ -151,8 +153,7 @@ struct RouterCall {
 }
 
 impl RouterCall {
-    fn read(call: &Call) -> Option<Self> {
-        let given = call.arguments.as_ref()?;
+    fn read(given: &Bytes) -> Option<Self> {
         let whole = Span::whole(given);
         let name = member(given, whole, "name")?.string(given)?.into_owned();
         let arguments = match member(given, whole, "args") {
@@ -170,29 +171,18 @@ impl RouterCall {
         (checked.kind() == Kind::Object).then_some(Self { name, arguments })
     }
 
-    fn route(
-        self,
-        snapshot: &Snapshot,
-        server: &Server,
-        tool: &Arc<Tool>,
-        client: ClientEra,
-        call: &Call,
-    ) -> Route {
-        // The rest of what the client said about its call goes on as it is.
-        let mut edits = Edits::new(&call.params);
-        if let Some(given) = member(&call.params, Span::whole(&call.params), "arguments") {
+    /// The same route with the arguments for the tool in place of those for the router tool. The rest of what the client
+    /// said about its call goes on as it is.
+    fn route(self, called: Route) -> Route {
+        let mut edits = Edits::new(&called.params);
+        if let Some(given) = member(&called.params, Span::whole(&called.params), "arguments") {
             edits.replace(given, self.arguments.to_vec());
         }
-        let params = edits.apply().map(|edited| edited.to_vec());
+        let params = edits.apply().map(|edited| Bytes::from(edited.to_vec()));
         Route {
-            upstream: Arc::clone(&server.upstream),
-            method: Method::CallTool,
-            tool: Arc::clone(tool),
-            name: Some(tool.name().to_owned()),
-            policy: tool.policy(client),
-            settings: Arc::clone(&snapshot.settings),
-            params: params.map_or_else(|_| call.params.clone(), Bytes::from),
+            params: params.unwrap_or_else(|_| called.params.clone()),
             arguments: Some(self.arguments),
+            ..called
         }
     }
 }

@@ -8,11 +8,9 @@ mod search;
 
 use std::sync::LazyLock;
 
-use countersign_inspect::{ClientEra, Listing, Refusal, Router};
+use countersign_inspect::{Listing, Router};
 
-pub(crate) use answer::find;
-
-use crate::state::Snapshot;
+pub(crate) use answer::{describe, find, retrieve};
 
 /// A tool of the router, by what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,24 +35,6 @@ impl RouterTool {
                 .map(Self::Call),
         }
     }
-}
-
-/// The tools a question finds.
-pub(crate) fn retrieve(
-    snapshot: &Snapshot,
-    arguments: Option<&[u8]>,
-    client: ClientEra,
-) -> Result<Listing, Refusal> {
-    answer::retrieve(snapshot, arguments.ok_or(Refusal::BadArguments)?, client)
-}
-
-/// Everything about one tool.
-pub(crate) fn describe(
-    snapshot: &Snapshot,
-    arguments: Option<&[u8]>,
-    client: ClientEra,
-) -> Result<Listing, Refusal> {
-    answer::describe(snapshot, arguments.ok_or(Refusal::BadArguments)?, client)
 }
 
 /// The router tools, as a list.

@@ -3,9 +3,10 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use countersign_audit::{Filter, Stored};
+use countersign_dial::lock;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
 use super::{Phase, Services};
@@ -88,7 +89,7 @@ impl Feed {
 
     /// Has the feed begin at `newest` unless it runs. Its caller has a subscription, so the feed goes on.
     pub(crate) fn begin(services: &Arc<Services>, newest: u64) {
-        let mut ring = services.feed.ring();
+        let mut ring = lock(&services.feed.ring);
         if !ring.is_fed {
             *ring = Ring {
                 from: newest,
@@ -102,7 +103,7 @@ impl Feed {
 
     /// What follows a sequence number, at most `STEP` records.
     pub(crate) fn after(&self, place: u64) -> Next {
-        let ring = self.ring();
+        let ring = lock(&self.ring);
         if !ring.is_fed {
             return Next::Ended;
         }
@@ -132,7 +133,7 @@ impl Feed {
     /// Adds records up to a sequence number; false if no stream reads them: then the feed has ended.
     fn extend(&self, records: Vec<Stored>, to: u64) -> bool {
         let events: Vec<_> = records.into_iter().filter_map(Event::new).collect();
-        let mut ring = self.ring();
+        let mut ring = lock(&self.ring);
         for event in events {
             ring.push(Arc::new(event));
         }
@@ -145,12 +146,8 @@ impl Feed {
 
     /// Ends all streams.
     fn end(&self) {
-        *self.ring() = Ring::default();
+        *lock(&self.ring) = Ring::default();
         self.grown.send_replace(());
-    }
-
-    fn ring(&self) -> MutexGuard<'_, Ring> {
-        self.ring.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -196,7 +193,7 @@ async fn feed_streams(services: Arc<Services>) {
 /// Comes back when there is no stream any more (false), or when the store cannot be read (true).
 async fn follow(services: &Services) -> bool {
     let mut latest = services.store.latest();
-    let mut place = services.feed.ring().to;
+    let mut place = lock(&services.feed.ring).to;
     loop {
         latest.mark_unchanged();
         let all = Filter::default();
@@ -251,7 +248,7 @@ mod tests {
         let feed = Feed::new();
         assert!(matches!(feed.after(0), Next::Ended));
         feed.streams.store(1, Ordering::SeqCst);
-        feed.ring().is_fed = true;
+        lock(&feed.ring).is_fed = true;
         assert!(feed.extend((1..=150).map(stored).collect(), 150));
         let (first, next) = places(feed.after(0));
         assert_eq!((first.len(), next), (STEP, 100));
@@ -262,7 +259,7 @@ mod tests {
         assert!(feed.extend(Vec::new(), 170));
         assert_eq!(places(feed.after(150)), (Vec::new(), 170));
         assert!(feed.extend((171..=1200).map(stored).collect(), 1200));
-        assert_eq!(feed.ring().events.len(), MOST_EVENTS);
+        assert_eq!(lock(&feed.ring).events.len(), MOST_EVENTS);
         assert!(matches!(feed.after(170), Next::Behind));
         assert_eq!(places(feed.after(1199)), (vec![1200], 1200));
         feed.streams.store(0, Ordering::SeqCst);

@@ -2,14 +2,15 @@
 //! What is known of their eras is kept here too, since it outlives each of them.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use countersign_dial::lock;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use countersign_client::KnownEras;
+use countersign_client::ServerHandle;
 use countersign_client::Supervisor;
-use countersign_client::Upstream;
 
 /// Every server that runs or is about to end.
 #[derive(Debug)]
@@ -36,9 +37,9 @@ impl Fleet {
     }
 
     /// Runs the supervisor of a server.
-    pub(crate) fn start(&self, upstream: &Upstream, supervisor: Supervisor) {
+    pub(crate) fn start(&self, upstream: &ServerHandle, supervisor: Supervisor) {
         let stop = upstream.lease().stop();
-        let mut running = self.running();
+        let mut running = lock(&self.running);
         // Forget the supervisors that have ended.
         while running.supervisors.try_join_next().is_some() {}
         running.stops.retain(|stop| stop.receiver_count() > 0);
@@ -54,7 +55,7 @@ impl Fleet {
     /// Ends every server and waits until the last one has.
     pub(crate) async fn end(&self) {
         let supervisors = {
-            let mut running = self.running();
+            let mut running = lock(&self.running);
             running.stopped = true;
             for stop in running.stops.drain(..) {
                 stop.send_replace(true);
@@ -62,9 +63,5 @@ impl Fleet {
             std::mem::take(&mut running.supervisors)
         };
         supervisors.join_all().await;
-    }
-
-    fn running(&self) -> MutexGuard<'_, Running> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -2,8 +2,9 @@
 //! changed and only then. Tools are not here: the catalogue compares them one by one.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
+use countersign_dial::lock;
 use countersign_inspect::Digest;
 
 use countersign_wire::Method;
@@ -30,7 +31,7 @@ impl Lists {
         cursor: &[u8],
         page: Digest,
     ) -> bool {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         let pages = known
             .entry((server.to_owned(), method.as_str()))
             .or_default();

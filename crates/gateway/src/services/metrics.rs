@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
 use countersign_audit::{Decision, Finding, Kind, Record, Stage, Status};
+use countersign_dial::lock;
 
 /// Upper bounds of the buckets a call's duration falls into, in microseconds.
 pub(crate) const BOUNDS: [u64; 12] = [
@@ -95,7 +96,7 @@ impl Metrics {
         }
         let tool = record.tool.as_deref().unwrap_or_default();
         let key = (server.to_owned(), tool.chars().take(MAX_LABEL).collect());
-        let mut tokens = self.tokens.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tokens = lock(&self.tokens);
         let full = tokens.len() >= MAX_TOOLS && !tokens.contains_key(&key);
         let key = if full {
             (server.to_owned(), String::new())
@@ -108,21 +109,21 @@ impl Metrics {
 
 impl Counts {
     fn observe(&self, record: &Record) {
-        let status = position(Status::ALL, record.status());
-        add(&self.records, status, 1);
+        let status = record.status() as usize;
+        count(&self.records, status);
         // Findings on the record of a call led to no decision, so they are not counted.
-        let decided = record.findings.iter().filter(|_| !is_call(record.kind()));
+        let decided = record.findings.iter().filter(|_| !record.kind().is_call());
         for finding in decided {
-            add(&self.findings, position(Stage::ALL, finding.stage), 1);
+            count(&self.findings, finding.stage as usize);
         }
         if record.kind() == Kind::ToolCall {
-            add(&self.calls, status, 1);
+            count(&self.calls, status);
             self.validated
                 .fetch_add(u64::from(record.validated), Ordering::Relaxed);
             self.time(record);
         }
         if let Some(decision) = record.decision() {
-            add(&self.decisions, position(Decision::ALL, decision), 1);
+            count(&self.decisions, decision as usize);
             self.contract_rejections
                 .fetch_add(u64::from(record.is_contract_rejection()), Ordering::Relaxed);
         }
@@ -140,24 +141,16 @@ impl Counts {
         let micros = (duration.as_f64() * 1000.0) as u64;
         self.micros.fetch_add(micros, Ordering::Relaxed);
         self.timed.fetch_add(1, Ordering::Relaxed);
-        let bucket = BOUNDS.iter().position(|bound| micros <= *bound);
-        add(&self.buckets, bucket, 1);
+        // Nothing is counted beyond the last bound.
+        count(
+            &self.buckets,
+            BOUNDS.partition_point(|bound| *bound < micros),
+        );
     }
 }
 
-fn is_call(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::ToolCall | Kind::PromptGet | Kind::ResourceRead | Kind::Completion | Kind::ListChange
-    )
-}
-
-fn position<T: Copy + PartialEq>(all: &[T], wanted: T) -> Option<usize> {
-    all.iter().position(|one| *one == wanted)
-}
-
-fn add(counters: &[AtomicU64], index: Option<usize>, count: u64) {
-    if let Some(counter) = index.and_then(|index| counters.get(index)) {
-        counter.fetch_add(count, Ordering::Relaxed);
+fn count(counters: &[AtomicU64], index: usize) {
+    if let Some(counter) = counters.get(index) {
+        counter.fetch_add(1, Ordering::Relaxed);
     }
 }

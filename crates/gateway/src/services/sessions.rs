@@ -4,10 +4,11 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use countersign_dial::lock;
 use tokio::sync::oneshot;
 
 use super::Level;
@@ -87,7 +88,7 @@ impl Sessions {
             level: AtomicU8::new(Level::default().code()),
             shown: Mutex::new(None),
         };
-        let mut open = self.table();
+        let mut open = lock(&self.open);
         if open.len() >= MOST {
             make_room(&mut open);
         }
@@ -97,22 +98,18 @@ impl Sessions {
 
     /// The session of this token, if it is still open.
     pub(crate) fn find(&self, token: &str) -> Option<Arc<Session>> {
-        let session = self.table().get(token).cloned()?;
+        let session = lock(&self.open).get(token).cloned()?;
         *lock(&session.used) = Instant::now();
         Some(session)
     }
 
     /// Ends a session and what is under way in it; false if there is none.
     pub(crate) fn end(&self, token: &str) -> bool {
-        let session = self.table().remove(token);
+        let session = lock(&self.open).remove(token);
         session.is_some_and(|session| {
             session.close();
             true
         })
-    }
-
-    fn table(&self) -> MutexGuard<'_, HashMap<String, Arc<Session>>> {
-        lock(&self.open)
     }
 }
 
@@ -240,10 +237,6 @@ impl Drop for ActiveRequest {
     }
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,7 +297,7 @@ mod tests {
         for _ in 0..MOST {
             sessions.open(None).expect("randomness");
         }
-        assert_eq!(sessions.table().len(), MOST);
+        assert_eq!(lock(&sessions.open).len(), MOST);
         assert!(sessions.find(&first).is_none());
     }
 }

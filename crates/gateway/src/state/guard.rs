@@ -1,4 +1,4 @@
-//! Who may talk to the gateway at all, and who may change it: the right key, and a `Host` and `Origin` that are ours.
+//! Decides which requests are let in, and which of them may change something: by the key, and a `Host` and `Origin` that are ours.
 //! The latter holds even without a key, because a page in the user's browser can reach a loopback port
 //! too, under a name of its own choosing.
 

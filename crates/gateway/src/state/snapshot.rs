@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
-use countersign_client::Upstream;
+use countersign_client::ServerHandle;
 use countersign_inspect::{ClientEra, Listing};
 
 use crate::state::{Endpoint, Naming, Settings, Tool, Tools};
@@ -33,7 +33,7 @@ pub(crate) struct Snapshot {
 /// A server at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Server {
-    pub(crate) upstream: Arc<Upstream>,
+    pub(crate) upstream: Arc<ServerHandle>,
     pub(crate) tools: Arc<Tools>,
     /// What it says about itself, as a JSON string.
     pub(crate) instructions: Option<Bytes>,
@@ -45,7 +45,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn new(upstream: Arc<Upstream>, tools: Arc<Tools>) -> Self {
+    pub(crate) fn new(upstream: Arc<ServerHandle>, tools: Arc<Tools>) -> Self {
         Self {
             upstream,
             tools,
@@ -63,17 +63,16 @@ impl Server {
         instructions: Option<Bytes>,
         changed: bool,
     ) -> Self {
+        let server = if changed {
+            self.relisted()
+        } else {
+            self.clone()
+        };
         Self {
-            upstream: Arc::clone(&self.upstream),
             tools,
             instructions,
             settled: true,
-            revision: self.revision + u64::from(changed),
-            lists: if changed {
-                Arc::default()
-            } else {
-                Arc::clone(&self.lists)
-            },
+            ..server
         }
     }
 
@@ -91,17 +90,14 @@ impl Server {
     /// The same server under other limits and policies.
     pub(crate) fn with_policy(
         &self,
-        upstream: Arc<Upstream>,
+        upstream: Arc<ServerHandle>,
         tools: Arc<Tools>,
         instructions: Option<Bytes>,
     ) -> Self {
         self.succeeded_by(Self {
-            upstream,
-            tools,
             instructions,
             settled: self.settled,
-            revision: 0,
-            lists: Arc::default(),
+            ..Self::new(upstream, tools)
         })
     }
 

@@ -4,7 +4,7 @@
 use countersign_config::Server;
 use countersign_fixture::http::Format;
 use countersign_fixture::{Eras, Script, preset};
-use countersign_gateway::health::{HealthCheck, Trouble};
+use countersign_gateway::health::{HealthCheck, ServerError};
 use countersign_inspect::Era;
 
 use crate::support::{WAIT, config, logged_http, received, scripted, text};
@@ -37,11 +37,11 @@ fn answers_400(id: &str, error: &str) -> Script {
     ))
 }
 
-async fn check(server: &Server) -> Result<HealthCheck, Trouble> {
+async fn check(server: &Server) -> Result<HealthCheck, ServerError> {
     let folder = tempfile::tempdir().expect("a folder");
     let config = config(folder.path(), vec![server.clone()]);
     let checked = HealthCheck::run(&config, server, WAIT).await;
-    checked.map_err(|sick| sick.trouble)
+    checked.map_err(|failure| failure.error)
 }
 
 #[tokio::test]
@@ -73,7 +73,7 @@ async fn a_legacy_version_that_both_speak_is_used() {
 #[tokio::test]
 async fn versions_that_are_not_supported_are_reported_and_initialize_is_not_tried() {
     let error = error(-32022, r#"{"supported":["2027-01-01","2028-01-01"]}"#);
-    let expected = Trouble::Version("2027-01-01, 2028-01-01".to_owned());
+    let expected = ServerError::Version("2027-01-01, 2028-01-01".to_owned());
     let (server, _folder) = scripted("x", &answers(&error));
     assert_eq!(check(&server).await.expect_err("no version"), expected);
     for script in [
@@ -97,10 +97,10 @@ async fn other_errors_of_the_modern_era_are_reported_too() {
         let (server, _folder) = scripted("x", &answers(&error));
         let (http, _fixture, _log) = logged_http("x", answers_400("1", &error), Format::Json).await;
         for server in [server, http] {
-            let trouble = check(&server).await.expect_err("a modern server");
+            let error = check(&server).await.expect_err("a modern server");
             assert!(
-                matches!(trouble, Trouble::ModernError(told) if told == code.to_string()),
-                "{trouble}"
+                matches!(error, ServerError::ModernError(told) if told == code.to_string()),
+                "{error}"
             );
         }
     }

@@ -71,7 +71,7 @@ fn seen(exchange: &Exchange, judgement: Option<&Judgement>) -> Seen {
             _ => Seen::Success,
         },
         Ok(Reply::Error(error)) => error.code.map_or(Seen::Malformed, Seen::Error),
-        Err(Fault::TimedOut | Fault::Starved) => Seen::Timeout,
+        Err(Fault::TimedOut | Fault::NoMemory) => Seen::Timeout,
         Err(Fault::Closed | Fault::Unreachable) => Seen::Ended,
         Err(Fault::Malformed | Fault::TooLarge) => Seen::Malformed,
         Err(Fault::Status(status)) => Seen::Error(i64::from(*status)),

@@ -21,7 +21,7 @@ pub(super) fn of_fault(fault: Fault) -> CallOutcome {
         Fault::Malformed | Fault::TooLarge => CallOutcome::ProtocolError(ProtocolError::Malformed),
         // Gateways that enforce a policy answer with these.
         Fault::Status(401 | 403 | 429) => CallOutcome::Denied,
-        Fault::Unreachable | Fault::Closed | Fault::Starved | Fault::Status(_) => {
+        Fault::Unreachable | Fault::Closed | Fault::NoMemory | Fault::Status(_) => {
             CallOutcome::Transport
         }
     }
@@ -125,7 +125,7 @@ mod tests {
         for (fault, expected) in [
             (Fault::TimedOut, "timeout"),
             (Fault::Closed, "transport"),
-            (Fault::Starved, "transport"),
+            (Fault::NoMemory, "transport"),
             (Fault::Status(500), "transport"),
             (Fault::Status(429), "denied"),
             (Fault::Malformed, "protocol_error/malformed"),

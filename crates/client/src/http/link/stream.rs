@@ -14,7 +14,7 @@ use countersign_dial::{EventStream, Reply, ResumePoint};
 use countersign_inspect::Era;
 use countersign_wire::header::{LAST_EVENT_ID, SESSION};
 use hyper::Method;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::header::{HeaderMap, HeaderValue};
 use tokio::time::sleep;
 
 use super::Link;
@@ -146,7 +146,7 @@ impl Link {
                 tracing::debug!(server, ?failure, "a stream could not be resumed");
                 return None;
             }
-            wait = asked.max(backoff::growing(failures));
+            wait = asked.max(backoff::delay(failures));
         }
     }
 }
@@ -157,12 +157,10 @@ fn resume_headers(awaited: &Awaited<'_>, point: &ResumePoint) -> Option<HeaderMa
     if awaited.session.era == Era::Modern {
         return None;
     }
-    let mut headers = awaited.session.headers.clone();
+    let mut headers = awaited.session.stream_headers();
     if let Some(session) = awaited.opened {
         headers.insert(SESSION, session.clone());
     }
-    headers.remove(CONTENT_TYPE);
-    headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
     headers.insert(LAST_EVENT_ID, id);
     Some(headers)
 }

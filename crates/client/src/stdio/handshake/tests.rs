@@ -50,10 +50,10 @@ fn started() -> (Arc<Wire>, Child) {
 }
 
 /// What a server that said nothing for a while is taken for, by its answers to both greetings.
-async fn late(discover: Option<&str>, initialize: &str) -> Result<Era, Trouble> {
+async fn late(discover: Option<&str>, initialize: &str) -> Result<Era, ServerError> {
     let (wire, mut child) = started();
     let greeting =
-        tokio::spawn(async move { greet(&wire, Greeting::First(Era::Modern), b"{}").await });
+        tokio::spawn(async move { greet(&wire, EraPreference::First(Era::Modern), b"{}").await });
     let first = child.asked("server/discover").await;
     // The clock stands still, and jumps ahead when every task waits.
     let second = child.asked("initialize").await;
@@ -74,13 +74,13 @@ async fn a_server_that_starts_slowly_is_greeted_in_its_own_era() {
     let silent = late(None, INITIALIZED).await;
     assert_eq!(silent.expect("greeted"), Era::Legacy);
     let neither = late(None, REFUSED).await;
-    assert!(matches!(neither, Err(Trouble::NotMcp)));
+    assert!(matches!(neither, Err(ServerError::NotMcp)));
 }
 
 /// What a server is taken for that is greeted the legacy way first and answers at once.
-async fn for_a_legacy_client(initialize: &str, discover: Option<&str>) -> Result<Era, Trouble> {
+async fn for_a_legacy_client(initialize: &str, discover: Option<&str>) -> Result<Era, ServerError> {
     let (wire, mut child) = started();
-    let greeting = Greeting::First(Era::Legacy);
+    let greeting = EraPreference::First(Era::Legacy);
     let greeting = tokio::spawn(async move { greet(&wire, greeting, b"{}").await });
     let first = child.asked("initialize").await;
     child.answer(&first, initialize).await;
@@ -102,7 +102,7 @@ async fn a_server_that_knows_initialize_is_not_asked_to_discover() {
     let modern = for_a_legacy_client(newer, Some(DISCOVERED)).await;
     assert_eq!(modern.expect("greeted"), Era::Modern);
     let neither = for_a_legacy_client(REFUSED, Some(REFUSED)).await;
-    assert!(matches!(neither, Err(Trouble::NotMcp)));
+    assert!(matches!(neither, Err(ServerError::NotMcp)));
 }
 
 #[tokio::test(start_paused = true)]
@@ -112,7 +112,7 @@ async fn a_server_that_is_silent_about_initialize_is_asked_to_discover_too() {
         (REFUSED, Some(INITIALIZED), Era::Legacy),
     ] {
         let (wire, mut child) = started();
-        let greeting = Greeting::First(Era::Legacy);
+        let greeting = EraPreference::First(Era::Legacy);
         let greeting = tokio::spawn(async move { greet(&wire, greeting, b"{}").await });
         let first = child.asked("initialize").await;
         let second = child.asked("server/discover").await;
@@ -132,11 +132,11 @@ async fn a_fixed_era_is_the_only_one_that_is_tried() {
         (Era::Legacy, "initialize"),
     ] {
         let (wire, mut child) = started();
-        let greeting = Greeting::Only(era);
+        let greeting = EraPreference::Only(era);
         let greeting = tokio::spawn(async move { greet(&wire, greeting, b"{}").await });
         let asked = child.asked(method).await;
         child.answer(&asked, REFUSED).await;
         let refused = greeting.await.expect("no panic").expect_err("another era");
-        assert!(matches!(refused, Trouble::OtherEra(other) if other == era));
+        assert!(matches!(refused, ServerError::OtherEra(other) if other == era));
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use countersign_config::{Config, Protocol, Server, Transport};
-use countersign_gateway::health::{Failure as HealthFailure, HealthCheck, Tally, Trouble};
+use countersign_gateway::health::{Failure as HealthFailure, HealthCheck, ServerError, Tally};
 use countersign_gateway::inspect::Era;
 use serde_json::Value;
 use tokio::task::JoinHandle;
@@ -146,11 +146,11 @@ async fn other_transport(
         return None;
     };
     let denied = matches!(
-        failure.trouble,
-        Trouble::Status(401 | 403)
-            | Trouble::Unreachable
-            | Trouble::NoConnection(_)
-            | Trouble::Address(_)
+        failure.error,
+        ServerError::Status(401 | 403)
+            | ServerError::Unreachable
+            | ServerError::NoConnection(_)
+            | ServerError::Address(_)
     );
     let other = match protocol {
         Protocol::Sse => Protocol::StreamableHttp,

@@ -53,7 +53,8 @@ pub(crate) fn changes(old: &Config, new: &Config) -> Vec<Change> {
     changes
 }
 
-fn keys<'a>(before: &'a Value, after: &'a Value) -> BTreeSet<&'a String> {
+/// The members that either object has.
+pub(super) fn keys<'a>(before: &'a Value, after: &'a Value) -> BTreeSet<&'a String> {
     let objects = [before, after].into_iter().filter_map(Value::as_object);
     objects.flat_map(|members| members.keys()).collect()
 }

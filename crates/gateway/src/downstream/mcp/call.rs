@@ -92,8 +92,8 @@ impl Request<'_> {
         match &self.endpoint {
             _ if method == Method::CallTool => true,
             Endpoint::Server(name) => {
-                let abilities = self.abilities(name);
-                abilities.is_none_or(|abilities| abilities.has(method.capability()))
+                let capabilities = self.capabilities(name);
+                capabilities.is_none_or(|capabilities| capabilities.has(method.capability()))
             }
             Endpoint::Router | Endpoint::Direct => false,
         }

@@ -4,12 +4,13 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Mutex, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
 use countersign_audit::{Decision, Kind, Outcome, Record, Source};
 use countersign_client::PeerMessage;
+use countersign_dial::lock;
 use countersign_inspect::{Note, NotePolicy};
 use tokio::sync::mpsc;
 use tokio::time::interval;
@@ -32,7 +33,7 @@ pub(super) struct ServerRequests {
 impl ServerRequests {
     /// An id for the client; nothing if too many questions wait.
     fn add(&self, servers: Bytes) -> Option<Bytes> {
-        let mut open = self.open();
+        let mut open = lock(&self.open);
         if open.len() >= MOST {
             return None;
         }
@@ -44,23 +45,19 @@ impl ServerRequests {
 
     /// The server's id, once.
     fn take(&self, id: &Bytes) -> Option<Bytes> {
-        self.open().remove(id)
+        lock(&self.open).remove(id)
     }
 
     /// The client's id of a question the server does not ask any more.
     fn withdraw(&self, servers: &Bytes) -> Option<Bytes> {
-        let mut open = self.open();
+        let mut open = lock(&self.open);
         let id = open.iter().find(|(_, id)| *id == servers)?.0.clone();
         open.remove(&id);
         Some(id)
     }
 
     fn is_empty(&self) -> bool {
-        self.open().is_empty()
-    }
-
-    fn open(&self) -> MutexGuard<'_, HashMap<Bytes, Bytes>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.open).is_empty()
     }
 }
 

@@ -18,7 +18,7 @@ const LONGEST: usize = 4096;
 const SEPARATOR: &str = ", ";
 
 /// The tools a question finds.
-pub(super) fn retrieve(
+pub(crate) fn retrieve(
     snapshot: &Snapshot,
     arguments: &[u8],
     client: ClientEra,
@@ -43,7 +43,7 @@ pub(super) fn retrieve(
 }
 
 /// Everything about one tool.
-pub(super) fn describe(
+pub(crate) fn describe(
     snapshot: &Snapshot,
     arguments: &[u8],
     client: ClientEra,

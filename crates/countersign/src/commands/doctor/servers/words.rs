@@ -1,7 +1,7 @@
 //! What is said about a server that was looked at, and what might help one that is ill.
 
 use countersign_config::{Protocol, Server, Transport};
-use countersign_gateway::health::{Failure, PROTOCOL_VERSIONS, Tally, Trouble};
+use countersign_gateway::health::{Failure, PROTOCOL_VERSIONS, ServerError, Tally};
 
 use super::NAME;
 use crate::commands::doctor::check::Check;
@@ -51,7 +51,7 @@ pub(super) fn ill(server: &Server, failure: &Failure, other: Option<Protocol>) -
             format!("set \"protocol\": \"{}\" for {name}", other.as_str()),
         );
     }
-    let mut message = format!("{name}: {}", failure.trouble);
+    let mut message = format!("{name}: {}", failure.error);
     message.extend(failure.stderr.lines().last().map(|line| {
         format!(
             "; its last words: {}",
@@ -68,28 +68,30 @@ pub(super) fn ill(server: &Server, failure: &Failure, other: Option<Protocol>) -
         ),
         None => format!("{what}; check its \"url\", and that it runs"),
     };
-    let hint = match &failure.trouble {
-        Trouble::Spawn(_) => by_hand("it cannot be run"),
-        Trouble::Unreachable | Trouble::NoConnection(_) if command.is_none() => format!(
+    let hint = match &failure.error {
+        ServerError::Spawn(_) => by_hand("it cannot be run"),
+        ServerError::Unreachable | ServerError::NoConnection(_) if command.is_none() => format!(
             "check the \"url\" of {name}, that the server runs, and that this machine can connect to it"
         ),
-        Trouble::Exited(_) | Trouble::Unreachable => by_hand("it should wait for messages"),
-        Trouble::Version(_) => format!(
+        ServerError::Exited(_) | ServerError::Unreachable => by_hand("it should wait for messages"),
+        ServerError::Version(_) => format!(
             "update the server: {} are supported",
             PROTOCOL_VERSIONS.join(", ")
         ),
-        Trouble::Status(401 | 403) => {
+        ServerError::Status(401 | 403) => {
             format!("give {name} \"headers\": {{\"Authorization\": \"Bearer ${{env:NAME}}\"}}")
         }
-        Trouble::OtherEra(_) => format!("remove \"era\" from {name}"),
-        Trouble::ModernError(_) => {
+        ServerError::OtherEra(_) => format!("remove \"era\" from {name}"),
+        ServerError::ModernError(_) => {
             format!(
                 "it needs something of its client that the gateway lacks; tell the author of {name}"
             )
         }
-        Trouble::Silent => by_hand("it may need longer, see --timeout"),
-        Trouble::List(_) => format!("it can be greeted and not used; tell the author of {name}"),
-        Trouble::Address(_) => format!("correct the \"url\" of {name}"),
+        ServerError::Silent => by_hand("it may need longer, see --timeout"),
+        ServerError::List(_) => {
+            format!("it can be greeted and not used; tell the author of {name}")
+        }
+        ServerError::Address(_) => format!("correct the \"url\" of {name}"),
         _ => by_hand("it does not speak MCP there"),
     };
     Check::error(NAME, message, hint)
