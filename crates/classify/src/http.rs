@@ -3,11 +3,13 @@
 
 use std::sync::Arc;
 
-use bytes::{Bytes, BytesMut};
-use countersign_dial::{Origin, Pool, Reply};
-use http_body_util::{BodyExt, Full};
+use bytes::Bytes;
+use countersign_dial::{Budget, Origin, Pool, ReadError, Reply, gather};
+use http_body_util::Full;
 use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, Uri, http};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::error::{Error, SetupError};
 
@@ -22,10 +24,16 @@ pub(crate) struct Client {
     authority: HeaderValue,
     /// What comes before every path, without a slash at its end.
     base: String,
+    /// Headers of every request, whose values are keys.
+    headers: HeaderMap,
 }
 
 impl Client {
-    pub(crate) fn new(url: &str) -> Result<Self, SetupError> {
+    /// A client of an address; the values of `headers` are keys.
+    pub(crate) fn new<'a>(
+        url: &str,
+        headers: impl IntoIterator<Item = (&'a str, String)>,
+    ) -> Result<Self, SetupError> {
         let uri: Uri = url.parse().map_err(|_| SetupError::Address)?;
         let origin = Origin::from_uri(&uri).ok_or(SetupError::Address)?;
         let http::uri::Parts {
@@ -40,6 +48,7 @@ impl Client {
             authority: HeaderValue::from_str(authority.as_str())
                 .map_err(|_| SetupError::Address)?,
             base: base.trim_end_matches('/').to_owned(),
+            headers: secrets(headers)?,
         })
     }
 
@@ -58,17 +67,28 @@ impl Client {
         }
     }
 
-    /// Asks at a path as [`path`](Self::path) gives it, and returns the body of a success.
-    pub(crate) async fn post(
+    /// Asks at a path below the address with a body in JSON, and reads the JSON of a success.
+    pub(crate) async fn ask<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<T, Error> {
+        let body = serde_json::to_vec(body).map_err(|_| Error::Internal)?;
+        self.post(&self.path(path), HeaderMap::new(), body).await
+    }
+
+    /// Asks at a path as [`path`](Self::path) gives it, with more headers, and reads the JSON of a success.
+    pub(crate) async fn post<T: DeserializeOwned>(
         &self,
         path: &str,
         headers: HeaderMap,
         body: Vec<u8>,
-    ) -> Result<Bytes, Error> {
+    ) -> Result<T, Error> {
         let mut request = Request::new(Full::new(Bytes::from(body)));
         *request.method_mut() = Method::POST;
         *request.uri_mut() = path.parse().map_err(|_| Error::Internal)?;
-        *request.headers_mut() = headers;
+        *request.headers_mut() = self.headers.clone();
+        request.headers_mut().extend(headers);
         let json = HeaderValue::from_static("application/json");
         request.headers_mut().insert(HOST, self.authority.clone());
         request.headers_mut().insert(CONTENT_TYPE, json);
@@ -77,12 +97,13 @@ impl Client {
             Error::Unreachable
         })?;
         success(&response)?;
-        read(response.into_body()).await
+        let answer = read(response.into_body()).await?;
+        serde_json::from_slice(&answer).map_err(|_| Error::Malformed)
     }
 }
 
 /// Headers whose values are keys.
-pub(crate) fn secrets<'a>(
+fn secrets<'a>(
     headers: impl IntoIterator<Item = (&'a str, String)>,
 ) -> Result<HeaderMap, SetupError> {
     let mut map = HeaderMap::new();
@@ -111,18 +132,15 @@ fn success<B>(response: &Response<B>) -> Result<(), Error> {
 }
 
 async fn read(mut body: Reply) -> Result<Bytes, Error> {
-    let mut whole = BytesMut::new();
-    while let Some(frame) = body.frame().await {
-        let frame = frame.map_err(|_| Error::Unreachable)?;
-        if let Some(data) = frame.data_ref() {
-            if whole.len() + data.len() > MAX_ANSWER {
-                return Err(Error::TooLarge);
-            }
-            whole.extend_from_slice(data);
-        }
-    }
+    // Answers are small, and as many are under way as the operator allows: none of them waits for memory.
+    let memory = Budget::new(usize::MAX);
+    let whole = gather(&mut body, MAX_ANSWER, &memory).await;
+    let whole = whole.map_err(|error| match error {
+        ReadError::TooLarge => Error::TooLarge,
+        ReadError::Broken | ReadError::Busy => Error::Unreachable,
+    })?;
     body.done();
-    Ok(whole.freeze())
+    Ok(whole)
 }
 
 #[cfg(test)]
@@ -131,15 +149,15 @@ mod tests {
 
     #[test]
     fn an_address_is_taken_apart() {
-        let client = Client::new("https://a.example/base/").unwrap();
+        let client = Client::new("https://a.example/base/", []).unwrap();
         assert_eq!((client.pool.origin().port, &*client.base), (443, "/base"));
         assert_eq!(client.path("/x?y=1"), "/base/x?y=1");
-        let client = Client::new("http://[::1]:81").unwrap();
+        let client = Client::new("http://[::1]:81", []).unwrap();
         let origin = client.pool.origin();
         assert_eq!((&*origin.host, origin.port), ("::1", 81));
         assert_eq!(client.path(""), "/");
         for url in ["ftp://a", "a.example", "http://", "http://a:99999/"] {
-            assert!(Client::new(url).is_err(), "{url}");
+            assert!(Client::new(url, []).is_err(), "{url}");
         }
     }
 }

@@ -15,15 +15,18 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hyper::body::Incoming;
-use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue};
+use hyper::header::{ALLOW, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::http::{json as respond_json, plain};
+use crate::http::{json as respond_json, with_type};
 use crate::path::reply::Body;
 use crate::services::Services;
 use crate::state::Snapshot;
+
+/// The content type of the metrics.
+const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// What can be asked for. The `OpenAPI` document is held against this list.
 const RESOURCES: [(&str, Resource); 13] = [
@@ -90,20 +93,18 @@ pub(crate) async fn respond(
     snapshot: Arc<Snapshot>,
     request: Request<Incoming>,
 ) -> Response<Body> {
-    match request.uri().path() {
+    let answer = match request.uri().path() {
         "/metrics" => {
-            let mut response = plain(StatusCode::OK, "");
-            *response.body_mut() = Body::from(Bytes::from(metrics::render(services, &snapshot)));
-            let kind = HeaderValue::from_static("text/plain; version=0.0.4; charset=utf-8");
-            response.headers_mut().insert(CONTENT_TYPE, kind);
-            response
+            let page = Bytes::from(metrics::render(services, &snapshot));
+            Ok(with_type(HeaderValue::from_static(METRICS), page.into()))
         }
         "/events" => {
             let max_streams = snapshot.settings.config.activity.max_event_streams;
             events::respond(services, max_streams, &request).await
         }
         _ => resource(services, &snapshot, request).await,
-    }
+    };
+    answer.unwrap_or_else(Response::from)
 }
 
 /// Answers a request under `/api/v1/`.
@@ -111,19 +112,15 @@ async fn resource(
     services: &Arc<Services>,
     snapshot: &Snapshot,
     request: Request<Incoming>,
-) -> Response<Body> {
+) -> Answer {
     let (head, body) = request.into_parts();
     let path = head.uri.path().strip_prefix("/api/v1/").unwrap_or_default();
     let query = head.uri.query().unwrap_or_default();
-    let Some((resource, id)) = Resource::find(path) else {
-        return error(StatusCode::NOT_FOUND, "no such resource");
-    };
+    let (resource, id) =
+        Resource::find(path).ok_or_else(|| ApiError::not_found("no such resource"))?;
     let allowed = resource.methods();
     if !allowed.split(", ").any(|method| method == head.method) {
-        let mut refused = error(StatusCode::METHOD_NOT_ALLOWED, &format!("use {allowed}"));
-        let allowed = HeaderValue::from_static(allowed);
-        refused.headers_mut().insert(ALLOW, allowed);
-        return refused;
+        return Ok(not_allowed(allowed));
     }
     match resource {
         Resource::Activities => activity::list(services, query).await,
@@ -131,9 +128,9 @@ async fn resource(
         Resource::Export => export::respond(services, query),
         Resource::Activity => activity::show(services, id).await,
         Resource::Config if head.method == Method::PATCH => config::patch(services, body).await,
-        Resource::Config => config::show(snapshot),
+        Resource::Config => Ok(config::show(snapshot)),
         Resource::Reload => config::reread(services).await,
-        Resource::Description => respond_json(StatusCode::OK, Body::from(openapi::document())),
+        Resource::Description => Ok(respond_json(StatusCode::OK, openapi::document())),
         Resource::Preview => activity::preview(services, snapshot, query).await,
         Resource::Servers => servers::list(snapshot),
         Resource::ServerLogs => servers::logs(snapshot, id),
@@ -143,7 +140,7 @@ async fn resource(
     }
 }
 
-fn status(services: &Services, snapshot: &Snapshot) -> Response<Body> {
+fn status(services: &Services, snapshot: &Snapshot) -> Answer {
     let counts: serde_json::Map<_, _> = services
         .events
         .counts()
@@ -159,53 +156,60 @@ fn status(services: &Services, snapshot: &Snapshot) -> Response<Body> {
     }))
 }
 
-fn ok(value: &impl Serialize) -> Response<Body> {
-    match serde_json::to_vec(value) {
-        Ok(text) => respond_json(StatusCode::OK, Body::from(Bytes::from(text))),
-        Err(_) => error(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "the answer cannot be written",
-        ),
+/// What a handler comes to: a response, or why there is none.
+type Answer = Result<Response<Body>, ApiError>;
+
+/// Why a request is refused.
+#[derive(Debug, PartialEq, Eq)]
+struct ApiError {
+    status: StatusCode,
+    message: String,
+}
+
+impl ApiError {
+    fn new(status: StatusCode, message: &str) -> Self {
+        let message = message.to_owned();
+        Self { status, message }
+    }
+
+    fn bad_request(why: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, &why.into())
+    }
+
+    fn not_found(what: &str) -> Self {
+        Self::new(StatusCode::NOT_FOUND, what)
+    }
+
+    fn internal(what: &str) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, what)
     }
 }
 
-fn error(status: StatusCode, message: &str) -> Response<Body> {
-    let text = json!({ "error": message }).to_string();
-    respond_json(status, Body::from(Bytes::from(text)))
+impl From<ApiError> for Response<Body> {
+    fn from(error: ApiError) -> Self {
+        let text = json!({ "error": error.message }).to_string();
+        respond_json(error.status, Bytes::from(text))
+    }
+}
+
+/// The response to a method that a resource does not have.
+fn not_allowed(allowed: &'static str) -> Response<Body> {
+    let message = format!("use {allowed}");
+    let mut response = Response::from(ApiError::new(StatusCode::METHOD_NOT_ALLOWED, &message));
+    let allowed = HeaderValue::from_static(allowed);
+    response.headers_mut().insert(ALLOW, allowed);
+    response
+}
+
+fn ok(value: &impl Serialize) -> Answer {
+    let text = serde_json::to_vec(value);
+    let text = text.map_err(|_| ApiError::internal("the answer cannot be written"))?;
+    Ok(respond_json(StatusCode::OK, Bytes::from(text)))
 }
 
 /// The parameters of a query string, decoded.
 fn pairs(query: &str) -> impl Iterator<Item = (String, String)> + '_ {
-    let parts = query.split('&').filter(|part| !part.is_empty());
-    parts.map(|part| {
-        let (key, value) = part.split_once('=').unwrap_or((part, ""));
-        (decoded(key), decoded(value))
-    })
-}
-
-/// A part of a query string: a plus sign is a space.
-fn decoded(text: &str) -> String {
-    percent_decoded(&text.replace('+', " "))
-}
-
-fn percent_decoded(text: &str) -> String {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&byte, after)) = rest.split_first() {
-        rest = after;
-        let escaped = || {
-            let digits = std::str::from_utf8(after.get(..2)?).ok()?;
-            u8::from_str_radix(digits, 16).ok()
-        };
-        match byte {
-            b'%' if let Some(value) = escaped() => {
-                bytes.push(value);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            _ => bytes.push(byte),
-        }
-    }
-    String::from_utf8_lossy(&bytes).into_owned()
+    form_urlencoded::parse(query.as_bytes()).into_owned()
 }
 
 #[cfg(test)]

@@ -6,5 +6,5 @@ mod response;
 
 pub(crate) use connections::{ClientConnection, Connections};
 pub(crate) use response::{
-    hears_events, json, not_allowed, plain, respond_with, turned_away, unread,
+    hears_events, json, not_allowed, plain, respond_with, turned_away, unread, with_type,
 };

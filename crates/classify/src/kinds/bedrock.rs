@@ -5,12 +5,13 @@
 
 use hyper::header::{HeaderMap, HeaderValue};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::sigv4::{Signer, Stamp, encoded};
 use crate::classifier::Limits;
 use crate::error::{Error, SetupError};
-use crate::http::{self, Client};
+use crate::http::Client;
 use crate::settings::{self, AwsAuth, BedrockCheck, BedrockSource, Secret};
 use crate::verdict::{Action, Question, Verdict};
 
@@ -27,24 +28,18 @@ pub(super) struct Bedrock {
     name: String,
     identity: String,
     client: Client,
-    auth: Auth,
+    /// Signs requests, with the session token of temporary keys. Nothing if they carry an API key.
+    signer: Option<(Signer, Option<Secret>)>,
     check: BedrockCheck,
     path: String,
 }
 
-#[derive(Debug)]
-enum Auth {
-    Bearer(HeaderMap),
-    Keys(Signer, Option<Secret>),
-}
-
 impl Bedrock {
     pub(super) fn new(name: &str, settings: &settings::Bedrock) -> Result<Self, SetupError> {
-        let client = Client::new(&settings.endpoint)?;
-        let auth = match &settings.auth {
+        let (bearer, signer) = match &settings.auth {
             AwsAuth::Bearer(key) => {
                 let value = format!("Bearer {}", key.expose());
-                Auth::Bearer(http::secrets([("authorization", value)])?)
+                (Some(("authorization", value)), None)
             }
             AwsAuth::Keys {
                 access_key_id,
@@ -57,9 +52,10 @@ impl Bedrock {
                     region: settings.region.clone(),
                     service: "bedrock",
                 };
-                Auth::Keys(signer, session_token.clone())
+                (None, Some((signer, session_token.clone())))
             }
         };
+        let client = Client::new(&settings.endpoint, bearer)?;
         let path = match &settings.check {
             BedrockCheck::Guardrail { id, version, .. } => {
                 format!(
@@ -75,7 +71,7 @@ impl Bedrock {
             identity: format!("bedrock {} {path} {:?}", settings.endpoint, settings.check),
             path: client.path(&path),
             client,
-            auth,
+            signer,
             check: settings.check.clone(),
         })
     }
@@ -123,17 +119,17 @@ impl Bedrock {
         checked.verdict(threshold)
     }
 
-    async fn post<T: for<'de> Deserialize<'de>>(&self, body: &Value) -> Result<T, Error> {
+    async fn post<T: DeserializeOwned>(&self, body: &Value) -> Result<T, Error> {
         let body = body.to_string().into_bytes();
         let headers = self.headers(&body)?;
-        let answer = self.client.post(&self.path, headers, body).await?;
-        serde_json::from_slice(&answer).map_err(|_| Error::Malformed)
+        self.client.post(&self.path, headers, body).await
     }
 
+    /// The headers that sign a body.
     fn headers(&self, body: &[u8]) -> Result<HeaderMap, Error> {
-        let (signer, token) = match &self.auth {
-            Auth::Bearer(headers) => return Ok(headers.clone()),
-            Auth::Keys(signer, token) => (signer, token),
+        let mut headers = HeaderMap::new();
+        let Some((signer, token)) = &self.signer else {
+            return Ok(headers);
         };
         let stamp = Stamp::now();
         let mut signed = vec![
@@ -145,7 +141,6 @@ impl Bedrock {
             signed.push(("x-amz-security-token", token.expose()));
         }
         let authorization = signer.authorization(&self.path, &signed, &stamp, body);
-        let mut headers = HeaderMap::new();
         let mut add = |name: &'static str, value: &str| {
             let mut value = HeaderValue::from_str(value).map_err(|_| Error::Internal)?;
             value.set_sensitive(true);
@@ -173,18 +168,18 @@ struct Applied {
 
 impl Applied {
     fn verdict(&self) -> Result<Verdict, Error> {
-        let found = self.found();
-        let acted = || found.iter().filter(|found| found.action != "NONE");
+        let entries = self.entries();
+        let acted = || entries.iter().filter(|found| found.action != "NONE");
         match self.action.as_str() {
             "NONE" => {
                 // A filter that only detects says so and does nothing.
-                let detected = found.iter().find(|found| found.detected);
+                let detected = entries.iter().find(|found| found.detected);
                 Ok(detected.map_or_else(Verdict::default, |found| {
                     Verdict::new(Action::Flag).labelled(found.label)
                 }))
             }
             "GUARDRAIL_INTERVENED" => {
-                let masks = |found: &&Found<'_>| found.action == "ANONYMIZED";
+                let masks = |found: &&PolicyEntry<'_>| found.action == "ANONYMIZED";
                 if acted().next().is_some() && acted().all(|found| masks(&found)) {
                     return Ok(Verdict::new(Action::Flag).labelled("masking"));
                 }
@@ -197,25 +192,25 @@ impl Applied {
     }
 
     /// Every entry of every policy. Policies differ in how they name their lists; each entry has an `action`.
-    fn found(&self) -> Vec<Found<'_>> {
+    fn entries(&self) -> Vec<PolicyEntry<'_>> {
         let policies = self.assessments.iter().filter_map(Value::as_object);
         let policies = policies.flat_map(|policies| policies.values());
         let lists = policies
             .filter_map(Value::as_object)
             .flat_map(|policy| policy.values());
         let entries = lists.filter_map(Value::as_array).flatten();
-        entries.filter_map(Found::read).collect()
+        entries.filter_map(PolicyEntry::read).collect()
     }
 }
 
-struct Found<'a> {
+struct PolicyEntry<'a> {
     action: &'a str,
     detected: bool,
     /// Its type, or what kind of entry it is. Never its `match`, which is text of the result.
     label: &'a str,
 }
 
-impl<'a> Found<'a> {
+impl<'a> PolicyEntry<'a> {
     fn read(entry: &'a Value) -> Option<Self> {
         let text = |name: &str| entry.get(name).and_then(Value::as_str);
         Some(Self {

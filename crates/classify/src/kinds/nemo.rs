@@ -2,13 +2,12 @@
 //! rail over HTTP: a message with the role of a tool passes unscreened. So the text is presented as a user's message to
 //! the input rails, or as a model's to the output rails. Text that a rail changed is not used; that it did is a flag.
 
-use hyper::header::HeaderMap;
 use serde::Deserialize;
 use serde_json::json;
 
 use crate::classifier::Limits;
 use crate::error::{Error, SetupError};
-use crate::http::{self, Client};
+use crate::http::Client;
 use crate::settings::{self, NemoRail};
 use crate::verdict::{Action, Question, Verdict};
 
@@ -23,7 +22,6 @@ pub(super) struct Nemo {
     name: String,
     identity: String,
     client: Client,
-    headers: HeaderMap,
     settings: settings::Nemo,
 }
 
@@ -39,8 +37,7 @@ impl Nemo {
                 "nemo {} {config} {} {rail}",
                 settings.endpoint, settings.model
             ),
-            client: Client::new(&settings.endpoint)?,
-            headers: http::secrets(headers)?,
+            client: Client::new(&settings.endpoint, headers)?,
             settings: settings.clone(),
         })
     }
@@ -67,10 +64,7 @@ impl Nemo {
             "messages": [{ "role": role, "content": text }],
             "guardrails": guardrails,
         });
-        let path = self.client.path("/v1/checks");
-        let body = body.to_string().into_bytes();
-        let answer = self.client.post(&path, self.headers.clone(), body).await?;
-        let reply: Reply = serde_json::from_slice(&answer).map_err(|_| Error::Malformed)?;
+        let reply: Reply = self.client.ask("/v1/checks", &body).await?;
         let action = match reply.status {
             Status::Passed => return Ok(Verdict::default()),
             Status::Modified => Action::Flag,

@@ -1,12 +1,11 @@
 //! Azure Prompt Shields: documents in, a boolean for each out. At most five documents and 10 000 characters at a time.
 //! There is no score, so nothing to tune.
 
-use hyper::header::HeaderMap;
 use serde::{Deserialize, Serialize};
 
 use crate::classifier::Limits;
 use crate::error::{Error, SetupError};
-use crate::http::{self, Client};
+use crate::http::Client;
 use crate::settings::{self, ShieldsAuth};
 use crate::verdict::{Action, Question, Verdict};
 
@@ -22,7 +21,6 @@ pub(super) struct PromptShields {
     name: String,
     identity: String,
     client: Client,
-    headers: HeaderMap,
 }
 
 impl PromptShields {
@@ -34,8 +32,7 @@ impl PromptShields {
         Ok(Self {
             name: name.to_owned(),
             identity: format!("prompt_shields {} {PATH}", settings.endpoint),
-            client: Client::new(&settings.endpoint)?,
-            headers: http::secrets([header])?,
+            client: Client::new(&settings.endpoint, [header])?,
         })
     }
 
@@ -49,10 +46,7 @@ impl PromptShields {
                 .map(|chunk| chunk.text.as_str())
                 .collect(),
         };
-        let body = serde_json::to_vec(&body).map_err(|_| Error::Internal)?;
-        let path = self.client.path(PATH);
-        let answer = self.client.post(&path, self.headers.clone(), body).await?;
-        let reply: Reply = serde_json::from_slice(&answer).map_err(|_| Error::Malformed)?;
+        let reply: Reply = self.client.ask(PATH, &body).await?;
         // Positions are all that ties a verdict to its document.
         if reply.documents.len() != question.chunks.len() {
             return Err(Error::Incomplete);

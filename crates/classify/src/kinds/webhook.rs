@@ -1,12 +1,11 @@
 //! A classifier of one's own, asked over HTTP with a few lines of JSON: chunks with ids in, one verdict for each id out.
 //! A verdict too few, too many or about something else is an error, not an answer.
 
-use hyper::header::HeaderMap;
 use serde::{Deserialize, Serialize};
 
 use crate::classifier::Limits;
 use crate::error::{Error, SetupError};
-use crate::http::{self, Client};
+use crate::http::Client;
 use crate::settings;
 use crate::verdict::{Action, Label, Question, Verdict};
 
@@ -21,7 +20,6 @@ pub(super) struct Webhook {
     name: String,
     identity: String,
     client: Client,
-    headers: HeaderMap,
 }
 
 impl Webhook {
@@ -31,8 +29,7 @@ impl Webhook {
         Ok(Self {
             name: name.to_owned(),
             identity: format!("webhook {}", settings.endpoint),
-            client: Client::new(&settings.endpoint)?,
-            headers: http::secrets(headers)?,
+            client: Client::new(&settings.endpoint, headers)?,
         })
     }
 
@@ -49,22 +46,20 @@ impl Webhook {
                 })
                 .collect(),
         };
-        let body = serde_json::to_vec(&body).map_err(|_| Error::Internal)?;
-        let path = self.client.path("");
-        let answer = self.client.post(&path, self.headers.clone(), body).await?;
-        let reply: Reply = serde_json::from_slice(&answer).map_err(|_| Error::Malformed)?;
+        let reply: Reply = self.client.ask("", &body).await?;
         in_order(reply.verdicts, question)
     }
 }
 
 /// The verdicts in the order of the chunks: one for each and no other.
-fn in_order(mut said: Vec<Said>, question: &Question) -> Result<Vec<Verdict>, Error> {
+fn in_order(mut received: Vec<ChunkVerdict>, question: &Question) -> Result<Vec<Verdict>, Error> {
     let mut verdicts = Vec::with_capacity(question.chunks.len());
     for chunk in &question.chunks {
-        let at = said.iter().position(|said| said.id == chunk.id);
-        verdicts.push(said.swap_remove(at.ok_or(Error::Incomplete)?).verdict()?);
+        let at = received.iter().position(|verdict| verdict.id == chunk.id);
+        let verdict = received.swap_remove(at.ok_or(Error::Incomplete)?);
+        verdicts.push(verdict.try_into()?);
     }
-    if said.is_empty() {
+    if received.is_empty() {
         Ok(verdicts)
     } else {
         Err(Error::Incomplete)
@@ -89,29 +84,29 @@ struct Sent<'a> {
 
 #[derive(Deserialize)]
 struct Reply {
-    verdicts: Vec<Said>,
+    verdicts: Vec<ChunkVerdict>,
 }
 
 #[derive(Deserialize)]
-struct Said {
+struct ChunkVerdict {
     id: usize,
     action: Action,
     score: Option<f32>,
     label: Option<String>,
 }
 
-impl Said {
-    fn verdict(self) -> Result<Verdict, Error> {
-        if self
-            .score
-            .is_some_and(|score| !(0.0..=1.0).contains(&score))
-        {
+impl TryFrom<ChunkVerdict> for Verdict {
+    type Error = Error;
+
+    fn try_from(verdict: ChunkVerdict) -> Result<Self, Error> {
+        let ChunkVerdict { action, score, .. } = verdict;
+        if score.is_some_and(|score| !(0.0..=1.0).contains(&score)) {
             return Err(Error::Malformed);
         }
-        Ok(Verdict {
-            action: self.action,
-            score: self.score,
-            label: self.label.as_deref().and_then(Label::new),
+        Ok(Self {
+            action,
+            score,
+            label: verdict.label.as_deref().and_then(Label::new),
         })
     }
 }

@@ -4,71 +4,41 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::preview::{self, PreviewQuery};
+use super::{Answer, ApiError, ok, pairs};
+use crate::services::Services;
+use crate::state::Snapshot;
 use countersign_audit::{
     GroupBy, Query, Reader, StoreError, Timestamp, Ulid, UnknownWord, parse_period,
 };
-use hyper::{Response, StatusCode};
-
-use super::preview::{self, PreviewQuery};
-use super::{error, ok, pairs};
-use crate::path::reply::Body;
-use crate::services::Services;
-use crate::state::Snapshot;
 
 const DAY: Duration = Duration::from_hours(24);
 
-pub(super) async fn list(services: &Services, query: &str) -> Response<Body> {
-    let query = match Query::from_pairs(pairs(query), Timestamp::now()) {
-        Ok(query) => query,
-        Err(why) => return error(StatusCode::BAD_REQUEST, &why.to_string()),
-    };
-    match read(services, move |reader| reader.list(&query)).await {
-        Ok(page) => ok(&page),
-        Err(response) => response,
-    }
+pub(super) async fn list(services: &Services, query: &str) -> Answer {
+    let query = Query::from_pairs(pairs(query), Timestamp::now());
+    let query = query.map_err(|why| ApiError::bad_request(why.to_string()))?;
+    ok(&read(services, move |reader| reader.list(&query)).await?)
 }
 
-pub(super) async fn show(services: &Services, id: &str) -> Response<Body> {
-    let Ok(id) = id.parse::<Ulid>() else {
-        return error(StatusCode::BAD_REQUEST, "not an activity id");
-    };
-    match read(services, move |reader| reader.show(id)).await {
-        Ok(Some(stored)) => ok(&stored),
-        Ok(None) => error(StatusCode::NOT_FOUND, "no such activity"),
-        Err(response) => response,
-    }
+pub(super) async fn show(services: &Services, id: &str) -> Answer {
+    let id: Result<Ulid, _> = id.parse();
+    let id = id.map_err(|_| ApiError::bad_request("not an activity id"))?;
+    let stored = read(services, move |reader| reader.show(id)).await?;
+    ok(&stored.ok_or_else(|| ApiError::not_found("no such activity"))?)
 }
 
-pub(super) async fn summary(services: &Services, query: &str) -> Response<Body> {
-    let (by, period) = match grouping(query) {
-        Ok(grouping) => grouping,
-        Err(why) => return error(StatusCode::BAD_REQUEST, &why),
-    };
+pub(super) async fn summary(services: &Services, query: &str) -> Answer {
+    let (by, period) = grouping(query).map_err(ApiError::bad_request)?;
     let now = Timestamp::now();
-    match read(services, move |reader| reader.summary(by, period, now)).await {
-        Ok(summary) => ok(&summary),
-        Err(response) => response,
-    }
+    ok(&read(services, move |reader| reader.summary(by, period, now)).await?)
 }
 
-pub(super) async fn preview(
-    services: &Services,
-    snapshot: &Snapshot,
-    query: &str,
-) -> Response<Body> {
-    let query = match PreviewQuery::from_pairs(pairs(query), Timestamp::now()) {
-        Ok(query) => query,
-        Err(why) => return error(StatusCode::BAD_REQUEST, &why),
-    };
+pub(super) async fn preview(services: &Services, snapshot: &Snapshot, query: &str) -> Answer {
+    let query = PreviewQuery::from_pairs(pairs(query), Timestamp::now());
+    let query = query.map_err(ApiError::bad_request)?;
     let config = Arc::clone(&snapshot.settings.config);
-    match read(services, move |reader| {
-        preview::preview(&config, reader, &query)
-    })
-    .await
-    {
-        Ok(preview) => ok(&preview),
-        Err(response) => response,
-    }
+    let preview = move |reader: &Reader| preview::preview(&config, reader, &query);
+    ok(&read(services, preview).await?)
 }
 
 fn grouping(query: &str) -> Result<(GroupBy, Duration), String> {
@@ -87,17 +57,13 @@ fn grouping(query: &str) -> Result<(GroupBy, Duration), String> {
     Ok((by, period))
 }
 
-/// Asks the store; the error is the response.
+/// Asks the store.
 pub(super) async fn read<T: Send + 'static>(
     services: &Services,
     question: impl FnOnce(&Reader) -> Result<T, StoreError> + Send + 'static,
-) -> Result<T, Response<Body>> {
-    services.read(question).await.ok_or_else(|| {
-        error(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "the activity store cannot be read",
-        )
-    })
+) -> Result<T, ApiError> {
+    let answer = services.read(question).await;
+    answer.ok_or_else(|| ApiError::internal("the activity store cannot be read"))
 }
 
 #[cfg(test)]

@@ -2,13 +2,15 @@
 //! mistake and the next step, in the words of `config check`.
 
 use bytes::Bytes;
+use countersign_dial::ReadError;
 use hyper::body::Incoming;
 use hyper::{Response, StatusCode};
 use serde_json::json;
 
-use super::{error, ok};
+use super::{Answer, ApiError, ok};
 use crate::config_change::{Applied, Refused, Request};
-use crate::http::{intake, json as respond_json};
+use crate::http::intake::{self, BodyError};
+use crate::http::json as respond_json;
 use crate::path::reply::Body;
 use crate::services::Services;
 use crate::state::Snapshot;
@@ -18,36 +20,30 @@ const MAX_BYTES: usize = 4 << 20;
 
 /// The configuration in use.
 pub(super) fn show(snapshot: &Snapshot) -> Response<Body> {
-    respond_json(
-        StatusCode::OK,
-        Body::from(Bytes::from(snapshot.settings.config.show())),
-    )
+    let config = Bytes::from(snapshot.settings.config.show());
+    respond_json(StatusCode::OK, config)
 }
 
 /// Changes the file by a JSON merge patch, and applies it.
-pub(super) async fn patch(services: &Services, body: Incoming) -> Response<Body> {
-    let body = match intake::read_body(body, MAX_BYTES, &services.intake).await {
-        Ok(body) => body,
-        Err(intake::BodyError::TooLarge) => {
-            return error(StatusCode::PAYLOAD_TOO_LARGE, "the patch is too large");
+pub(super) async fn patch(services: &Services, body: Incoming) -> Answer {
+    let body = intake::read_body(body, MAX_BYTES, &services.intake).await;
+    let body = body.map_err(|error| match error {
+        BodyError::Unreadable(ReadError::TooLarge) => {
+            ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "the patch is too large")
         }
-        Err(_) => return error(StatusCode::BAD_REQUEST, "the patch is incomplete"),
-    };
-    match std::str::from_utf8(&body) {
-        Ok(text) => {
-            let patch = Request::Patch(text.to_owned());
-            answer(services.reloads.request(patch).await)
-        }
-        Err(_) => error(StatusCode::BAD_REQUEST, "the patch is not UTF-8"),
-    }
+        _ => ApiError::bad_request("the patch is incomplete"),
+    })?;
+    let text = String::from_utf8(body.into());
+    let text = text.map_err(|_| ApiError::bad_request("the patch is not UTF-8"))?;
+    answer(services.reloads.request(Request::Patch(text)).await)
 }
 
 /// Reads the file again.
-pub(super) async fn reread(services: &Services) -> Response<Body> {
+pub(super) async fn reread(services: &Services) -> Answer {
     answer(services.reloads.request(Request::Reread).await)
 }
 
-fn answer(outcome: Result<Applied, Refused>) -> Response<Body> {
+fn answer(outcome: Result<Applied, Refused>) -> Answer {
     let refused = match outcome {
         Ok(applied) => return ok(&applied),
         Err(refused) => refused,
@@ -66,5 +62,5 @@ fn answer(outcome: Result<Applied, Refused>) -> Response<Body> {
         "hint": first.and_then(|error| error.hint.as_ref()),
         "errors": errors,
     });
-    respond_json(status, Body::from(Bytes::from(text.to_string())))
+    Ok(respond_json(status, Bytes::from(text.to_string())))
 }

@@ -9,14 +9,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use countersign_audit::{Filter, Query, Timestamp};
 use hyper::body::Incoming;
-use hyper::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use hyper::header::{CACHE_CONTROL, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::activity::read;
-use super::{error, pairs};
-use crate::http::ClientConnection;
+use super::{Answer, ApiError, not_allowed, pairs};
+use crate::http::{ClientConnection, with_type};
 use crate::path::reply::Body;
 use crate::random;
 use crate::services::{Event, Feed, Next, Phase, STEP, Services, Subscription};
@@ -36,44 +36,34 @@ pub(super) async fn respond(
     services: &Arc<Services>,
     max_streams: usize,
     request: &Request<Incoming>,
-) -> Response<Body> {
+) -> Answer {
     if request.method() != Method::GET {
-        let mut refused = error(StatusCode::METHOD_NOT_ALLOWED, "use GET");
-        let allowed = HeaderValue::from_static("GET");
-        refused.headers_mut().insert(ALLOW, allowed);
-        return refused;
+        return Ok(not_allowed("GET"));
     }
     let query = request.uri().query().unwrap_or_default();
-    let filter = match Filter::from_pairs(pairs(query), Timestamp::now()) {
-        Ok(filter) => filter,
-        Err(why) => return error(StatusCode::BAD_REQUEST, &why.to_string()),
-    };
+    let filter = Filter::from_pairs(pairs(query), Timestamp::now());
+    let filter = filter.map_err(|why| ApiError::bad_request(why.to_string()))?;
     let seen = request.headers().get("last-event-id").map(place);
     if seen == Some(None) {
         let why = "Last-Event-ID is not the id of an event of this gateway";
-        return error(StatusCode::BAD_REQUEST, why);
+        return Err(ApiError::bad_request(why));
     }
     // Before anything is waited for: requests that come together count each other.
     let Some(subscription) = services.feed.subscribe(max_streams) else {
         let why = "too many event streams are open";
-        return error(StatusCode::SERVICE_UNAVAILABLE, why);
+        return Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, why));
     };
     let client = request.extensions().get::<ClientConnection>().cloned();
-    match newest(services).await {
-        Ok(newest) => {
-            let place = seen.flatten().unwrap_or(newest);
-            Feed::begin(services, newest);
-            let stream = Stream {
-                subscription,
-                filter,
-                place,
-                is_live: false,
-                is_over: false,
-            };
-            opened(Arc::clone(services), stream, client)
-        }
-        Err(response) => response,
-    }
+    let newest = newest(services).await?;
+    Feed::begin(services, newest);
+    let stream = Stream {
+        subscription,
+        filter,
+        place: seen.flatten().unwrap_or(newest),
+        is_live: false,
+        is_over: false,
+    };
+    Ok(start(Arc::clone(services), stream, client))
 }
 
 fn place(id: &HeaderValue) -> Option<u64> {
@@ -82,7 +72,7 @@ fn place(id: &HeaderValue) -> Option<u64> {
 }
 
 /// The end of the store: a new client is told what happens from now on.
-async fn newest(services: &Services) -> Result<u64, Response<Body>> {
+async fn newest(services: &Services) -> Result<u64, ApiError> {
     let _turn = services.feed.turn().await;
     let query = Query {
         limit: 1,
@@ -92,7 +82,7 @@ async fn newest(services: &Services) -> Result<u64, Response<Body>> {
     Ok(page.activities.first().map_or(0, |record| record.seq))
 }
 
-fn opened(
+fn start(
     services: Arc<Services>,
     mut stream: Stream,
     client: Option<ClientConnection>,
@@ -109,11 +99,10 @@ fn opened(
             client.close();
         }
     });
-    let mut response = Response::new(Body::Stream(body));
-    let headers = response.headers_mut();
     let kind = HeaderValue::from_static("text/event-stream");
-    headers.insert(CONTENT_TYPE, kind);
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    let mut response = with_type(kind, Body::Stream(body));
+    let no_cache = HeaderValue::from_static("no-cache");
+    response.headers_mut().insert(CACHE_CONTROL, no_cache);
     response
 }
 

@@ -2,15 +2,14 @@
 //! and a reader that is slow makes the writer wait. A failure half-way breaks the connection.
 
 use std::io::{self, Write};
-use std::sync::Arc;
 
 use bytes::Bytes;
-use countersign_audit::{ExportFormat, Filter, Timestamp};
-use hyper::header::{CONTENT_DISPOSITION, CONTENT_TYPE, HeaderValue};
-use hyper::{Response, StatusCode};
+use countersign_audit::{ExportFormat, Filter, Timestamp, UnknownWord};
+use hyper::header::{CONTENT_DISPOSITION, HeaderValue};
 use tokio::sync::mpsc;
 
-use super::{error, pairs};
+use super::{Answer, ApiError, pairs};
+use crate::http::with_type;
 use crate::path::reply::Body;
 use crate::services::Services;
 
@@ -19,11 +18,8 @@ const PIECE: usize = 64 * 1024;
 /// Pieces that may wait for the reader.
 const WAITING: usize = 4;
 
-pub(super) fn respond(services: &Arc<Services>, query: &str) -> Response<Body> {
-    let (filter, format) = match asked(query) {
-        Ok(asked) => asked,
-        Err(why) => return error(StatusCode::BAD_REQUEST, &why),
-    };
+pub(super) fn respond(services: &Services, query: &str) -> Answer {
+    let (filter, format) = parameters(query).map_err(ApiError::bad_request)?;
     let (pieces, stream) = mpsc::channel(WAITING);
     let reader = services.store.reader().clone();
     tokio::task::spawn_blocking(move || {
@@ -35,37 +31,30 @@ pub(super) fn respond(services: &Arc<Services>, query: &str) -> Response<Body> {
             out.break_off();
         }
     });
-    let mut response = Response::new(Body::Download(stream));
-    let (kind, file) = described(format);
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    headers.insert(CONTENT_DISPOSITION, HeaderValue::from_static(file));
-    response
+    let kind = HeaderValue::from_static(format.media_type());
+    let mut response = with_type(kind, Body::Download(stream));
+    let file = match format {
+        ExportFormat::Jsonl => "attachment; filename=\"activity.jsonl\"",
+        ExportFormat::Csv => "attachment; filename=\"activity.csv\"",
+        ExportFormat::Sarif => "attachment; filename=\"activity.sarif\"",
+    };
+    let file = HeaderValue::from_static(file);
+    response.headers_mut().insert(CONTENT_DISPOSITION, file);
+    Ok(response)
 }
 
-fn asked(query: &str) -> Result<(Filter, ExportFormat), String> {
+fn parameters(query: &str) -> Result<(Filter, ExportFormat), String> {
     let mut format = ExportFormat::Jsonl;
     let mut filters = Vec::new();
     for (key, value) in pairs(query) {
         if key == "format" {
-            format = value
-                .parse()
-                .map_err(|why: countersign_audit::UnknownWord| why.to_string())?;
+            format = value.parse().map_err(|why: UnknownWord| why.to_string())?;
         } else {
             filters.push((key, value));
         }
     }
     let filter = Filter::from_pairs(filters, Timestamp::now());
     Ok((filter.map_err(|why| why.to_string())?, format))
-}
-
-fn described(format: ExportFormat) -> (&'static str, &'static str) {
-    let file = match format {
-        ExportFormat::Jsonl => "attachment; filename=\"activity.jsonl\"",
-        ExportFormat::Csv => "attachment; filename=\"activity.csv\"",
-        ExportFormat::Sarif => "attachment; filename=\"activity.sarif\"",
-    };
-    (format.media_type(), file)
 }
 
 /// Collects what is written into pieces and hands them over.
@@ -118,12 +107,12 @@ mod tests {
 
     #[test]
     fn an_export_is_asked_for_in_known_words() {
-        let (filter, format) = asked("format=csv&status=blocked").expect("known");
+        let (filter, format) = parameters("format=csv&status=blocked").expect("known");
         assert_eq!(format, ExportFormat::Csv);
         assert_eq!(filter.statuses.len(), 1);
-        let wrong = asked("format=xml").expect_err("unknown");
+        let wrong = parameters("format=xml").expect_err("unknown");
         assert_eq!(wrong, "unknown format `xml`; allowed: jsonl, csv, sarif");
-        assert!(asked("limit=5").is_err() && asked("status=x").is_err());
+        assert!(parameters("limit=5").is_err() && parameters("status=x").is_err());
     }
 
     #[test]

@@ -18,14 +18,10 @@ pub struct PreviewQuery {
 
 impl PreviewQuery {
     /// A query from parameters as a person or a URL gives them; periods count back from `now`. The error says what is wrong.
-    pub fn from_pairs<K, V>(
-        pairs: impl IntoIterator<Item = (K, V)>,
+    pub fn from_pairs(
+        pairs: impl IntoIterator<Item = (impl AsRef<str>, impl AsRef<str>)>,
         now: Timestamp,
-    ) -> Result<Self, String>
-    where
-        K: AsRef<str>,
-        V: AsRef<str>,
-    {
+    ) -> Result<Self, String> {
         let mut filters = vec![("since".to_owned(), PERIOD.to_owned())];
         for (key, value) in pairs {
             let (key, value) = (key.as_ref(), value.as_ref());

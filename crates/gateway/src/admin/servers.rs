@@ -5,11 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use countersign_audit::Timestamp;
 use countersign_client::{State, excerpt};
-use hyper::{Response, StatusCode};
 use serde_json::{Value, json};
 
-use super::{error, ok};
-use crate::path::reply::Body;
+use super::{Answer, ApiError, ok};
 use crate::state::{Server, ServerState, Snapshot};
 use countersign_config as config;
 
@@ -17,7 +15,7 @@ use countersign_config as config;
 const SHORT_LINE: usize = 200;
 
 /// Every server, in the order of the configuration.
-pub(super) fn list(snapshot: &Snapshot) -> Response<Body> {
+pub(super) fn list(snapshot: &Snapshot) -> Answer {
     let configured = snapshot.settings.config.servers.iter();
     let servers: Vec<_> = configured
         .map(|server| describe(server, snapshot.server(&server.name)))
@@ -26,9 +24,9 @@ pub(super) fn list(snapshot: &Snapshot) -> Response<Body> {
 }
 
 /// The lines that are held of a server's standard error.
-pub(super) fn logs(snapshot: &Snapshot, name: &str) -> Response<Body> {
+pub(super) fn logs(snapshot: &Snapshot, name: &str) -> Answer {
     if snapshot.settings.config.server(name).is_none() {
-        return error(StatusCode::NOT_FOUND, "no such server");
+        return Err(ApiError::not_found("no such server"));
     }
     let running = snapshot.server(name);
     let lines = running.map(|server| server.upstream.diagnostics().lines());

@@ -6,37 +6,35 @@ use std::sync::Arc;
 use bytes::Bytes;
 use countersign_inspect::{ClientEra, Mode};
 use countersign_tape::{Edits, Place, Span};
-use hyper::{Response, StatusCode};
+use hyper::StatusCode;
+use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
-use super::{error, ok, percent_decoded, respond_json};
-use crate::path::reply::Body;
+use super::{Answer, ApiError, ok, respond_json};
 use crate::path::screen;
 use crate::state::{Server, Snapshot, Tool, names};
 
 /// Every tool in short.
-pub(super) fn list(snapshot: &Snapshot) -> Response<Body> {
+pub(super) fn list(snapshot: &Snapshot) -> Answer {
     let servers = snapshot.servers().iter();
     let tools =
         servers.flat_map(|server| server.tools.all().iter().map(move |tool| (server, tool)));
     let tools: Vec<Value> = tools
-        .map(|(server, tool)| described(snapshot, server, tool))
+        .map(|(server, tool)| describe(snapshot, server, tool))
         .collect();
     ok(&json!({ "tools": tools }))
 }
 
 /// One tool in full: `name` is `server:tool`, percent-encoded.
-pub(super) fn show(snapshot: &Snapshot, name: &str) -> Response<Body> {
-    let name = percent_decoded(name);
+pub(super) fn show(snapshot: &Snapshot, name: &str) -> Answer {
+    let name = percent_decode_str(name).decode_utf8_lossy();
     let found = names::split(&name).and_then(|(server, tool)| {
         let server = snapshot.server(server)?;
         Some((server, server.tools.get(tool)?))
     });
-    let Some((server, tool)) = found else {
-        return error(StatusCode::NOT_FOUND, "no such tool");
-    };
+    let (server, tool) = found.ok_or_else(|| ApiError::not_found("no such tool"))?;
     // The declaration goes as bytes, so that its numbers and the order of its members stay as they are.
-    let described = described(snapshot, server, tool).to_string().into_bytes();
+    let described = describe(snapshot, server, tool).to_string().into_bytes();
     let mut edits = Edits::new(&described);
     let declaration = tool.listing().bytes();
     edits.insert_member(
@@ -45,16 +43,12 @@ pub(super) fn show(snapshot: &Snapshot, name: &str) -> Response<Body> {
         "declaration",
         declaration,
     );
-    match edits.apply() {
-        Ok(edited) => respond_json(StatusCode::OK, Body::from(Bytes::from(edited.to_vec()))),
-        Err(_) => error(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "the answer cannot be written",
-        ),
-    }
+    let edited = edits.apply();
+    let edited = edited.map_err(|_| ApiError::internal("the answer cannot be written"))?;
+    Ok(respond_json(StatusCode::OK, Bytes::from(edited.to_vec())))
 }
 
-fn described(snapshot: &Snapshot, server: &Server, tool: &Arc<Tool>) -> Value {
+fn describe(snapshot: &Snapshot, server: &Server, tool: &Arc<Tool>) -> Value {
     let config = &snapshot.settings.config;
     let name = server.upstream.name();
     json!({

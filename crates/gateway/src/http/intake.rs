@@ -14,10 +14,8 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// Why there is no body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BodyError {
-    TooLarge,
     TooSlow,
-    Broken,
-    Busy,
+    Unreadable(ReadError),
 }
 
 /// Reads the whole body.
@@ -27,11 +25,7 @@ pub(crate) async fn read_body(
     budget: &Budget,
 ) -> Result<Bytes, BodyError> {
     match timeout(BODY_TIMEOUT, gather(from, limit, budget)).await {
-        Ok(body) => body.map_err(|why| match why {
-            ReadError::TooLarge => BodyError::TooLarge,
-            ReadError::Broken => BodyError::Broken,
-            ReadError::Busy => BodyError::Busy,
-        }),
+        Ok(body) => body.map_err(BodyError::Unreadable),
         Err(_) => Err(BodyError::TooSlow),
     }
 }

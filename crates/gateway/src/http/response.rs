@@ -1,10 +1,11 @@
 //! Responses over HTTP: replies of the protocol, plain texts for people, and refusals.
 
 use bytes::Bytes;
+use countersign_dial::ReadError;
 use hyper::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
 use hyper::{HeaderMap, Response, StatusCode};
 
-use super::intake;
+use super::intake::BodyError;
 use crate::events::{self, Events};
 use crate::path::reply::{self, Body, Problem, Reply};
 use crate::state::guard;
@@ -46,28 +47,25 @@ pub(crate) fn respond_with(reply: Reply) -> Response<Body> {
     if matches!(reply.body, Body::Whole { .. }) {
         return json(reply.status, reply.body);
     }
-    let mut response = Response::new(reply.body);
+    let mut response = with_type(HeaderValue::from_static(EVENTS), reply.body);
     let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static(EVENTS));
-    headers.insert(
-        CACHE_CONTROL,
-        HeaderValue::from_static("no-cache, no-transform"),
-    );
+    let not_kept = HeaderValue::from_static("no-cache, no-transform");
+    headers.insert(CACHE_CONTROL, not_kept);
     // Some proxies collect a response before they pass it on.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }
 
-pub(crate) fn unread(refused: intake::BodyError) -> Response<Body> {
+pub(crate) fn unread(refused: BodyError) -> Response<Body> {
     match refused {
-        intake::BodyError::TooLarge => {
+        BodyError::TooSlow => plain(StatusCode::REQUEST_TIMEOUT, "the message took too long\n"),
+        BodyError::Unreadable(ReadError::TooLarge) => {
             plain(StatusCode::PAYLOAD_TOO_LARGE, "the message is too large\n")
         }
-        intake::BodyError::TooSlow => {
-            plain(StatusCode::REQUEST_TIMEOUT, "the message took too long\n")
+        BodyError::Unreadable(ReadError::Broken) => {
+            plain(StatusCode::BAD_REQUEST, "the message is incomplete\n")
         }
-        intake::BodyError::Broken => plain(StatusCode::BAD_REQUEST, "the message is incomplete\n"),
-        intake::BodyError::Busy => {
+        BodyError::Unreadable(ReadError::Busy) => {
             let era = countersign_inspect::ClientEra::Unnegotiated;
             let reply = reply::problem(None, &Problem::Busy, era);
             json(reply.status, reply.body)
@@ -93,8 +91,7 @@ pub(crate) fn turned_away(events: &Events, refused: guard::Refused) -> Response<
             }
             .emit(events);
             let text = serde_json::json!({ "error": NOT_ADMIN, "hint": ADMIN_KEY_HINT });
-            let body = Body::from(Bytes::from(text.to_string()));
-            json(StatusCode::FORBIDDEN, body)
+            json(StatusCode::FORBIDDEN, Bytes::from(text.to_string()))
         }
         guard::Refused::TwoHosts => {
             events::Foreign { header: "Host" }.emit(events);
@@ -110,17 +107,23 @@ pub(crate) fn turned_away(events: &Events, refused: guard::Refused) -> Response<
     }
 }
 
-pub(crate) fn json(status: StatusCode, body: Body) -> Response<Body> {
-    let mut response = Response::new(body);
+pub(crate) fn json(status: StatusCode, body: impl Into<Body>) -> Response<Body> {
+    let mut response = with_type(JSON, body.into());
     *response.status_mut() = status;
-    response.headers_mut().insert(CONTENT_TYPE, JSON);
     response
 }
 
 pub(crate) fn plain(status: StatusCode, text: &'static str) -> Response<Body> {
-    let mut response = Response::new(Body::from(Bytes::from_static(text.as_bytes())));
-    *response.status_mut() = status;
+    let text = Bytes::from_static(text.as_bytes());
     let kind = HeaderValue::from_static("text/plain; charset=utf-8");
-    response.headers_mut().insert(CONTENT_TYPE, kind);
+    let mut response = with_type(kind, Body::from(text));
+    *response.status_mut() = status;
+    response
+}
+
+/// A response of this content type.
+pub(crate) fn with_type(content_type: HeaderValue, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    response.headers_mut().insert(CONTENT_TYPE, content_type);
     response
 }
