@@ -26,7 +26,7 @@ pub(crate) enum To {
 }
 
 impl To {
-    fn text(self) -> &'static str {
+    pub(crate) fn text(self) -> &'static str {
         match self {
             Self::Nothing => "",
             Self::LineFeed => "\n",

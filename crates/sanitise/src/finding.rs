@@ -3,53 +3,35 @@
 
 use std::borrow::Cow;
 
+use crate::named_enum::named_enum;
+
 /// Offsets kept for one finding.
 pub(crate) const OFFSETS: usize = 16;
 
-/// How bad a finding is, before any policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
-    /// Worth knowing; common in honest text.
-    Info,
-    /// Does not belong into text for a model.
-    Violation,
-    /// Has no honest use in a tool result.
-    Attack,
-}
-
-impl Severity {
-    /// Lower-case name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Info => "info",
-            Self::Violation => "violation",
-            Self::Attack => "attack",
-        }
+named_enum! {
+    /// How bad a finding is, before any policy.
+    #[derive(PartialOrd, Ord)]
+    pub enum Severity {
+        /// Worth knowing; common in honest text.
+        Info = "info",
+        /// Does not belong into text for a model.
+        Violation = "violation",
+        /// Has no honest use in a tool result.
+        Attack = "attack",
     }
 }
 
-/// What was done about a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Action {
-    /// The text still has it.
-    Reported,
-    /// The characters are gone, or mapped to a line feed.
-    Removed,
-    /// A visible placeholder stands in its place.
-    Replaced,
-    /// The text was cut.
-    Truncated,
-}
-
-impl Action {
-    /// Lower-case name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Reported => "reported",
-            Self::Removed => "removed",
-            Self::Replaced => "replaced",
-            Self::Truncated => "truncated",
-        }
+named_enum! {
+    /// What was done about a finding.
+    pub enum Action {
+        /// The text still has it.
+        Reported = "reported",
+        /// The characters are gone, or mapped to a line feed.
+        Removed = "removed",
+        /// A visible placeholder stands in its place.
+        Replaced = "replaced",
+        /// The text was cut.
+        Truncated = "truncated",
     }
 }
 
@@ -89,6 +71,16 @@ pub(crate) struct Key {
     pub(crate) rule: Rule,
     pub(crate) severity: Severity,
     pub(crate) action: Action,
+}
+
+impl Key {
+    pub(crate) fn new(rule: Rule, severity: Severity, action: Action) -> Self {
+        Self {
+            rule,
+            severity,
+            action,
+        }
+    }
 }
 
 /// The rule of a hit, before it has a name.
@@ -165,6 +157,7 @@ impl Tally {
                     Rule::Ansi => (Cow::Borrowed("ansi"), "", None),
                     Rule::Boundary => (Cow::Borrowed("boundary_forgery"), "", None),
                 };
+                let is_invisible = matches!(key.rule, Rule::Invisible(_));
                 Finding {
                     rule,
                     class,
@@ -173,10 +166,7 @@ impl Tally {
                     offsets: entry.offsets,
                     severity: key.severity,
                     action: key.action,
-                    decoded: match key.rule {
-                        Rule::Invisible(class) => payload(class),
-                        _ => None,
-                    },
+                    decoded: is_invisible.then(|| payload(class)).flatten(),
                 }
             })
             .collect()

@@ -1,80 +1,35 @@
 //! Classes of characters a reader does not see, or sees as something else. By code point alone: whether one of them stays
 //! is decided where it stands.
 
-/// Classes of hidden characters; the name is the rule suffix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Hidden {
-    Control,
-    LineEnding,
-    ZeroWidth,
-    Joiner,
-    BidiMark,
-    BidiControl,
-    BidiIsolate,
-    DeprecatedFormat,
-    InvisibleMath,
-    Tag,
-    VariationSelector,
-    Filler,
-    SoftHyphen,
-    Interlinear,
-    Format,
-    Ignorable,
-    Blank,
-    Noncharacter,
-    PrivateUse,
+use crate::named_enum::named_enum;
+
+named_enum! {
+    /// Classes of hidden characters; the name is the rule suffix.
+    #[repr(u8)]
+    pub(crate) enum Hidden {
+        Control = "control",
+        LineEnding = "line_ending",
+        ZeroWidth = "zero_width",
+        Joiner = "joiner",
+        BidiMark = "bidi_mark",
+        BidiControl = "bidi_control",
+        BidiIsolate = "bidi_isolate",
+        DeprecatedFormat = "deprecated_format",
+        InvisibleMath = "invisible_math",
+        Tag = "tag",
+        VariationSelector = "variation_selector",
+        Filler = "filler",
+        SoftHyphen = "soft_hyphen",
+        Interlinear = "interlinear",
+        Format = "format",
+        Ignorable = "ignorable",
+        Blank = "blank",
+        Noncharacter = "noncharacter",
+        PrivateUse = "private_use",
+    }
 }
 
 impl Hidden {
-    /// Every class, in the order of the discriminants.
-    pub(crate) const ALL: [Self; 19] = [
-        Self::Control,
-        Self::LineEnding,
-        Self::ZeroWidth,
-        Self::Joiner,
-        Self::BidiMark,
-        Self::BidiControl,
-        Self::BidiIsolate,
-        Self::DeprecatedFormat,
-        Self::InvisibleMath,
-        Self::Tag,
-        Self::VariationSelector,
-        Self::Filler,
-        Self::SoftHyphen,
-        Self::Interlinear,
-        Self::Format,
-        Self::Ignorable,
-        Self::Blank,
-        Self::Noncharacter,
-        Self::PrivateUse,
-    ];
-
-    /// Suffix of the rule id.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Control => "control",
-            Self::LineEnding => "line_ending",
-            Self::ZeroWidth => "zero_width",
-            Self::Joiner => "joiner",
-            Self::BidiMark => "bidi_mark",
-            Self::BidiControl => "bidi_control",
-            Self::BidiIsolate => "bidi_isolate",
-            Self::DeprecatedFormat => "deprecated_format",
-            Self::InvisibleMath => "invisible_math",
-            Self::Tag => "tag",
-            Self::VariationSelector => "variation_selector",
-            Self::Filler => "filler",
-            Self::SoftHyphen => "soft_hyphen",
-            Self::Interlinear => "interlinear",
-            Self::Format => "format",
-            Self::Ignorable => "ignorable",
-            Self::Blank => "blank",
-            Self::Noncharacter => "noncharacter",
-            Self::PrivateUse => "private_use",
-        }
-    }
-
     /// Class of a character, by code point alone.
     pub(crate) fn from_code_point(point: u32) -> Option<Self> {
         Some(match point {

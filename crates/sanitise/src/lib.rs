@@ -43,6 +43,7 @@ mod escape;
 mod finding;
 mod hidden;
 mod matcher;
+mod named_enum;
 mod payload;
 mod probe;
 mod raw;

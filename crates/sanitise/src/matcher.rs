@@ -5,8 +5,9 @@ use std::fmt;
 
 use memchr::memmem::Finder;
 
+use crate::edit::To;
 use crate::error::Error;
-use crate::finding::Severity;
+use crate::finding::{Action, Key, Rule, Severity};
 use crate::settings::{Settings, Wrap};
 use crate::shape;
 use crate::tokens::{Class, Token, Tokens};
@@ -51,7 +52,7 @@ pub(crate) struct Matcher {
     anywhere: Vec<Anywhere>,
     has_signless_markers: bool,
     generic: Label,
-    pub(crate) replaces_boundaries: bool,
+    replaces_boundaries: bool,
 }
 
 struct Anywhere {
@@ -114,6 +115,27 @@ impl Matcher {
         name.cloned().unwrap_or_default()
     }
 
+    /// How a hit is counted where the text may, or may not, be edited, and what would stand in its place.
+    pub(crate) fn judge(&self, hit: Hit, may_edit: bool) -> (Key, To) {
+        let (rule, severity, acted_on, to) = match hit.what {
+            What::Token(label) => {
+                let rule = Rule::Token(label.family, label.class);
+                (rule, label.severity, label.acted_on, To::Token)
+            }
+            What::Boundary if self.replaces_boundaries => {
+                (Rule::Boundary, Severity::Attack, true, To::Boundary)
+            }
+            // Without a wrapper of our own it may be the honest one of a gateway behind us.
+            What::Boundary => (Rule::Boundary, Severity::Info, false, To::Boundary),
+        };
+        let action = if acted_on && may_edit {
+            Action::Replaced
+        } else {
+            Action::Reported
+        };
+        (Key::new(rule, severity, action), to)
+    }
+
     /// Whether an ASCII text without openers has anything to find.
     pub(crate) fn may_hit_plain(&self, text: &str) -> bool {
         let bytes = text.as_bytes();
@@ -134,7 +156,7 @@ impl Matcher {
     pub(crate) fn marks(&self, rest: &[u8]) -> bool {
         let mut found = false;
         if self.anchors.may_begin(rest) {
-            self.anchored.at(rest, |length, values| {
+            self.anchored.find_prefixes(rest, |length, values| {
                 found |= self.literal(rest, length, values).is_some();
             });
         }
@@ -176,7 +198,7 @@ impl Matcher {
         for literal in searched {
             steps += bytes.len() as u64;
             for start in literal.finder.find_iter(bytes) {
-                sink(Hit::token(start, literal.length, literal.label));
+                sink(Hit::new(start, literal.length, What::Token(literal.label)));
             }
         }
         steps
@@ -185,19 +207,14 @@ impl Matcher {
     /// Hits that begin at an opener.
     fn opener(&self, start: usize, rest: &[u8], sink: &mut impl FnMut(Hit)) -> u64 {
         let mut best: Option<(usize, Label)> = None;
-        let mut steps = self.opened.at(rest, |length, values| {
+        let mut steps = self.opened.find_prefixes(rest, |length, values| {
             if let Some(label) = self.literal(rest, length, values) {
                 best = Some(prefer(best, (length, label)));
             }
         });
         if rest.first() == Some(&b'<') {
             if let Some(length) = shape::boundary_len(rest, &mut steps) {
-                let what = What::Boundary;
-                sink(Hit {
-                    start,
-                    end: start + length,
-                    what,
-                });
+                sink(Hit::new(start, length, What::Boundary));
             }
             if let Some(length) = shape::bar_token_len(rest, &mut steps) {
                 // A listed token of that length has a better name than the shape.
@@ -207,7 +224,7 @@ impl Matcher {
             }
         }
         if let Some((length, label)) = best {
-            sink(Hit::token(start, length, label));
+            sink(Hit::new(start, length, What::Token(label)));
         }
         steps
     }
@@ -218,12 +235,12 @@ impl Matcher {
         self.anchors.each(bytes, |start| {
             let rest = bytes.get(start..).unwrap_or_default();
             let mut best = None;
-            steps += self.anchored.at(rest, |length, values| {
+            steps += self.anchored.find_prefixes(rest, |length, values| {
                 let found = self.literal(rest, length, values);
                 best = found.map(|label| (length, label)).or(best);
             });
             if let Some((length, label)) = best {
-                sink(Hit::token(start, length, label));
+                sink(Hit::new(start, length, What::Token(label)));
             }
         });
         steps
@@ -245,12 +262,9 @@ impl Matcher {
 }
 
 impl Hit {
-    fn token(start: usize, length: usize, label: Label) -> Self {
-        Self {
-            start,
-            end: start + length,
-            what: What::Token(label),
-        }
+    fn new(start: usize, length: usize, what: What) -> Self {
+        let end = start + length;
+        Self { start, end, what }
     }
 }
 

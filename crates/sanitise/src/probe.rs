@@ -85,11 +85,8 @@ fn count(decoded: &Decoded, offset: usize, matcher: &Matcher, notes: &mut Notes)
             && decoded.is_derived(view.start(hit.start), view.end(hit.end))
         {
             found = true;
-            let key = Key {
-                rule: Rule::Encoded(label.family, label.class),
-                severity: Severity::Violation,
-                action: Action::Reported,
-            };
+            let rule = Rule::Encoded(label.family, label.class);
+            let key = Key::new(rule, Severity::Violation, Action::Reported);
             notes.tally.add(key, offset, 1);
         }
     });

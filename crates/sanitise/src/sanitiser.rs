@@ -7,8 +7,8 @@ use icu_normalizer::ComposingNormalizerBorrowed;
 
 use crate::edit::{Edit, Edits, To};
 use crate::error::Error;
-use crate::finding::{Action, Finding, Key, Rule, Severity};
-use crate::matcher::{Hit, Matcher, What};
+use crate::finding::{Action, Finding, Rule, Severity};
+use crate::matcher::{Matcher, What};
 use crate::probe;
 use crate::settings::{Invisibles, Mode, Normalisation, OnToken, Settings};
 use crate::tokens::Tokens;
@@ -84,25 +84,26 @@ impl Sanitiser {
     /// Cleans one text as the mode says. Truncation and wrapping are separate steps, because a classifier may sit
     /// between them.
     pub fn clean<'t>(&self, text: &'t str) -> Cleaned<'t> {
+        match self.triage(text) {
+            Some(triage) => self.rounds(text, triage),
+            None => Cleaned::untouched(text),
+        }
+    }
+
+    /// The slow stages that a text needs; `None` if there is nothing to find in it.
+    fn triage(&self, text: &str) -> Option<Triage> {
         if self.settings.mode == Mode::Off {
-            return Cleaned::untouched(text);
+            return None;
         }
         let triage = Triage::scan(text);
-        if triage.is_plain() && !self.matcher.may_hit_plain(text) {
-            return Cleaned::untouched(text);
-        }
-        self.rounds(text, triage)
+        (!triage.is_plain() || self.matcher.may_hit_plain(text)).then_some(triage)
     }
 
     /// Reports what is in a text without changing it: for strings and keys of structured content, URIs, metadata.
     pub fn scan(&self, text: &str) -> Vec<Finding> {
-        if self.settings.mode == Mode::Off {
+        let Some(triage) = self.triage(text) else {
             return Vec::new();
-        }
-        let triage = Triage::scan(text);
-        if triage.is_plain() && !self.matcher.may_hit_plain(text) {
-            return Vec::new();
-        }
+        };
         let mut notes = Notes::default();
         self.pass(text, triage, Purpose::Report, &mut notes);
         self.probe(text, triage, &mut notes);
@@ -198,50 +199,15 @@ impl Sanitiser {
             View::identity(text)
         };
         let work = self.matcher.find(&view, |hit| {
-            if let Some(edit) = self.judge(hit, &view, purpose, notes) {
-                edits.push(edit);
+            let (start, end) = (view.start(hit.start), view.end(hit.end));
+            let (key, to) = self.matcher.judge(hit, purpose == Purpose::Rewrite);
+            notes.tally.add(key, start, 1);
+            if key.action == Action::Replaced {
+                edits.push(Edit { start, end, to });
             }
         });
         notes.work += work;
         edits
-    }
-
-    /// Counts a hit; the edit it leads to, if any.
-    fn judge(
-        &self,
-        hit: Hit,
-        view: &View<'_>,
-        purpose: Purpose,
-        notes: &mut Notes,
-    ) -> Option<Edit> {
-        let (start, end) = (view.start(hit.start), view.end(hit.end));
-        let (rule, severity, acted_on, to) = match hit.what {
-            What::Token(label) => {
-                let rule = Rule::Token(label.family, label.class);
-                (rule, label.severity, label.acted_on, To::Token)
-            }
-            What::Boundary if self.matcher.replaces_boundaries => {
-                (Rule::Boundary, Severity::Attack, true, To::Boundary)
-            }
-            // Without a wrapper of our own it may be the honest one of a gateway behind us.
-            What::Boundary => (Rule::Boundary, Severity::Info, false, To::Boundary),
-        };
-        let edits = acted_on && purpose == Purpose::Rewrite;
-        let action = if edits {
-            Action::Replaced
-        } else {
-            Action::Reported
-        };
-        notes.tally.add(
-            Key {
-                rule,
-                severity,
-                action,
-            },
-            start,
-            1,
-        );
-        edits.then_some(Edit { start, end, to })
     }
 
     fn probe(&self, text: &str, triage: Triage, notes: &mut Notes) {

@@ -5,9 +5,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::edit::{BOUNDARY_PLACEHOLDER, TOKEN_PLACEHOLDER};
-use crate::finding::{Action, Key, Rule, Severity, Tally};
-use crate::matcher::{Hit, What};
+use crate::edit::To;
+use crate::finding::{Action, Key, Tally};
 use crate::sanitiser::{Cleaned, Sanitiser};
 use crate::settings::{Mode, OnToken};
 use crate::walk::match_view;
@@ -23,10 +22,10 @@ const ROUNDS: usize = 8;
 
 /// Something that begins in one block and ends in another.
 struct Crossing {
-    hit: Hit,
     /// Where it stands in the text of the stretch.
     range: Range<usize>,
-    acted_on: bool,
+    key: Key,
+    to: To,
 }
 
 impl Sanitiser {
@@ -93,15 +92,15 @@ impl Sanitiser {
             };
             let tally = tallies.entry(left).or_default();
             tally.later_round |= round > 0;
-            tally.add(crossing.key(), offset, 1);
+            tally.add(crossing.key, offset, 1);
+            if !crossing.is_acted_on() {
+                continue;
+            }
             if let Some(block) = blocks.get_mut(left) {
-                block.blocked |= crossing.acted_on
-                    && (round == ROUNDS || self.settings().on_token == OnToken::Block);
+                block.blocked |= round == ROUNDS || self.settings().on_token == OnToken::Block;
             }
-            if crossing.acted_on {
-                changed = true;
-                stretch.replace(blocks, &crossing.range, placeholder(crossing.hit));
-            }
+            changed = true;
+            stretch.replace(blocks, &crossing.range, crossing.to.text());
         }
         changed
     }
@@ -114,12 +113,8 @@ impl Sanitiser {
         self.matcher.find(&view, |hit| {
             let range = view.start(hit.start)..view.end(hit.end);
             if stretch.crosses(&range) {
-                let acted_on = self.acts_on(hit);
-                all.push(Crossing {
-                    hit,
-                    range,
-                    acted_on,
-                });
+                let (key, to) = self.matcher.judge(hit, true);
+                all.push(Crossing { range, key, to });
             }
         });
         all.sort_by_key(|crossing| (crossing.range.start, crossing.range.end));
@@ -132,52 +127,24 @@ impl Sanitiser {
         }
         merged
     }
-
-    fn acts_on(&self, hit: Hit) -> bool {
-        match hit.what {
-            What::Token(label) => label.acted_on,
-            What::Boundary => self.matcher.replaces_boundaries,
-        }
-    }
 }
 
 impl Crossing {
-    fn key(&self) -> Key {
-        let (rule, severity) = match self.hit.what {
-            What::Token(label) => (Rule::Token(label.family, label.class), label.severity),
-            What::Boundary if self.acted_on => (Rule::Boundary, Severity::Attack),
-            What::Boundary => (Rule::Boundary, Severity::Info),
-        };
-        let action = if self.acted_on {
-            Action::Replaced
-        } else {
-            Action::Reported
-        };
-        Key {
-            rule,
-            severity,
-            action,
-        }
+    fn is_acted_on(&self) -> bool {
+        self.key.action == Action::Replaced
     }
 
     /// Takes in a hit that begins inside this one. Of two that are acted on, both go; otherwise only the one that is.
     fn merge(&mut self, next: Self) {
-        match (self.acted_on, next.acted_on) {
+        match (self.is_acted_on(), next.is_acted_on()) {
             (true, false) => {}
             (false, true) => *self = next,
             _ => {
                 if next.range.len() > self.range.len() {
-                    self.hit = next.hit;
+                    (self.key, self.to) = (next.key, next.to);
                 }
                 self.range.end = self.range.end.max(next.range.end);
             }
         }
-    }
-}
-
-fn placeholder(hit: Hit) -> &'static str {
-    match hit.what {
-        What::Token(_) => TOKEN_PLACEHOLDER,
-        What::Boundary => BOUNDARY_PLACEHOLDER,
     }
 }

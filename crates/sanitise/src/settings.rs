@@ -2,13 +2,15 @@
 //! global, server and tool levels before.
 
 use crate::error::{Error, Kind};
+use crate::named_enum::named_enum;
 
 /// A closed set of words that a configuration key may take.
 macro_rules! words {
     ($(#[$doc:meta])* $name:ident, $key:literal { $($(#[$variant_doc:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum $name { $($(#[$variant_doc])* $variant,)+ }
+        named_enum! {
+            $(#[$doc])*
+            pub enum $name { $($(#[$variant_doc])* $variant = $word,)+ }
+        }
 
         impl $name {
             /// Every word [`parse`](Self::parse) accepts, in the order of the documentation.
@@ -25,16 +27,6 @@ macro_rules! words {
                     })),
                 }
             }
-
-            /// The configuration word of this value.
-            pub fn as_str(self) -> &'static str {
-                match self { $(Self::$variant => $word,)+ }
-            }
-        }
-
-        impl std::str::FromStr for $name {
-            type Err = Error;
-            fn from_str(word: &str) -> Result<Self, Error> { Self::parse(word) }
         }
     };
 }

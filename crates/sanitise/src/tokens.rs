@@ -5,43 +5,28 @@ use std::collections::HashMap;
 
 use crate::chars::Chars;
 use crate::error::{Error, Kind};
+use crate::named_enum::named_enum;
 
 /// Families a table may have: one bit each.
 const MAX_FAMILIES: usize = 128;
 
-/// How safely a token may be replaced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Class {
-    A,
-    B,
-    C,
-    AmbiguousC,
-    D,
-    E,
+named_enum! {
+    /// How safely a token may be replaced; the safer is the smaller.
+    #[derive(PartialOrd, Ord)]
+    pub(crate) enum Class {
+        A = "A",
+        B = "B",
+        C = "C",
+        AmbiguousC = "C?",
+        D = "D",
+        E = "E",
+    }
 }
 
 impl Class {
     fn parse(word: &str) -> Option<Self> {
-        Some(match word {
-            "A" => Self::A,
-            "B" => Self::B,
-            "C" => Self::C,
-            "C?" => Self::AmbiguousC,
-            "D" => Self::D,
-            "E" => Self::E,
-            _ => return None,
-        })
-    }
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::A => "A",
-            Self::B => "B",
-            Self::C => "C",
-            Self::AmbiguousC => "C?",
-            Self::D => "D",
-            Self::E => "E",
-        }
+        let mut all = Self::ALL.iter().copied();
+        all.find(|class| class.as_str() == word)
     }
 }
 

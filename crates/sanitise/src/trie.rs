@@ -57,7 +57,7 @@ impl Trie {
     }
 
     /// Calls `found(length, values)` for every text at the start of `bytes`, shortest first. Returns the steps made.
-    pub(crate) fn at(&self, bytes: &[u8], mut found: impl FnMut(usize, &[u32])) -> u64 {
+    pub(crate) fn find_prefixes(&self, bytes: &[u8], mut found: impl FnMut(usize, &[u32])) -> u64 {
         let Some(mut node) = self.nodes.first() else {
             return 1;
         };
@@ -95,11 +95,11 @@ mod tests {
     fn prefixes_are_reported_shortest_first_in_any_case() {
         let trie = Trie::new([("<a", 1), ("<ab>", 2), ("<AB>", 3), ("[x]", 4)]);
         let mut found = Vec::new();
-        trie.at(b"<aB> rest", |length, values| {
+        trie.find_prefixes(b"<aB> rest", |length, values| {
             found.push((length, values.to_vec()));
         });
         assert_eq!(found, [(2, vec![1]), (4, vec![2, 3])]);
-        let steps = trie.at(b"<<<<<<<<", |_, _| panic!("nothing to find"));
+        let steps = trie.find_prefixes(b"<<<<<<<<", |_, _| panic!("nothing to find"));
         assert_eq!(steps, 2);
     }
 }

@@ -191,15 +191,7 @@ impl Walk<'_, '_> {
         at: usize,
         count: u64,
     ) {
-        let rule = Rule::Invisible(class);
-        self.notes.tally.add(
-            Key {
-                rule,
-                severity,
-                action,
-            },
-            at,
-            count,
-        );
+        let key = Key::new(Rule::Invisible(class), severity, action);
+        self.notes.tally.add(key, at, count);
     }
 }

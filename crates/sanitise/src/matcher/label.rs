@@ -55,7 +55,7 @@ impl Label {
         };
         Self {
             family: u16::try_from(families.trailing_zeros()).unwrap_or_default(),
-            class: token.class.name(),
+            class: token.class.as_str(),
             severity: if counts {
                 Severity::Attack
             } else {

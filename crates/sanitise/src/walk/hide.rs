@@ -22,7 +22,13 @@ impl Walk<'_, '_> {
     fn line_feed(&mut self, start: usize, end: usize) {
         self.view.fold(start, end, "\n");
         let action = self.edit(start, end, To::LineFeed);
-        self.tally(Hidden::LineEnding.name(), Severity::Info, action, start, 1);
+        self.tally(
+            Hidden::LineEnding.as_str(),
+            Severity::Info,
+            action,
+            start,
+            1,
+        );
     }
 
     pub(super) fn hidden(&mut self, start: usize, c: char, hidden: Hidden) -> usize {
@@ -32,7 +38,7 @@ impl Walk<'_, '_> {
             Hidden::Blank => self.blank(start, end, c),
             Hidden::PrivateUse => {
                 self.view.drop(start, end);
-                self.tally(hidden.name(), Severity::Info, Action::Reported, start, 1);
+                self.tally(hidden.as_str(), Severity::Info, Action::Reported, start, 1);
             }
             Hidden::Control => return self.control(start, c),
             Hidden::Tag | Hidden::VariationSelector => return self.run(start, hidden),
@@ -53,7 +59,7 @@ impl Walk<'_, '_> {
         };
         self.notes.payloads.note(c);
         let action = self.remove(start, end);
-        self.tally(hidden.name(), severity, action, start, 1);
+        self.tally(hidden.as_str(), severity, action, start, 1);
     }
 
     fn keeps(&mut self, start: usize, end: usize, c: char, hidden: Hidden) -> bool {
@@ -95,25 +101,17 @@ impl Walk<'_, '_> {
     fn control(&mut self, start: usize, c: char) -> usize {
         let bytes = self.text.as_bytes().get(start..).unwrap_or_default();
         let (length, rule, severity) = match ansi::sequence_len(bytes, &mut self.notes.work) {
-            0 => (
-                c.len_utf8(),
-                Rule::Invisible(Hidden::Control.name()),
-                Severity::Info,
-            ),
+            0 => {
+                let rule = Rule::Invisible(Hidden::Control.as_str());
+                (c.len_utf8(), rule, Severity::Info)
+            }
             length => (length, Rule::Ansi, Severity::Violation),
         };
         let end = start + length;
         self.view.drop(start, end);
         let action = self.remove(start, end);
-        self.notes.tally.add(
-            Key {
-                rule,
-                severity,
-                action,
-            },
-            start,
-            1,
-        );
+        let key = Key::new(rule, severity, action);
+        self.notes.tally.add(key, start, 1);
         end
     }
 
@@ -124,13 +122,8 @@ impl Walk<'_, '_> {
             self.view.fold(start, end, " ");
         }
         if self.blanks.extend(start, end) == BLANKS {
-            self.tally(
-                Hidden::Blank.name(),
-                Severity::Info,
-                Action::Reported,
-                start,
-                1,
-            );
+            let class = Hidden::Blank.as_str();
+            self.tally(class, Severity::Info, Action::Reported, start, 1);
         }
     }
 
@@ -168,7 +161,7 @@ impl Walk<'_, '_> {
                 _ => Severity::Attack,
             };
             let action = self.remove(start, end);
-            self.tally(hidden.name(), severity, action, start, count);
+            self.tally(hidden.as_str(), severity, action, start, count);
         }
         end
     }
