@@ -13,7 +13,7 @@ mod twin;
 
 use bytes::Bytes;
 use countersign_sanitise::{Sanitiser, Wrap};
-use countersign_tape::{Envelope, Kind, Span, members};
+use countersign_tape::{Envelope, Kind, RawElements, RawMembers, Span, elements, members};
 
 use crate::json::strings::{is_key, strings};
 use crate::judge::contract::Contract;
@@ -42,30 +42,17 @@ pub(crate) struct Cleaning {
 
 /// One text of a result.
 pub(crate) struct Passage {
-    pub(crate) carrier: Carrier,
-    pub(crate) block: Option<usize>,
-    /// Where it stands, with its quotes.
-    pub(crate) string: Span,
+    pub(crate) place: TextLocation,
     /// Its new form; nothing if it stays as it is.
     pub(crate) text: Option<String>,
     /// May be cut and put between boundaries.
     pub(crate) can_be_wrapped: bool,
 }
 
-impl Passage {
-    pub(crate) fn location(&self) -> TextLocation {
-        TextLocation {
-            carrier: self.carrier,
-            block: self.block,
-            string: self.string,
-        }
-    }
-}
-
 impl Cleaning {
     /// The new form of the text at a place.
     pub(crate) fn text_at(&self, string: Span) -> Option<&str> {
-        let by_place = |passage: &Passage| passage.string;
+        let by_place = |passage: &Passage| passage.place.string;
         let index = self.passages.binary_search_by_key(&string, by_place).ok()?;
         self.passages.get(index)?.text.as_deref()
     }
@@ -98,7 +85,7 @@ pub(crate) fn clean_message(
         cleaner.visit_result(envelope, result);
     }
     cleaner.clean_passages(envelope, policy);
-    cleaner.ready.sort_by_key(|passage| passage.string);
+    cleaner.ready.sort_by_key(|passage| passage.place.string);
     let (value, prefix) = match (envelope.result(), envelope.error()) {
         (Some(result), _) => (result, ""),
         (None, Some(error)) => (error, "/error"),
@@ -133,7 +120,7 @@ struct Cleaner<'a> {
     structured_has_hits: bool,
 }
 
-impl Cleaner<'_> {
+impl<'a> Cleaner<'a> {
     fn visit_result(&mut self, envelope: &Envelope, result: Span) {
         let content = envelope.content();
         let passes = |content| self.sanitiser.passes_blocks(self.raw(content));
@@ -148,10 +135,7 @@ impl Cleaner<'_> {
             return;
         }
         let first = [content, envelope.structured_content()];
-        if result.kind(self.bytes) != Some(Kind::Object) {
-            self.clean_value(result, None);
-        }
-        for (key, value) in members(self.bytes, result) {
+        for (key, value) in self.members_of(result, None) {
             self.clean_string(Carrier::Other, None, key);
             match key.string(self.bytes).as_deref() {
                 _ if first.contains(&Some(value)) => {}
@@ -168,6 +152,22 @@ impl Cleaner<'_> {
                 _ => self.clean_value(value, None),
             }
         }
+    }
+
+    /// The members of an object. What should be an object and is none is cleaned as a whole.
+    fn members_of(&mut self, object: Span, block: Option<usize>) -> RawMembers<'a> {
+        if object.kind(self.bytes) != Some(Kind::Object) {
+            self.clean_value(object, block);
+        }
+        members(self.bytes, object)
+    }
+
+    /// The elements of a list. What should be a list and is none is cleaned as a whole.
+    fn elements_of(&mut self, list: Span) -> RawElements<'a> {
+        if list.kind(self.bytes) != Some(Kind::Array) {
+            self.clean_value(list, None);
+        }
+        elements(self.bytes, list)
     }
 
     /// Whether nothing is to be found between and around the two large members. Usually that is their names.
@@ -222,9 +222,7 @@ impl Cleaner<'_> {
         can_be_wrapped: bool,
     ) {
         self.passages.push(Passage {
-            carrier,
-            block,
-            string,
+            place: TextLocation::new(carrier, block, string),
             text: None,
             can_be_wrapped,
         });
@@ -248,9 +246,8 @@ impl Cleaner<'_> {
             if received.is_new {
                 self.report_received_text(&passage);
             }
-            acted |= self
-                .text_findings
-                .add_cleaned(passage.location(), &received.text, &cleaned);
+            let findings = &mut self.text_findings;
+            acted |= findings.add_cleaned(passage.place, &received.text, &cleaned);
             if !acted && twins.spare(&passage, &received.text) {
                 continue;
             }

@@ -13,7 +13,7 @@ use crate::judge::reason::{blocked_text, reason};
 use crate::open::message::MessageKind;
 use crate::screen::screening::Screening;
 use crate::verdict::explained::ExplainedFinding;
-use crate::verdict::{Decision, Finding, Severity};
+use crate::verdict::{Decision, Finding, Mode, Severity};
 
 impl Examined {
     /// Decides, applies and wraps up, without randomness: a result that is to be put between boundaries is refused.
@@ -72,7 +72,7 @@ impl Examined {
         let moved = moved.map(|value| {
             boundary::wrap_moved_value(value, sanitisation, cleaning, randomness, &mut found)
         });
-        verdict.add_all(&found, self);
+        verdict.add_all(&found);
         let mut edits =
             egress::conversion_edits(&self.bytes, envelope, conversion, moved.as_deref());
         changes.apply(&self.bytes, &mut edits);
@@ -99,6 +99,8 @@ impl Examined {
 
 /// The worst decision, the first finding that led to it, and all findings.
 struct Verdict {
+    mode: Mode,
+    overrides: Overrides,
     decision: Decision,
     deciding: Option<ExplainedFinding>,
     /// The result could not be changed as decided.
@@ -108,35 +110,28 @@ struct Verdict {
 
 impl Verdict {
     fn from_findings(examined: &Examined, screening: Screening) -> Self {
-        let mode = examined.policy.output.mode;
-        let overrides = Overrides::from(&examined.policy.output);
         let mut verdict = Self {
+            mode: examined.policy.output.mode,
+            overrides: Overrides::from(&examined.policy.output),
             decision: Decision::Allowed,
             deciding: None,
             uneditable: false,
             findings: Vec::new(),
         };
-        for found in &examined.found {
-            verdict.add(found, decide(&found.finding, mode, &overrides));
-        }
+        verdict.add_all(&examined.found);
         for screened in screening.screened {
-            let classifier = screened.action;
             let overrides = Overrides {
-                classifier,
-                ..overrides
+                classifier: screened.action,
+                ..verdict.overrides
             };
-            let found = ExplainedFinding::plain(screened.finding);
-            verdict.add(&found, decide(&found.finding, mode, &overrides));
+            verdict.add(&ExplainedFinding::plain(screened.finding), overrides);
         }
         verdict
     }
 
-    /// Findings that were made while a result was put together.
-    fn add_all(&mut self, found: &[ExplainedFinding], examined: &Examined) {
-        let mode = examined.policy.output.mode;
-        let overrides = Overrides::from(&examined.policy.output);
+    fn add_all(&mut self, found: &[ExplainedFinding]) {
         for found in found {
-            self.add(found, decide(&found.finding, mode, &overrides));
+            self.add(found, self.overrides);
         }
     }
 
@@ -160,7 +155,8 @@ impl Verdict {
         self.deciding.as_ref().filter(|_| !self.uneditable)
     }
 
-    fn add(&mut self, found: &ExplainedFinding, decision: Decision) {
+    fn add(&mut self, found: &ExplainedFinding, overrides: Overrides) {
+        let decision = decide(&found.finding, self.mode, &overrides);
         let mut finding = found.finding.clone();
         if decision == Decision::Blocked {
             // What an operator does not let pass is more than worth knowing: it counts as a rejection.

@@ -5,9 +5,7 @@ use std::fmt;
 
 /// Why something could not be done. The kind is private; ask the predicates.
 #[derive(Debug)]
-pub struct Error {
-    kind: Kind,
-}
+pub struct Error(Kind);
 
 #[derive(Debug)]
 enum Kind {
@@ -18,42 +16,36 @@ enum Kind {
 
 impl Error {
     pub(crate) fn declaration(why: &'static str) -> Self {
-        Self {
-            kind: Kind::Declaration(why),
-        }
+        Self(Kind::Declaration(why))
     }
 
     pub(crate) fn typed(error: serde_json::Error) -> Self {
-        Self {
-            kind: Kind::Typed(error),
-        }
+        Self(Kind::Typed(error))
     }
 
     pub(crate) fn sanitisation(error: countersign_sanitise::Error) -> Self {
-        Self {
-            kind: Kind::Sanitisation(error),
-        }
+        Self(Kind::Sanitisation(error))
     }
 
     /// Sanitising cannot be done as it was asked for.
     pub fn is_sanitisation(&self) -> bool {
-        matches!(self.kind, Kind::Sanitisation(_))
+        matches!(self.0, Kind::Sanitisation(_))
     }
 
     /// The bytes are not a tool declaration.
     pub fn is_declaration(&self) -> bool {
-        matches!(self.kind, Kind::Declaration(_))
+        matches!(self.0, Kind::Declaration(_))
     }
 
     /// The structured content is not of the type that was asked for.
     pub fn is_typed(&self) -> bool {
-        matches!(self.kind, Kind::Typed(_))
+        matches!(self.0, Kind::Typed(_))
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.kind {
+        match &self.0 {
             Kind::Declaration(why) => write!(f, "not a tool declaration: {why}"),
             Kind::Sanitisation(error) => write!(f, "output_sanitisation: {error}"),
             Kind::Typed(_) => f.write_str("the structured content is not of this type"),
@@ -63,7 +55,7 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.kind {
+        match &self.0 {
             Kind::Declaration(_) | Kind::Sanitisation(_) => None,
             Kind::Typed(error) => Some(error),
         }

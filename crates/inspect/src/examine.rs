@@ -4,10 +4,10 @@
 use std::fmt;
 
 use bytes::Bytes;
-use countersign_tape::{Envelope, Keep, Kind, Shelf};
+use countersign_tape::{Envelope, Kind, PartBuffers, WantedParts};
 
 use crate::clean::{self, Cleaning};
-use crate::json::scratch::with_shelf;
+use crate::json::scratch::with_part_buffers;
 use crate::judge::contract::{self, Conformance, Contract, SchemaVersion};
 use crate::judge::decide::{Overrides, decide};
 use crate::judge::guards;
@@ -57,16 +57,16 @@ pub fn examine(raw: RawReply, contract: &Contract, policy: &Policy) -> Examined 
         cleaning: None,
         free_text: policy.free_text.unwrap_or_else(|| contract.has_free_text()),
     };
-    with_shelf(|shelf| examined.run_stages(contract, shelf));
+    with_part_buffers(|buffers| examined.run_stages(contract, buffers));
     examined
 }
 
 /// The parts of a result that the stages will look into.
-fn tapes_to_keep(contract: &Contract, policy: &Policy) -> Keep {
+fn wanted_parts(contract: &Contract, policy: &Policy) -> WantedParts {
     if policy.output.mode == Mode::Off {
-        return Keep::default();
+        return WantedParts::default();
     }
-    Keep {
+    WantedParts {
         structured: contract
             .output()
             .filter(|declared| declared.schema().is_ok())
@@ -87,11 +87,10 @@ impl fmt::Debug for Examined {
 
 impl Examined {
     /// Runs the stages.
-    fn run_stages(&mut self, contract: &Contract, shelf: &mut Shelf) {
+    fn run_stages(&mut self, contract: &Contract, buffers: &mut PartBuffers) {
         let (source, policy, found) = (&self.source, &self.policy, &mut self.found);
-        let buffers = (tapes_to_keep(contract, policy), &mut *shelf);
-        let opened = match transport::open(&self.bytes, source, policy, buffers, &mut self.envelope)
-        {
+        let parts = (wanted_parts(contract, policy), &mut *buffers);
+        let opened = match transport::open(&self.bytes, source, policy, parts, &mut self.envelope) {
             Ok(opened) => opened,
             Err(refused) => {
                 found.push(*refused);
@@ -105,23 +104,19 @@ impl Examined {
         }
         if policy.output.mode != Mode::Off && opened.envelope.result().is_some() {
             shape::check(&opened, source.era, found);
-            found.extend(guards::check_blocks(
-                &self.bytes,
-                opened.envelope,
-                &policy.output,
-            ));
-            self.conformance =
-                contract::check(&opened, source.era, contract, &policy.output, found);
+            let config = &policy.output;
+            found.extend(guards::check_blocks(&self.bytes, opened.envelope, config));
+            self.conformance = contract::check(&opened, source.era, contract, config, found);
         }
         // Sanitising has its own switch, so this does not depend on the validation mode. A result that strict mode blocks
         // for its number of blocks is not cleaned: none of its texts leave.
         let too_much = |found: &ExplainedFinding| found.finding.rule == "guard.max_blocks";
         if policy.output.mode == Mode::Strict && found.iter().any(too_much) {
-            opened.kept.recycle(shelf);
+            opened.tapes.recycle(buffers);
             return;
         }
         self.cleaning = clean::clean_message(opened.text, opened.envelope, contract, policy, found);
-        opened.kept.recycle(shelf);
+        opened.tapes.recycle(buffers);
     }
 
     /// What is where, if the bytes could be framed.

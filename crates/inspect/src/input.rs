@@ -1,13 +1,13 @@
 //! A call's arguments against the declared `inputSchema`, before anything is forwarded. Warn
 //! never changes a call; strict answers in words the model can repair its call with.
 
-use countersign_schema::{Fuel, Outcome, Unenforceable};
+use countersign_schema::Unenforceable;
 use countersign_tape::Limits;
 
 use crate::emit::inspected::Inspected;
 use crate::era::ClientEra;
 use crate::json::scratch::with_tape;
-use crate::judge::contract::Contract;
+use crate::judge::contract::{Contract, apply_schema};
 use crate::judge::decide::{Overrides, decide};
 use crate::judge::reason::reason;
 use crate::policy::Policy;
@@ -92,27 +92,17 @@ fn check(
     };
     // What is not UTF-8 is not JSON either, and neither is the empty text.
     let arguments = std::str::from_utf8(arguments).unwrap_or_default();
+    let context = ViolationContext {
+        stage: Stage::Input,
+        tool: contract.tool(),
+        schema,
+    };
+    let exhausted = || {
+        let what = "judging the arguments costs more than it may";
+        remark("exhausted", what)
+    };
     let judged = with_tape(arguments, &limits, |tape| {
-        let context = ViolationContext {
-            tool: contract.tool(),
-            declares: &|name| schema.declares(name),
-        };
-        let mut fuel = Fuel::for_instance(tape, 1.0);
-        match schema.validate(tape, &mut fuel) {
-            Outcome::Valid => {}
-            Outcome::Invalid(violations) => {
-                found.extend(
-                    violations
-                        .iter()
-                        .map(|violation| ExplainedFinding::input(violation, &context)),
-                );
-            }
-            Outcome::Exhausted => found.push(remark(
-                "exhausted",
-                "judging the arguments costs more than it may",
-            )),
-        }
-        fuel.used()
+        apply_schema(tape, &context, 1.0, exhausted, found)
     });
     judged.unwrap_or_else(|_| {
         found.push(remark("type", "the arguments are not JSON"));

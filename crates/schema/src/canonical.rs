@@ -51,13 +51,9 @@ impl Canonicaliser {
         }
     }
 
-    /// Lets go of memory beyond so many bytes.
-    pub(crate) fn shrink(&mut self, keep: usize) {
-        for buffer in [&mut self.pending, &mut self.members] {
-            if buffer.capacity() * size_of::<u32>() > keep {
-                *buffer = Vec::new();
-            }
-        }
+    /// The buffers it keeps between values.
+    pub(crate) fn buffers(&mut self) -> [&mut Vec<u32>; 2] {
+        [&mut self.pending, &mut self.members]
     }
 
     /// Queues an object's members in the order of their decoded names.
@@ -86,13 +82,12 @@ fn write_string(tape: &Tape<'_>, index: u32, out: &mut Vec<u8>) {
 
 /// A number with an extreme exponent is only equal to itself, letter by letter.
 fn write_number(text: &str, out: &mut Vec<u8>) {
-    if let Ok(number) = Number::parse(text) {
+    if let Some(number) = Number::parse(text) {
         out.push(b'd');
         number.canonical(|part| out.extend_from_slice(part));
-        out.push(b';');
     } else {
         out.push(b'x');
         out.extend_from_slice(text.as_bytes());
-        out.push(b';');
     }
+    out.push(b';');
 }

@@ -13,9 +13,11 @@ mod rules;
 
 use countersign_tape::{self as tape, Tape};
 
-use crate::dialect::{Dialect, Rules};
+use crate::dialect::Dialect;
+use crate::keyword::Vocabulary;
 use crate::limits::Limits;
 use crate::program::{NodeId, Program};
+use crate::rules::Rules;
 use crate::unenforceable::Unenforceable;
 use index::Index;
 
@@ -27,6 +29,22 @@ pub(crate) struct Settings<'a> {
     pub(crate) assert_formats: bool,
     /// Documents the caller vouches for, by URI.
     pub(crate) documents: &'a [(String, Vec<u8>)],
+}
+
+impl Settings<'_> {
+    /// The rules of a dialect.
+    fn rules_of(&self, dialect: Dialect) -> Rules {
+        self.with_formats(Rules::from_dialect(dialect))
+    }
+
+    /// The rules, with `format` as an assertion if the caller asked for that.
+    fn with_formats(&self, rules: Rules) -> Rules {
+        if self.assert_formats {
+            rules.with(Vocabulary::FormatAssertion)
+        } else {
+            rules
+        }
+    }
 }
 
 /// A finished compilation.
@@ -45,6 +63,13 @@ pub(crate) struct Compiled {
 pub(crate) struct Place {
     pub(crate) document: u32,
     pub(crate) node: u32,
+}
+
+impl Place {
+    /// Another node of the same document.
+    fn with_node(self, node: u32) -> Self {
+        Self { node, ..self }
+    }
 }
 
 /// A document kept so that a violation can name the place of its keyword.
@@ -88,12 +113,4 @@ fn parse<'a>(bytes: &'a [u8], limits: &Limits) -> Result<Tape<'a>, Unenforceable
             }
         }
     })
-}
-
-/// The rules in force before any `$schema` is read.
-fn initial_rules(settings: &Settings<'_>) -> Rules {
-    rules::with_formats(
-        Rules::from_dialect(settings.default_dialect),
-        settings.assert_formats,
-    )
 }

@@ -1,6 +1,5 @@
-//! The formats that can be asserted, each a linear check of one string without regular
-//! expressions. `idn-email` and `idn-hostname` are not here: like unknown names, they stay
-//! annotations. Serves the validator's `format` keyword when the caller asks for assertions.
+//! The formats that can be asserted, each a check of one string in linear time. `idn-email` and `idn-hostname` are not
+//! here: like unknown names, they stay annotations. Serves the validator's `format` keyword when the caller asks for assertions.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -15,77 +14,35 @@ mod template;
 mod tests;
 mod uri;
 
-/// A format with an assertion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    DateTime,
-    Date,
-    Time,
-    Duration,
-    Email,
-    Hostname,
-    Ipv4,
-    Ipv6,
-    Uri,
-    UriReference,
-    Iri,
-    IriReference,
-    UriTemplate,
-    Uuid,
-    JsonPointer,
-    RelativeJsonPointer,
-    /// Judged by the pattern compiler, not by [`Format::matches`].
-    Regex,
-}
+use crate::pattern::Pattern;
+use uri::Repertoire;
 
-impl Format {
-    /// The format of that name; `None` for a name that is only an annotation.
-    pub(crate) fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "date-time" => Self::DateTime,
-            "date" => Self::Date,
-            "time" => Self::Time,
-            "duration" => Self::Duration,
-            "email" => Self::Email,
-            "hostname" => Self::Hostname,
-            "ipv4" => Self::Ipv4,
-            "ipv6" => Self::Ipv6,
-            "uri" => Self::Uri,
-            "uri-reference" => Self::UriReference,
-            "iri" => Self::Iri,
-            "iri-reference" => Self::IriReference,
-            "uri-template" => Self::UriTemplate,
-            "uuid" => Self::Uuid,
-            "json-pointer" => Self::JsonPointer,
-            "relative-json-pointer" => Self::RelativeJsonPointer,
-            "regex" => Self::Regex,
-            _ => return None,
-        })
-    }
+/// A check of one string: whether it has the format.
+pub(crate) type Check = fn(&str) -> bool;
 
-    /// Whether `text` has this format. Always true for [`Format::Regex`]: only the pattern
-    /// compiler can tell, and the caller has it.
-    pub(crate) fn matches(self, text: &str) -> bool {
-        match self {
-            Self::DateTime => datetime::is_date_time(text),
-            Self::Date => datetime::is_date(text),
-            Self::Time => datetime::is_time(text),
-            Self::Duration => duration::is_duration(text),
-            Self::Email => email::is_email(text),
-            Self::Hostname => hostname::is_hostname(text),
-            Self::Ipv4 => is_ipv4(text),
-            Self::Ipv6 => is_ipv6(text),
-            Self::Uri => uri::is_uri(text, uri::Repertoire::Ascii),
-            Self::UriReference => uri::is_reference(text, uri::Repertoire::Ascii),
-            Self::Iri => uri::is_uri(text, uri::Repertoire::Unicode),
-            Self::IriReference => uri::is_reference(text, uri::Repertoire::Unicode),
-            Self::UriTemplate => template::is_template(text),
-            Self::Uuid => is_uuid(text),
-            Self::JsonPointer => pointer::is_pointer(text),
-            Self::RelativeJsonPointer => pointer::is_relative_pointer(text),
-            Self::Regex => true,
-        }
-    }
+/// The check of the format with this name; `None` for a name that is only an annotation.
+pub(crate) fn find_check(name: &str) -> Option<Check> {
+    let check: Check = match name {
+        "date-time" => datetime::is_date_time,
+        "date" => datetime::is_date,
+        "time" => datetime::is_time,
+        "duration" => duration::is_duration,
+        "email" => email::is_email,
+        "hostname" => hostname::is_hostname,
+        "ipv4" => is_ipv4,
+        "ipv6" => is_ipv6,
+        "uri" => |text| uri::is_uri(text, Repertoire::Ascii),
+        "uri-reference" => |text| uri::is_reference(text, Repertoire::Ascii),
+        "iri" => |text| uri::is_uri(text, Repertoire::Unicode),
+        "iri-reference" => |text| uri::is_reference(text, Repertoire::Unicode),
+        "uri-template" => template::is_template,
+        "uuid" => is_uuid,
+        "json-pointer" => pointer::is_pointer,
+        "relative-json-pointer" => pointer::is_relative_pointer,
+        "regex" => Pattern::is_well_formed,
+        _ => return None,
+    };
+    Some(check)
 }
 
 /// Dotted quad without leading zeros, which the standard parser insists on too.

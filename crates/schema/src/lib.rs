@@ -28,6 +28,7 @@ mod number;
 mod outcome;
 mod pattern;
 mod program;
+mod rules;
 mod schema;
 mod types;
 mod unenforceable;

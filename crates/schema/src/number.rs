@@ -4,7 +4,6 @@
 //! [`MAX_EXPONENT`] instead of doing arithmetic on them.
 
 use std::cmp::Ordering;
-use std::fmt;
 
 mod decimal;
 mod divisor;
@@ -19,18 +18,6 @@ pub(crate) const MAX_EXPONENT: i64 = 1_000_000;
 
 /// Integers of this many digits fit `i64` and `u64` with room to spare.
 const SMALL_DIGITS: usize = 18;
-
-/// The number is written with an exponent beyond ±[`MAX_EXPONENT`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooExtreme;
-
-impl fmt::Display for TooExtreme {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the exponent is beyond ±{MAX_EXPONENT}")
-    }
-}
-
-impl std::error::Error for TooExtreme {}
 
 /// An exact number: ± `head` `tail` × 10^`exponent`, where `head` and `tail` are one run of
 /// digits that a decimal point may have cut in two.
@@ -54,8 +41,8 @@ impl<'a> Number<'a> {
     };
 
     /// Reads a number that already follows the JSON grammar; other text gives some number or
-    /// other, never a panic.
-    pub(crate) fn parse(text: &'a str) -> Result<Self, TooExtreme> {
+    /// other, never a panic. `None`: the exponent is beyond ±[`MAX_EXPONENT`].
+    pub(crate) fn parse(text: &'a str) -> Option<Self> {
         let (negative, rest) = match text.as_bytes() {
             [b'-', rest @ ..] => (true, rest),
             rest => (false, rest),
@@ -65,10 +52,10 @@ impl<'a> Number<'a> {
         let (head, tail) = mantissa.split_at(position(mantissa, |byte| byte == b'.'));
         let tail = tail.get(1..).unwrap_or_default();
         let Some(digits) = Number::from_runs(negative, head, tail) else {
-            return Ok(Self::ZERO);
+            return Some(Self::ZERO);
         };
         let written = parse_exponent(scale.get(1..).unwrap_or_default())?;
-        Ok(Number {
+        Some(Number {
             exponent: digits.exponent + written,
             ..digits
         })
@@ -225,26 +212,6 @@ impl PartialEq for Number<'_> {
 
 impl Eq for Number<'_> {}
 
-/// A plain integer of at most 18 digits, the common case, without building a [`Number`].
-#[inline]
-pub(crate) fn fast_i64(text: &str) -> Option<i64> {
-    let (negative, digits) = match text.as_bytes() {
-        [b'-', digits @ ..] => (true, digits),
-        digits => (false, digits),
-    };
-    if digits.is_empty() || digits.len() > SMALL_DIGITS {
-        return None;
-    }
-    let mut value = 0;
-    for byte in digits {
-        if !byte.is_ascii_digit() {
-            return None;
-        }
-        value = value * 10 + i64::from(byte & 0x0f);
-    }
-    Some(if negative { -value } else { value })
-}
-
 /// A number without an exponent and of at most 18 digits: its digits as an integer, and how many of them follow the
 /// point. Decides most comparisons without building a [`Number`].
 #[inline]
@@ -282,22 +249,20 @@ pub(crate) fn order_scaled(value: i64, scale: u32, integer: i64) -> Ordering {
 
 /// Reads the text after `e`. It may have any number of digits, so zeros go first and length is
 /// judged before value.
-fn parse_exponent(text: &[u8]) -> Result<i64, TooExtreme> {
+fn parse_exponent(text: &[u8]) -> Option<i64> {
     let (negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
         digits => (false, digits.strip_prefix(b"+").unwrap_or(digits)),
     };
     let digits = trim_start(digits);
     if digits.len() > 7 {
-        return Err(TooExtreme);
+        return None;
     }
     let value = digits
         .iter()
         .fold(0, |sum, byte| sum * 10 + i64::from(byte & 0x0f));
-    if value > MAX_EXPONENT {
-        return Err(TooExtreme);
-    }
-    Ok(if negative { -value } else { value })
+    let signed = if negative { -value } else { value };
+    (value <= MAX_EXPONENT).then_some(signed)
 }
 
 fn position(bytes: &[u8], wanted: impl Fn(u8) -> bool) -> usize {

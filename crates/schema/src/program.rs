@@ -4,7 +4,7 @@
 
 mod names;
 
-use crate::format::Format;
+use crate::format;
 use crate::keyword::Keyword;
 use crate::number::{Decimal, Divisor};
 use crate::pattern::Pattern;
@@ -129,8 +129,9 @@ impl Range {
         self.start == self.end
     }
 
+    /// The entries of a table that are in the range.
     #[inline]
-    pub(crate) fn of<T>(self, table: &[T]) -> &[T] {
+    pub(crate) fn slice<T>(self, table: &[T]) -> &[T] {
         table
             .get(self.start as usize..self.end as usize)
             .unwrap_or_default()
@@ -175,6 +176,23 @@ impl Operation {
             Self::If { .. } => Keyword::If,
             Self::Dependent { .. } => Keyword::DependentSchemas,
         }
+    }
+
+    /// The subschemas that it names one by one, with [`NONE`] for an absent one. Branches are elsewhere.
+    pub(crate) fn targets_mut(&mut self) -> impl Iterator<Item = &mut NodeId> {
+        let targets = match self {
+            Self::Ref(id)
+            | Self::Not(id)
+            | Self::DynamicRef { fallback: id, .. }
+            | Self::Dependent { schema: id, .. } => [Some(id), None, None],
+            Self::If {
+                condition,
+                then,
+                otherwise,
+            } => [Some(condition), Some(then), Some(otherwise)],
+            Self::All(_) | Self::Any(_) | Self::One(_) => [None, None, None],
+        };
+        targets.into_iter().flatten()
     }
 }
 
@@ -242,7 +260,7 @@ pub(crate) struct StringPlan {
     pub(crate) max_length: u64,
     /// Index into [`Program::patterns`].
     pub(crate) pattern: u32,
-    pub(crate) format: Option<Format>,
+    pub(crate) format: Option<format::Check>,
 }
 
 /// A subschema with its shortcuts at hand, for the straight way through plain containers.
@@ -299,14 +317,6 @@ pub(crate) struct ObjectPlan {
     pub(crate) max_properties: u64,
 }
 
-impl ObjectPlan {
-    /// Whether the names seen in one object fit in a word.
-    #[inline]
-    pub(crate) fn is_narrow(&self) -> bool {
-        self.schemas.len() <= 64
-    }
-}
-
 #[derive(Debug)]
 pub(crate) struct DependentRequired {
     pub(crate) keyword: Keyword,
@@ -356,6 +366,12 @@ impl Node {
 }
 
 impl ObjectPlan {
+    /// Whether the names seen in one object fit in a word.
+    #[inline]
+    pub(crate) fn is_narrow(&self) -> bool {
+        self.schemas.len() <= 64
+    }
+
     /// Whether the number of members matters.
     #[inline]
     pub(crate) fn is_counted(&self) -> bool {
@@ -403,36 +419,35 @@ impl ArrayPlan {
 }
 
 impl Program {
+    /// What a node applies to the value that it judges.
+    #[inline]
+    pub(crate) fn operations_of(&self, node: NodeId) -> &[Operation] {
+        let node = &self.nodes[node as usize];
+        node.operations.slice(&self.operations)
+    }
+
     /// Bytes held, roughly.
     pub(crate) fn memory_usage(&self) -> usize {
-        let names = |names: &Names| names.memory_usage();
+        let object = |plan: &ObjectPlan| size_of_val(plan) + plan.names.memory_usage();
+        let objects: usize = self.objects.iter().map(object).sum();
+        let values: usize = self.values.iter().map(Values::memory_usage).sum();
+        let patterns: usize = self.patterns.iter().map(Pattern::memory_usage).sum();
         size_of_val(self.nodes.as_slice())
             + size_of_val(self.operations.as_slice())
             + size_of_val(self.branches.as_slice())
             + size_of_val(self.numbers.as_slice())
             + size_of_val(self.strings.as_slice())
             + size_of_val(self.arrays.as_slice())
-            + self
-                .objects
-                .iter()
-                .map(|plan| size_of_val(plan) + names(&plan.names))
-                .sum::<usize>()
-            + self.values.iter().map(Values::memory_usage).sum::<usize>()
-            + self
-                .patterns
-                .iter()
-                .map(Pattern::memory_usage)
-                .sum::<usize>()
+            + objects
+            + values
+            + patterns
     }
 }
 
 impl Values {
     fn memory_usage(&self) -> usize {
-        let canonical: usize = self
-            .canonical
-            .iter()
-            .map(|form| form.len() + size_of_val(form))
-            .sum();
+        let forms = self.canonical.iter();
+        let canonical: usize = forms.map(|form| form.len() + size_of_val(form)).sum();
         size_of_val(self) + self.strings.memory_usage() + canonical
     }
 }

@@ -138,12 +138,8 @@ impl Schema {
 
     /// Bytes of memory the compiled form holds, roughly. A gateway that keeps many schemas bounds their sum.
     pub fn memory_usage(&self) -> usize {
-        let texts: usize = self
-            .compiled
-            .texts
-            .iter()
-            .map(|text| text.bytes.len())
-            .sum();
+        let texts = self.compiled.texts.iter();
+        let texts: usize = texts.map(|text| text.bytes.len()).sum();
         texts + size_of_val(self.compiled.places.as_slice()) + self.program().memory_usage()
     }
 
@@ -163,13 +159,8 @@ impl Schema {
         let Some(text) = self.compiled.texts.get(place.document as usize) else {
             return String::new();
         };
-        let limits = TapeLimits {
-            max_bytes: text.bytes.len(),
-            max_depth: u32::MAX,
-        };
-        let pointer = Tape::parse(&text.bytes, &limits)
-            .map(|tape| tape.pointer(place.node))
-            .unwrap_or_default();
+        let tape = Tape::parse(&text.bytes, &TapeLimits::LIFTED);
+        let pointer = tape.map_or_else(|_| String::new(), |tape| tape.pointer(place.node));
         if place.document == 0 {
             pointer
         } else {

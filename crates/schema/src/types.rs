@@ -43,7 +43,7 @@ impl TypeSet {
     pub(crate) const ANY: TypeSet = TypeSet(0x1ff);
     pub(crate) const EMPTY: TypeSet = TypeSet(0);
 
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         let found = NAMES.iter().find(|(known, _)| *known == name);
         found.map(|(_, bits)| Self(*bits))
     }
@@ -90,18 +90,6 @@ impl TypeSet {
 
     pub(crate) fn union(self, other: Self) -> Self {
         Self(self.0 | other.0)
-    }
-}
-
-/// The type name of an instance, as messages give it.
-pub(crate) fn name_of(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Null => "null",
-        Kind::False | Kind::True => "boolean",
-        Kind::Object => "object",
-        Kind::Array => "array",
-        Kind::Number => "number",
-        Kind::String | Kind::Key => "string",
     }
 }
 

@@ -56,6 +56,14 @@ pub enum Unenforceable {
 }
 
 impl Unenforceable {
+    /// Refuses the schema unless a bound is kept.
+    pub(crate) fn check_limit(is_kept: bool, bound: &'static str) -> Result<(), Self> {
+        if is_kept {
+            return Ok(());
+        }
+        Err(Self::Limit { bound })
+    }
+
     /// A reference to another document, which is never fetched.
     pub fn is_external_ref(&self) -> bool {
         matches!(self, Self::ExternalRef { .. })
@@ -72,21 +80,24 @@ impl fmt::Display for Unenforceable {
         match self {
             Self::NotJson { offset } => write!(f, "not JSON (at byte {offset})"),
             Self::Invalid { pointer, reason } => {
-                write!(f, "invalid schema at {}: {reason}", at(pointer))
+                write!(f, "invalid schema at {}: {reason}", or_root(pointer))
             }
             Self::ExternalRef { uri } => write!(f, "external $ref is never fetched: {uri}"),
             Self::DanglingRef { pointer } => {
-                write!(f, "reference at {} points at nothing", at(pointer))
+                write!(f, "reference at {} points at nothing", or_root(pointer))
             }
             Self::UnknownDialect { uri } => write!(f, "unknown $schema dialect: {uri}"),
             Self::UnknownVocabulary { uri } => write!(f, "required vocabulary is unknown: {uri}"),
-            Self::Pattern { pointer, reason } => write!(f, "pattern at {}: {reason}", at(pointer)),
+            Self::Pattern { pointer, reason } => {
+                write!(f, "pattern at {}: {reason}", or_root(pointer))
+            }
             Self::Limit { bound } => write!(f, "schema exceeds the limit on {bound}"),
         }
     }
 }
 
-fn at(pointer: &str) -> &str {
+/// A pointer as messages give it: the empty one is the root's.
+fn or_root(pointer: &str) -> &str {
     if pointer.is_empty() {
         "the root"
     } else {

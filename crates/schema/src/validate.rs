@@ -83,12 +83,14 @@ pub(crate) struct Machine<'m, 'a> {
 enum Flow {
     Valid,
     Invalid,
-    /// Another judgement is needed first.
-    Call {
-        child: NodeId,
-        instance: u32,
-        link: Link,
-    },
+    /// Another judgement is needed first: of which instance value by which subschema.
+    Call(NodeId, u32, Link),
+}
+
+impl From<bool> for Flow {
+    fn from(valid: bool) -> Self {
+        if valid { Flow::Valid } else { Flow::Invalid }
+    }
 }
 
 impl<'m, 'a> Machine<'m, 'a> {
@@ -130,18 +132,14 @@ impl<'m, 'a> Machine<'m, 'a> {
             match self.apply(&root, node, instance, link, Keyword::FalseSchema)? {
                 Flow::Valid => return Ok(true),
                 Flow::Invalid => return Ok(false),
-                Flow::Call { .. } => {}
+                Flow::Call(..) => {}
             }
             frame = self.open(&root, node, instance, link)?;
             flow = self.begin(&mut frame)?;
         }
         loop {
             let valid = match flow {
-                Flow::Call {
-                    child,
-                    instance,
-                    link,
-                } => {
+                Flow::Call(child, instance, link) => {
                     let next = self.open(&frame, child, instance, link)?;
                     self.buffers.frames.push(frame);
                     frame = next;
@@ -164,12 +162,9 @@ impl<'m, 'a> Machine<'m, 'a> {
     fn begin(&mut self, frame: &mut Frame) -> Result<Flow, Halt> {
         let node = &self.program.nodes[frame.node as usize];
         if node.flags.has(Flags::FALSE) {
-            let tolerated = self.tolerates(frame, Keyword::FalseSchema, 0)?;
-            return Ok(if tolerated {
-                Flow::Valid
-            } else {
-                Flow::Invalid
-            });
+            return self
+                .tolerates(frame, Keyword::FalseSchema, 0)
+                .map(Flow::from);
         }
         if let Some(keyword) = self.leaf_failure(node, frame.instance)?
             && !self.tolerates(frame, keyword, 0)?
@@ -241,11 +236,7 @@ impl<'m, 'a> Machine<'m, 'a> {
             self.fuel.spend(1)?;
             return self.refuse(frame, child, instance, link, keyword);
         }
-        Ok(Flow::Call {
-            child,
-            instance,
-            link,
-        })
+        Ok(Flow::Call(child, instance, link))
     }
 
     /// What the quick answer comes to; where there was none, memory may have one.
@@ -263,11 +254,7 @@ impl<'m, 'a> Machine<'m, 'a> {
             answer = self.remembered(frame, child, instance)?;
         }
         match answer {
-            None => Ok(Flow::Call {
-                child,
-                instance,
-                link,
-            }),
+            None => Ok(Flow::Call(child, instance, link)),
             Some(true) => Ok(Flow::Valid),
             Some(false) => self.refuse(frame, child, instance, link, keyword),
         }
@@ -299,12 +286,7 @@ impl<'m, 'a> Machine<'m, 'a> {
             self.leaf_failure(node, instance)?.unwrap_or(keyword)
         };
         let place = Frame::new(child, instance, frame.scope);
-        let tolerated = self.tolerates(&place, keyword, 0)?;
-        Ok(if tolerated {
-            Flow::Valid
-        } else {
-            Flow::Invalid
-        })
+        self.tolerates(&place, keyword, 0).map(Flow::from)
     }
 
     /// Notes a failure. True: go on as if it had not happened, to collect more.

@@ -53,6 +53,13 @@ struct Patch {
     with: Vec<u8>,
 }
 
+impl Patch {
+    fn new(start: u32, end: u32, with: impl Into<Vec<u8>>) -> Self {
+        let (span, with) = (Span::new(start, end), with.into());
+        Self { span, with }
+    }
+}
+
 impl<'a> Edits<'a> {
     /// No operations yet.
     pub fn new(original: &'a [u8]) -> Self {
@@ -71,10 +78,8 @@ impl<'a> Edits<'a> {
 
     /// Replace a span by raw bytes. They are not checked: give a whole JSON value for a value's span.
     pub fn replace(&mut self, span: Span, with: impl Into<Vec<u8>>) {
-        self.replacements.push(Patch {
-            span,
-            with: with.into(),
-        });
+        let patch = Patch::new(span.start, span.end, with);
+        self.replacements.push(patch);
     }
 
     /// Replace a part of a string value or key. `string` is its span with quotes, `decoded` a range of bytes

@@ -4,46 +4,6 @@
 use crate::kind::Kind;
 use crate::span::Span;
 
-/// A member of a message that is interpreted somewhere.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Member {
-    /// `jsonrpc`
-    JsonRpc,
-    /// `id`
-    Id,
-    /// `method`
-    Method,
-    /// `params`
-    Params,
-    /// `result`
-    Result,
-    /// `error`
-    Error,
-    /// `params.name`
-    ParamsName,
-    /// `params.arguments`
-    ParamsArguments,
-    /// `params._meta`
-    ParamsMeta,
-    /// `result.structuredContent`
-    StructuredContent,
-    /// `result.isError`
-    IsError,
-    /// `result.content`
-    Content,
-    /// `result.resultType`
-    ResultType,
-    /// `result._meta`
-    ResultMeta,
-    /// `error.code`
-    ErrorCode,
-    /// `error.message`
-    ErrorMessage,
-    /// `error.data`
-    ErrorData,
-}
-
 /// The objects whose members are interpreted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
@@ -53,74 +13,56 @@ pub(crate) enum Scope {
     Error,
 }
 
-impl Member {
-    const ALL: [Self; 17] = [
-        Self::JsonRpc,
-        Self::Id,
-        Self::Method,
-        Self::Params,
-        Self::Result,
-        Self::Error,
-        Self::ParamsName,
-        Self::ParamsArguments,
-        Self::ParamsMeta,
-        Self::StructuredContent,
-        Self::IsError,
-        Self::Content,
-        Self::ResultType,
-        Self::ResultMeta,
-        Self::ErrorCode,
-        Self::ErrorMessage,
-        Self::ErrorData,
-    ];
-
-    /// The dotted path of the member in a message.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::JsonRpc => "jsonrpc",
-            Self::Id => "id",
-            Self::Method => "method",
-            Self::Params => "params",
-            Self::Result => "result",
-            Self::Error => "error",
-            Self::ParamsName => "params.name",
-            Self::ParamsArguments => "params.arguments",
-            Self::ParamsMeta => "params._meta",
-            Self::StructuredContent => "result.structuredContent",
-            Self::IsError => "result.isError",
-            Self::Content => "result.content",
-            Self::ResultType => "result.resultType",
-            Self::ResultMeta => "result._meta",
-            Self::ErrorCode => "error.code",
-            Self::ErrorMessage => "error.message",
-            Self::ErrorData => "error.data",
+/// Declares the members, each with the object it stands in, its name there and its path in a message.
+macro_rules! members {
+    ($($variant:ident = $scope:ident, $name:literal, $path:literal;)+) => {
+        /// A member of a message that is interpreted somewhere.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Member {
+            $(#[doc = concat!("`", $path, "`")] $variant,)+
         }
-    }
 
-    /// The member of `scope` with this decoded name.
-    pub(crate) fn named(scope: Scope, name: &[u8]) -> Option<Self> {
-        Some(match (scope, name) {
-            (Scope::Message, b"jsonrpc") => Self::JsonRpc,
-            (Scope::Message, b"id") => Self::Id,
-            (Scope::Message, b"method") => Self::Method,
-            (Scope::Message, b"params") => Self::Params,
-            (Scope::Message, b"result") => Self::Result,
-            (Scope::Message, b"error") => Self::Error,
-            (Scope::Params, b"name") => Self::ParamsName,
-            (Scope::Params, b"arguments") => Self::ParamsArguments,
-            (Scope::Params, b"_meta") => Self::ParamsMeta,
-            (Scope::Result, b"structuredContent") => Self::StructuredContent,
-            (Scope::Result, b"isError") => Self::IsError,
-            (Scope::Result, b"content") => Self::Content,
-            (Scope::Result, b"resultType") => Self::ResultType,
-            (Scope::Result, b"_meta") => Self::ResultMeta,
-            (Scope::Error, b"code") => Self::ErrorCode,
-            (Scope::Error, b"message") => Self::ErrorMessage,
-            (Scope::Error, b"data") => Self::ErrorData,
-            _ => return None,
-        })
-    }
+        impl Member {
+            const ALL: &'static [Self] = &[$(Self::$variant),+];
 
+            /// The dotted path of the member in a message.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$variant => $path),+ }
+            }
+
+            /// The member of `scope` with this decoded name.
+            pub(crate) fn from_name(scope: Scope, name: &[u8]) -> Option<Self> {
+                match (scope, name) {
+                    $((Scope::$scope, $name) => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+
+members! {
+    JsonRpc = Message, b"jsonrpc", "jsonrpc";
+    Id = Message, b"id", "id";
+    Method = Message, b"method", "method";
+    Params = Message, b"params", "params";
+    Result = Message, b"result", "result";
+    Error = Message, b"error", "error";
+    ParamsName = Params, b"name", "params.name";
+    ParamsArguments = Params, b"arguments", "params.arguments";
+    ParamsMeta = Params, b"_meta", "params._meta";
+    StructuredContent = Result, b"structuredContent", "result.structuredContent";
+    IsError = Result, b"isError", "result.isError";
+    Content = Result, b"content", "result.content";
+    ResultType = Result, b"resultType", "result.resultType";
+    ResultMeta = Result, b"_meta", "result._meta";
+    ErrorCode = Error, b"code", "error.code";
+    ErrorMessage = Error, b"message", "error.message";
+    ErrorData = Error, b"data", "error.data";
+}
+
+impl Member {
     /// The scope that opens inside this member.
     pub(crate) const fn scope(self) -> Option<Scope> {
         match self {
@@ -277,7 +219,7 @@ impl Envelope {
         } else {
             Member::ALL.len()
         };
-        let all = Member::ALL.into_iter().take(any);
+        let all = Member::ALL.iter().copied().take(any);
         all.filter(|member| self.repeated & member.bit() != 0)
     }
 

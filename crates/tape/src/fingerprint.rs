@@ -38,7 +38,7 @@ impl ShortName {
     /// The first `length` bytes, if they are fewer than eight and eight can be read.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "asked for every member")]
-    pub(crate) fn of(inside: &[u8], length: usize) -> Option<Self> {
+    pub(crate) fn read(inside: &[u8], length: usize) -> Option<Self> {
         let window = u64::from_le_bytes(*inside.first_chunk()?);
         (length < 8).then(|| Self {
             length,
@@ -53,16 +53,16 @@ impl ShortName {
 pub(crate) struct Mixed(u64);
 
 impl Mixed {
-    /// Of fewer than eight bytes.
+    /// Mixes a name of fewer than eight bytes.
     #[inline]
     pub(crate) fn short(name: &[u8]) -> Self {
         let bytes = name.iter().rev();
-        Self::of(bytes.fold(0, |word, &byte| word << 8 | u64::from(byte)))
+        Self::from_word(bytes.fold(0, |word, &byte| word << 8 | u64::from(byte)))
     }
 
-    /// Of a word with the first byte in the lowest place, and zeros.
+    /// Mixes a word with the first byte in the lowest place, and zeros.
     #[inline]
-    pub(crate) const fn of(word: u64) -> Self {
+    pub(crate) const fn from_word(word: u64) -> Self {
         Self(word.wrapping_mul(FIRST))
     }
 
@@ -91,9 +91,9 @@ impl Mixed {
 /// ```
 /// use countersign_tape::{Limits, NameTag, Tape};
 /// let tape = Tape::parse(br#"{"id":7}"#, &Limits::default())?;
-/// assert_eq!(Some(tape.node(1).tag()), NameTag::of("id"));
-/// assert_ne!(Some(tape.node(1).tag()), NameTag::of("ID"));
-/// assert_eq!(NameTag::of("identifier"), None);
+/// assert_eq!(Some(tape.node(1).tag()), NameTag::from_name("id"));
+/// assert_ne!(Some(tape.node(1).tag()), NameTag::from_name("ID"));
+/// assert_eq!(NameTag::from_name("identifier"), None);
 /// # Ok::<(), countersign_tape::ParseError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,7 +104,7 @@ impl NameTag {
     pub const NONE: Self = Self(0);
 
     /// The tag of a name, if it has fewer than eight bytes and no NUL, which only an escape can write.
-    pub fn of(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         if name.len() >= 8 || name.contains('\0') {
             return None;
         }
@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn tags_and_fingerprints_agree() {
         for name in ["", "a", "id", "é", "seven77"] {
-            let tag = NameTag::of(name).expect("it is short");
+            let tag = NameTag::from_name(name).expect("it is short");
             let digest = u64::from(fingerprint(name.as_bytes()));
             assert_eq!(tag.0 >> (32 + FINGERPRINT_SHIFT), digest, "{name}");
         }
@@ -141,8 +141,8 @@ mod tests {
 
     #[test]
     fn a_name_with_a_nul_is_not_taken_for_a_shorter_one() {
-        assert_eq!(NameTag::of("a\0"), None);
-        assert_eq!(NameTag::of("\0"), None);
+        assert_eq!(NameTag::from_name("a\0"), None);
+        assert_eq!(NameTag::from_name("\0"), None);
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
         ];
         for (index, one) in names.iter().enumerate() {
             for other in &names[..index] {
-                assert_ne!(NameTag::of(one), NameTag::of(other));
+                assert_ne!(NameTag::from_name(one), NameTag::from_name(other));
             }
         }
     }

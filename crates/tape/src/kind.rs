@@ -28,6 +28,18 @@ impl Kind {
     pub const fn is_container(self) -> bool {
         matches!(self, Self::Array | Self::Object)
     }
+
+    /// The name of the JSON type; a member name is a string.
+    pub const fn type_name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::False | Self::True => "boolean",
+            Self::Number => "number",
+            Self::String | Self::Key => "string",
+            Self::Array => "array",
+            Self::Object => "object",
+        }
+    }
 }
 
 pub(crate) const ESCAPED: u32 = 1 << 3;

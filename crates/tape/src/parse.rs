@@ -210,7 +210,7 @@ impl Sink for Builder<'_> {
 
     #[inline(always)]
     fn short_key(&mut self, start: usize, name: ShortName) {
-        self.push_key(start, name.length, Mixed::of(name.word).parts(0));
+        self.push_key(start, name.length, Mixed::from_word(name.word).parts(0));
     }
 
     #[inline(always)]

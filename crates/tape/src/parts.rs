@@ -12,43 +12,43 @@ const MAX_CONTENT_DEPTH: u32 = 64;
 
 /// Which parts of a result are wanted as tapes.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Keep {
+pub struct WantedParts {
     /// `structuredContent`, if it is no deeper than this and the whole message no longer.
     pub structured: Option<Limits>,
     /// `content`, if it is of ordinary size.
     pub content: bool,
 }
 
-/// The parts that were wanted and could be laid out. Offsets are those of the message.
+/// The tapes of the parts that were wanted and are within the limits. Offsets are those of the message.
 #[derive(Debug, Default)]
-pub struct Kept<'a> {
+pub struct PartTapes<'a> {
     /// `structuredContent`
     pub structured: Option<Tape<'a>>,
     /// `content`
     pub content: Option<Tape<'a>>,
 }
 
-/// Buffers for both, to be used again.
+/// Buffers for the tapes of parts, used again for the next message.
 #[derive(Debug, Default)]
-pub struct Shelf {
+pub struct PartBuffers {
     structured: Scratch,
     content: Scratch,
 }
 
-impl Kept<'_> {
+impl PartTapes<'_> {
     /// Give the buffers back for the next message.
-    pub fn recycle(self, shelf: &mut Shelf) {
+    pub fn recycle(self, buffers: &mut PartBuffers) {
         if let Some(tape) = self.structured {
-            tape.recycle(&mut shelf.structured);
+            tape.recycle(&mut buffers.structured);
         }
         if let Some(tape) = self.content {
-            tape.recycle(&mut shelf.content);
+            tape.recycle(&mut buffers.content);
         }
     }
 }
 
-/// One value that was laid out.
-pub(crate) struct Laid {
+/// One part that was laid out as a tape.
+pub(crate) struct ParsedPart {
     pub(crate) end: usize,
     pub(crate) depth: u32,
     /// The first string in it with a lone surrogate.
@@ -56,50 +56,48 @@ pub(crate) struct Laid {
 }
 
 /// Lays parts out for a scan.
-pub(crate) struct Keeper<'a, 's> {
+pub(crate) struct PartParser<'a, 's> {
     text: &'a str,
-    keep: Keep,
-    shelf: &'s mut Shelf,
-    pub(crate) kept: Kept<'a>,
+    wanted: WantedParts,
+    buffers: &'s mut PartBuffers,
+    pub(crate) tapes: PartTapes<'a>,
 }
 
-impl<'a, 's> Keeper<'a, 's> {
-    pub(crate) fn new(text: &'a str, mut keep: Keep, shelf: &'s mut Shelf) -> Self {
-        keep.structured = keep
-            .structured
-            .filter(|limits| text.len() <= limits.max_bytes);
+impl<'a, 's> PartParser<'a, 's> {
+    pub(crate) fn new(
+        text: &'a str,
+        mut wanted: WantedParts,
+        buffers: &'s mut PartBuffers,
+    ) -> Self {
+        let fits = |limits: &Limits| text.len() <= limits.max_bytes;
+        wanted.structured = wanted.structured.filter(fits);
         Self {
             text,
-            keep,
-            shelf,
-            kept: Kept::default(),
+            wanted,
+            buffers,
+            tapes: PartTapes::default(),
         }
     }
 
     /// Lay out the value of a member at `at`, which may be `most` deep. `None`: it is not wanted, or beyond the limits.
-    pub(crate) fn keep(
+    pub(crate) fn parse(
         &mut self,
         member: Member,
         at: usize,
         most: u32,
-    ) -> Result<Option<Laid>, ParseError> {
+    ) -> Result<Option<ParsedPart>, ParseError> {
+        let (buffers, tapes) = (&mut *self.buffers, &mut self.tapes);
         let (scratch, slot, max_depth, max_nodes) = match member {
             Member::StructuredContent => {
-                let Some(limits) = self.keep.structured.take() else {
+                let Some(Limits { max_depth, .. }) = self.wanted.structured.take() else {
                     return Ok(None);
                 };
-                let slot = &mut self.kept.structured;
-                (
-                    &mut self.shelf.structured,
-                    slot,
-                    limits.max_depth,
-                    usize::MAX,
-                )
+                let slot = &mut tapes.structured;
+                (&mut buffers.structured, slot, max_depth, usize::MAX)
             }
-            Member::Content if std::mem::take(&mut self.keep.content) => {
-                let slot = &mut self.kept.content;
+            Member::Content if std::mem::take(&mut self.wanted.content) => {
                 let (depth, nodes) = (MAX_CONTENT_DEPTH, MAX_CONTENT_NODES);
-                (&mut self.shelf.content, slot, depth, nodes)
+                (&mut buffers.content, &mut tapes.content, depth, nodes)
             }
             _ => return Ok(None),
         };
@@ -108,13 +106,13 @@ impl<'a, 's> Keeper<'a, 's> {
             Ok(end) => {
                 let tape = Tape::finish(builder, scratch);
                 let first = tape.lone_surrogates().first();
-                let laid = Laid {
+                let part = ParsedPart {
                     end,
                     depth: tape.depth(),
                     surrogate: first.map(|node| tape.node(*node).start()),
                 };
                 *slot = Some(tape);
-                Ok(Some(laid))
+                Ok(Some(part))
             }
             Err(error) => {
                 scratch.give_up(builder);

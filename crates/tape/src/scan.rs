@@ -5,9 +5,9 @@
 use crate::envelope::{Envelope, Member, Scope};
 use crate::error::{ParseError, Reason, ScanError};
 use crate::grammar::{Text, admit, check_size, narrow, skip_space, trim};
-use crate::keep::{Keep, Keeper, Kept, Shelf};
 use crate::kind::{ESCAPED, LONE_SURROGATE};
 use crate::number::scan_number;
+use crate::parts::{PartBuffers, PartParser, PartTapes, WantedParts};
 use crate::skip::Skipper;
 use crate::span::Span;
 use crate::string::{end_of_string, plain_string, unescape};
@@ -46,22 +46,22 @@ impl Default for ScanLimits {
 /// assert_eq!(envelope.is_error(bytes), Some(false));
 /// # Ok::<(), countersign_tape::ScanError>(())
 /// ```
-pub fn scan(bytes: &[u8], hard: &ScanLimits) -> Result<Envelope, ScanError> {
-    let text = admit(bytes, hard.max_bytes.min(MAX_BYTES))?;
+pub fn scan(bytes: &[u8], limits: &ScanLimits) -> Result<Envelope, ScanError> {
+    let text = admit(bytes, limits.max_bytes.min(MAX_BYTES))?;
     let mut envelope = Envelope::new();
-    read(text, hard, Scope::Message, None, &mut envelope)?;
+    read(text, limits, Scope::Message, None, &mut envelope)?;
     Ok(envelope)
 }
 
 /// A scan of text that is already known to be UTF-8, which lays out parts of it as tapes on the way.
 #[derive(Debug)]
 pub struct Scan<'s> {
-    /// What is refused.
-    pub hard: ScanLimits,
-    /// What is laid out.
-    pub keep: Keep,
-    /// The buffers for it.
-    pub shelf: &'s mut Shelf,
+    /// Beyond these the message is refused.
+    pub limits: ScanLimits,
+    /// The parts that are laid out as tapes.
+    pub wanted: WantedParts,
+    /// The buffers for those tapes.
+    pub buffers: &'s mut PartBuffers,
 }
 
 impl Scan<'_> {
@@ -70,7 +70,7 @@ impl Scan<'_> {
         &mut self,
         text: &'a str,
         envelope: &mut Envelope,
-    ) -> Result<Kept<'a>, ScanError> {
+    ) -> Result<PartTapes<'a>, ScanError> {
         self.read(text, Scope::Message, envelope)
     }
 
@@ -79,10 +79,10 @@ impl Scan<'_> {
         &mut self,
         text: &'a str,
         envelope: &mut Envelope,
-    ) -> Result<Kept<'a>, ScanError> {
-        let kept = self.read(text, Scope::Result, envelope)?;
+    ) -> Result<PartTapes<'a>, ScanError> {
+        let tapes = self.read(text, Scope::Result, envelope)?;
         envelope.record(Member::Result, envelope.root);
-        Ok(kept)
+        Ok(tapes)
     }
 
     fn read<'a>(
@@ -90,20 +90,20 @@ impl Scan<'_> {
         text: &'a str,
         scope: Scope,
         envelope: &mut Envelope,
-    ) -> Result<Kept<'a>, ScanError> {
-        check_size(text.len(), self.hard.max_bytes.min(MAX_BYTES))?;
+    ) -> Result<PartTapes<'a>, ScanError> {
+        check_size(text.len(), self.limits.max_bytes.min(MAX_BYTES))?;
         envelope.clear();
-        let mut keeper = Keeper::new(text, self.keep, self.shelf);
-        read(text, &self.hard, scope, Some(&mut keeper), envelope)?;
-        Ok(keeper.kept)
+        let mut parts = PartParser::new(text, self.wanted, self.buffers);
+        read(text, &self.limits, scope, Some(&mut parts), envelope)?;
+        Ok(parts.tapes)
     }
 }
 
 fn read<'a>(
     text: &'a str,
-    hard: &ScanLimits,
+    limits: &ScanLimits,
     scope: Scope,
-    keeper: Option<&mut Keeper<'a, '_>>,
+    parts: Option<&mut PartParser<'a, '_>>,
     envelope: &mut Envelope,
 ) -> Result<(), ScanError> {
     let bytes = text.as_bytes();
@@ -112,9 +112,9 @@ fn read<'a>(
     envelope.kind = kind.ok_or_else(|| ParseError::new(start, Reason::Value))?;
     let mut reader = Reader {
         text,
-        skipper: Skipper::new(hard.max_depth),
+        skipper: Skipper::new(limits.max_depth),
         envelope,
-        keeper,
+        parts,
     };
     let (end, depth) = reader.value(start, 0, Some(scope))?;
     let tail = skip_space(bytes, end);
@@ -144,7 +144,7 @@ struct Reader<'a, 'k, 's, 'e> {
     text: &'a str,
     skipper: Skipper,
     envelope: &'e mut Envelope,
-    keeper: Option<&'k mut Keeper<'a, 's>>,
+    parts: Option<&'k mut PartParser<'a, 's>>,
 }
 
 impl<'a> Reader<'a, '_, '_, '_> {
@@ -189,7 +189,7 @@ impl<'a> Reader<'a, '_, '_, '_> {
         loop {
             let (member, behind) = self.member(text, next, scope)?;
             let start = text.offset(colon(text, behind)?);
-            let (end, depth) = match self.kept(start, outer, member)? {
+            let (end, depth) = match self.parse_part(start, outer, member)? {
                 Some(read) => read,
                 None => self.value(start, outer, member.and_then(Member::scope))?,
             };
@@ -213,23 +213,23 @@ impl<'a> Reader<'a, '_, '_, '_> {
     }
 
     /// Lay a value out as a tape, if that is wanted and it is within the limits of it.
-    fn kept(
+    fn parse_part(
         &mut self,
         at: usize,
         outer: u32,
         member: Option<Member>,
     ) -> Result<Option<(usize, u32)>, ScanError> {
-        let (Some(keeper), Some(member)) = (self.keeper.as_deref_mut(), member) else {
+        let (Some(parts), Some(member)) = (self.parts.as_deref_mut(), member) else {
             return Ok(None);
         };
         let most = self.skipper.max_depth().saturating_sub(outer);
-        let Some(kept) = keeper.keep(member, at, most)? else {
+        let Some(part) = parts.parse(member, at, most)? else {
             return Ok(None);
         };
-        if let Some(offset) = kept.surrogate {
+        if let Some(offset) = part.surrogate {
             self.skipper.note(offset as usize, LONE_SURROGATE);
         }
-        Ok(Some((kept.end, kept.depth)))
+        Ok(Some((part.end, part.depth)))
     }
 
     /// Which member a name stands for, and what is behind it.
@@ -244,10 +244,10 @@ impl<'a> Reader<'a, '_, '_, '_> {
         let name = inside.get(..inside.len() - behind.len() - 1);
         let name = name.unwrap_or_default();
         if flags & ESCAPED == 0 {
-            return Ok((Member::named(scope, name), behind));
+            return Ok((Member::from_name(scope, name), behind));
         }
         self.skipper.note(text.offset(rest), flags);
         let name = unescape(std::str::from_utf8(name).unwrap_or_default());
-        Ok((Member::named(scope, name.as_bytes()), behind))
+        Ok((Member::from_name(scope, name.as_bytes()), behind))
     }
 }

@@ -49,6 +49,14 @@ impl Default for Limits {
     }
 }
 
+impl Limits {
+    /// No limits but those of the tape itself, for text that was checked before.
+    pub const LIFTED: Self = Self {
+        max_bytes: usize::MAX,
+        max_depth: u32::MAX,
+    };
+}
+
 /// Buffers that one tape hands to the next, so that a busy worker does not allocate.
 #[derive(Debug, Default)]
 pub struct Scratch {

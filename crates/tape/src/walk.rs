@@ -194,7 +194,7 @@ fn key<'a, S: Sink>(text: Text<'a>, rest: &'a [u8], sink: &mut S) -> Result<&'a 
     let inside = name(text, rest)?;
     let start = text.offset(rest);
     let (length, behind, flags) = match short_string(inside) {
-        Some((length, behind)) if let Some(short) = ShortName::of(inside, length) => {
+        Some((length, behind)) if let Some(short) = ShortName::read(inside, length) => {
             sink.short_key(start, short);
             return colon(text, behind);
         }

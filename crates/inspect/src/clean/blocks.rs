@@ -25,14 +25,8 @@ impl Cleaner<'_> {
 
     /// `messages` of a prompt: each has one block, or several.
     pub(super) fn visit_messages(&mut self, messages: Span) {
-        if messages.kind(self.bytes) != Some(Kind::Array) {
-            self.clean_value(messages, None);
-        }
-        for message in elements(self.bytes, messages) {
-            if message.kind(self.bytes) != Some(Kind::Object) {
-                self.clean_value(message, None);
-            }
-            for (key, value) in members(self.bytes, message) {
+        for message in self.elements_of(messages) {
+            for (key, value) in self.members_of(message, None) {
                 self.clean_string(Carrier::Other, None, key);
                 match key.string(self.bytes).as_deref() {
                     Some("content") => self.visit_content(value),
@@ -44,24 +38,15 @@ impl Cleaner<'_> {
 
     /// `contents` of a resource.
     pub(super) fn visit_resources(&mut self, contents: Span) {
-        if contents.kind(self.bytes) != Some(Kind::Array) {
-            self.clean_value(contents, None);
-        }
-        for (index, resource) in elements(self.bytes, contents).enumerate() {
+        for (index, resource) in self.elements_of(contents).enumerate() {
             self.visit_resource(Some(index), resource);
         }
     }
 
     /// A list of prompts, resources or templates: descriptions and titles are prose.
     pub(super) fn visit_list(&mut self, list: Span) {
-        if list.kind(self.bytes) != Some(Kind::Array) {
-            self.clean_value(list, None);
-        }
-        for entry in elements(self.bytes, list) {
-            if entry.kind(self.bytes) != Some(Kind::Object) {
-                self.clean_value(entry, None);
-            }
-            for (key, value) in members(self.bytes, entry) {
+        for entry in self.elements_of(list) {
+            for (key, value) in self.members_of(entry, None) {
                 self.clean_string(Carrier::Other, None, key);
                 let name = key.string(self.bytes);
                 if self.is_left_alone(name.as_deref(), value) {
@@ -127,10 +112,7 @@ impl Cleaner<'_> {
     }
 
     fn visit_resource(&mut self, index: Option<usize>, resource: Span) {
-        if resource.kind(self.bytes) != Some(Kind::Object) {
-            self.clean_value(resource, index);
-        }
-        for (key, value) in members(self.bytes, resource) {
+        for (key, value) in self.members_of(resource, index) {
             self.clean_string(Carrier::Other, index, key);
             let is_string = value.kind(self.bytes) == Some(Kind::String);
             match key.string(self.bytes).as_deref() {

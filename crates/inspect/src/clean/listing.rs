@@ -57,7 +57,7 @@ impl Listing {
     /// assert_eq!(listing.findings()[0].rule, "invisible.tag");
     /// ```
     pub fn tool(raw: impl Into<Bytes>, sanitisation: &Sanitisation) -> Self {
-        Self::clean_captured(raw.into(), sanitisation, Carrier::Tool)
+        Self::clean(raw.into(), sanitisation, Carrier::Tool, Scope::Captured)
     }
 
     /// Admits a tool whose declaration is too deep to be shown, with what is shown in its place.
@@ -72,7 +72,8 @@ impl Listing {
 
     /// Admits a server's instructions, a JSON string.
     pub fn instructions(raw: impl Into<Bytes>, sanitisation: &Sanitisation) -> Self {
-        Self::clean_captured(raw.into(), sanitisation, Carrier::Instructions)
+        let carrier = Carrier::Instructions;
+        Self::clean(raw.into(), sanitisation, carrier, Scope::Captured)
     }
 
     /// Admits what is shown to a model as the text of a block, a JSON value about a tool: nothing in it is for software,
@@ -87,8 +88,7 @@ impl Listing {
     /// assert!(!text.contains("<|") && !text.contains("|>"), "{text}");
     /// ```
     pub fn text_block(raw: impl Into<Bytes>, sanitisation: &Sanitisation) -> Self {
-        let mut listing =
-            Self::clean_with_scope(raw.into(), sanitisation, Carrier::Tool, Scope::Everything);
+        let mut listing = Self::clean(raw.into(), sanitisation, Carrier::Tool, Scope::Everything);
         let text = String::from_utf8_lossy(&listing.bytes);
         let cleaned = sanitisation
             .sanitiser()
@@ -101,16 +101,7 @@ impl Listing {
         listing
     }
 
-    fn clean_captured(raw: Bytes, sanitisation: &Sanitisation, carrier: Carrier) -> Self {
-        Self::clean_with_scope(raw, sanitisation, carrier, Scope::Captured)
-    }
-
-    fn clean_with_scope(
-        raw: Bytes,
-        sanitisation: &Sanitisation,
-        carrier: Carrier,
-        scope: Scope,
-    ) -> Self {
+    fn clean(raw: Bytes, sanitisation: &Sanitisation, carrier: Carrier, scope: Scope) -> Self {
         let Some(sanitiser) = sanitisation.sanitiser() else {
             return Self::admit(raw);
         };
@@ -119,11 +110,7 @@ impl Listing {
             return Self::admit(raw);
         }
         // The caller has checked how deep it is.
-        let limits = Limits {
-            max_bytes: usize::MAX,
-            max_depth: u32::MAX,
-        };
-        let Ok(tape) = Tape::parse(&raw, &limits) else {
+        let Ok(tape) = Tape::parse(&raw, &Limits::LIFTED) else {
             // Not expected: what cannot be looked at is not shown.
             return Self::admit(&b"null"[..]);
         };
@@ -134,13 +121,8 @@ impl Listing {
                 continue;
             }
             let before = tape.string(node);
-            let at = tape.node(node);
-            let string = Span::new(at.start(), at.end());
-            let place = TextLocation {
-                carrier,
-                block: None,
-                string,
-            };
+            let string = tape.node(node).span();
+            let place = TextLocation::new(carrier, None, string);
             if let Some(new) = rewrite_string(sanitiser, (place, role), &before, &mut text_findings)
             {
                 splice(&mut edits, string, &before, &new);

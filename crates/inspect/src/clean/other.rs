@@ -31,11 +31,7 @@ impl Cleaner<'_> {
                 continue;
             }
             let text = string.string(self.bytes).unwrap_or_default();
-            let place = TextLocation {
-                carrier: Carrier::Other,
-                block,
-                string,
-            };
+            let place = TextLocation::new(Carrier::Other, block, string);
             let findings = self.sanitiser.scan(&text);
             self.text_findings.add_reported(place, &text, &findings);
         }
@@ -59,11 +55,7 @@ impl Cleaner<'_> {
         }
         let text = string.string(self.bytes).unwrap_or_default();
         let cleaned = self.sanitiser.clean(&text);
-        let place = TextLocation {
-            carrier,
-            block,
-            string,
-        };
+        let place = TextLocation::new(carrier, block, string);
         if !self.text_findings.add_cleaned(place, &text, &cleaned) {
             return;
         }
@@ -73,9 +65,7 @@ impl Cleaner<'_> {
             cleaned.text.into_owned()
         };
         self.ready.push(Passage {
-            carrier,
-            block,
-            string,
+            place,
             text: Some(new),
             can_be_wrapped: false,
         });

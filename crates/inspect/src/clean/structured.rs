@@ -68,17 +68,9 @@ impl Cleaner<'_> {
             } else {
                 Carrier::Structured
             };
-            let place = TextLocation {
-                carrier,
-                block: None,
-                string,
-            };
-            let fate = Fate::new(
-                carrier,
-                self.sanitiser.settings().structured,
-                mode,
-                &cleaned,
-            );
+            let place = TextLocation::new(carrier, None, string);
+            let setting = self.sanitiser.settings().structured;
+            let fate = Fate::new(carrier, setting, mode, &cleaned);
             self.structured_has_hits |=
                 self.text_findings
                     .add_with_outcome(place, &text, &cleaned, |action| fate.outcome(action));

@@ -7,6 +7,7 @@ use countersign_sanitise as sanitise;
 use countersign_sanitise::Cleaned;
 use countersign_tape::{Limits, Span, Tape};
 
+use crate::json::strings::pointer_at;
 use crate::text::pointer_for_record;
 use crate::verdict::explained::{ExplainedFinding, MAX_FINDINGS};
 use crate::verdict::hit::{Action, Carrier, Hit};
@@ -21,6 +22,16 @@ pub(crate) struct TextLocation {
     pub(crate) carrier: Carrier,
     pub(crate) block: Option<usize>,
     pub(crate) string: Span,
+}
+
+impl TextLocation {
+    pub(crate) fn new(carrier: Carrier, block: Option<usize>, string: Span) -> Self {
+        Self {
+            carrier,
+            block,
+            string,
+        }
+    }
 }
 
 /// Hits of one result.
@@ -105,14 +116,9 @@ impl TextFindings {
         let mut any = false;
         for finding in &cleaned.findings {
             let action = Action::from(finding.action);
-            any |= action != Action::Reported;
-            self.add(
-                place,
-                text,
-                finding,
-                weigh(action),
-                action != Action::Reported,
-            );
+            let acted = action != Action::Reported;
+            any |= acted;
+            self.add(place, text, finding, weigh(action), acted);
         }
         if cleaned.blocked && !any {
             self.add_unstable(place);
@@ -123,17 +129,7 @@ impl TextFindings {
 
     /// A text that changes however often it is cleaned.
     fn add_unstable(&mut self, place: TextLocation) {
-        let hit = Hit {
-            carrier: place.carrier,
-            block: place.block,
-            class: Cow::Borrowed(""),
-            family: None,
-            count: 1,
-            offsets: Vec::new(),
-            tokens_not_listed: 0,
-            action: Action::Blocked,
-            blocked_in_strict: false,
-        };
+        let hit = Hit::blocked(place.carrier, place.block);
         let finding = Finding::new(Stage::Sanitise, "token.generic", Severity::Violation);
         let finding = finding.detail("the text does not settle").hit(hit);
         self.keep(Entry {
@@ -159,12 +155,8 @@ impl TextFindings {
     /// Structured content cannot leave in a clean form, so it does not leave.
     pub(super) fn refuse_structured(&mut self) {
         for entry in &mut self.entries {
-            if entry.acted
-                && matches!(
-                    entry.place.carrier,
-                    Carrier::Structured | Carrier::StructuredKey
-                )
-            {
+            let carrier = entry.place.carrier;
+            if entry.acted && matches!(carrier, Carrier::Structured | Carrier::StructuredKey) {
                 let finding = entry.found.finding.clone();
                 let finding = finding.detail("the value cannot be cleaned");
                 entry.found = with_action(finding, Action::Blocked);
@@ -228,18 +220,16 @@ impl TextFindings {
         self.entries.sort_by_key(|entry| entry.place.string);
         let pointers = Pointers::new(text, value, prefix);
         for entry in &mut self.entries {
-            let pointer = pointers.of(entry.place.string);
+            let pointer = pointers.find(entry.place.string);
             entry.found.finding.instance_pointer = Some(pointer);
         }
         if self.left_out > 0
             && let Some(last) = self.entries.last_mut()
         {
             let detail = last.found.finding.detail.take().unwrap_or_default();
-            let more = format!(
-                "{detail}; {} more kinds of hits are not listed",
-                self.left_out
-            );
-            last.found.finding.detail = Some(more);
+            let more = self.left_out;
+            let detail = format!("{detail}; {more} more kinds of hits are not listed");
+            last.found.finding.detail = Some(detail);
             if let Some(hit) = &mut last.found.finding.hit {
                 hit.tokens_not_listed = self.tokens_left_out;
             }
@@ -262,31 +252,21 @@ struct Pointers<'a> {
 impl<'a> Pointers<'a> {
     fn new(text: &'a str, value: Span, prefix: &'static str) -> Self {
         // The message was scanned before, so its size and depth are within what we handle.
-        let limits = Limits {
-            max_bytes: usize::MAX,
-            max_depth: u32::MAX,
-        };
-        let start = value.start;
-        let value = text.get(value.range()).unwrap_or_default();
+        let tape = Tape::parse(value.bytes(text.as_bytes()), &Limits::LIFTED);
         Self {
-            tape: Tape::parse(value.as_bytes(), &limits).ok(),
-            start,
+            tape: tape.ok(),
+            start: value.start,
             prefix,
         }
     }
 
-    fn of(&self, string: Span) -> String {
-        let node = self.tape.as_ref().and_then(|tape| {
+    fn find(&self, string: Span) -> String {
+        let pointer = self.tape.as_ref().and_then(|tape| {
             let offset = string.start.checked_sub(self.start)?;
-            let by_start = |node: &countersign_tape::Node| node.start();
-            let index = tape.nodes().binary_search_by_key(&offset, by_start).ok()?;
-            Some(tape.pointer(u32::try_from(index).ok()?))
+            pointer_at(tape, offset)
         });
-        format!(
-            "{}{}",
-            self.prefix,
-            pointer_for_record(&node.unwrap_or_default())
-        )
+        let pointer = pointer_for_record(&pointer.unwrap_or_default());
+        format!("{}{pointer}", self.prefix)
     }
 }
 

@@ -40,7 +40,7 @@ impl Twins<'_> {
 
     fn has(&self, passage: &Passage, text: &str) -> bool {
         let value = self.value.as_ref();
-        passage.carrier == Carrier::Text
+        passage.place.carrier == Carrier::Text
             && value.is_some_and(|value| repeats(text, value, &self.limits))
     }
 }
@@ -68,28 +68,22 @@ impl<'a> Cleaner<'a> {
     /// The text of a passage; of a twin, with the strings cleaned that are cleaned in the value. As text alone it would
     /// keep what its JSON spells with escapes.
     pub(super) fn passage_text(&self, passage: &Passage, twins: &Twins<'_>) -> PassageText<'a> {
-        let text = passage.string.string(self.bytes).unwrap_or_default();
+        let text = passage.place.string.string(self.bytes).unwrap_or_default();
         let cleaned = (twins.cleaned && twins.has(passage, &text))
             .then(|| self.clean_twin(&text))
             .flatten();
-        match cleaned {
-            Some(cleaned) => PassageText {
-                text: Cow::Owned(cleaned),
-                is_new: true,
-            },
-            None => PassageText {
-                text,
-                is_new: false,
-            },
+        PassageText {
+            is_new: cleaned.is_some(),
+            text: cleaned.map_or(text, Cow::Owned),
         }
     }
 
     /// Reports what was in a twin as it was received.
     pub(super) fn report_received_text(&mut self, passage: &Passage) {
-        let text = passage.string.string(self.bytes).unwrap_or_default();
+        let text = passage.place.string.string(self.bytes).unwrap_or_default();
         let cleaned = self.sanitiser.clean(&text);
         self.text_findings
-            .add_cleaned(passage.location(), &text, &cleaned);
+            .add_cleaned(passage.place, &text, &cleaned);
     }
 
     /// A twin without what is cleaned in the strings of the value; nothing if there is nothing.

@@ -2,6 +2,11 @@
 //! an unknown or repeated key an error that names the allowed ones. Merging never looks at what
 //! a key means.
 
+use std::fmt;
+use std::marker::PhantomData;
+
+use serde::de::{Deserializer, MapAccess, Visitor};
+
 /// Declares a raw block (every key an `Option`) and the resolved type beside it.
 macro_rules! block {
     (
@@ -58,56 +63,74 @@ macro_rules! block {
             }
         }
 
+        impl $crate::config::block::Block for $raw {
+            fn read_key<'de, A: serde::de::MapAccess<'de>>(
+                &mut self,
+                key: &str,
+                map: &mut A,
+            ) -> Result<(), A::Error> {
+                use serde::de::Error;
+                match key {
+                    $(stringify!($key) => {
+                        if self.$key.is_some() {
+                            return Err(A::Error::duplicate_field(stringify!($key)));
+                        }
+                        let value: $type = map.next_value().map_err(|error| {
+                            A::Error::custom(format_args!("{key}: {error}"))
+                        })?;
+                        $(
+                            $check(value)
+                                .map_err(|why| A::Error::custom(format_args!("{key}: {why}")))?;
+                        )?
+                        self.$key = Some(value);
+                        Ok(())
+                    })+
+                    _ => Err(A::Error::custom($crate::UnknownWord::new("key", key, Self::KEYS))),
+                }
+            }
+        }
+
         impl<'de> serde::Deserialize<'de> for $raw {
             fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-                struct Keys;
-
-                impl<'de> serde::de::Visitor<'de> for Keys {
-                    type Value = $raw;
-
-                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                        f.write_str("an object")
-                    }
-
-                    fn visit_map<A: serde::de::MapAccess<'de>>(
-                        self,
-                        mut map: A,
-                    ) -> Result<$raw, A::Error> {
-                        use serde::de::Error;
-                        let mut raw = $raw::default();
-                        while let Some(key) = map.next_key::<String>()? {
-                            match key.as_str() {
-                                $(stringify!($key) => {
-                                    if raw.$key.is_some() {
-                                        return Err(A::Error::duplicate_field(stringify!($key)));
-                                    }
-                                    let value: $type = map.next_value().map_err(|error| {
-                                        A::Error::custom(format_args!("{key}: {error}"))
-                                    })?;
-                                    $(
-                                        $check(value).map_err(|why| {
-                                            A::Error::custom(format_args!("{key}: {why}"))
-                                        })?;
-                                    )?
-                                    raw.$key = Some(value);
-                                })+
-                                _ => {
-                                    return Err(A::Error::custom(
-                                        $crate::UnknownWord::new("key", &key, $raw::KEYS),
-                                    ));
-                                }
-                            }
-                        }
-                        Ok(raw)
-                    }
-                }
-
-                from.deserialize_map(Keys)
+                $crate::config::block::deserialize_block(from)
             }
         }
     };
 }
 pub(super) use block;
+
+/// A raw block.
+pub(super) trait Block: Default {
+    /// Reads the value of a key. An unknown or repeated key is an error.
+    fn read_key<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error>;
+}
+
+/// Reads a raw block from an object, key by key.
+pub(super) fn deserialize_block<'de, B, D>(from: D) -> Result<B, D::Error>
+where
+    B: Block,
+    D: Deserializer<'de>,
+{
+    from.deserialize_map(Keys(PhantomData))
+}
+
+struct Keys<B>(PhantomData<B>);
+
+impl<'de, B: Block> Visitor<'de> for Keys<B> {
+    type Value = B;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<B, A::Error> {
+        let mut block = B::default();
+        while let Some(key) = map.next_key::<String>()? {
+            block.read_key(&key, &mut map)?;
+        }
+        Ok(block)
+    }
+}
 
 /// Refuses a limit of zero, which would block every result.
 pub(super) fn positive<N: Into<u64>>(value: N) -> Result<(), &'static str> {

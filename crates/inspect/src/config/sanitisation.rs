@@ -3,10 +3,8 @@
 //! an unknown key or word is an error that names what is allowed, and so is an unknown family or a marker that cannot be
 //! used, once the block is compiled.
 
-use std::fmt;
-
 use countersign_sanitise::{Sanitiser, Settings};
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 pub use countersign_sanitise::{
@@ -14,6 +12,7 @@ pub use countersign_sanitise::{
     Wrap,
 };
 
+use super::block::{Block, deserialize_block};
 use crate::word_enum::UnknownWord;
 
 /// Declares the raw block and everything that goes key by key.
@@ -43,7 +42,10 @@ macro_rules! keys {
                 }
             }
 
-            fn read<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
+        }
+
+        impl Block for RawOutputSanitisation {
+            fn read_key<'de, A: MapAccess<'de>>(&mut self, key: &str, map: &mut A) -> Result<(), A::Error> {
                 let failed = |error: A::Error| A::Error::custom(format_args!("{key}: {error}"));
                 match key {
                     $(stringify!($word) => {
@@ -114,62 +116,28 @@ fn once<T, E: serde::de::Error>(key: &str, slot: &mut Option<T>, value: T) -> Re
     Ok(())
 }
 
-fn known_families(families: &[String]) -> Result<(), String> {
-    let settings = Settings {
-        families: families.to_vec(),
-        ..Settings::default()
-    };
-    compiles(settings)
-}
-
-fn usable_tokens(tokens: &[String]) -> Result<(), String> {
-    let settings = Settings {
-        extra_tokens: tokens.to_vec(),
-        ..Settings::default()
-    };
-    compiles(settings)
-}
-
-fn compiles(settings: Settings) -> Result<(), String> {
-    let failed = |error: countersign_sanitise::Error| error.to_string();
-    Sanitiser::new(settings).map(drop).map_err(failed)
-}
-
 impl RawOutputSanitisation {
     /// What is wrong with the lists of this block, before anything is compiled with them: `(key, why)`.
     pub fn problem(&self) -> Option<(&'static str, String)> {
-        let families = self.families.as_deref().map_or(Ok(()), known_families);
-        let tokens = self.extra_tokens.as_deref().map_or(Ok(()), usable_tokens);
-        let of = |key: &'static str| move |why: String| (key, why);
-        let (families, tokens) = (
-            families.map_err(of("families")),
-            tokens.map_err(of("extra_tokens")),
-        );
-        families.and(tokens).err()
+        let families = self.families.clone().map(|families| Settings {
+            families,
+            ..Settings::default()
+        });
+        let tokens = self.extra_tokens.clone().map(|extra_tokens| Settings {
+            extra_tokens,
+            ..Settings::default()
+        });
+        let mut lists = [("families", families), ("extra_tokens", tokens)].into_iter();
+        lists.find_map(|(key, settings)| {
+            let error = Sanitiser::new(settings?).err()?;
+            Some((key, error.to_string()))
+        })
     }
 }
 
 impl<'de> Deserialize<'de> for RawOutputSanitisation {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Keys;
-
-        impl<'de> Visitor<'de> for Keys {
-            type Value = RawOutputSanitisation;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut raw = RawOutputSanitisation::default();
-                while let Some(key) = map.next_key::<String>()? {
-                    raw.read(&key, &mut map)?;
-                }
-                Ok(raw)
-            }
-        }
-
-        from.deserialize_map(Keys)
+        deserialize_block(from)
     }
 }
 

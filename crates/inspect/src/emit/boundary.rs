@@ -12,7 +12,7 @@ use crate::emit::randomness::Randomness;
 use crate::json::splice::splice;
 use crate::policy::sanitisation::Sanitisation;
 use crate::verdict::explained::ExplainedFinding;
-use crate::verdict::hit::{Action, Carrier};
+use crate::verdict::hit::{Action, Carrier, Hit};
 use crate::verdict::{Finding, Severity, Stage};
 
 /// Nonces tried before a text counts as one that guesses them.
@@ -50,7 +50,7 @@ pub(crate) fn wrap_texts(
     };
     let writer = BoundaryWriter::new(sanitiser, cleaning, randomness);
     for passage in &cleaning.passages {
-        let original = passage.string.string(bytes).unwrap_or_default();
+        let original = passage.place.string.string(bytes).unwrap_or_default();
         match writer.passage(passage, &original, &mut wrapped.found) {
             Ok(change) => wrapped.changes.0.extend(change),
             Err(refused) => {
@@ -104,11 +104,7 @@ pub(crate) fn wrap_moved_value(
 
 /// What was done about a value on its way into a text block, beside what was done about its strings.
 fn moved_value_findings(cleaned: &Cleaned<'_>) -> Vec<ExplainedFinding> {
-    let place = TextLocation {
-        carrier: Carrier::Structured,
-        block: None,
-        string: Span::new(0, 0),
-    };
+    let place = TextLocation::new(Carrier::Structured, None, Span::new(0, 0));
     let mut all: Vec<ExplainedFinding> = acted_findings(cleaned)
         .map(|hit| {
             let action = if cleaned.blocked {
@@ -122,9 +118,8 @@ fn moved_value_findings(cleaned: &Cleaned<'_>) -> Vec<ExplainedFinding> {
         })
         .collect();
     if cleaned.blocked && all.is_empty() {
-        all.push(*boundary_failure(
-            "the value cannot be said in a text block",
-        ));
+        let why = "the value cannot be said in a text block";
+        all.push(*boundary_failure(why));
     }
     all
 }
@@ -182,12 +177,12 @@ impl<'a> BoundaryWriter<'a> {
         findings: &mut Vec<ExplainedFinding>,
     ) -> Result<Option<Change>, Box<ExplainedFinding>> {
         let text = passage.text.as_deref().unwrap_or(original);
-        let changed = |text: &str| Change::Text(passage.string, text.to_owned());
+        let changed = |text: &str| Change::Text(passage.place.string, text.to_owned());
         if !passage.can_be_wrapped {
             return Ok(Some(changed(text)));
         }
         let (short, cut) = self.sanitiser.truncate(text);
-        findings.extend(cut.map(|cut| text_finding(passage.location(), &cut, Action::Truncated)));
+        findings.extend(cut.map(|cut| text_finding(passage.place, &cut, Action::Truncated)));
         let Some(wrapped) = self.wrapped(&short)? else {
             return Ok((short != original).then(|| changed(&short)));
         };
@@ -198,7 +193,7 @@ impl<'a> BoundaryWriter<'a> {
             .and_then(|(head, rest)| Some((head, rest.strip_prefix(original)?)));
         Ok(Some(match around {
             Some((head, tail)) => {
-                Change::Around(passage.string, format!("{head}\n"), tail.to_owned())
+                Change::Around(passage.place.string, format!("{head}\n"), tail.to_owned())
             }
             None => changed(&wrapped),
         }))
@@ -210,18 +205,15 @@ impl<'a> BoundaryWriter<'a> {
             return Ok(None);
         }
         for attempt in 0..ATTEMPTS {
-            let Some(nonce) = self.nonce(text, attempt) else {
-                return Err(boundary_failure(
-                    "there is no randomness to make a boundary of",
-                ));
-            };
+            let nonce = self.nonce(text, attempt);
+            let why = "there is no randomness to make a boundary of";
+            let nonce = nonce.ok_or_else(|| boundary_failure(why))?;
             if let Ok(wrapped) = self.sanitiser.wrap(text, &self.from, nonce) {
                 return Ok(Some(wrapped));
             }
         }
-        Err(boundary_failure(
-            "the text holds every nonce that was tried",
-        ))
+        let why = "the text holds every nonce that was tried";
+        Err(boundary_failure(why))
     }
 
     fn nonce(&self, text: &str, attempt: u8) -> Option<Nonce> {
@@ -237,17 +229,7 @@ impl<'a> BoundaryWriter<'a> {
 
 /// A text that cannot be put between boundaries does not leave.
 fn boundary_failure(why: &str) -> Box<ExplainedFinding> {
-    let hit = crate::verdict::hit::Hit {
-        carrier: Carrier::Text,
-        block: None,
-        class: Cow::Borrowed(""),
-        family: None,
-        count: 1,
-        offsets: Vec::new(),
-        tokens_not_listed: 0,
-        action: Action::Blocked,
-        blocked_in_strict: false,
-    };
+    let hit = Hit::blocked(Carrier::Text, None);
     let finding = Finding::new(Stage::Sanitise, "boundary_forgery", Severity::Violation);
     Box::new(ExplainedFinding::plain(finding.detail(why).hit(hit)))
 }

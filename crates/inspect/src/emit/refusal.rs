@@ -96,15 +96,9 @@ impl Refusal {
         Self::Busy,
         Self::Disabled,
         Self::UnknownTool,
-        Self::WrongRouter {
-            instead: Router::Read,
-        },
-        Self::WrongRouter {
-            instead: Router::Write,
-        },
-        Self::WrongRouter {
-            instead: Router::Destructive,
-        },
+        Self::wrong_router(Router::Read),
+        Self::wrong_router(Router::Write),
+        Self::wrong_router(Router::Destructive),
         Self::BadArguments,
         Self::Cancelled,
         Self::Unrecorded,
@@ -113,6 +107,10 @@ impl Refusal {
         Self::Unsupported,
         Self::Internal,
     ];
+
+    const fn wrong_router(instead: Router) -> Self {
+        Self::WrongRouter { instead }
+    }
 
     /// The refusal whose text this is, with a placeholder for the number that may stand in it and with or without the
     /// name that it is about.
@@ -169,6 +167,14 @@ impl Refusal {
     pub const fn is_retryable(self) -> bool {
         matches!(self, Self::Unreachable | Self::QueueFull)
     }
+
+    /// Whether the upstream may have carried the call out although there is no result.
+    const fn may_have_run(self) -> bool {
+        matches!(
+            self,
+            Self::TimedOut { .. } | Self::Lost | Self::Busy | Self::Unrecorded | Self::ShuttingDown
+        )
+    }
 }
 
 /// What is said of a call that the upstream may have carried out although there is no result: an agent that repeats it
@@ -177,54 +183,37 @@ const MAY_HAVE_RUN: &str = "the call may have run, so check before you repeat it
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = match self {
-            Self::TimedOut { after_ms } => {
-                return write!(
-                    f,
-                    "the tool's server did not answer within {after_ms} ms; {MAY_HAVE_RUN}"
-                );
-            }
-            Self::TooLarge { limit } => {
-                return write!(f, "the tool's answer is larger than {limit} bytes");
-            }
-            Self::WrongRouter { instead } => {
-                return write!(f, "this tool must be called with {}", instead.as_str());
-            }
-            Self::Lost => {
-                return write!(
-                    f,
-                    "the tool's server went away before it answered; {MAY_HAVE_RUN}"
-                );
-            }
+        f.write_str(match self {
+            Self::TimedOut { .. } => "the tool's server did not answer within ",
+            Self::Lost => "the tool's server went away before it answered",
             Self::Unreachable => "the tool's server cannot be reached",
             Self::Malformed => "the tool's server sent an answer that is not valid MCP",
+            Self::TooLarge { .. } => "the tool's answer is larger than ",
             Self::QueueFull => "too many calls are waiting for this tool's server; try again later",
-            Self::Busy => {
-                return write!(
-                    f,
-                    "the gateway had no memory left for the tool's answer; {MAY_HAVE_RUN}"
-                );
-            }
+            Self::Busy => "the gateway had no memory left for the tool's answer",
             Self::Disabled => "this tool's server is disabled",
             Self::UnknownTool => "there is no such tool",
+            Self::WrongRouter { .. } => "this tool must be called with ",
             Self::BadArguments => "the arguments of this call cannot be used",
             Self::Cancelled => "the call was cancelled",
-            Self::Unrecorded => {
-                return write!(
-                    f,
-                    "the result was withheld because it could not be recorded; {MAY_HAVE_RUN}"
-                );
-            }
-            Self::ShuttingDown => {
-                return write!(f, "the gateway is shutting down; {MAY_HAVE_RUN}");
-            }
+            Self::Unrecorded => "the result was withheld because it could not be recorded",
+            Self::ShuttingDown => "the gateway is shutting down",
             Self::Expired => "this call has expired; start it again",
             Self::Unsupported => {
                 "the tool's server asked for something this client does not support"
             }
             Self::Internal => "the call failed inside the gateway",
-        };
-        f.write_str(text)
+        })?;
+        match self {
+            Self::TimedOut { after_ms } => write!(f, "{after_ms} ms")?,
+            Self::TooLarge { limit } => write!(f, "{limit} bytes")?,
+            Self::WrongRouter { instead } => f.write_str(instead.as_str())?,
+            _ => {}
+        }
+        if self.may_have_run() {
+            write!(f, "; {MAY_HAVE_RUN}")?;
+        }
+        Ok(())
     }
 }
 

@@ -37,6 +37,9 @@ pub(crate) fn equal(left: &Tape<'_>, right: &Tape<'_>) -> bool {
     true
 }
 
+/// A member of an object: its key and its value.
+type Member = (u32, u32);
+
 /// Pairs the members of two objects by name; false if a name has no partner.
 fn pair_members(
     (left, a): (&Tape<'_>, u32),
@@ -45,35 +48,30 @@ fn pair_members(
 ) -> bool {
     let start = pending.len();
     // Twins are usually written by the same serialiser, in the same order.
-    for ((key, value), (other_key, other_value)) in left.members(a).zip(right.members(b)) {
-        if by_name(left, key, right, other_key) != Ordering::Equal {
-            pending.truncate(start);
-            return pair_sorted((left, a), (right, b), pending);
-        }
-        pending.push((value, other_value));
+    let as_written = left.members(a).zip(right.members(b));
+    if pair_in_order(left, right, as_written, pending) {
+        return true;
     }
-    true
+    pending.truncate(start);
+    let sorted = |tape: &Tape<'_>, object| {
+        let mut members: Vec<Member> = tape.members(object).collect();
+        members.sort_unstable_by(|(one, _), (two, _)| by_name(tape, *one, tape, *two));
+        members.into_iter()
+    };
+    let by_name = sorted(left, a).zip(sorted(right, b));
+    pair_in_order(left, right, by_name, pending)
 }
 
-fn pair_sorted(
-    (left, a): (&Tape<'_>, u32),
-    (right, b): (&Tape<'_>, u32),
+fn pair_in_order(
+    left: &Tape<'_>,
+    right: &Tape<'_>,
+    mut members: impl Iterator<Item = (Member, Member)>,
     pending: &mut Vec<(u32, u32)>,
 ) -> bool {
-    let sorted = |tape: &Tape<'_>, object| {
-        let mut members: Vec<(u32, u32)> = tape.members(object).collect();
-        members.sort_unstable_by(|(one, _), (two, _)| by_name(tape, *one, tape, *two));
-        members
-    };
-    for ((key, value), (other_key, other_value)) in
-        sorted(left, a).into_iter().zip(sorted(right, b))
-    {
-        if by_name(left, key, right, other_key) != Ordering::Equal {
-            return false;
-        }
+    members.all(|((key, value), (other_key, other_value))| {
         pending.push((value, other_value));
-    }
-    true
+        by_name(left, key, right, other_key) == Ordering::Equal
+    })
 }
 
 /// Orders keys by fingerprint and then by name, so that a comparison rarely reads the text.

@@ -3,18 +3,18 @@
 
 use std::cell::{Cell, RefCell};
 
-use countersign_tape::{Limits, ParseError, Scratch, Shelf, Tape};
+use countersign_tape::{Limits, ParseError, PartBuffers, Scratch, Tape};
 
 thread_local! {
-    static SHELF: Cell<Option<Box<Shelf>>> = const { Cell::new(None) };
+    static PART_BUFFERS: Cell<Option<Box<PartBuffers>>> = const { Cell::new(None) };
     static SCRATCH: RefCell<Scratch> = RefCell::default();
 }
 
-/// Lends this thread's buffers for what a scan lays out.
-pub(crate) fn with_shelf<T>(work: impl FnOnce(&mut Shelf) -> T) -> T {
-    let mut shelf = SHELF.take().unwrap_or_default();
-    let done = work(&mut shelf);
-    SHELF.set(Some(shelf));
+/// Lends this thread's buffers for the tapes that a scan makes.
+pub(crate) fn with_part_buffers<T>(work: impl FnOnce(&mut PartBuffers) -> T) -> T {
+    let mut buffers = PART_BUFFERS.take().unwrap_or_default();
+    let done = work(&mut buffers);
+    PART_BUFFERS.set(Some(buffers));
     done
 }
 

@@ -1,7 +1,7 @@
 //! The strings of a checked JSON text, keys included, without a tape: found by their quotes alone. Serves the stages
 //! that look at every string and seldom find anything.
 
-use countersign_tape::Span;
+use countersign_tape::{Node, Span, Tape};
 
 /// Every string of the value at `span`, with its quotes, in order.
 pub(crate) fn strings(bytes: &[u8], span: Span) -> Strings<'_> {
@@ -42,6 +42,13 @@ pub(crate) fn inside(text: &str, string: Span) -> &str {
     let range = string.range();
     text.get(range.start + 1..range.end.saturating_sub(1))
         .unwrap_or_default()
+}
+
+/// The RFC 6901 pointer of the value or name that begins at this offset of a tape's text.
+pub(crate) fn pointer_at(tape: &Tape<'_>, offset: u32) -> Option<String> {
+    let by_start = |node: &Node| node.start();
+    let index = tape.nodes().binary_search_by_key(&offset, by_start).ok()?;
+    Some(tape.pointer(u32::try_from(index).ok()?))
 }
 
 /// Whether a string is a member's name: a colon follows.

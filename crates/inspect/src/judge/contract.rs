@@ -10,9 +10,9 @@ mod free_text;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
-use countersign_tape::{Kind, Limits, Span, members};
+use countersign_tape::{Kind, Span, members};
 
-pub(crate) use check::{Conformance, check, check_cleaned};
+pub(crate) use check::{Conformance, apply_schema, check, check_cleaned};
 pub use declared::{DeclaredSchema, Side};
 pub use diagnostic::Diagnostic;
 
@@ -145,14 +145,9 @@ impl Declaration {
     /// such, with a diagnostic.
     pub fn capture(self, config: &OutputValidation) -> Contract {
         let compile = |schema, side| DeclaredSchema::new(schema, side, &self.documents, config);
-        let output = self
-            .output
-            .clone()
-            .map(|schema| compile(schema, Side::Output));
-        let input = self
-            .input
-            .clone()
-            .map(|schema| compile(schema, Side::Input));
+        let (output, input) = (self.output.clone(), self.input.clone());
+        let output = output.map(|schema| compile(schema, Side::Output));
+        let input = input.map(|schema| compile(schema, Side::Input));
         let diagnostics = [&output, &input]
             .into_iter()
             .flatten()
@@ -212,11 +207,8 @@ impl Contract {
     /// Whether a conforming result may carry free text: true unless the schema proves the
     /// opposite or the operator said so.
     pub fn has_free_text(&self) -> bool {
-        let derived = || {
-            self.output
-                .as_ref()
-                .is_none_or(DeclaredSchema::has_free_text)
-        };
+        let output = self.output.as_ref();
+        let derived = || output.is_none_or(DeclaredSchema::has_free_text);
         self.declaration.free_text.unwrap_or_else(derived)
     }
 
@@ -231,18 +223,6 @@ impl Contract {
             return &[];
         }
         &self.diagnostics
-    }
-
-    /// The same declaration compiled with another configuration. Diagnostics that were taken before
-    /// are not given again.
-    #[must_use]
-    pub fn recapture(&self, config: &OutputValidation) -> Self {
-        let contract = self.declaration.clone().capture(config);
-        contract.diagnostics_taken.store(
-            self.diagnostics_taken.load(Ordering::Relaxed),
-            Ordering::Relaxed,
-        );
-        contract
     }
 
     /// Whether a client should see the declared `outputSchema`. A schema that cannot be enforced is
@@ -274,15 +254,6 @@ pub struct SchemaVersion {
     pub digest: Digest,
     /// The version of the tool list it is from.
     pub generation: u64,
-}
-
-/// Limits for parsing a schema's own text when looking at it beside the compiler, which has
-/// already refused anything larger.
-pub(crate) fn schema_text_limits() -> Limits {
-    Limits {
-        max_bytes: usize::MAX,
-        max_depth: 1000,
-    }
 }
 
 #[cfg(test)]

@@ -44,55 +44,27 @@ enum Act {
     Envelope,
 }
 
-/// One row: a stage, a rule (or every rule of the stage), and an act per mode.
-#[derive(Debug)]
-struct Row {
-    stage: Stage,
-    rule: &'static str,
-    off: Act,
-    warn: Act,
-    strict: Act,
-}
-
-const fn row(stage: Stage, rule: &'static str, acts: [Act; 3]) -> Row {
-    let [off, warn, strict] = acts;
-    Row {
-        stage,
-        rule,
-        off,
-        warn,
-        strict,
-    }
-}
+/// One row: a stage, a rule (or every rule of the stage), and what to do in `off`, `warn` and `strict`.
+type Row = (Stage, &'static str, [Act; 3]);
 
 /// The first row that matches decides. A rule of `""` matches every rule of its stage, so each
 /// stage's last row has one. The sanitiser and the classifiers have switches of their own; the
 /// validation mode does not silence them.
 static TABLE: [Row; 10] = {
     use Act::{Block, Classifier, Envelope, Forward, Missing, Record, Sanitiser, Uncompilable};
+    use Stage::{Classify, Contract, Guard, Input, Sanitise, Shape, Transport};
+    let uncompilable = [Forward, Forward, Uncompilable];
     [
-        row(
-            Stage::Transport,
-            "transport.foreign_member",
-            [Envelope, Envelope, Envelope],
-        ),
-        row(Stage::Transport, "", [Block, Block, Block]),
-        row(Stage::Shape, "", [Forward, Record, Block]),
-        row(Stage::Guard, "", [Forward, Record, Block]),
-        row(
-            Stage::Contract,
-            "contract.missing",
-            [Forward, Forward, Missing],
-        ),
-        row(
-            Stage::Contract,
-            "contract.uncompilable",
-            [Forward, Forward, Uncompilable],
-        ),
-        row(Stage::Contract, "", [Forward, Record, Block]),
-        row(Stage::Sanitise, "", [Sanitiser, Sanitiser, Sanitiser]),
-        row(Stage::Classify, "", [Classifier, Classifier, Classifier]),
-        row(Stage::Input, "", [Forward, Record, Block]),
+        (Transport, "transport.foreign_member", [Envelope; 3]),
+        (Transport, "", [Block; 3]),
+        (Shape, "", [Forward, Record, Block]),
+        (Guard, "", [Forward, Record, Block]),
+        (Contract, "contract.missing", [Forward, Forward, Missing]),
+        (Contract, "contract.uncompilable", uncompilable),
+        (Contract, "", [Forward, Record, Block]),
+        (Sanitise, "", [Sanitiser; 3]),
+        (Classify, "", [Classifier; 3]),
+        (Input, "", [Forward, Record, Block]),
     ]
 };
 
@@ -108,18 +80,16 @@ static TABLE: [Row; 10] = {
 /// assert_eq!(decide(&finding, Mode::Strict, &overrides), Decision::Blocked);
 /// ```
 pub fn decide(finding: &Finding, mode: Mode, overrides: &Overrides) -> Decision {
-    let matches = |row: &&Row| {
-        row.stage == finding.stage && (row.rule.is_empty() || row.rule == finding.rule)
+    let matches = |(stage, rule, _): &&Row| {
+        *stage == finding.stage && (rule.is_empty() || *rule == finding.rule)
     };
+    let row = TABLE.iter().find(matches);
     // Every stage has a row; should one ever be forgotten, the cautious answer is the right one.
-    let act = TABLE
-        .iter()
-        .find(matches)
-        .map_or(Act::Block, |row| match mode {
-            Mode::Off => row.off,
-            Mode::Warn => row.warn,
-            Mode::Strict => row.strict,
-        });
+    let act = row.map_or(Act::Block, |(_, _, [off, warn, strict])| match mode {
+        Mode::Off => *off,
+        Mode::Warn => *warn,
+        Mode::Strict => *strict,
+    });
     let ask = |posture, otherwise| match posture {
         Posture::Allow => otherwise,
         Posture::Block => Decision::Blocked,
@@ -229,8 +199,8 @@ mod tests {
     #[test]
     fn every_stage_ends_in_a_row_for_all_its_rules() {
         for stage in STAGES {
-            let last = TABLE.iter().rfind(|row| row.stage == stage);
-            assert_eq!(last.map(|row| row.rule), Some(""), "{stage}");
+            let last = TABLE.iter().rfind(|row| row.0 == stage);
+            assert_eq!(last.map(|row| row.1), Some(""), "{stage}");
         }
     }
 
@@ -240,15 +210,15 @@ mod tests {
             let hidden = TABLE
                 .iter()
                 .take(index)
-                .any(|earlier| earlier.stage == row.stage && earlier.rule.is_empty());
+                .any(|earlier| earlier.0 == row.0 && earlier.1.is_empty());
             assert!(!hidden, "{row:?}");
         }
     }
 
     #[test]
     fn a_stricter_mode_never_decides_less() {
-        for row in &TABLE {
-            let finding = Finding::new(row.stage, row.rule, Severity::Violation);
+        for (stage, rule, _) in &TABLE {
+            let finding = Finding::new(*stage, *rule, Severity::Violation);
             for posture in [Posture::Allow, Posture::Block] {
                 let at = |mode| decide(&finding, mode, &overrides(posture));
                 assert!(at(Mode::Off) <= at(Mode::Warn) && at(Mode::Warn) <= at(Mode::Strict));

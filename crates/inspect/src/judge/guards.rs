@@ -4,30 +4,22 @@
 use countersign_tape::{Envelope, Kind, elements};
 
 use crate::config::OutputValidation;
-use crate::verdict::explained::ExplainedFinding;
+use crate::verdict::explained::{ExplainedFinding, Guard};
 
 /// The guard that `structuredContent` breaks, if any. Equal passes.
 pub(crate) fn check(envelope: &Envelope, config: &OutputValidation) -> Option<ExplainedFinding> {
-    let bytes = u64::from(envelope.structured_content()?.len());
-    if bytes > config.max_bytes {
-        return Some(ExplainedFinding::guard(
-            "max_bytes",
-            "guard.max_bytes",
-            bytes,
-            config.max_bytes,
-        ));
-    }
-    let depth = envelope.structured_content_depth();
-    if depth > config.max_depth {
-        let (depth, limit) = (u64::from(depth), u64::from(config.max_depth));
-        return Some(ExplainedFinding::guard(
-            "max_depth",
-            "guard.max_depth",
-            depth,
-            limit,
-        ));
-    }
-    None
+    let (bytes, depth) = (
+        u64::from(envelope.structured_content()?.len()),
+        u64::from(envelope.structured_content_depth()),
+    );
+    let measured = [
+        (Guard::Bytes, bytes, config.max_bytes),
+        (Guard::Depth, depth, u64::from(config.max_depth)),
+    ];
+    let breached = measured
+        .into_iter()
+        .find(|(_, actual, limit)| actual > limit);
+    breached.map(|(guard, actual, limit)| ExplainedFinding::guard(guard, actual, limit))
 }
 
 /// The guard that `content` breaks, if it does: more blocks than `max_blocks`, whether or not a schema is declared.
@@ -44,5 +36,5 @@ pub(crate) fn check_blocks(
     }
     let blocks = u64::try_from(elements(bytes, content).count()).unwrap_or(u64::MAX);
     let limit = u64::from(config.max_blocks);
-    (blocks > limit).then(|| ExplainedFinding::too_many_blocks(blocks, limit))
+    (blocks > limit).then(|| ExplainedFinding::guard(Guard::Blocks, blocks, limit))
 }

@@ -16,6 +16,7 @@ use crate::verdict::{Finding, Severity, Stage};
 pub(crate) fn check(opened: &OpenedReply<'_, '_>, era: Era, found: &mut Vec<ExplainedFinding>) {
     let (bytes, envelope) = (opened.text.as_bytes(), opened.envelope);
     let mut report = Report {
+        bytes,
         found,
         left: MAX_FINDINGS,
     };
@@ -23,31 +24,20 @@ pub(crate) fn check(opened: &OpenedReply<'_, '_>, era: Era, found: &mut Vec<Expl
         return;
     };
     if result.kind(bytes) != Some(Kind::Object) {
-        report.add("shape.content", "", "object", kind_name(bytes, result));
-        return;
+        return report.wrong_type("shape.content", "", "object", result);
     }
     if let Some(flag) = envelope.get(Member::IsError)
         && envelope.is_error(bytes).is_none()
     {
-        report.add(
-            "shape.is_error",
-            "/isError",
-            "boolean",
-            kind_name(bytes, flag),
-        );
+        report.wrong_type("shape.is_error", "/isError", "boolean", flag);
     }
     if let Some(kind) = envelope.get(Member::ResultType)
         && era == Era::Modern
         && kind.kind(bytes) != Some(Kind::String)
     {
-        report.add(
-            "shape.content",
-            "/resultType",
-            "string",
-            kind_name(bytes, kind),
-        );
+        report.wrong_type("shape.content", "/resultType", "string", kind);
     }
-    match (&opened.kept.content, envelope.content()) {
+    match (&opened.tapes.content, envelope.content()) {
         (Some(tape), _) => check_laid_out(bytes, tape, &mut report),
         (None, Some(content)) => check_content(bytes, content, &mut report),
         (None, None) => {}
@@ -60,12 +50,8 @@ pub(crate) fn check(opened: &OpenedReply<'_, '_>, era: Era, found: &mut Vec<Expl
     }
     if let Some(offset) = envelope.lone_surrogate() {
         let place = pointer_of_part(bytes, envelope, offset);
-        report.add(
-            "shape.surrogate",
-            &place,
-            "paired surrogates",
-            "a lone surrogate",
-        );
+        let (expected, actual) = ("paired surrogates", "a lone surrogate");
+        report.add("shape.surrogate", &place, expected, actual);
     }
 }
 
@@ -73,9 +59,7 @@ pub(crate) fn check(opened: &OpenedReply<'_, '_>, era: Era, found: &mut Vec<Expl
 fn check_laid_out(bytes: &[u8], tape: &Tape<'_>, report: &mut Report<'_>) {
     let root = tape.node(0);
     if root.kind() != Kind::Array {
-        let actual = kind_name(bytes, root.span());
-        report.add("shape.content", "/content", "array", actual);
-        return;
+        return report.wrong_type("shape.content", "/content", "array", root.span());
     }
     for (index, block) in tape.children(0).enumerate() {
         let node = tape.node(block);
@@ -104,13 +88,7 @@ fn check_laid_out(bytes: &[u8], tape: &Tape<'_>, report: &mut Report<'_>) {
 /// Content that is too large to be laid out, read a second time.
 fn check_content(bytes: &[u8], content: Span, report: &mut Report<'_>) {
     if content.kind(bytes) != Some(Kind::Array) {
-        report.add(
-            "shape.content",
-            "/content",
-            "array",
-            kind_name(bytes, content),
-        );
-        return;
+        return report.wrong_type("shape.content", "/content", "array", content);
     }
     let mut at = skip_space(bytes, content.start + 1);
     for index in 0.. {
@@ -118,10 +96,8 @@ fn check_content(bytes: &[u8], content: Span, report: &mut Report<'_>) {
             return check_rest(bytes, content, index, report);
         };
         let (picked, end) = select_raw_members(bytes, Span::new(at, content.end), BLOCK);
-        report.block(
-            index,
-            picked.and_then(|members| check_block(bytes, members)),
-        );
+        let checked = picked.and_then(|members| check_block(bytes, members));
+        report.block(index, checked);
         at = skip_space(bytes, end);
         if bytes.get(at as usize) != Some(&b',') || report.left == 0 {
             return;
@@ -312,19 +288,12 @@ fn pointer_of_part(bytes: &[u8], envelope: &Envelope, offset: u32) -> String {
 
 /// The JSON type of a span, by its first byte.
 pub(crate) fn kind_name(bytes: &[u8], span: Span) -> &'static str {
-    match span.kind(bytes) {
-        Some(Kind::Null) => "null",
-        Some(Kind::False | Kind::True) => "boolean",
-        Some(Kind::Number) => "number",
-        Some(Kind::String | Kind::Key) => "string",
-        Some(Kind::Array) => "array",
-        Some(Kind::Object) => "object",
-        None => "nothing",
-    }
+    span.kind(bytes).map_or("nothing", Kind::type_name)
 }
 
 /// Collects findings up to the stage's bound.
 struct Report<'a> {
+    bytes: &'a [u8],
     found: &'a mut Vec<ExplainedFinding>,
     left: usize,
 }
@@ -333,13 +302,14 @@ impl Report<'_> {
     fn block(&mut self, index: usize, checked: Result<(), Malformed>) {
         if let Err(malformed) = checked {
             let pointer = format!("/content/{index}{}", malformed.member);
-            self.add(
-                malformed.rule,
-                &pointer,
-                malformed.expected,
-                malformed.actual,
-            );
+            let (expected, actual) = (malformed.expected, malformed.actual);
+            self.add(malformed.rule, &pointer, expected, actual);
         }
+    }
+
+    fn wrong_type(&mut self, rule: &'static str, pointer: &str, expected: &str, value: Span) {
+        let actual = kind_name(self.bytes, value);
+        self.add(rule, pointer, expected, actual);
     }
 
     fn add(&mut self, rule: &'static str, pointer: &str, expected: &str, actual: &str) {

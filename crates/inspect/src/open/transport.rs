@@ -3,7 +3,7 @@
 //! JSON, the wrong id, or a repeated member that the gateway interprets.
 
 use countersign_tape::{
-    Envelope, Keep, Kept, Kind, Member, Scan, ScanError, ScanLimits, Shelf, Span,
+    Envelope, Kind, Member, PartBuffers, PartTapes, Scan, ScanError, ScanLimits, Span, WantedParts,
 };
 
 use crate::open::reply::{Framing, Source};
@@ -27,7 +27,7 @@ pub(crate) struct OpenedReply<'a, 'e> {
     pub(crate) text: &'a str,
     pub(crate) envelope: &'e Envelope,
     /// The parts that the later stages want as tapes.
-    pub(crate) kept: Kept<'a>,
+    pub(crate) tapes: PartTapes<'a>,
 }
 
 /// Scans a reply: either what is in it, or the one reason it cannot be handled.
@@ -35,22 +35,24 @@ pub(crate) fn open<'a, 'e>(
     bytes: &'a [u8],
     source: &Source,
     policy: &Policy,
-    (keep, shelf): (Keep, &mut Shelf),
+    (wanted, buffers): (WantedParts, &mut PartBuffers),
     envelope: &'e mut Envelope,
 ) -> Result<OpenedReply<'a, 'e>, Box<ExplainedFinding>> {
-    let hard = ScanLimits {
+    let limits = ScanLimits {
         max_bytes: policy.max_message_bytes,
         max_depth: policy.max_message_depth,
     };
     let text = check_size_and_encoding(bytes, policy)?;
-    let mut scan = Scan { hard, keep, shelf };
+    let mut scan = Scan {
+        limits,
+        wanted,
+        buffers,
+    };
     let read = read(text, source.framing, &mut scan, envelope);
-    let kept = read.map_err(|error| scan_finding(&error))?;
+    let tapes = read.map_err(|error| scan_finding(&error))?;
     if let Some(member) = envelope.duplicates().find(|member| SINGLE.contains(member)) {
-        return Err(transport_finding(
-            "transport.not_json",
-            format!("the member {member} occurs more than once"),
-        ));
+        let detail = format!("the member {member} occurs more than once");
+        return Err(transport_finding("transport.not_json", detail));
     }
     if envelope.get(Member::JsonRpc).is_some() || source.framing == Framing::Message {
         check_message(bytes, source, envelope)?;
@@ -58,7 +60,7 @@ pub(crate) fn open<'a, 'e>(
     Ok(OpenedReply {
         text,
         envelope,
-        kept,
+        tapes,
     })
 }
 
@@ -67,12 +69,10 @@ fn check_size_and_encoding<'a>(
     bytes: &'a [u8],
     policy: &Policy,
 ) -> Result<&'a str, Box<ExplainedFinding>> {
-    if bytes.len() > policy.max_message_bytes {
-        let limit = policy.max_message_bytes;
-        return Err(transport_finding(
-            "transport.too_large",
-            format!("{} bytes, more than {limit}", bytes.len()),
-        ));
+    let (length, limit) = (bytes.len(), policy.max_message_bytes);
+    if length > limit {
+        let detail = format!("{length} bytes, more than {limit}");
+        return Err(transport_finding("transport.too_large", detail));
     }
     simdutf8::compat::from_utf8(bytes).map_err(|error| {
         let offset = error.valid_up_to();
@@ -85,14 +85,14 @@ fn read<'a>(
     framing: Framing,
     scan: &mut Scan<'_>,
     envelope: &mut Envelope,
-) -> Result<Kept<'a>, ScanError> {
+) -> Result<PartTapes<'a>, ScanError> {
     match framing {
         Framing::Message => scan.message(text, envelope),
         Framing::Result => scan.result(text, envelope),
         Framing::Detect => {
-            let kept = scan.message(text, envelope)?;
+            let tapes = scan.message(text, envelope)?;
             if envelope.get(Member::JsonRpc).is_some() {
-                return Ok(kept);
+                return Ok(tapes);
             }
             scan.result(text, envelope)
         }
@@ -104,46 +104,30 @@ fn check_message(
     source: &Source,
     envelope: &Envelope,
 ) -> Result<(), Box<ExplainedFinding>> {
-    let framed = envelope.kind() == Kind::Object
-        && envelope.result().is_some() != envelope.error().is_some();
-    if !framed {
-        return Err(transport_finding(
-            "transport.not_json",
-            "not a response with either a result or an error",
-        ));
-    }
     let is_object = |value: Span| value.kind(bytes) == Some(Kind::Object);
-    if !envelope.error().is_none_or(is_object) {
-        return Err(transport_finding(
-            "transport.not_json",
-            "the error is not an object",
-        ));
-    }
     let is_version = |value: Span| value.string(bytes).is_some_and(|text| text == "2.0");
-    if !envelope.get(Member::JsonRpc).is_none_or(is_version) {
-        return Err(transport_finding(
-            "transport.not_json",
-            "jsonrpc is not \"2.0\"",
-        ));
-    }
-    let Some(id) = envelope.id() else {
-        return Err(transport_finding(
-            "transport.bad_id",
-            "the response has no id",
-        ));
-    };
-    let expected = source.id.as_deref();
-    let matches = match expected {
+    let is_expected = |id: Span| match source.id.as_deref() {
         Some(expected) => id.bytes(bytes) == expected,
         None => matches!(id.kind(bytes), Some(Kind::Number | Kind::String)),
     };
-    if matches {
+    let (rule, detail) = if envelope.kind() != Kind::Object
+        || envelope.result().is_some() == envelope.error().is_some()
+    {
+        let detail = "not a response with either a result or an error";
+        ("transport.not_json", detail)
+    } else if !envelope.error().is_none_or(is_object) {
+        ("transport.not_json", "the error is not an object")
+    } else if !envelope.get(Member::JsonRpc).is_none_or(is_version) {
+        ("transport.not_json", "jsonrpc is not \"2.0\"")
+    } else if envelope.id().is_none() {
+        ("transport.bad_id", "the response has no id")
+    } else if !envelope.id().is_some_and(is_expected) {
+        let detail = "the response does not carry the id of the request";
+        ("transport.bad_id", detail)
+    } else {
         return Ok(());
-    }
-    Err(transport_finding(
-        "transport.bad_id",
-        "the response does not carry the id of the request",
-    ))
+    };
+    Err(transport_finding(rule, detail))
 }
 
 fn scan_finding(error: &ScanError) -> Box<ExplainedFinding> {

@@ -4,11 +4,11 @@
 
 use std::borrow::Cow;
 
-use countersign_tape::{Envelope, Kind, Limits, Node, Span, Tape, elements, members};
+use countersign_tape::{Envelope, Kind, Limits, Span, Tape, elements, members};
 
 use crate::clean::Cleaning;
 use crate::config::OutputValidation;
-use crate::json::strings::{is_key, strings};
+use crate::json::strings::{is_key, pointer_at, strings};
 use crate::open::mirror::is_twin;
 use crate::text::{is_plain_name, pointer_for_record};
 
@@ -107,11 +107,7 @@ fn from_member<'a>(
 
 /// Every string of a value, whatever its size and depth, and every member's name that could carry a message.
 fn from_value<'a>(value: &'a [u8], texts: &mut Vec<Text<'a>>) {
-    let any = Limits {
-        max_bytes: usize::MAX,
-        max_depth: u32::MAX,
-    };
-    let tape = (value.len() <= EXACT).then(|| Tape::parse(value, &any).ok());
+    let tape = (value.len() <= EXACT).then(|| Tape::parse(value, &Limits::LIFTED).ok());
     let tape = tape.flatten();
     for string in strings(value, Span::whole(value)) {
         let Some(text) = string.string(value) else {
@@ -120,13 +116,11 @@ fn from_value<'a>(value: &'a [u8], texts: &mut Vec<Text<'a>>) {
         if is_key(value, string) && is_plain_name(&text) {
             continue;
         }
-        let node = tape.as_ref().and_then(|tape| {
-            let by_start = |node: &Node| node.start();
-            let node = tape.nodes().binary_search_by_key(&string.start, by_start);
-            Some(tape.pointer(u32::try_from(node.ok()?).ok()?))
-        });
-        let node = pointer_for_record(&node.unwrap_or_default());
-        let pointer = format!("/structuredContent{node}");
+        let inside = tape
+            .as_ref()
+            .and_then(|tape| pointer_at(tape, string.start));
+        let inside = pointer_for_record(&inside.unwrap_or_default());
+        let pointer = format!("/structuredContent{inside}");
         texts.push(Text { pointer, text });
     }
 }

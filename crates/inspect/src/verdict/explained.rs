@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use countersign_schema::{Segment, Violation};
+use countersign_schema::{Schema, Segment, Violation};
 
 use crate::text::{for_agent, for_record, is_plain_name, pointer_for_record};
 use crate::tool::ToolName;
@@ -61,21 +61,18 @@ impl ExplainedFinding {
         Self::with_sentence(finding, format!("{OUTPUT}: {what}"))
     }
 
-    /// A breached guard.
-    pub(crate) fn guard(guard: &'static str, rule: &'static str, actual: u64, limit: u64) -> Self {
+    /// A limit of the configuration that a result exceeds.
+    pub(crate) fn guard(guard: Guard, actual: u64, limit: u64) -> Self {
+        let (key, pointer, what) = match guard {
+            Guard::Bytes => ("max_bytes", "/structuredContent", "structured output"),
+            Guard::Depth => ("max_depth", "/structuredContent", "structured output"),
+            Guard::Blocks => ("max_blocks", "/content", "content"),
+        };
+        let rule = format!("guard.{key}");
         let finding = Finding::new(Stage::Guard, rule, Severity::Violation)
-            .at("/structuredContent")
+            .at(pointer)
             .expecting(format!("at most {limit}"), actual.to_string());
-        let sentence = format!("{OUTPUT}: structured output exceeds {guard} ({actual} > {limit})");
-        Self::with_sentence(finding, sentence)
-    }
-
-    /// More content blocks than allowed.
-    pub(crate) fn too_many_blocks(blocks: u64, limit: u64) -> Self {
-        let finding = Finding::new(Stage::Guard, "guard.max_blocks", Severity::Violation)
-            .at("/content")
-            .expecting(format!("at most {limit}"), blocks.to_string());
-        let sentence = format!("{OUTPUT}: content exceeds max_blocks ({blocks} > {limit})");
+        let sentence = format!("{OUTPUT}: {what} exceeds {key} ({actual} > {limit})");
         Self::with_sentence(finding, sentence)
     }
 
@@ -91,26 +88,15 @@ impl ExplainedFinding {
         Self::contract(finding, "an object has a repeated key")
     }
 
-    /// A schema's verdict on a result.
-    pub(crate) fn output(violation: &Violation, context: &ViolationContext<'_>) -> Self {
-        Self::violation(violation, context, Stage::Contract, "", OUTPUT)
-    }
-
-    /// A schema's verdict on arguments.
-    pub(crate) fn input(violation: &Violation, context: &ViolationContext<'_>) -> Self {
-        Self::violation(violation, context, Stage::Input, "input.", INPUT)
-    }
-
-    fn violation(
-        violation: &Violation,
-        context: &ViolationContext<'_>,
-        stage: Stage,
-        prefix: &str,
-        failed: &str,
-    ) -> Self {
+    /// A schema's verdict on a result or on arguments.
+    pub(crate) fn violation(violation: &Violation, context: &ViolationContext<'_>) -> Self {
+        let (prefix, failed) = match context.stage {
+            Stage::Input => ("input.", INPUT),
+            _ => ("", OUTPUT),
+        };
         let keyword = violation.keyword();
         let rule = format!("{prefix}schema.{keyword}");
-        let finding = Finding::new(stage, rule, Severity::Violation)
+        let finding = Finding::new(context.stage, rule, Severity::Violation)
             .at(record_pointer(violation.path()))
             .by(pointer_for_record(violation.schema_pointer()))
             .expecting(for_record(violation.expected()), violation.actual());
@@ -124,10 +110,20 @@ impl ExplainedFinding {
     }
 }
 
+/// The limits on the size of a result.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Guard {
+    Bytes,
+    Depth,
+    Blocks,
+}
+
 /// What a sentence about a schema violation needs to know beside the violation.
 pub(crate) struct ViolationContext<'a> {
+    /// `Input` for arguments, `Contract` for a result.
+    pub(crate) stage: Stage,
     pub(crate) tool: &'a ToolName,
-    pub(crate) declares: &'a dyn Fn(&str) -> bool,
+    pub(crate) schema: &'a Schema,
 }
 
 impl ViolationContext<'_> {
@@ -142,7 +138,9 @@ impl ViolationContext<'_> {
             // Writing to a string cannot fail.
             let written = match segment {
                 Segment::Index(index) => write!(pointer, "{index}"),
-                Segment::Property { name, .. } if is_plain_name(name) && (self.declares)(name) => {
+                Segment::Property { name, .. }
+                    if is_plain_name(name) && self.schema.declares(name) =>
+                {
                     pointer.push_str(name);
                     Ok(())
                 }

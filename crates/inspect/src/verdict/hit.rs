@@ -89,6 +89,23 @@ pub struct Hit {
     pub blocked_in_strict: bool,
 }
 
+impl Hit {
+    /// A text that is refused as a whole.
+    pub(crate) fn blocked(carrier: Carrier, block: Option<usize>) -> Self {
+        Self {
+            carrier,
+            block,
+            class: Cow::Borrowed(""),
+            family: None,
+            count: 1,
+            offsets: Vec::new(),
+            tokens_not_listed: 0,
+            action: Action::Blocked,
+            blocked_in_strict: false,
+        }
+    }
+}
+
 /// Where a text stands, in words.
 pub(crate) fn whereabouts(carrier: Carrier) -> &'static str {
     match carrier {

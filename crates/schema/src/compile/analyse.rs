@@ -9,7 +9,7 @@ mod shortcuts;
 
 use super::index::position;
 use crate::limits::Limits;
-use crate::program::{Flags, NONE, Node, NodeId, Operation, Program};
+use crate::program::{Flags, NONE, Node, NodeId, Operation, Program, Range};
 use crate::unenforceable::Unenforceable;
 
 /// Applicators up to this height and weight are decided natively, without frames.
@@ -23,26 +23,10 @@ pub(super) fn analyse(
     limits: &Limits,
 ) -> Result<NodeId, Unenforceable> {
     let measures = measure(program)?;
-    let longest = measures
-        .iter()
-        .map(|measure| measure.height)
-        .max()
-        .unwrap_or(0);
-    if longest as usize > limits.max_in_place_chain {
-        return Err(Unenforceable::Limit {
-            bound: "chained applicators",
-        });
-    }
-    let heaviest = measures
-        .iter()
-        .map(|measure| measure.weight)
-        .max()
-        .unwrap_or(0);
-    if heaviest > limits.max_in_place_weight {
-        return Err(Unenforceable::Limit {
-            bound: "applicators on one value",
-        });
-    }
+    let is_short = |measure: &Measure| measure.height as usize <= limits.max_in_place_chain;
+    Unenforceable::check_limit(measures.iter().all(is_short), "chained applicators")?;
+    let is_light = |measure: &Measure| measure.weight <= limits.max_in_place_weight;
+    Unenforceable::check_limit(measures.iter().all(is_light), "applicators on one value")?;
     let root = skip_aliases(program, root);
     mark_shallow(program)?;
     mark_memo(program, root);
@@ -92,7 +76,12 @@ fn measure(program: &Program) -> Result<Vec<Measure>, Unenforceable> {
             };
             match progress[next as usize] {
                 Progress::Done => {}
-                Progress::Open => return Err(endless()),
+                Progress::Open => {
+                    return Err(Unenforceable::Invalid {
+                        pointer: String::new(),
+                        reason: "references lead back to themselves without descending",
+                    });
+                }
                 Progress::Unseen => {
                     progress[next as usize] = Progress::Open;
                     work.push((next, in_place(program, next)));
@@ -103,13 +92,6 @@ fn measure(program: &Program) -> Result<Vec<Measure>, Unenforceable> {
     Ok(measures)
 }
 
-fn endless() -> Unenforceable {
-    Unenforceable::Invalid {
-        pointer: String::new(),
-        reason: "references lead back to themselves without descending",
-    }
-}
-
 fn combine(program: &Program, measures: &[Measure], node: NodeId) -> Measure {
     let own = &program.nodes[node as usize];
     let parts = [
@@ -118,10 +100,11 @@ fn combine(program: &Program, measures: &[Measure], node: NodeId) -> Measure {
         own.unevaluated_items,
         own.unevaluated_properties,
     ];
+    let is_dynamic = |operation: &Operation| matches!(operation, Operation::DynamicRef { .. });
     let mut total = Measure {
         height: 0,
         weight: 1,
-        dynamic: has_dynamic(program, node),
+        dynamic: program.operations_of(node).iter().any(is_dynamic),
         looks_inside: parts.iter().any(|part| *part != NONE),
     };
     for target in in_place(program, node) {
@@ -134,41 +117,20 @@ fn combine(program: &Program, measures: &[Measure], node: NodeId) -> Measure {
     total
 }
 
-fn has_dynamic(program: &Program, node: NodeId) -> bool {
-    let operations = program.nodes[node as usize]
-        .operations
-        .of(&program.operations);
-    operations
-        .iter()
-        .any(|operation| matches!(operation, Operation::DynamicRef { .. }))
-}
-
 /// The subschemas a node applies to the value it judges.
 fn in_place(program: &Program, node: NodeId) -> Vec<NodeId> {
     let mut targets = Vec::new();
-    for operation in program.nodes[node as usize]
-        .operations
-        .of(&program.operations)
-    {
-        match *operation {
-            Operation::Ref(target)
-            | Operation::Not(target)
-            | Operation::Dependent { schema: target, .. } => {
-                targets.push(target);
-            }
-            Operation::DynamicRef { anchor, fallback } => {
-                targets.push(fallback);
+    for mut operation in program.operations_of(node).iter().copied() {
+        targets.extend(operation.targets_mut().map(|target| *target));
+        match operation {
+            Operation::DynamicRef { anchor, .. } => {
                 let definers = program.dynamic_anchors.get(anchor as usize);
                 targets.extend(definers.into_iter().flatten().map(|(_, target)| *target));
             }
             Operation::All(range) | Operation::Any(range) | Operation::One(range) => {
-                targets.extend(range.of(&program.branches));
+                targets.extend(range.slice(&program.branches));
             }
-            Operation::If {
-                condition,
-                then,
-                otherwise,
-            } => targets.extend([condition, then, otherwise]),
+            _ => {}
         }
     }
     targets.retain(|target| *target != NONE);
@@ -192,6 +154,13 @@ fn descending(program: &Program, node: NodeId) -> Vec<NodeId> {
     targets
 }
 
+/// Every subschema a node applies.
+fn all_targets(program: &Program, node: NodeId) -> Vec<NodeId> {
+    let mut targets = in_place(program, node);
+    targets.extend(descending(program, node));
+    targets
+}
+
 /// Lets everything that points at a bare `$ref` point at its target instead. Where the dynamic scope matters, the
 /// resource passed through matters too, and nothing is skipped.
 fn skip_aliases(program: &mut Program, root: NodeId) -> NodeId {
@@ -205,42 +174,22 @@ fn skip_aliases(program: &mut Program, root: NodeId) -> NodeId {
         }
     };
     program.branches.iter_mut().for_each(follow);
-    for operation in &mut program.operations {
-        match operation {
-            Operation::Ref(id) | Operation::Not(id) | Operation::Dependent { schema: id, .. } => {
-                follow(id);
-            }
-            Operation::If {
-                condition,
-                then,
-                otherwise,
-            } => [condition, then, otherwise].into_iter().for_each(follow),
-            Operation::DynamicRef { fallback, .. } => follow(fallback),
-            Operation::All(_) | Operation::Any(_) | Operation::One(_) => {}
-        }
-    }
+    let operations = program.operations.iter_mut();
+    operations.flat_map(Operation::targets_mut).for_each(follow);
     for plan in &mut program.objects {
-        plan.schemas.iter_mut().for_each(follow);
-        plan.patterns
-            .iter_mut()
-            .for_each(|(_, schema)| follow(schema));
-        [&mut plan.additional, &mut plan.property_names]
-            .into_iter()
-            .for_each(follow);
+        let patterns = plan.patterns.iter_mut().map(|(_, schema)| schema);
+        plan.schemas.iter_mut().chain(patterns).for_each(follow);
+        follow(&mut plan.additional);
+        follow(&mut plan.property_names);
     }
     for plan in &mut program.arrays {
         plan.prefix.iter_mut().for_each(follow);
-        [&mut plan.rest, &mut plan.contains]
-            .into_iter()
-            .for_each(follow);
+        follow(&mut plan.rest);
+        follow(&mut plan.contains);
     }
     for node in &mut program.nodes {
-        [
-            &mut node.unevaluated_items,
-            &mut node.unevaluated_properties,
-        ]
-        .into_iter()
-        .for_each(follow);
+        follow(&mut node.unevaluated_items);
+        follow(&mut node.unevaluated_properties);
     }
     let mut root = root;
     follow(&mut root);
@@ -250,13 +199,12 @@ fn skip_aliases(program: &mut Program, root: NodeId) -> NodeId {
 /// For each node, the node that judges exactly the same.
 fn aliases(program: &Program) -> Vec<NodeId> {
     let direct = |id: NodeId| -> Option<NodeId> {
-        let node = &program.nodes[id as usize];
-        let [Operation::Ref(target)] = node.operations.of(&program.operations) else {
+        let [Operation::Ref(target)] = program.operations_of(id) else {
             return None;
         };
         let bare = Node {
-            operations: crate::program::Range::default(),
-            ..*node
+            operations: Range::default(),
+            ..program.nodes[id as usize]
         };
         bare.asserts_nothing().then_some(*target)
     };
@@ -310,10 +258,7 @@ fn reachable(program: &Program, root: NodeId) -> Vec<NodeId> {
     let mut next = 0;
     while let Some(node) = found.get(next).copied() {
         next += 1;
-        for target in in_place(program, node)
-            .into_iter()
-            .chain(descending(program, node))
-        {
+        for target in all_targets(program, node) {
             if !seen[target as usize] {
                 seen[target as usize] = true;
                 found.push(target);

@@ -12,9 +12,9 @@ use countersign_tape::{Kind, Tape};
 
 use super::directory::Directories;
 use super::{Place, Settings, Text};
-use crate::dialect::Rules;
 use crate::metaschema;
 use crate::program::{NONE, NodeId};
+use crate::rules::Rules;
 use crate::unenforceable::Unenforceable;
 
 /// A document being compiled.
@@ -86,10 +86,10 @@ impl<'a> Index<'a> {
     }
 
     pub(super) fn root_rules(&self) -> Rules {
-        self.resources.first().map_or_else(
-            || super::initial_rules(&self.settings),
-            |resource| resource.rules,
-        )
+        match self.resources.first() {
+            Some(root) => root.rules,
+            None => self.settings.rules_of(self.settings.default_dialect),
+        }
     }
 
     pub(super) fn places(&self) -> Vec<Place> {
@@ -150,18 +150,18 @@ impl<'a> Index<'a> {
     /// Numbers the subschema at a place and all it holds. The number of the first is returned.
     pub(super) fn walk(&mut self, place: Place, resource: u32) -> Result<NodeId, Unenforceable> {
         let first = position(self.subschemas.len());
-        if self.at(place).is_none() {
+        if self.find_subschema(place).is_none() {
             self.refuse_boolean(place, resource)?;
         }
         let mut work = vec![(place.node, resource)];
         while let Some((node, resource)) = work.pop() {
-            self.visit(Place { node, ..place }, resource, &mut work)?;
+            self.visit(place.with_node(node), resource, &mut work)?;
         }
-        Ok(self.at(place).unwrap_or(first))
+        Ok(self.find_subschema(place).unwrap_or(first))
     }
 
     /// The subschema that starts at a place, when it is known.
-    pub(super) fn at(&self, place: Place) -> Option<NodeId> {
+    pub(super) fn find_subschema(&self, place: Place) -> Option<NodeId> {
         let document = self.documents.get(place.document as usize)?;
         let id = *document.subschemas.get(place.node as usize)?;
         (id != NONE).then_some(id)
@@ -173,15 +173,12 @@ impl<'a> Index<'a> {
         resource: u32,
         work: &mut Vec<(u32, u32)>,
     ) -> Result<(), Unenforceable> {
-        if self.at(place).is_some() {
+        if self.find_subschema(place).is_some() {
             return Ok(());
         }
         let id = position(self.subschemas.len());
-        if self.subschemas.len() >= self.settings.limits.max_subschemas {
-            return Err(Unenforceable::Limit {
-                bound: "subschemas",
-            });
-        }
+        let is_room = self.subschemas.len() < self.settings.limits.max_subschemas;
+        Unenforceable::check_limit(is_room, "subschemas")?;
         let kind = self.tape(place).node(place.node).kind();
         if !matches!(kind, Kind::Object | Kind::True | Kind::False) {
             return Err(self.invalid(place, "a schema must be an object or a boolean"));
@@ -203,6 +200,19 @@ impl<'a> Index<'a> {
             subschema.resource = resource;
         }
         self.queue_children(place, resource, work)
+    }
+
+    /// Refuses the schema unless the value at a place is of this kind.
+    pub(super) fn expect(
+        &self,
+        place: Place,
+        kind: Kind,
+        reason: &'static str,
+    ) -> Result<(), Unenforceable> {
+        if self.tape(place).node(place.node).kind() == kind {
+            return Ok(());
+        }
+        Err(self.invalid(place, reason))
     }
 
     pub(super) fn invalid(&self, place: Place, reason: &'static str) -> Unenforceable {

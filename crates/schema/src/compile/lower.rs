@@ -15,11 +15,12 @@ use countersign_tape::{Kind, Tape};
 
 use super::Place;
 use super::index::{Index, position};
-use crate::dialect::{Dialect, Rules};
+use crate::dialect::Dialect;
 use crate::keyword::Keyword;
 use crate::number::Number;
 use crate::pattern::{Pattern, PatternLimits};
-use crate::program::{Flags, NONE, Node, NodeId, Operation, Program};
+use crate::program::{Flags, NONE, Node, NodeId, Operation, Program, Range};
+use crate::rules::Rules;
 use crate::unenforceable::Unenforceable;
 
 /// Lowers every subschema, including those that references discover on the way.
@@ -168,35 +169,26 @@ impl<'l, 'a> Lowering<'l, 'a> {
     }
 
     fn schema_at(&self, node: u32) -> NodeId {
-        self.index.at(Place { node, ..self.place }).unwrap_or(NONE)
+        let place = self.place.with_node(node);
+        self.index.find_subschema(place).unwrap_or(NONE)
     }
 
     fn invalid(&self, value: u32, reason: &'static str) -> Unenforceable {
-        self.index.invalid(
-            Place {
-                node: value,
-                ..self.place
-            },
-            reason,
-        )
+        self.index.invalid(self.place.with_node(value), reason)
     }
 
     fn expect(&self, value: u32, kind: Kind, reason: &'static str) -> Result<(), Unenforceable> {
-        if self.tape().node(value).kind() == kind {
-            Ok(())
-        } else {
-            Err(self.invalid(value, reason))
-        }
+        self.index.expect(self.place.with_node(value), kind, reason)
     }
 
     fn boolean(&self, keyword: Keyword) -> Result<bool, Unenforceable> {
-        match self.part(keyword) {
-            None => Ok(false),
-            Some(value) => match self.tape().node(value).kind() {
-                Kind::True => Ok(true),
-                Kind::False => Ok(false),
-                _ => Err(self.invalid(value, "must be a boolean")),
-            },
+        let Some(value) = self.part(keyword) else {
+            return Ok(false);
+        };
+        match self.tape().node(value).kind() {
+            Kind::True => Ok(true),
+            Kind::False => Ok(false),
+            _ => Err(self.invalid(value, "must be a boolean")),
         }
     }
 
@@ -207,7 +199,6 @@ impl<'l, 'a> Lowering<'l, 'a> {
         };
         self.expect(value, Kind::Number, "must be a non-negative integer")?;
         Number::parse(self.tape().raw(value))
-            .ok()
             .and_then(|number| number.as_count())
             .ok_or_else(|| self.invalid(value, "must be a non-negative integer"))
     }
@@ -230,9 +221,8 @@ impl<'l, 'a> Lowering<'l, 'a> {
             return Ok(*known);
         }
         let limits = self.index.settings().limits;
-        if self.program.patterns.len() >= limits.max_patterns {
-            return Err(Unenforceable::Limit { bound: "patterns" });
-        }
+        let is_room = self.program.patterns.len() < limits.max_patterns;
+        Unenforceable::check_limit(is_room, "patterns")?;
         let bounds = PatternLimits {
             max_bytes: limits.max_pattern_bytes,
             max_compiled: limits.max_compiled_pattern,
@@ -240,23 +230,30 @@ impl<'l, 'a> Lowering<'l, 'a> {
             ..PatternLimits::default()
         };
         let pattern = Pattern::compile(text, &bounds).map_err(|error| Unenforceable::Pattern {
-            pointer: self.index.pointer(Place {
-                node: place,
-                ..self.place
-            }),
+            pointer: self.index.pointer(self.place.with_node(place)),
             reason: error.to_string(),
         })?;
         self.shared.pattern_bytes += pattern.memory_usage();
-        if self.shared.pattern_bytes > limits.max_compiled_patterns {
-            return Err(Unenforceable::Limit {
-                bound: "compiled patterns",
-            });
-        }
-        let number = position(self.program.patterns.len());
-        self.program.patterns.push(pattern);
+        let is_kept = self.shared.pattern_bytes <= limits.max_compiled_patterns;
+        Unenforceable::check_limit(is_kept, "compiled patterns")?;
+        let number = append(&mut self.program.patterns, pattern);
         self.shared.patterns.insert(text.to_owned(), number);
         Ok(number)
     }
+}
+
+/// Appends an entry to a table of the program; gives its index.
+fn append<T>(table: &mut Vec<T>, entry: T) -> u32 {
+    table.push(entry);
+    position(table.len() - 1)
+}
+
+/// Appends entries to a table of the program; gives their range.
+fn append_all<T>(table: &mut Vec<T>, entries: impl IntoIterator<Item = T>) -> Range {
+    let start = position(table.len());
+    table.extend(entries);
+    let end = position(table.len());
+    Range { start, end }
 }
 
 /// What may be spent on a table for the next pattern: all that makes sense for the first few, then ever less, so that

@@ -30,11 +30,8 @@ impl Index<'_> {
         keyword: Place,
     ) -> Result<NodeId, Unenforceable> {
         self.references += 1;
-        if self.references > self.settings().limits.max_references {
-            return Err(Unenforceable::Limit {
-                bound: "references",
-            });
-        }
+        let is_kept = self.references <= self.settings().limits.max_references;
+        Unenforceable::check_limit(is_kept, "references")?;
         let text = self.reference_text(keyword)?;
         let absolute = uri::resolve(&self.resource(resource).base, &text);
         let (document, fragment) = uri::split_fragment(&absolute);
@@ -54,12 +51,10 @@ impl Index<'_> {
             return Err(dangling(self));
         };
         if fragment.is_empty() {
-            let root = self.resource(target).root;
-            return if root == NONE {
-                Err(dangling(self))
-            } else {
-                Ok(root)
-            };
+            let root = Some(self.resource(target).root);
+            return root
+                .filter(|root| *root != NONE)
+                .ok_or_else(|| dangling(self));
         }
         if let Some(pointer) = fragment.strip_prefix('/') {
             let found = self.follow(target, pointer);
@@ -138,9 +133,7 @@ impl Index<'_> {
 
     fn reference_text(&self, keyword: Place) -> Result<String, Unenforceable> {
         let tape = self.tape(keyword);
-        if tape.node(keyword.node).kind() != Kind::String {
-            return Err(self.invalid(keyword, "a reference must be a string"));
-        }
+        self.expect(keyword, Kind::String, "a reference must be a string")?;
         Ok(tape.string(keyword.node).into_owned())
     }
 
@@ -154,7 +147,7 @@ impl Index<'_> {
             place.node = document
                 .directories
                 .step(&document.tape, place.node, token)?;
-            if let Some(id) = self.at(place) {
+            if let Some(id) = self.find_subschema(place) {
                 nearest = self.subschemas.get(id as usize)?.resource;
             }
         }

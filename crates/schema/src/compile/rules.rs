@@ -3,17 +3,10 @@
 use countersign_tape::{Kind, Tape};
 
 use super::index::Index;
-use crate::dialect::{Dialect, Rules, Vocabulary};
+use crate::dialect::Dialect;
+use crate::rules::Rules;
 use crate::unenforceable::Unenforceable;
 use crate::uri;
-
-pub(super) fn with_formats(rules: Rules, assert: bool) -> Rules {
-    if assert {
-        rules.with(Vocabulary::FormatAssertion)
-    } else {
-        rules
-    }
-}
 
 impl<'a> Index<'a> {
     /// The rules of a resource root. Without `$schema` it follows the resource around it.
@@ -34,10 +27,7 @@ impl<'a> Index<'a> {
         }
         let uri = tape.string(value);
         match Dialect::from_uri(&uri) {
-            Some(dialect) => Ok(with_formats(
-                Rules::from_dialect(dialect),
-                self.settings().assert_formats,
-            )),
+            Some(dialect) => Ok(self.settings().rules_of(dialect)),
             None => self.custom_rules(&uri),
         }
     }
@@ -54,10 +44,7 @@ impl<'a> Index<'a> {
             .and_then(|value| Dialect::from_uri(&tape.string(value)))
             .ok_or_else(unknown)?;
         let Some(vocabulary) = tape.get(0, "$vocabulary") else {
-            return Ok(with_formats(
-                Rules::from_dialect(parent),
-                self.settings().assert_formats,
-            ));
+            return Ok(self.settings().rules_of(parent));
         };
         let mut rules = Rules::core(parent);
         for (key, value) in tape.members(vocabulary) {
@@ -72,6 +59,6 @@ impl<'a> Index<'a> {
                 None => {}
             }
         }
-        Ok(with_formats(rules, self.settings().assert_formats))
+        Ok(self.settings().with_formats(rules))
     }
 }

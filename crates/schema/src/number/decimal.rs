@@ -1,10 +1,9 @@
 //! A number that a schema states (`minimum`, `const`, …), kept apart from the schema's text.
-//! It owns its digits and remembers its machine integer, so that most comparisons with an
-//! instance are one integer comparison. It refuses what [`Number`] refuses.
+//! It owns its digits. It refuses what [`Number`] refuses.
 
 use std::cmp::Ordering;
 
-use super::{Number, TooExtreme, fast_i64};
+use super::Number;
 
 /// An owned, normalised number.
 #[derive(Clone, Debug)]
@@ -12,25 +11,17 @@ pub(crate) struct Decimal {
     negative: bool,
     digits: Box<[u8]>,
     exponent: i64,
-    small: Option<i64>,
-}
-
-impl Number<'_> {
-    /// The same value, owned.
-    pub(crate) fn owned(&self) -> Decimal {
-        Decimal {
-            negative: self.negative,
-            digits: [self.head, self.tail].concat().into(),
-            exponent: self.exponent,
-            small: self.as_small(),
-        }
-    }
 }
 
 impl Decimal {
-    /// Reads a number that already follows the JSON grammar.
-    pub(crate) fn parse(text: &str) -> Result<Self, TooExtreme> {
-        Number::parse(text).map(|number| number.owned())
+    /// Reads a number that already follows the JSON grammar. `None`: its exponent is beyond the limit.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let number = Number::parse(text)?;
+        Some(Self {
+            negative: number.negative,
+            digits: [number.head, number.tail].concat().into(),
+            exponent: number.exponent,
+        })
     }
 
     /// The same value, borrowed.
@@ -44,12 +35,8 @@ impl Decimal {
     }
 
     /// How the instance number `text` orders against this constant: `Less` means the instance
-    /// is the smaller.
-    #[inline]
-    pub(crate) fn order_of(&self, text: &str) -> Result<Ordering, TooExtreme> {
-        match (fast_i64(text), self.small) {
-            (Some(instance), Some(constant)) => Ok(instance.cmp(&constant)),
-            _ => Ok(Number::parse(text)?.cmp(&self.as_number())),
-        }
+    /// is the smaller. `None`: its exponent is beyond the limit.
+    pub(crate) fn order_of(&self, text: &str) -> Option<Ordering> {
+        Some(Number::parse(text)?.cmp(&self.as_number()))
     }
 }

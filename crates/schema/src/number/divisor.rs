@@ -2,35 +2,10 @@
 //! and never walks an exponent: the remainder is streamed over the instance's digits, powers of
 //! ten are reduced by squaring. Zero, negative and longer divisors are refused.
 
-use std::fmt;
-
-use super::{Number, SMALL_DIGITS, TooExtreme, fast_i64};
+use super::{Number, SMALL_DIGITS, fast_decimal};
 
 /// 10^18: one step of the streamed remainder.
 const STEP: u128 = 1_000_000_000_000_000_000;
-
-/// Why a `multipleOf` cannot be enforced.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum DivisorError {
-    /// It is zero or negative, which JSON Schema forbids.
-    NotPositive,
-    /// It has more than 18 significant digits.
-    TooLong,
-    /// Its exponent is beyond the limit.
-    TooExtreme,
-}
-
-impl fmt::Display for DivisorError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotPositive => f.write_str("the divisor is not greater than zero"),
-            Self::TooLong => write!(f, "the divisor has more than {SMALL_DIGITS} digits"),
-            Self::TooExtreme => TooExtreme.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for DivisorError {}
 
 /// A positive divisor: `significand` × 10^`exponent`, the significand not a multiple of ten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,16 +16,12 @@ pub(crate) struct Divisor {
 }
 
 impl Divisor {
-    /// Reads a divisor that already follows the JSON number grammar.
-    pub(crate) fn new(text: &str) -> Result<Self, DivisorError> {
-        let number = Number::parse(text).map_err(|TooExtreme| DivisorError::TooExtreme)?;
-        if number.is_zero() || number.is_negative() {
-            return Err(DivisorError::NotPositive);
-        }
-        if number.len() > SMALL_DIGITS {
-            return Err(DivisorError::TooLong);
-        }
-        Ok(Divisor {
+    /// Reads a divisor that already follows the JSON number grammar. `None`: it is not above zero, has more than 18
+    /// significant digits, or its exponent is beyond the limit.
+    pub(crate) fn new(text: &str) -> Option<Self> {
+        let number = Number::parse(text)?;
+        let is_positive = !number.is_zero() && !number.is_negative();
+        (is_positive && number.len() <= SMALL_DIGITS).then(|| Divisor {
             significand: number.digits().fold(0, push_digit),
             exponent: number.exponent,
             small: number.as_small(),
@@ -79,12 +50,13 @@ impl Divisor {
             .is_multiple_of(modulus)
     }
 
-    /// The same for the text of an instance, with a shortcut for machine integers.
+    /// The same for the text of an instance, with a shortcut for machine integers. `None`: its exponent is beyond the
+    /// limit.
     #[inline]
-    pub(crate) fn divides_text(&self, text: &str) -> Result<bool, TooExtreme> {
-        match (fast_i64(text), self.small) {
-            (Some(instance), Some(divisor)) => Ok(instance % divisor == 0),
-            _ => Ok(self.divides(&Number::parse(text)?)),
+    pub(crate) fn divides_text(&self, text: &str) -> Option<bool> {
+        match (fast_decimal(text.as_bytes()), self.small) {
+            (Some((instance, 0)), Some(divisor)) => Some(instance % divisor == 0),
+            _ => Some(self.divides(&Number::parse(text)?)),
         }
     }
 

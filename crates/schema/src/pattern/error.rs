@@ -64,5 +64,3 @@ impl fmt::Display for PatternError {
         }
     }
 }
-
-impl std::error::Error for PatternError {}

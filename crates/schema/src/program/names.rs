@@ -60,7 +60,7 @@ impl Names {
         for text in texts {
             let entry = Entry {
                 head: head(text.as_bytes()),
-                tag: NameTag::of(text).unwrap_or(NameTag::NONE),
+                tag: NameTag::from_name(text).unwrap_or(NameTag::NONE),
                 print: fingerprint(text.as_bytes()),
                 length: u32::try_from(text.len()).unwrap_or(EMPTY),
                 start: u32::try_from(names.texts.len()).unwrap_or(EMPTY),
@@ -78,8 +78,8 @@ impl Names {
         names
     }
 
-    /// Says what the members of these names meet, in their order.
-    pub(crate) fn aim(&mut self, targets: impl Iterator<Item = Target>) {
+    /// Sets what the members of these names meet, in their order.
+    pub(crate) fn set_targets(&mut self, targets: impl Iterator<Item = Target>) {
         for (entry, target) in self.entries.iter_mut().zip(targets) {
             entry.target = target;
         }

@@ -13,7 +13,6 @@ use crate::fuel::{Exhausted, Fuel};
 use crate::keyword::Keyword;
 use crate::outcome::{Segment, Violation, Violations};
 use crate::program::{Flags, NodeId, Operation, Program};
-use crate::types;
 use crate::validate::{Buffers, Failure, Halt, Machine, Purpose};
 
 /// Violations collected at most.
@@ -29,14 +28,23 @@ pub(crate) fn explain(
     buffers: &mut Buffers,
     decisive: Failure,
 ) -> Violations {
-    let mut failures = collect(schema, tape, fuel, buffers);
+    let program = schema.program();
+    let mut explanation = Explanation {
+        program,
+        tape,
+        fuel,
+        buffers,
+    };
+    let mut machine = explanation.machine(Purpose::Collect(MOST));
+    // Whether it ended, found enough or ran dry: what was collected is true.
+    let _ended: Result<bool, Halt> = machine.run(schema.root(), 0);
+    let mut failures = machine.failures;
     if failures.is_empty() {
         failures.push(decisive);
     }
     let mut violations: Vec<Violation> = Vec::new();
     for failure in failures {
-        let refined = refine(schema.program(), tape, fuel, buffers, failure);
-        let violation = describe(schema, tape, refined);
+        let violation = describe(schema, tape, explanation.refine(failure));
         if !violations.contains(&violation) {
             violations.push(violation);
         }
@@ -45,61 +53,67 @@ pub(crate) fn explain(
     Violations::new(first, violations)
 }
 
-fn collect(
-    schema: &Schema,
-    tape: &Tape<'_>,
-    fuel: &mut Fuel,
-    buffers: &mut Buffers,
-) -> Vec<Failure> {
-    let mut machine = Machine::new(
-        schema.program(),
-        tape,
-        fuel,
-        buffers,
-        Purpose::Collect(MOST),
-    );
-    // Whether it ended, found enough or ran dry: what was collected is true.
-    let _ended: Result<bool, Halt> = machine.run(schema.root(), 0);
-    machine.failures
+/// What further runs on the same instance need.
+struct Explanation<'m, 'a> {
+    program: &'m Program,
+    tape: &'m Tape<'a>,
+    fuel: &'m mut Fuel,
+    buffers: &'m mut Buffers,
 }
 
-/// Replaces "no branch matched" by the failure of the branch that came closest.
-fn refine(
-    program: &Program,
-    tape: &Tape<'_>,
-    fuel: &mut Fuel,
-    buffers: &mut Buffers,
-    failure: Failure,
-) -> Failure {
-    let mut failure = failure;
-    // Scopes do not outlive a run, so where they matter the alternative itself is reported.
-    if !program.dynamic_anchors.is_empty() {
-        return failure;
+impl<'a> Explanation<'_, 'a> {
+    fn machine(&mut self, purpose: Purpose) -> Machine<'_, 'a> {
+        Machine::new(self.program, self.tape, self.fuel, self.buffers, purpose)
     }
-    for _ in 0..MAX_REFINEMENTS {
-        let Some(branches) = unmatched(program, &failure) else {
-            break;
-        };
-        let mut best: Option<(Score, Failure)> = None;
-        for branch in branches {
-            let Some((score, found)) =
-                closeness(program, tape, fuel, buffers, *branch, failure.instance)
-            else {
-                return failure;
+
+    /// Replaces "no branch matched" by the failure of the branch that came closest.
+    fn refine(&mut self, mut failure: Failure) -> Failure {
+        let program = self.program;
+        // Scopes do not outlive a run, so where they matter the alternative itself is reported.
+        if !program.dynamic_anchors.is_empty() {
+            return failure;
+        }
+        for _ in 0..MAX_REFINEMENTS {
+            let Some(branches) = unmatched(program, &failure) else {
+                break;
             };
-            if best.is_none_or(|(known, _)| score > known) {
-                best = Some((score, found));
+            let mut best: Option<(Score, Failure)> = None;
+            for branch in branches {
+                let Some((score, found)) = self.closeness(*branch, failure.instance) else {
+                    return failure;
+                };
+                if best.is_none_or(|(known, _)| score > known) {
+                    best = Some((score, found));
+                }
+            }
+            match best {
+                // Every branch wanted another type: the alternative says that best.
+                Some((score, found)) if score.depth > 0 || found.keyword != Keyword::Type => {
+                    failure = found;
+                }
+                _ => break,
             }
         }
-        match best {
-            // Every branch wanted another type: the alternative says that best.
-            Some((score, found)) if score.depth > 0 || found.keyword != Keyword::Type => {
-                failure = found;
-            }
-            _ => break,
-        }
+        failure
     }
-    failure
+
+    fn closeness(&mut self, branch: NodeId, instance: u32) -> Option<(Score, Failure)> {
+        let mut machine = self.machine(Purpose::Collect(1));
+        if machine.run(branch, instance) == Err(Halt::Exhausted) {
+            return None;
+        }
+        let found = *machine.failures.first()?;
+        let progress = machine.progress;
+        let depth = depth_between(self.tape, instance, found.instance, self.fuel).ok()?;
+        let is_discriminator =
+            depth == 1 && matches!(found.keyword, Keyword::Const | Keyword::Enum);
+        let score = Score {
+            is_meant: !is_discriminator,
+            depth,
+            progress,
+        };
+        Some((score, found))
+    }
 }
 
 /// How far a branch came. Greater is closer.
@@ -111,46 +125,15 @@ struct Score {
     progress: u32,
 }
 
-fn closeness(
-    program: &Program,
-    tape: &Tape<'_>,
-    fuel: &mut Fuel,
-    buffers: &mut Buffers,
-    branch: NodeId,
-    instance: u32,
-) -> Option<(Score, Failure)> {
-    let mut machine = Machine::new(program, tape, fuel, buffers, Purpose::Collect(1));
-    if machine.run(branch, instance) == Err(Halt::Exhausted) {
-        return None;
-    }
-    let found = *machine.failures.first()?;
-    let progress = machine.progress;
-    let depth = depth_between(tape, instance, found.instance, fuel).ok()?;
-    let is_discriminator = depth == 1 && matches!(found.keyword, Keyword::Const | Keyword::Enum);
-    Some((
-        Score {
-            is_meant: !is_discriminator,
-            depth,
-            progress,
-        },
-        found,
-    ))
-}
-
 /// The branches of an alternative none of which matched.
 fn unmatched<'p>(program: &'p Program, failure: &Failure) -> Option<&'p [NodeId]> {
     if failure.detail != 0 {
         return None;
     }
-    let operations = program.nodes[failure.node as usize]
-        .operations
-        .of(&program.operations);
-    operations.iter().find_map(|operation| match operation {
-        Operation::Any(range) if failure.keyword == Keyword::AnyOf => {
-            Some(range.of(&program.branches))
-        }
-        Operation::One(range) if failure.keyword == Keyword::OneOf => {
-            Some(range.of(&program.branches))
+    let mut operations = program.operations_of(failure.node).iter();
+    operations.find_map(|operation| match operation {
+        Operation::Any(range) | Operation::One(range) if operation.keyword() == failure.keyword => {
+            Some(range.slice(&program.branches))
         }
         _ => None,
     })
@@ -169,7 +152,7 @@ fn describe(schema: &Schema, tape: &Tape<'_>, failure: Failure) -> Violation {
         path: path(tape, failure.instance),
         schema_pointer,
         expected: words::expected(schema.program(), &failure),
-        actual: types::name_of(tape.node(failure.instance).kind()),
+        actual: tape.node(failure.instance).kind().type_name(),
     }
 }
 
@@ -203,30 +186,18 @@ fn path(tape: &Tape<'_>, target: u32) -> Vec<Segment> {
     let mut at = 0;
     while at < target {
         let node = tape.node(at);
+        let holds = |child: u32| target < tape.node(child).next();
         let inside = match node.kind() {
-            Kind::Array => tape
-                .children(at)
-                .enumerate()
-                .find(|(_, child)| target < tape.node(*child).next())
-                .map(|(index, child)| {
-                    (
-                        Segment::Index(u32::try_from(index).unwrap_or(u32::MAX)),
-                        child,
-                    )
-                }),
-            Kind::Object => tape
-                .members(at)
-                .enumerate()
-                .find(|(_, (_, value))| target < tape.node(*value).next())
+            Kind::Array => (0..)
+                .zip(tape.children(at))
+                .find(|(_, child)| holds(*child))
+                .map(|(index, child)| (Segment::Index(index), child)),
+            Kind::Object => (0..)
+                .zip(tape.members(at))
+                .find(|(_, (_, value))| holds(*value))
                 .map(|(ordinal, (key, value))| {
-                    let ordinal = u32::try_from(ordinal).unwrap_or(u32::MAX);
-                    (
-                        Segment::Property {
-                            name: tape.string(key).into(),
-                            ordinal,
-                        },
-                        value,
-                    )
+                    let name = tape.string(key).into();
+                    (Segment::Property { name, ordinal }, value)
                 }),
             _ => None,
         };

@@ -51,24 +51,21 @@ impl Buffers {
     }
 
     fn shrink(&mut self) {
-        if self.frames.capacity() * size_of::<Frame>() > KEEP {
-            self.frames = Vec::new();
-        }
-        if self.levels.capacity() * size_of::<Level>() > KEEP {
-            self.levels = Vec::new();
-        }
-        if self.bits.capacity() * size_of::<u64>() > KEEP {
-            self.bits = Vec::new();
-        }
-        if self.forms.capacity() > KEEP {
-            self.forms = Vec::new();
-        }
-        if self.spans.capacity() * size_of::<(u32, u32)>() > KEEP {
-            self.spans = Vec::new();
-        }
+        release(&mut self.frames);
+        release(&mut self.levels);
+        release(&mut self.bits);
+        release(&mut self.forms);
+        release(&mut self.spans);
         if self.text.capacity() > KEEP {
             self.text = String::new();
         }
-        self.canonicaliser.shrink(KEEP);
+        self.canonicaliser.buffers().into_iter().for_each(release);
+    }
+}
+
+/// Gives back the memory of a buffer that grew too large to be kept.
+fn release<T>(buffer: &mut Vec<T>) {
+    if buffer.capacity() * size_of::<T>() > KEEP {
+        *buffer = Vec::new();
     }
 }

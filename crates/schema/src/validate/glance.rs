@@ -40,7 +40,7 @@ impl Machine<'_, '_> {
         } else if node.string != NONE {
             self.glance_at_text(program.strings.get(node.string as usize)?, value, instance)
         } else {
-            let [values] = node.values.of(&program.values) else {
+            let [values] = node.values.slice(&program.values) else {
                 return None;
             };
             values.strings.find_string(self.tape, instance)?;

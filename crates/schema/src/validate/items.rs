@@ -80,16 +80,11 @@ impl Machine<'_, '_> {
             let instance = frame.cursor;
             frame.cursor = self.tape.node(instance).next();
             frame.ordinal += 1;
-            answer = match self.apply(
-                frame,
-                plan.contains,
-                instance,
-                Link::Trial,
-                Keyword::Contains,
-            )? {
+            let (schema, link) = (plan.contains, Link::Trial);
+            answer = match self.apply(frame, schema, instance, link, Keyword::Contains)? {
                 Flow::Valid => Some(true),
                 Flow::Invalid => Some(false),
-                call @ Flow::Call { .. } => return Ok(call),
+                call @ Flow::Call(..) => return Ok(call),
             };
         }
         let matches = u64::from(frame.matches);

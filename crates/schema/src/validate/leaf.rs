@@ -5,12 +5,12 @@ use std::cmp::Ordering;
 use countersign_tape::{Kind, Node as TapeNode};
 
 use super::{Halt, Machine};
-use crate::format::Format;
 use crate::fuel::for_bytes;
 use crate::keyword::Keyword;
 use crate::number::{Number, fast_decimal, order_scaled};
-use crate::pattern::Pattern;
-use crate::program::{Bound, Flags, NONE, Node, NodeId, NumberPlan, Operation, StringPlan, Values};
+use crate::program::{
+    Bound, Flags, NONE, Node, NodeId, NumberPlan, Operation, Range, StringPlan, Values,
+};
 
 impl Machine<'_, '_> {
     /// Decides a value without a frame, where that is possible.
@@ -73,13 +73,13 @@ impl Machine<'_, '_> {
 
     fn quick_operations(&mut self, node: &Node, instance: u32) -> Result<Option<bool>, Halt> {
         let program = self.program;
-        for operation in node.operations.of(&program.operations) {
+        for operation in node.operations.slice(&program.operations) {
             let verdict = match *operation {
                 Operation::Ref(target) => self.quick(target, instance)?,
                 Operation::Not(target) => self.quick(target, instance)?.map(|valid| !valid),
-                Operation::All(range) => self.quick_all(range.of(&program.branches), instance)?,
-                Operation::Any(range) => self.quick_any(range.of(&program.branches), instance)?,
-                Operation::One(range) => self.quick_one(range.of(&program.branches), instance)?,
+                Operation::All(range) => self.quick_each(range, instance, true)?,
+                Operation::Any(range) => self.quick_each(range, instance, false)?,
+                Operation::One(range) => self.quick_one(range, instance)?,
                 Operation::If {
                     condition,
                     then,
@@ -102,29 +102,26 @@ impl Machine<'_, '_> {
         Ok(Some(true))
     }
 
-    fn quick_all(&mut self, branches: &[NodeId], instance: u32) -> Result<Option<bool>, Halt> {
-        for branch in branches {
+    /// The first verdict other than `expected`, or `expected` if all branches agree on it: `allOf` expects each branch
+    /// to hold, `anyOf` to fail.
+    fn quick_each(
+        &mut self,
+        branches: Range,
+        instance: u32,
+        expected: bool,
+    ) -> Result<Option<bool>, Halt> {
+        for branch in branches.slice(&self.program.branches) {
             let verdict = self.quick(*branch, instance)?;
-            if verdict != Some(true) {
+            if verdict != Some(expected) {
                 return Ok(verdict);
             }
         }
-        Ok(Some(true))
+        Ok(Some(expected))
     }
 
-    fn quick_any(&mut self, branches: &[NodeId], instance: u32) -> Result<Option<bool>, Halt> {
-        for branch in branches {
-            let verdict = self.quick(*branch, instance)?;
-            if verdict != Some(false) {
-                return Ok(verdict);
-            }
-        }
-        Ok(Some(false))
-    }
-
-    fn quick_one(&mut self, branches: &[NodeId], instance: u32) -> Result<Option<bool>, Halt> {
+    fn quick_one(&mut self, branches: Range, instance: u32) -> Result<Option<bool>, Halt> {
         let mut matched = false;
-        for branch in branches {
+        for branch in branches.slice(&self.program.branches) {
             match self.quick(*branch, instance)? {
                 None => return Ok(None),
                 Some(true) if matched => return Ok(Some(false)),
@@ -178,7 +175,7 @@ impl Machine<'_, '_> {
         }
         let text = self.tape.raw(instance);
         self.fuel.spend_bytes(text.len())?;
-        Ok(Number::parse(text).is_ok_and(|number| number.is_integer()))
+        Ok(Number::parse(text).is_some_and(|number| number.is_integer()))
     }
 
     fn number_failure(
@@ -222,15 +219,9 @@ impl Machine<'_, '_> {
         if plan.pattern != NONE && !self.matches(plan.pattern, instance)? {
             return Ok(Some(Keyword::Pattern));
         }
-        if let Some(format) = plan.format {
+        if let Some(has_format) = plan.format {
             self.fuel.spend_bytes(inner_length(value))?;
-            let text = self.tape.string(instance);
-            let holds = if format == Format::Regex {
-                Pattern::is_well_formed(&text)
-            } else {
-                format.matches(&text)
-            };
-            if !holds {
+            if !has_format(&self.tape.string(instance)) {
                 return Ok(Some(Keyword::Format));
             }
         }
@@ -282,7 +273,7 @@ impl Machine<'_, '_> {
         instance: u32,
     ) -> Result<Option<Keyword>, Halt> {
         let program = self.program;
-        for values in node.values.of(&program.values) {
+        for values in node.values.slice(&program.values) {
             if !self.is_among(values, value, instance)? {
                 return Ok(Some(values.keyword));
             }
@@ -332,8 +323,8 @@ fn within<'a>(bound: &Bound, small: Option<(i64, u32)>, text: impl Fn() -> &'a s
     let order = match (small, bound.small) {
         (Some((value, scale)), Some(limit)) => order_scaled(value, scale, limit),
         _ => match bound.value.order_of(text()) {
-            Ok(order) => order,
-            Err(_) => return false,
+            Some(order) => order,
+            None => return false,
         },
     };
     match bound.keyword {

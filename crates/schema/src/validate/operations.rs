@@ -30,10 +30,8 @@ const TRY_APART: Link = Link::InPlace {
 
 impl Machine<'_, '_> {
     pub(super) fn begin_operations(&mut self, frame: &mut Frame) -> Result<Flow, Halt> {
-        if self.program.nodes[frame.node as usize]
-            .operations
-            .is_empty()
-        {
+        let node = &self.program.nodes[frame.node as usize];
+        if node.operations.is_empty() {
             return self.begin_unevaluated(frame);
         }
         frame.stage = Stage::Operations;
@@ -49,9 +47,7 @@ impl Machine<'_, '_> {
         mut answer: Option<bool>,
     ) -> Result<Flow, Halt> {
         let program = self.program;
-        let operations = program.nodes[frame.node as usize]
-            .operations
-            .of(&program.operations);
+        let operations = program.operations_of(frame.node);
         while let Some(operation) = operations.get(frame.step as usize) {
             if let Operation::Dependent { .. } = operation {
                 self.fuel.spend(1)?;
@@ -62,7 +58,7 @@ impl Machine<'_, '_> {
                     answer = match self.apply(frame, child, instance, link, operation.keyword())? {
                         Flow::Valid => Some(true),
                         Flow::Invalid => Some(false),
-                        call @ Flow::Call { .. } => return Ok(call),
+                        call @ Flow::Call(..) => return Ok(call),
                     };
                     continue;
                 }
@@ -115,24 +111,11 @@ impl Machine<'_, '_> {
         }
     }
 
-    fn branch(&self, range: Range, branch: u32) -> Option<NodeId> {
-        range
-            .of(&self.program.branches)
-            .get(branch as usize)
-            .copied()
-    }
-
     fn all(&self, frame: &mut Frame, range: Range, answer: Option<bool>) -> Wish {
         if answer == Some(false) {
             return Wish::Failed;
         }
-        match self.branch(range, frame.branch) {
-            None => Wish::Satisfied,
-            Some(child) => {
-                frame.branch += 1;
-                Wish::Judge(child, MUST)
-            }
-        }
+        self.next_branch(frame, range, MUST, Wish::Satisfied)
     }
 
     /// One valid branch is enough, unless what the others evaluate matters too.
@@ -141,14 +124,8 @@ impl Machine<'_, '_> {
         if frame.matches > 0 && !frame.tracked {
             return Wish::Satisfied;
         }
-        match self.branch(range, frame.branch) {
-            None if frame.matches > 0 => Wish::Satisfied,
-            None => Wish::Refused,
-            Some(child) => {
-                frame.branch += 1;
-                Wish::Judge(child, TRY)
-            }
-        }
+        let end = satisfied_if(frame.matches > 0);
+        self.next_branch(frame, range, TRY, end)
     }
 
     fn one(&self, frame: &mut Frame, range: Range, answer: Option<bool>) -> Wish {
@@ -156,14 +133,26 @@ impl Machine<'_, '_> {
         if frame.matches > 1 {
             return Wish::Refused;
         }
-        match self.branch(range, frame.branch) {
-            None if frame.matches == 1 => Wish::Satisfied,
-            None => Wish::Refused,
-            Some(child) => {
-                frame.branch += 1;
-                Wish::Judge(child, TRY)
-            }
-        }
+        let end = satisfied_if(frame.matches == 1);
+        self.next_branch(frame, range, TRY, end)
+    }
+
+    /// Asks for the branch at hand; behind the last one, `end` is the answer.
+    fn next_branch(&self, frame: &mut Frame, range: Range, link: Link, end: Wish) -> Wish {
+        let branches = range.slice(&self.program.branches);
+        let Some(child) = branches.get(frame.branch as usize) else {
+            return end;
+        };
+        frame.branch += 1;
+        Wish::Judge(*child, link)
+    }
+}
+
+fn satisfied_if(holds: bool) -> Wish {
+    if holds {
+        Wish::Satisfied
+    } else {
+        Wish::Refused
     }
 }
 

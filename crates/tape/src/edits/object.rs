@@ -91,25 +91,18 @@ fn remove(
             if let Some((from, end)) = run.take() {
                 // Without a member before it, the run takes the comma after it.
                 let to = if kept_end.is_some() { end } else { key.start };
-                cut(from, to, patches);
+                patches.push(Patch::new(from, to, Vec::new()));
             }
             kept_end = Some(value.end);
         }
     }
     if let Some((from, end)) = run {
-        cut(from, end, patches);
+        patches.push(Patch::new(from, end, Vec::new()));
     }
     match keys.next() {
         Some(key) => Err(EditError::new(key.start, Reason::NotAMember)),
         None => Ok(kept_end),
     }
-}
-
-fn cut(start: u32, end: u32, patches: &mut Vec<Patch>) {
-    patches.push(Patch {
-        span: Span::new(start, end),
-        with: Vec::new(),
-    });
 }
 
 /// Patch in the new members, around those that remain.
@@ -120,11 +113,11 @@ fn insert(object: Span, last: Option<u32>, changes: &[Change], patches: &mut Vec
     if let Some(last) = last {
         if !first.is_empty() {
             first.push(b',');
-            put(after_brace, first, patches);
+            patches.push(Patch::new(after_brace, after_brace, first));
         }
         if !final_ones.is_empty() {
             final_ones.insert(0, b',');
-            put(last, final_ones, patches);
+            patches.push(Patch::new(last, last, final_ones));
         }
         return;
     }
@@ -133,15 +126,8 @@ fn insert(object: Span, last: Option<u32>, changes: &[Change], patches: &mut Vec
     }
     first.append(&mut final_ones);
     if !first.is_empty() {
-        put(after_brace, first, patches);
+        patches.push(Patch::new(after_brace, after_brace, first));
     }
-}
-
-fn put(at: u32, with: Vec<u8>, patches: &mut Vec<Patch>) {
-    patches.push(Patch {
-        span: Span::new(at, at),
-        with,
-    });
 }
 
 /// The members to insert at one place, comma between them.

@@ -32,10 +32,8 @@ pub(super) fn patches(
         };
         for piece in pieces(raw, group)? {
             let inside = Span::from_range(piece.raw.start + 1, piece.raw.end + 1);
-            patches.push(Patch {
-                span: string.inner(inside),
-                with: piece.with,
-            });
+            let Span { start, end } = string.inner(inside);
+            patches.push(Patch::new(start, end, piece.with));
         }
     }
     Ok(())

@@ -1,27 +1,37 @@
 //! Envelopes: which members are found, where, and what is reported about them.
 
 use countersign_tape::{
-    Envelope, Keep, Kind, Limits, Member, Scan, ScanError, ScanLimits, Shelf, Span, Tape, elements,
-    members, scan,
+    Envelope, Kind, Limits, Member, PartBuffers, Scan, ScanError, ScanLimits, Span, Tape,
+    WantedParts, elements, members, scan,
 };
 
 fn read(text: &str) -> Envelope {
     scan(text.as_bytes(), &ScanLimits::default()).expect("valid JSON")
 }
 
-fn scan_str(text: &str, hard: ScanLimits) -> Result<Envelope, ScanError> {
-    let shelf = &mut Shelf::default();
-    let keep = Keep::default();
+fn scan_str(text: &str, limits: ScanLimits) -> Result<Envelope, ScanError> {
+    let buffers = &mut PartBuffers::default();
+    let wanted = WantedParts::default();
     let mut envelope = Envelope::new();
-    Scan { hard, keep, shelf }.message(text, &mut envelope)?;
+    Scan {
+        limits,
+        wanted,
+        buffers,
+    }
+    .message(text, &mut envelope)?;
     Ok(envelope)
 }
 
-fn scan_result(text: &str, hard: ScanLimits) -> Result<Envelope, ScanError> {
-    let shelf = &mut Shelf::default();
-    let keep = Keep::default();
+fn scan_result(text: &str, limits: ScanLimits) -> Result<Envelope, ScanError> {
+    let buffers = &mut PartBuffers::default();
+    let wanted = WantedParts::default();
     let mut envelope = Envelope::new();
-    Scan { hard, keep, shelf }.result(text, &mut envelope)?;
+    Scan {
+        limits,
+        wanted,
+        buffers,
+    }
+    .result(text, &mut envelope)?;
     Ok(envelope)
 }
 
@@ -191,31 +201,31 @@ fn structured_content_depth_is_its_own() {
 fn hard_limits_hold() {
     let text = r#"{"result":{"structuredContent":[[1]]}}"#;
     for max_depth in 0..8 {
-        let hard = ScanLimits {
+        let limits = ScanLimits {
             max_bytes: 1000,
             max_depth,
         };
-        match scan(text.as_bytes(), &hard) {
+        match scan(text.as_bytes(), &limits) {
             Ok(envelope) => assert!(max_depth >= 5 && envelope.depth() == 5, "{max_depth}"),
             Err(error) => assert!(error.is_too_deep() && max_depth < 5, "{max_depth}"),
         }
     }
-    let hard = ScanLimits {
+    let limits = ScanLimits {
         max_bytes: text.len() - 1,
         max_depth: 100,
     };
     assert!(
-        scan(text.as_bytes(), &hard)
+        scan(text.as_bytes(), &limits)
             .expect_err("one byte too many")
             .is_too_large()
     );
     assert!(
-        scan_str(text, hard)
+        scan_str(text, limits)
             .expect_err("one byte too many")
             .is_too_large()
     );
     assert!(
-        scan_result(text, hard)
+        scan_result(text, limits)
             .expect_err("one byte too many")
             .is_too_large()
     );
@@ -318,22 +328,22 @@ fn strings_of_spans_are_decoded() {
 }
 
 /// Everything, and what was laid out of it as text.
-fn kept(text: &str, keep: Keep) -> (Envelope, Option<String>, Option<String>) {
-    let mut shelf = Shelf::default();
+fn tapes(text: &str, wanted: WantedParts) -> (Envelope, Option<String>, Option<String>) {
+    let mut buffers = PartBuffers::default();
     let mut scan = Scan {
-        hard: ScanLimits::default(),
-        keep,
-        shelf: &mut shelf,
+        limits: ScanLimits::default(),
+        wanted,
+        buffers: &mut buffers,
     };
     let mut envelope = Envelope::new();
-    let kept = scan.message(text, &mut envelope).expect("valid JSON");
+    let tapes = scan.message(text, &mut envelope).expect("valid JSON");
     let raw = |tape: &Option<Tape<'_>>| tape.as_ref().map(|tape| tape.raw(0).to_owned());
-    let (structured, content) = (raw(&kept.structured), raw(&kept.content));
-    kept.recycle(&mut shelf);
+    let (structured, content) = (raw(&tapes.structured), raw(&tapes.content));
+    tapes.recycle(&mut buffers);
     (envelope, structured, content)
 }
 
-const EVERYTHING: Keep = Keep {
+const EVERYTHING: WantedParts = WantedParts {
     structured: Some(Limits {
         max_bytes: 1 << 20,
         max_depth: 8,
@@ -361,13 +371,13 @@ fn what_is_laid_out_changes_nothing_about_the_envelope() {
             r#" {{"id":1,"result":{{"structuredContent": {structured} ,"content":{content},"structuredContent":2}}}} "#
         );
         let plain = read(&text);
-        let (envelope, laid, blocks) = kept(&text, EVERYTHING);
+        let (envelope, laid, blocks) = tapes(&text, EVERYTHING);
         assert_eq!(format!("{envelope:?}"), format!("{plain:?}"), "{text}");
         let is_deep = structured == deep;
         assert_eq!(laid, (!is_deep).then_some(structured));
         let is_many = content.len() > 5000;
         assert_eq!(blocks, (!is_many).then_some(content));
-        let (envelope, laid, blocks) = kept(&text, Keep::default());
+        let (envelope, laid, blocks) = tapes(&text, WantedParts::default());
         assert_eq!(format!("{envelope:?}"), format!("{plain:?}"), "{text}");
         assert_eq!((laid, blocks), (None, None));
     }
@@ -376,7 +386,7 @@ fn what_is_laid_out_changes_nothing_about_the_envelope() {
 #[test]
 fn a_message_longer_than_the_limit_is_only_scanned() {
     let text = r#"{"id":1,"result":{"structuredContent":{"a":1}}}"#;
-    let keep = |max_bytes| Keep {
+    let wanted = |max_bytes| WantedParts {
         structured: Some(Limits {
             max_bytes,
             max_depth: 8,
@@ -384,10 +394,10 @@ fn a_message_longer_than_the_limit_is_only_scanned() {
         content: false,
     };
     assert_eq!(
-        kept(text, keep(text.len())).1.as_deref(),
+        tapes(text, wanted(text.len())).1.as_deref(),
         Some(r#"{"a":1}"#)
     );
-    assert_eq!(kept(text, keep(text.len() - 1)).1, None);
+    assert_eq!(tapes(text, wanted(text.len() - 1)).1, None);
 }
 
 #[test]
@@ -403,11 +413,11 @@ fn a_top_level_member_that_json_rpc_does_not_know_is_noted() {
     ] {
         assert_eq!(read(text).has_unknown_members(), unknown, "{text}");
     }
-    let mut shelf = Shelf::default();
+    let mut buffers = PartBuffers::default();
     let mut scan = Scan {
-        hard: ScanLimits::default(),
-        keep: Keep::default(),
-        shelf: &mut shelf,
+        limits: ScanLimits::default(),
+        wanted: WantedParts::default(),
+        buffers: &mut buffers,
     };
     let mut envelope = Envelope::new();
     scan.message(r#"{"x":1}"#, &mut envelope).unwrap();

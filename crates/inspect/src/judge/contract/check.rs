@@ -2,7 +2,7 @@
 //! stage: no schema declared, `isError`, no value, a guard exceeded, a schema that cannot be enforced, a
 //! violation. The value is read in place and never changed.
 
-use countersign_schema::{Fuel, Outcome, Schema, Unenforceable};
+use countersign_schema::{Fuel, Outcome, Unenforceable};
 use countersign_tape::{Envelope, Kind, Limits, Member, Tape};
 
 use super::{Contract, DeclaredSchema};
@@ -60,15 +60,16 @@ pub(crate) fn check(
         }
     };
     let context = ViolationContext {
+        stage: Stage::Contract,
         tool: contract.tool(),
-        declares: &|name| schema.declares(name),
+        schema,
     };
-    if let Some(tape) = &opened.kept.structured {
-        return validate(tape, schema, &context, config, found);
+    if let Some(tape) = &opened.tapes.structured {
+        return validate(tape, &context, config, found);
     }
     // The message was too long to be laid out as it was scanned.
     with_tape(value, &config.value_limits(), |tape| {
-        validate(tape, schema, &context, config, found)
+        validate(tape, &context, config, found)
     })
     .unwrap_or_else(|_| {
         // Scanned and within the guards, so it parses. If it does not, it has not been validated.
@@ -89,13 +90,14 @@ pub(crate) fn check_cleaned(
         return;
     };
     let context = ViolationContext {
+        stage: Stage::Contract,
         tool: contract.tool(),
-        declares: &|name| schema.declares(name),
+        schema,
     };
     let violations_of = |value, limits: &Limits| {
         with_tape(value, limits, |tape| {
             let mut violations = Vec::new();
-            validate(tape, schema, &context, config, &mut violations);
+            validate(tape, &context, config, &mut violations);
             violations
         })
     };
@@ -134,10 +136,8 @@ fn missing_finding(bytes: &[u8], envelope: &Envelope, era: Era) -> Option<Explai
     let finding = Finding::new(Stage::Contract, "contract.missing", Severity::Info)
         .at("/structuredContent")
         .expecting("structuredContent", "nothing");
-    Some(ExplainedFinding::contract(
-        finding,
-        "structuredContent missing",
-    ))
+    let what = "structuredContent missing";
+    Some(ExplainedFinding::contract(finding, what))
 }
 
 fn not_enforceable(why: &Unenforceable, config: &OutputValidation) -> ExplainedFinding {
@@ -145,10 +145,8 @@ fn not_enforceable(why: &Unenforceable, config: &OutputValidation) -> ExplainedF
     if why.is_external_ref() && config.external_ref == Tolerance::Reject {
         let rule = "contract.external_ref";
         let finding = Finding::new(Stage::Contract, rule, Severity::Violation).detail(detail);
-        return ExplainedFinding::contract(
-            finding,
-            "the declared schema has an external reference",
-        );
+        let what = "the declared schema has an external reference";
+        return ExplainedFinding::contract(finding, what);
     }
     let finding =
         Finding::new(Stage::Contract, "contract.uncompilable", Severity::Info).detail(detail);
@@ -163,7 +161,6 @@ fn exhausted() -> ExplainedFinding {
 
 fn validate(
     tape: &Tape<'_>,
-    schema: &Schema,
     context: &ViolationContext<'_>,
     config: &OutputValidation,
     found: &mut Vec<ExplainedFinding>,
@@ -173,20 +170,29 @@ fn validate(
         let keys = tape.duplicate_keys().iter().take(MAX_FINDINGS);
         found.extend(keys.map(|key| ExplainedFinding::duplicate_key(&tape.pointer(*key))));
     }
-    let mut fuel = Fuel::for_instance(tape, config.fuel_factor);
-    match schema.validate(tape, &mut fuel) {
+    let fuel_used = apply_schema(tape, context, config.fuel_factor, exhausted, found);
+    Conformance {
+        conforms: found.len() == before,
+        fuel_used,
+    }
+}
+
+/// Reports where a value breaks a schema; gives the units of work it cost.
+pub(crate) fn apply_schema(
+    tape: &Tape<'_>,
+    context: &ViolationContext<'_>,
+    fuel_factor: f64,
+    exhausted: impl FnOnce() -> ExplainedFinding,
+    found: &mut Vec<ExplainedFinding>,
+) -> u64 {
+    let mut fuel = Fuel::for_instance(tape, fuel_factor);
+    match context.schema.validate(tape, &mut fuel) {
         Outcome::Valid => {}
         Outcome::Invalid(violations) => {
-            found.extend(
-                violations
-                    .iter()
-                    .map(|violation| ExplainedFinding::output(violation, context)),
-            );
+            let explain = |violation| ExplainedFinding::violation(violation, context);
+            found.extend(violations.iter().map(explain));
         }
         Outcome::Exhausted => found.push(exhausted()),
     }
-    Conformance {
-        conforms: found.len() == before,
-        fuel_used: fuel.used(),
-    }
+    fuel.used()
 }

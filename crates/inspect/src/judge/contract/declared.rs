@@ -2,10 +2,9 @@
 
 use bytes::Bytes;
 use countersign_schema::{Compiler, Schema, Unenforceable};
-use countersign_tape::{Kind, ScanLimits, Span, Tape, elements, members, scan};
+use countersign_tape::{Kind, Limits, ScanLimits, Span, Tape, elements, members, scan};
 
 use super::free_text::{Reading, admits_free_text};
-use super::schema_text_limits;
 use crate::config::OutputValidation;
 use crate::digest::Digest;
 
@@ -58,9 +57,9 @@ impl DeclaredSchema {
             says_object: says_object(&bytes),
             wraps_result: false,
         };
-        // Only text the compiler accepted is worth a second look, and its limits bound it.
+        // Only text the compiler accepted is worth a second look, and the compiler's limits hold for it.
         if let Ok(schema) = &declared.compiled
-            && let Ok(tape) = Tape::parse(&bytes, &schema_text_limits())
+            && let Ok(tape) = Tape::parse(&bytes, &Limits::LIFTED)
         {
             let reading = Reading {
                 dialect: schema.dialect(),

@@ -14,34 +14,6 @@ use countersign_tape::{Kind, Tape};
 /// only to later text, so each pass follows one more backward reference.
 const MAX_PASSES: usize = 64;
 
-/// Formats whose grammar leaves no room for prose. URIs, e-mail addresses, host names, pointers
-/// and regular expressions do leave room.
-const NARROW_FORMATS: [&str; 7] = [
-    "date",
-    "date-time",
-    "duration",
-    "ipv4",
-    "ipv6",
-    "time",
-    "uuid",
-];
-
-/// Keywords beside which `unevaluated*` no longer speaks about the same schema object alone.
-const APPLICATORS: [&str; 12] = [
-    "$ref",
-    "$dynamicRef",
-    "$recursiveRef",
-    "allOf",
-    "anyOf",
-    "oneOf",
-    "if",
-    "then",
-    "else",
-    "dependentSchemas",
-    "dependencies",
-    "not",
-];
-
 /// How the schema is to be read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading {
@@ -53,14 +25,16 @@ pub(crate) struct Reading {
 
 /// Whether a value that conforms to the schema may carry free text. The schema must compile.
 pub(crate) fn admits_free_text(schema: &Tape<'_>, reading: Reading) -> bool {
-    if !schema.duplicate_keys().is_empty() || has_inner_dialect(schema) {
+    // A `$schema` below the root starts another dialect, in which keywords mean something else.
+    if !schema.duplicate_keys().is_empty() || has_inner_string(schema, "$schema") {
         return true;
     }
     let nodes = schema.len();
     let mut proof = Proof {
         schema,
         reading,
-        local_references: !has_inner_id(schema, reading.dialect.id_keyword()),
+        // A `$id` below the root starts another resource, in which `#/…` means something else.
+        local_references: !has_inner_string(schema, reading.dialect.id_keyword()),
         closed: vec![true; nodes as usize],
     };
     for _ in 0..MAX_PASSES {
@@ -76,16 +50,6 @@ pub(crate) fn admits_free_text(schema: &Tape<'_>, reading: Reading) -> bool {
         }
     }
     true
-}
-
-/// A `$id` below the root starts another resource, in which `#/…` means something else.
-fn has_inner_id(schema: &Tape<'_>, keyword: &str) -> bool {
-    has_inner_string(schema, keyword)
-}
-
-/// A `$schema` below the root starts another dialect, in which keywords mean something else.
-fn has_inner_dialect(schema: &Tape<'_>) -> bool {
-    has_inner_string(schema, "$schema")
 }
 
 /// Whether a member of this name has a string, other than the root's. A property may have the name too, and a schema.
@@ -197,7 +161,7 @@ impl Proof<'_, '_> {
     fn string_holds(&self, node: u32) -> bool {
         let narrow = |format| {
             let name = self.schema.string(format);
-            NARROW_FORMATS.contains(&name.as_ref()) && self.reading.dialect.defines_format(&name)
+            is_narrow_format(&name) && self.reading.dialect.defines_format(&name)
         };
         self.reading.assert_formats && self.schema.get(node, "format").is_some_and(narrow)
     }
@@ -249,9 +213,37 @@ impl Proof<'_, '_> {
     }
 
     fn stands_alone(&self, node: u32) -> bool {
-        let mut names = APPLICATORS.iter();
-        names.all(|name| self.schema.get(node, name).is_none())
+        let mut members = self.schema.members(node);
+        members.all(|(key, _)| !is_applicator(&self.schema.string(key)))
     }
+}
+
+/// Whether the grammar of a format leaves no room for prose. URIs, e-mail addresses, host names, pointers and regular
+/// expressions do leave room.
+fn is_narrow_format(name: &str) -> bool {
+    matches!(
+        name,
+        "date" | "date-time" | "duration" | "ipv4" | "ipv6" | "time" | "uuid"
+    )
+}
+
+/// Whether `unevaluated*` beside this keyword no longer speaks about the same schema object alone.
+fn is_applicator(keyword: &str) -> bool {
+    matches!(
+        keyword,
+        "$ref"
+            | "$dynamicRef"
+            | "$recursiveRef"
+            | "allOf"
+            | "anyOf"
+            | "oneOf"
+            | "if"
+            | "then"
+            | "else"
+            | "dependentSchemas"
+            | "dependencies"
+            | "not"
+    )
 }
 
 #[cfg(test)]

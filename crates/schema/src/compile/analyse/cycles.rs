@@ -1,6 +1,6 @@
 //! Strongly connected components of the whole graph, by Tarjan's algorithm with its own stack.
 
-use super::{descending, in_place};
+use super::{all_targets, in_place};
 use crate::compile::index::position;
 use crate::program::{NONE, NodeId, Program};
 
@@ -67,9 +67,7 @@ impl<'p> Search<'p> {
         self.lowest[node as usize] = self.discovered;
         self.on_path[node as usize] = true;
         self.path.push(node);
-        let mut targets = in_place(self.program, node);
-        targets.extend(descending(self.program, node));
-        self.work.push((node, targets));
+        self.work.push((node, all_targets(self.program, node)));
     }
 
     fn lower(&mut self, node: NodeId, order: u32) {
@@ -86,12 +84,8 @@ impl<'p> Search<'p> {
         if lowest != self.order[node as usize] {
             return;
         }
-        let first = self
-            .path
-            .iter()
-            .rposition(|member| *member == node)
-            .unwrap_or(0);
-        let members = self.path.split_off(first);
+        let first = self.path.iter().rposition(|member| *member == node);
+        let members = self.path.split_off(first.unwrap_or(0));
         for member in &members {
             self.on_path[*member as usize] = false;
         }

@@ -32,7 +32,7 @@ pub(super) fn mark(program: &mut Program) {
             NONE => other,
             schema => Target::new(nodes, schema, Keyword::Properties),
         };
-        plan.names.aim(plan.schemas.iter().map(listed));
+        plan.names.set_targets(plan.schemas.iter().map(listed));
     }
     for plan in program.arrays.iter_mut().filter(|plan| plan.is_plain()) {
         let listed = |schema: &u32| Target::new(nodes, *schema, plan.prefix_keyword);
@@ -45,13 +45,13 @@ pub(super) fn mark(program: &mut Program) {
 fn mark_alternatives(program: &mut Program) {
     for index in 0..program.nodes.len() {
         let node = &program.nodes[index];
-        let [Operation::Any(branches)] = node.operations.of(&program.operations) else {
+        let [Operation::Any(branches)] = node.operations.slice(&program.operations) else {
             continue;
         };
         if !node.values.is_empty() || node.flags.has(Flags::FALSE) {
             continue;
         }
-        let branches = branches.of(&program.branches).iter();
+        let branches = branches.slice(&program.branches).iter();
         let branches = branches.map(|branch| &program.nodes[*branch as usize]);
         let one_of_them = branches
             .filter(|branch| branch.operations.is_empty())

@@ -4,8 +4,8 @@ use countersign_tape::Kind;
 
 use super::Index;
 use crate::compile::Place;
-use crate::dialect::{Dialect, Holds};
-use crate::keyword::Keyword;
+use crate::dialect::Dialect;
+use crate::keyword::{Holds, Keyword};
 use crate::unenforceable::Unenforceable;
 
 impl Index<'_> {
@@ -30,21 +30,29 @@ impl Index<'_> {
             }
             let first = work.len();
             match rules.holds(keyword) {
-                None => {}
-                Some(Holds::Schema) => work.push((value, resource)),
-                Some(Holds::SchemaOrArray) if tape.node(value).kind() != Kind::Array => {
+                Holds::Nothing => {}
+                Holds::Schema => work.push((value, resource)),
+                Holds::SchemaOrArray if tape.node(value).kind() != Kind::Array => {
                     work.push((value, resource));
                 }
-                Some(Holds::SchemaArray | Holds::SchemaOrArray) => {
-                    self.expect(place, value, Kind::Array, "must be an array of schemas")?;
+                Holds::SchemaArray | Holds::SchemaOrArray => {
+                    self.expect(
+                        place.with_node(value),
+                        Kind::Array,
+                        "must be an array of schemas",
+                    )?;
                     work.extend(tape.children(value).map(|child| (child, resource)));
                 }
-                Some(Holds::SchemaMap) => {
-                    self.expect(place, value, Kind::Object, "must be an object of schemas")?;
+                Holds::SchemaMap => {
+                    self.expect(
+                        place.with_node(value),
+                        Kind::Object,
+                        "must be an object of schemas",
+                    )?;
                     work.extend(tape.members(value).map(|(_, child)| (child, resource)));
                 }
-                Some(Holds::Dependencies) => {
-                    self.expect(place, value, Kind::Object, "must be an object")?;
+                Holds::Dependencies => {
+                    self.expect(place.with_node(value), Kind::Object, "must be an object")?;
                     let schemas = tape
                         .members(value)
                         .filter(|(_, child)| tape.node(*child).kind() != Kind::Array);
@@ -56,13 +64,7 @@ impl Index<'_> {
                 Keyword::AdditionalItems | Keyword::AdditionalProperties
             );
             for (node, _) in work.iter().skip(first).filter(|_| !may_be_boolean) {
-                self.refuse_boolean(
-                    Place {
-                        node: *node,
-                        ..place
-                    },
-                    resource,
-                )?;
+                self.refuse_boolean(place.with_node(*node), resource)?;
             }
         }
         // Taken from the end, so turn the batch round: numbers then follow the document.
@@ -80,24 +82,5 @@ impl Index<'_> {
             return Err(self.invalid(place, "draft-04 has no boolean schemas"));
         }
         Ok(())
-    }
-
-    fn expect(
-        &self,
-        place: Place,
-        value: u32,
-        kind: Kind,
-        reason: &'static str,
-    ) -> Result<(), Unenforceable> {
-        if self.tape(place).node(value).kind() == kind {
-            return Ok(());
-        }
-        Err(self.invalid(
-            Place {
-                node: value,
-                ..place
-            },
-            reason,
-        ))
     }
 }

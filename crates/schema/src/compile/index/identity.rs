@@ -38,9 +38,7 @@ impl Index<'_> {
         let is_root = place.node == 0;
         let names_resource =
             own_id.as_deref().is_some_and(|text| !text.starts_with('#')) && !masked;
-        let resource = if is_root {
-            outer
-        } else if names_resource {
+        let resource = if names_resource && !is_root {
             self.add_resource(String::new(), outer_rules)
         } else {
             outer
@@ -98,12 +96,8 @@ impl Index<'_> {
             .iter()
             .map(|document| document.tape.text().len())
             .sum();
-        if self.uri_bytes > FREE_URI_BYTES + 8 * texts {
-            return Err(Unenforceable::Limit {
-                bound: "bytes of URIs",
-            });
-        }
-        Ok(())
+        let is_kept = self.uri_bytes <= FREE_URI_BYTES + 8 * texts;
+        Unenforceable::check_limit(is_kept, "bytes of URIs")
     }
 
     fn add_anchors(
@@ -160,15 +154,7 @@ impl Index<'_> {
         let Some(value) = tape.get(place.node, name) else {
             return Ok(None);
         };
-        if tape.node(value).kind() != Kind::String {
-            return Err(self.invalid(
-                Place {
-                    node: value,
-                    ..place
-                },
-                "must be a string",
-            ));
-        }
+        self.expect(place.with_node(value), Kind::String, "must be a string")?;
         Ok(Some(tape.string(value).into_owned()))
     }
 }

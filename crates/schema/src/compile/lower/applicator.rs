@@ -2,8 +2,7 @@
 
 use countersign_tape::Kind;
 
-use super::Lowering;
-use crate::compile::Place;
+use super::{Lowering, append_all};
 use crate::compile::index::position;
 use crate::compile::resolve::Target;
 use crate::keyword::Keyword;
@@ -36,27 +35,23 @@ impl Lowering<'_, '_> {
             });
         }
         self.dependent_schemas(object, &mut all);
-        let start = position(self.program.operations.len());
-        self.program.operations.append(&mut all);
-        Ok(Range {
-            start,
-            end: position(self.program.operations.len()),
-        })
+        Ok(append_all(&mut self.program.operations, all))
     }
 
     fn references(&mut self, all: &mut Vec<Operation>) -> Result<(), Unenforceable> {
-        let own = self.place;
-        let place = |node| Place { node, ..own };
+        let (own, resource) = (self.place, self.resource);
         if let Some(value) = self.part(Keyword::Ref) {
-            let at = place(value);
-            all.push(Operation::Ref(self.index.resolve(self.resource, at)?));
+            let target = self.index.resolve(resource, own.with_node(value))?;
+            all.push(Operation::Ref(target));
         }
         if let Some(value) = self.part(Keyword::DynamicRef) {
-            let target = self.index.resolve_dynamic(self.resource, place(value))?;
+            let target = self.index.resolve_dynamic(resource, own.with_node(value))?;
             all.push(self.reference(target));
         }
         if let Some(value) = self.part(Keyword::RecursiveRef) {
-            let target = self.index.resolve_recursive(self.resource, place(value))?;
+            let target = self
+                .index
+                .resolve_recursive(resource, own.with_node(value))?;
             all.push(self.reference(target));
         }
         Ok(())
@@ -89,12 +84,7 @@ impl Lowering<'_, '_> {
         if branches.is_empty() {
             return Err(self.invalid(array, "must have at least one schema"));
         }
-        let start = position(self.program.branches.len());
-        self.program.branches.extend(branches);
-        Ok(Range {
-            start,
-            end: position(self.program.branches.len()),
-        })
+        Ok(append_all(&mut self.program.branches, branches))
     }
 
     fn dependent_schemas(&self, object: u32, all: &mut Vec<Operation>) {

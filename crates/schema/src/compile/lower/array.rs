@@ -2,8 +2,7 @@
 
 use countersign_tape::Kind;
 
-use super::Lowering;
-use crate::compile::index::position;
+use super::{Lowering, append};
 use crate::dialect::Dialect;
 use crate::keyword::Keyword;
 use crate::program::{ArrayPlan, NONE, NodeId, Target};
@@ -13,11 +12,18 @@ impl Lowering<'_, '_> {
     pub(super) fn array_plan(&mut self) -> Result<u32, Unenforceable> {
         let (prefix, rest_keyword) = self.prefix();
         let contains = self.schema(Keyword::Contains);
+        let is_modern = self.rules.dialect == Dialect::Draft202012;
+        let (min_contains, max_contains) = if contains == NONE {
+            (0, u64::MAX)
+        } else {
+            let least = self.count(Keyword::MinContains, 1)?;
+            (least, self.count(Keyword::MaxContains, u64::MAX)?)
+        };
         let plan = ArrayPlan {
             prefix,
             targets: Vec::new(),
             other: Target::NONE,
-            prefix_keyword: if self.rules.dialect == Dialect::Draft202012 {
+            prefix_keyword: if is_modern {
                 Keyword::PrefixItems
             } else {
                 Keyword::Items
@@ -25,17 +31,9 @@ impl Lowering<'_, '_> {
             rest: self.schema(rest_keyword),
             rest_keyword,
             contains,
-            min_contains: if contains == NONE {
-                0
-            } else {
-                self.count(Keyword::MinContains, 1)?
-            },
-            max_contains: if contains == NONE {
-                u64::MAX
-            } else {
-                self.count(Keyword::MaxContains, u64::MAX)?
-            },
-            contains_evaluates: self.rules.dialect == Dialect::Draft202012,
+            min_contains,
+            max_contains,
+            contains_evaluates: is_modern,
             min_items: self.count(Keyword::MinItems, 0)?,
             max_items: self.count(Keyword::MaxItems, u64::MAX)?,
             unique: self.boolean(Keyword::UniqueItems)?,
@@ -43,8 +41,7 @@ impl Lowering<'_, '_> {
         if plan.asserts_nothing() {
             return Ok(NONE);
         }
-        self.program.arrays.push(plan);
-        Ok(position(self.program.arrays.len() - 1))
+        Ok(append(&mut self.program.arrays, plan))
     }
 
     /// The schemas of the first items, and the keyword that rules the others. Before 2020-12 an array of `items` was
@@ -57,10 +54,8 @@ impl Lowering<'_, '_> {
                 .collect()
         };
         if self.rules.dialect == Dialect::Draft202012 {
-            return (
-                self.part(Keyword::PrefixItems).map(all).unwrap_or_default(),
-                Keyword::Items,
-            );
+            let prefix = self.part(Keyword::PrefixItems).map(all);
+            return (prefix.unwrap_or_default(), Keyword::Items);
         }
         match self.part(Keyword::Items) {
             Some(items) if tape.node(items).kind() == Kind::Array => {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use countersign_tape::Kind;
 
-use super::Lowering;
+use super::{Lowering, append};
 use crate::compile::index::position;
 use crate::keyword::Keyword;
 use crate::program::{DependentRequired, NONE, Names, NodeId, ObjectPlan, Target};
@@ -19,6 +19,10 @@ struct Mentioned {
 }
 
 impl Mentioned {
+    fn numbers(&mut self, names: Vec<String>) -> Vec<u32> {
+        names.into_iter().map(|name| self.number(name)).collect()
+    }
+
     fn number(&mut self, name: String) -> u32 {
         let texts = &mut self.texts;
         let schemas = &mut self.schemas;
@@ -56,8 +60,7 @@ impl Lowering<'_, '_> {
         if plan.asserts_nothing() {
             return Ok(NONE);
         }
-        self.program.objects.push(plan);
-        Ok(position(self.program.objects.len() - 1))
+        Ok(append(&mut self.program.objects, plan))
     }
 
     fn properties(&self, mentioned: &mut Mentioned) {
@@ -77,11 +80,7 @@ impl Lowering<'_, '_> {
         let Some(value) = self.part(Keyword::Required) else {
             return Ok(Vec::new());
         };
-        let mut numbers: Vec<u32> = self
-            .strings(value)?
-            .into_iter()
-            .map(|name| mentioned.number(name))
-            .collect();
+        let mut numbers = mentioned.numbers(self.strings(value)?);
         numbers.sort_unstable();
         numbers.dedup();
         Ok(numbers)
@@ -104,11 +103,7 @@ impl Lowering<'_, '_> {
                     continue;
                 }
                 let when = mentioned.number(tape.string(key).into_owned());
-                let then = self
-                    .strings(child)?
-                    .into_iter()
-                    .map(|name| mentioned.number(name))
-                    .collect();
+                let then = mentioned.numbers(self.strings(child)?);
                 all.push(DependentRequired {
                     keyword,
                     when,

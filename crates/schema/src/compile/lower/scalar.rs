@@ -2,10 +2,9 @@
 
 use countersign_tape::Kind;
 
-use super::Lowering;
-use crate::compile::index::position;
+use super::{Lowering, append};
 use crate::dialect::Dialect;
-use crate::format::Format;
+use crate::format;
 use crate::keyword::Keyword;
 use crate::number::{Decimal, Divisor};
 use crate::program::{Bound, NONE, NumberPlan, StringPlan};
@@ -23,20 +22,15 @@ impl Lowering<'_, '_> {
         };
         if let Some(value) = self.part(Keyword::MultipleOf) {
             self.expect(value, Kind::Number, "must be a number")?;
-            let divisor = Divisor::new(self.tape().raw(value)).map_err(|_| {
-                self.invalid(
-                    value,
-                    "multipleOf must be above zero, with at most 18 significant digits",
-                )
-            })?;
-            plan.multiple_of = Some(divisor);
+            let reason = "multipleOf must be above zero, with at most 18 significant digits";
+            let divisor = Divisor::new(self.tape().raw(value));
+            plan.multiple_of = Some(divisor.ok_or_else(|| self.invalid(value, reason))?);
         }
         plan.finish();
         if plan.bounds.is_empty() && plan.multiple_of.is_none() {
             return Ok(NONE);
         }
-        self.program.numbers.push(plan);
-        Ok(position(self.program.numbers.len() - 1))
+        Ok(append(&mut self.program.numbers, plan))
     }
 
     fn bounds(&self) -> Result<Vec<Bound>, Unenforceable> {
@@ -77,7 +71,7 @@ impl Lowering<'_, '_> {
     fn bound(&self, keyword: Keyword, value: u32) -> Result<Bound, Unenforceable> {
         self.expect(value, Kind::Number, "must be a number")?;
         let value = Decimal::parse(self.tape().raw(value))
-            .map_err(|_| self.invalid(value, "exponent is beyond ±1000000"))?;
+            .ok_or_else(|| self.invalid(value, "exponent is beyond ±1000000"))?;
         let small = value.as_number().as_small();
         Ok(Bound {
             keyword,
@@ -107,17 +101,16 @@ impl Lowering<'_, '_> {
         {
             return Ok(NONE);
         }
-        self.program.strings.push(plan);
-        Ok(position(self.program.strings.len() - 1))
+        Ok(append(&mut self.program.strings, plan))
     }
 
-    fn format(&self) -> Result<Option<Format>, Unenforceable> {
+    fn format(&self) -> Result<Option<format::Check>, Unenforceable> {
         let Some(value) = self.part(Keyword::Format) else {
             return Ok(None);
         };
         self.expect(value, Kind::String, "format must be a string")?;
         let name = self.tape().string(value);
         let is_defined = self.rules.dialect.defines_format(&name);
-        Ok(Format::from_name(&name).filter(|_| is_defined))
+        Ok(format::find_check(&name).filter(|_| is_defined))
     }
 }

@@ -2,9 +2,8 @@
 
 use countersign_tape::{Kind, Tape};
 
-use super::Lowering;
+use super::{Lowering, append_all};
 use crate::canonical::Canonicaliser;
-use crate::compile::index::position;
 use crate::keyword::Keyword;
 use crate::program::{Names, Range, Values};
 use crate::types::TypeSet;
@@ -17,12 +16,9 @@ impl Lowering<'_, '_> {
         };
         let tape = self.tape();
         let named = |node: u32| {
-            self.expect(
-                node,
-                Kind::String,
-                "type must be a name or an array of names",
-            )?;
-            TypeSet::named(&tape.string(node))
+            let reason = "type must be a name or an array of names";
+            self.expect(node, Kind::String, reason)?;
+            TypeSet::from_name(&tape.string(node))
                 .ok_or_else(|| self.invalid(node, "not the name of a type"))
         };
         if tape.node(value).kind() == Kind::Array {
@@ -34,26 +30,19 @@ impl Lowering<'_, '_> {
     }
 
     pub(super) fn values(&mut self) -> Result<Range, Unenforceable> {
-        let start = position(self.program.values.len());
+        let mut all = Vec::new();
         if let Some(value) = self.part(Keyword::Const) {
-            let values = gather(self.tape(), Keyword::Const, [value]);
-            self.program.values.push(values);
+            all.push(gather(self.tape(), Keyword::Const, [value]));
         }
         if let Some(value) = self.part(Keyword::Enum) {
             self.expect(value, Kind::Array, "enum must be an array")?;
             self.shared.enum_values += self.tape().node(value).count() as usize;
-            if self.shared.enum_values > self.index.settings().limits.max_enum_values {
-                return Err(Unenforceable::Limit {
-                    bound: "enum values",
-                });
-            }
-            let values = gather(self.tape(), Keyword::Enum, self.tape().children(value));
-            self.program.values.push(values);
+            let most = self.index.settings().limits.max_enum_values;
+            Unenforceable::check_limit(self.shared.enum_values <= most, "enum values")?;
+            let values = self.tape().children(value);
+            all.push(gather(self.tape(), Keyword::Enum, values));
         }
-        Ok(Range {
-            start,
-            end: position(self.program.values.len()),
-        })
+        Ok(append_all(&mut self.program.values, all))
     }
 }
 

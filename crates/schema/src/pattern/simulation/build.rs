@@ -8,7 +8,7 @@ use regex_syntax::hir::{Look, LookSet};
 
 use super::alphabet::Alphabet;
 use super::boundary::{Boundary, Jump, Place};
-use super::positions::{Moves, holds, moves, size};
+use super::positions::{Part, holds, moves, size};
 use super::{MOST_POSITIONS, Simulation};
 use crate::pattern::ast::Node;
 use crate::pattern::error::PatternError;
@@ -135,8 +135,8 @@ fn boundaries(
         let index = known.iter().position(|known| *known == truth);
         at[place.index()] = index.unwrap_or(known.len());
         if index.is_none() {
-            let moves = moves(tree, positions, place, &mut budget)?;
-            let boundary = boundary(moves);
+            let (whole, follow) = moves(tree, positions, place, &mut budget)?;
+            let boundary = boundary(whole, follow);
             bytes_left = bytes_left.checked_sub(boundary.memory_usage())?;
             boundaries.push(boundary);
             known.push(truth);
@@ -157,10 +157,10 @@ fn looks_of(node: &Node) -> LookSet {
 }
 
 /// Sorts the moves into steps to the next position and the rest, joining positions that share the rest.
-fn boundary(moves: Moves) -> Boundary {
-    let mut steps = vec![0; moves.first.len()];
+fn boundary(whole: Part, follow: Vec<Vec<u64>>) -> Boundary {
+    let mut steps = vec![0; whole.first.len()];
     let mut jumps: BTreeMap<Vec<u64>, Vec<u64>> = BTreeMap::new();
-    for (position, mut follow) in moves.follow.into_iter().enumerate() {
+    for (position, mut follow) in follow.into_iter().enumerate() {
         let next = position + 1;
         if let Some(word) = follow.get_mut(next / 64) {
             if *word >> (next % 64) & 1 == 1 {
@@ -174,9 +174,9 @@ fn boundary(moves: Moves) -> Boundary {
         }
     }
     Boundary {
-        empty: moves.empty,
-        first: moves.first.into(),
-        last: moves.last.into(),
+        empty: whole.empty,
+        first: whole.first.into(),
+        last: whole.last.into(),
         steps: steps.into(),
         jumps: jumps
             .into_iter()

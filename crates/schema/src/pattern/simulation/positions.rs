@@ -11,19 +11,11 @@ use super::boundary::Place;
 use crate::pattern::ast::Node;
 
 /// How a part of the pattern begins and ends.
-struct Part {
-    empty: bool,
-    first: Vec<u64>,
-    last: Vec<u64>,
-}
-
-/// The moves of a whole pattern.
-pub(super) struct Moves {
+pub(super) struct Part {
+    /// It matches the empty text.
     pub(super) empty: bool,
     pub(super) first: Vec<u64>,
     pub(super) last: Vec<u64>,
-    /// For each position, the positions that may follow it.
-    pub(super) follow: Vec<Vec<u64>>,
 }
 
 /// How many positions a node takes, once its repetition is written out.
@@ -41,7 +33,8 @@ pub(super) fn size(node: &Node) -> usize {
     }
 }
 
-/// Collects the moves of a pattern of `positions` positions where the assertions of `place` hold.
+/// Collects the moves of a pattern of `positions` positions where the assertions of `place` hold: how the whole pattern
+/// begins and ends, and for each position the positions that may follow it.
 ///
 /// Touches no more than `budget` words and takes them off it; beyond that there is no answer.
 pub(super) fn moves(
@@ -49,7 +42,7 @@ pub(super) fn moves(
     positions: usize,
     place: Place,
     budget: &mut usize,
-) -> Option<Moves> {
+) -> Option<(Part, Vec<Vec<u64>>)> {
     let words = positions.div_ceil(64);
     let mut walk = Walk {
         place,
@@ -57,13 +50,8 @@ pub(super) fn moves(
         follow: vec![vec![0; words]; positions],
         budget,
     };
-    let Part { empty, first, last } = walk.node(tree, 0)?;
-    Some(Moves {
-        empty,
-        first,
-        last,
-        follow: walk.follow,
-    })
+    let whole = walk.node(tree, 0)?;
+    Some((whole, walk.follow))
 }
 
 struct Walk<'b> {

@@ -19,9 +19,8 @@ pub(crate) fn expected(program: &Program, failure: &Failure) -> String {
         | Keyword::Maximum
         | Keyword::ExclusiveMaximum => bound(program, node, failure.keyword),
         Keyword::MultipleOf => "a multiple of the declared divisor".to_owned(),
-        Keyword::MinLength | Keyword::MaxLength | Keyword::Pattern | Keyword::Format => {
-            string(program, node, failure.keyword)
-        }
+        Keyword::Format => "a string of the declared format".to_owned(),
+        Keyword::Pattern => "a string that matches the declared pattern".to_owned(),
         Keyword::Required | Keyword::DependentRequired | Keyword::Dependencies => {
             let plan = program.objects.get(node.object as usize);
             let name = plan.map_or("", |plan| plan.names.text(failure.detail));
@@ -57,15 +56,12 @@ fn plain(name: &str, number: u32) -> String {
 }
 
 fn enum_size(program: &Program, node: &Node) -> usize {
-    let values = node.values.of(&program.values);
-    values
-        .iter()
-        .find(|values| values.keyword == Keyword::Enum)
-        .map_or(0, |values| {
-            let simple =
-                usize::from(values.null) + usize::from(values.yes) + usize::from(values.no);
-            simple + values.strings.len() + values.canonical.len()
-        })
+    let mut all = node.values.slice(&program.values).iter();
+    let listed = all.find(|values| values.keyword == Keyword::Enum);
+    listed.map_or(0, |values| {
+        let simple = usize::from(values.null) + usize::from(values.yes) + usize::from(values.no);
+        simple + values.strings.len() + values.canonical.len()
+    })
 }
 
 fn bound(program: &Program, node: &Node, keyword: Keyword) -> String {
@@ -83,50 +79,41 @@ fn bound(program: &Program, node: &Node, keyword: Keyword) -> String {
     }
 }
 
-fn string(program: &Program, node: &Node, keyword: Keyword) -> String {
-    let plan = program.strings.get(node.string as usize);
-    match (keyword, plan) {
-        (Keyword::MinLength, Some(plan)) => {
-            format!("at least {}", counted(plan.min_length, "character"))
-        }
-        (Keyword::MaxLength, Some(plan)) => {
-            format!("at most {}", counted(plan.max_length, "character"))
-        }
-        (Keyword::Format, Some(_)) => "a string of the declared format".to_owned(),
-        _ => "a string that matches the declared pattern".to_owned(),
-    }
-}
-
+/// A bound on a count: of characters, members or items.
 fn count(program: &Program, node: &Node, keyword: Keyword) -> String {
+    let string = program.strings.get(node.string as usize);
     let object = program.objects.get(node.object as usize);
     let array = program.arrays.get(node.array as usize);
-    match (keyword, object, array) {
-        (Keyword::MinProperties, Some(plan), _) => {
-            format!("at least {}", counted(plan.min_properties, "property"))
-        }
-        (Keyword::MaxProperties, Some(plan), _) => {
-            format!("at most {}", counted(plan.max_properties, "property"))
-        }
-        (Keyword::MinItems, _, Some(plan)) => {
-            format!("at least {}", counted(plan.min_items, "item"))
-        }
-        (Keyword::MaxItems, _, Some(plan)) => {
-            format!("at most {}", counted(plan.max_items, "item"))
-        }
-        (Keyword::Contains | Keyword::MinContains, _, Some(plan)) => {
-            format!(
-                "at least {} that `contains` accepts",
-                counted(plan.min_contains, "item")
-            )
-        }
-        (Keyword::MaxContains, _, Some(plan)) => {
-            format!(
-                "at most {} that `contains` accepts",
-                counted(plan.max_contains, "item")
-            )
-        }
-        _ => "nothing".to_owned(),
-    }
+    let (bound, noun) = match keyword {
+        Keyword::MinLength => (string.map(|plan| plan.min_length), "character"),
+        Keyword::MaxLength => (string.map(|plan| plan.max_length), "character"),
+        Keyword::MinProperties => (object.map(|plan| plan.min_properties), "property"),
+        Keyword::MaxProperties => (object.map(|plan| plan.max_properties), "property"),
+        Keyword::MinItems => (array.map(|plan| plan.min_items), "item"),
+        Keyword::MaxItems => (array.map(|plan| plan.max_items), "item"),
+        Keyword::Contains | Keyword::MinContains => (array.map(|plan| plan.min_contains), "item"),
+        Keyword::MaxContains => (array.map(|plan| plan.max_contains), "item"),
+        _ => (None, ""),
+    };
+    let Some(bound) = bound else {
+        return "nothing".to_owned();
+    };
+    let relation = if keyword.as_str().starts_with("max") {
+        "at most"
+    } else {
+        "at least"
+    };
+    let is_contained = matches!(
+        keyword,
+        Keyword::Contains | Keyword::MinContains | Keyword::MaxContains
+    );
+    let counted = counted(bound, noun);
+    let whose = if is_contained {
+        " that `contains` accepts"
+    } else {
+        ""
+    };
+    format!("{relation} {counted}{whose}")
 }
 
 fn counted(count: u64, noun: &str) -> String {
@@ -139,20 +126,15 @@ fn counted(count: u64, noun: &str) -> String {
 
 /// When all alternatives ask for a type, those types say it best.
 fn alternatives(program: &Program, node: &Node, otherwise: &str) -> String {
-    let operations = node.operations.of(&program.operations);
-    let branches = operations.iter().find_map(|operation| match operation {
-        Operation::Any(range) | Operation::One(range) => Some(range.of(&program.branches)),
+    let mut operations = node.operations.slice(&program.operations).iter();
+    let branches = operations.find_map(|operation| match operation {
+        Operation::Any(range) | Operation::One(range) => Some(range.slice(&program.branches)),
         _ => None,
     });
-    let types = branches
-        .unwrap_or_default()
-        .iter()
-        .fold(TypeSet::EMPTY, |set, branch| {
-            set.union(program.nodes[*branch as usize].types)
-        });
-    if types == TypeSet::EMPTY || types == TypeSet::ANY {
-        otherwise.to_owned()
-    } else {
-        types.to_string()
+    let types = branches.unwrap_or_default().iter();
+    let types = types.map(|branch| program.nodes[*branch as usize].types);
+    match types.fold(TypeSet::EMPTY, TypeSet::union) {
+        TypeSet::EMPTY | TypeSet::ANY => otherwise.to_owned(),
+        types => types.to_string(),
     }
 }
