@@ -1,10 +1,9 @@
 //! The file against the table of keys: unknown keys, wrong types, words outside a set, numbers
 //! outside a range. Finds all of them in one pass; each setting can be read after it.
 
-use countersign_inspect::nearest_word;
 use countersign_tape::Kind;
 
-use super::document::brief;
+use super::document::{brief, suggestion};
 use super::duration;
 use super::keys::{Block, Form};
 use super::model::ROOT;
@@ -111,11 +110,7 @@ impl Reader<'_, '_> {
     fn refuse_unknown(&mut self, key: u32, name: &str, block: &'static Block) {
         let allowed: Vec<_> = block.names().collect();
         let message = format!("unknown key \"{}\"", brief(name));
-        let hint = match nearest_word(name, block.names()) {
-            Some(meant) => format!("did you mean \"{meant}\"? allowed: {}", allowed.join(", ")),
-            None => format!("allowed: {}", allowed.join(", ")),
-        };
-        self.refuse(key, message, hint);
+        self.refuse(key, message, suggestion(name, &allowed, "allowed"));
     }
 
     fn refuse_kind(&mut self, index: u32, form: Form) {
@@ -185,11 +180,6 @@ impl Reader<'_, '_> {
             return;
         }
         let message = format!("unknown value \"{}\"", brief(&word));
-        let allowed = words.join(", ");
-        let hint = match nearest_word(&word, words.iter().copied()) {
-            Some(meant) => format!("did you mean \"{meant}\"? allowed: {allowed}"),
-            None => format!("allowed: {allowed}"),
-        };
-        self.refuse(index, message, hint);
+        self.refuse(index, message, suggestion(&word, words, "allowed"));
     }
 }

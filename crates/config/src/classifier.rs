@@ -6,7 +6,8 @@ mod read;
 use std::collections::BTreeMap;
 
 use countersign_classify::{AwsAuth, BedrockCheck, Kind, Options, Settings};
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value};
 
 use super::duration;
 use super::secret::Secret;
@@ -31,40 +32,18 @@ impl Classifier {
             secrets: BTreeMap::new(),
         }
     }
-
-    pub(crate) fn secrets(&self) -> impl Iterator<Item = &Secret> {
-        self.secrets.values()
-    }
 }
 
 /// A classifier as `config show` prints it, in the shape of the file.
-#[derive(Serialize)]
-pub(crate) struct ShownClassifier {
-    kind: &'static str,
-    name: String,
-    action: &'static str,
-    on_error: &'static str,
-    timeout: String,
-    max_concurrent: usize,
-    max_chunks: usize,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    chunk_chars: Option<usize>,
-    cache_entries: usize,
-    cache_ttl: String,
-    breaker_pause: String,
-    #[serde(flatten)]
-    own: BTreeMap<&'static str, serde_json::Value>,
-    #[serde(flatten)]
-    secrets: BTreeMap<String, serde_json::Value>,
-}
+struct ShownClassifier<'a>(&'a Classifier);
 
-impl From<&Classifier> for ShownClassifier {
-    fn from(classifier: &Classifier) -> Self {
+impl Serialize for ShownClassifier<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Settings {
             name,
             options,
             kind,
-        } = &classifier.settings;
+        } = &self.0.settings;
         let Options {
             action,
             on_error,
@@ -77,30 +56,31 @@ impl From<&Classifier> for ShownClassifier {
             breaker_failures: _,
             breaker_pause,
         } = options;
-        Self {
-            kind: kind.as_str(),
-            name: name.clone(),
-            action: action.as_str(),
-            on_error: on_error.as_str(),
-            timeout: duration::show(*timeout),
-            max_concurrent: *max_concurrent,
-            max_chunks: *max_chunks,
-            chunk_chars: *chunk_chars,
-            cache_entries: *cache_entries,
-            cache_ttl: duration::show(*cache_ttl),
-            breaker_pause: duration::show(*breaker_pause),
-            own: own(kind),
-            secrets: shown(&classifier.secrets),
+        let mut map = to.serialize_map(None)?;
+        map.serialize_entry("kind", kind.as_str())?;
+        map.serialize_entry("name", name)?;
+        map.serialize_entry("action", action)?;
+        map.serialize_entry("on_error", on_error)?;
+        map.serialize_entry("timeout", &duration::show(*timeout))?;
+        map.serialize_entry("max_concurrent", max_concurrent)?;
+        map.serialize_entry("max_chunks", max_chunks)?;
+        if let Some(chars) = chunk_chars {
+            map.serialize_entry("chunk_chars", chars)?;
         }
+        map.serialize_entry("cache_entries", cache_entries)?;
+        map.serialize_entry("cache_ttl", &duration::show(*cache_ttl))?;
+        map.serialize_entry("breaker_pause", &duration::show(*breaker_pause))?;
+        for (key, value) in own(kind).iter().chain(&shown(&self.0.secrets)) {
+            map.serialize_entry(key, value)?;
+        }
+        map.end()
     }
 }
 
 /// What is not secret about a kind.
-fn own(kind: &Kind) -> BTreeMap<&'static str, serde_json::Value> {
-    let mut own = BTreeMap::new();
-    let mut add = |key, value: serde_json::Value| {
-        own.insert(key, value);
-    };
+fn own(kind: &Kind) -> Map<String, Value> {
+    let mut own = Map::new();
+    let mut add = |key: &str, value: Value| drop(own.insert(key.to_owned(), value));
     if let Some(endpoint) = kind.endpoint() {
         add("endpoint", super::mask::shown_url(endpoint).into());
     }
@@ -142,18 +122,15 @@ fn own(kind: &Kind) -> BTreeMap<&'static str, serde_json::Value> {
 }
 
 /// Each secret as it may be shown; those of `headers` together.
-fn shown(secrets: &BTreeMap<String, Secret>) -> BTreeMap<String, serde_json::Value> {
-    let mut shown = BTreeMap::new();
-    let mut headers = serde_json::Map::new();
+fn shown(secrets: &BTreeMap<String, Secret>) -> Map<String, Value> {
+    let mut shown = Map::new();
+    let mut headers = Map::new();
     for (key, secret) in secrets {
-        match key.strip_prefix("headers/") {
-            Some(header) => {
-                headers.insert(header.to_owned(), secret.shown().into());
-            }
-            None => {
-                shown.insert(key.clone(), secret.shown().into());
-            }
-        }
+        let (map, key) = match key.strip_prefix("headers/") {
+            Some(header) => (&mut headers, header),
+            None => (&mut shown, key.as_str()),
+        };
+        map.insert(key.to_owned(), secret.shown().into());
     }
     if !headers.is_empty() {
         shown.insert("headers".to_owned(), headers.into());

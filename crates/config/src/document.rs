@@ -1,6 +1,7 @@
-//! The file as JSON with positions: every value has a pointer, a line and a column to complain
-//! about. Refuses what is not JSON and what repeats a key, since two readers could then disagree.
+//! The file as JSON with positions: every value has a pointer, a line and a column for messages.
+//! Refuses what is not JSON and what repeats a key, since two readers could then disagree.
 
+use countersign_inspect::nearest_word;
 use countersign_tape::{Limits, ParseError, Tape};
 
 use super::MAX_BYTES;
@@ -58,6 +59,15 @@ pub(crate) fn brief(word: &str) -> String {
         short.push('…');
     }
     short
+}
+
+/// A hint with the known words, and the one that was probably meant.
+pub(crate) fn suggestion(word: &str, known: &[&str], introduction: &str) -> String {
+    let listed = known.join(", ");
+    match nearest_word(word, known.iter().copied()) {
+        Some(meant) => format!("did you mean \"{meant}\"? {introduction}: {listed}"),
+        None => format!("{introduction}: {listed}"),
+    }
 }
 
 /// One step of a pointer.

@@ -59,20 +59,25 @@ mod tests;
 mod transport;
 mod variables;
 
-use std::net::SocketAddr;
 use std::path::Path;
 
 pub use activity::{ActivityConfig, Storage};
 pub use api_change::check_api_change;
 pub use classifier::Classifier;
 pub use environment::Environment;
+pub use file::replace_file;
 pub use locate::{Located, Origin, locate};
 pub use merge::{merged, patch};
 pub use model::{Config, ModeSource, RoutingMode, SetupFailure, ToolNames};
-pub use name::{ALLOWED as SERVER_NAMES, fixed as server_name, is_allowed as is_server_name};
+pub use name::{
+    ALLOWED as SERVER_NAMES, fitting as fitting_server_name, fixed as server_name,
+    is_allowed as is_server_name, numbered as numbered_server_name,
+};
 pub use overrides::Overrides;
 pub use problem::{ConfigError, Place, Problem, Warning};
 pub use profile::Profile;
+pub use resolve::exposure_warning;
+pub use rules::parse_listen;
 pub use schema::schema;
 pub use secret::{ApiKey, Secret};
 pub use server::{Server, ToolConfig};
@@ -84,13 +89,8 @@ pub use variables::{EnvFile, assignment};
 /// Far more than any list of servers; a device or a runaway pipe must not fill memory.
 const MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Reads the file at `path`, with this process's environment, whose settings win over the file's.
-pub fn load(path: &Path) -> Result<(Config, Vec<Warning>), ConfigError> {
-    load_with(path, &Environment::process())
-}
-
-/// [`load`] with the environment given.
-pub fn load_with(
+/// Reads the file at `path`. Settings of the environment win over the file's.
+pub fn load(
     path: &Path,
     environment: &Environment<'_>,
 ) -> Result<(Config, Vec<Warning>), ConfigError> {
@@ -145,25 +145,9 @@ fn settle(
     Ok((config, warnings))
 }
 
-/// An address and port to listen on, as `listen` in the file and `COUNTERSIGN_LISTEN` are read.
-pub fn parse_listen(text: &str) -> Result<SocketAddr, Problem> {
-    rules::listen(text)
-}
-
-/// The warning that a gateway with this configuration can be reached from other machines, if it can.
-pub fn exposure_warning(config: &Config) -> Option<Warning> {
-    resolve::exposure_warning(config)
-}
-
 /// A key that stands in the file itself is only as secret as the file.
 fn exposed_secret(path: &Path, config: &Config) -> Option<Warning> {
-    let keys = [
-        config.api_key.as_ref(),
-        config.admin_key.as_ref(),
-        config.activity.signing_key.as_ref(),
-    ];
-    let classifiers = config.classifiers.iter().flat_map(Classifier::secrets);
-    let mut keys = keys.into_iter().flatten().chain(classifiers);
+    let mut keys = config.own_secrets();
     (keys.any(Secret::is_literal) && file::is_open_to_others(path)).then(|| {
         let path = path.display();
         let hint = format!("run: chmod 600 {path}; or write ${{env:NAME}} instead of the key");

@@ -30,28 +30,35 @@ pub fn fixed(name: &str) -> Option<String> {
     (!fixed.is_empty()).then(|| fixed.to_owned())
 }
 
+/// The name itself if it is allowed, else one that is and comes close.
+pub fn fitting(name: &str) -> Option<String> {
+    if is_allowed(name) {
+        Some(name.to_owned())
+    } else {
+        fixed(name)
+    }
+}
+
+/// `name-2`, cut so that it is still allowed.
+pub fn numbered(name: &str, number: usize) -> String {
+    with_ending(name, &number.to_string())
+}
+
 /// A name that fits for each of these, which are distinct and not empty. One that is allowed stays. Those that would
 /// become the same, or one that is allowed, are marked with a hash, so that no server takes over the name of another when
 /// the file changes.
 pub(crate) fn assign(written: &BTreeSet<&str>) -> BTreeMap<String, String> {
-    let plain = |name: &str| {
-        if is_allowed(name) {
-            Some(name.to_owned())
-        } else {
-            fixed(name)
-        }
-    };
     let mut claims: BTreeMap<Option<String>, usize> = BTreeMap::new();
     for name in written {
-        *claims.entry(plain(name)).or_default() += 1;
+        *claims.entry(fitting(name)).or_default() += 1;
     }
-    let is_unclaimed = |name: &str| fixed(name).is_some() && claims.get(&plain(name)) == Some(&1);
+    let is_unclaimed = |name: &str| fixed(name).is_some() && claims.get(&fitting(name)) == Some(&1);
     let (kept, shared): (Vec<&str>, Vec<&str>) = written
         .iter()
         .partition(|name| is_allowed(name) || is_unclaimed(name));
     let kept = kept.into_iter();
     let mut assigned: BTreeMap<_, _> = kept
-        .filter_map(|name| Some((name.to_owned(), plain(name)?)))
+        .filter_map(|name| Some((name.to_owned(), fitting(name)?)))
         .collect();
     let mut taken: BTreeSet<_> = assigned.values().cloned().collect();
     for name in shared {
@@ -66,14 +73,16 @@ pub(crate) fn assign(written: &BTreeSet<&str>) -> BTreeMap<String, String> {
 fn mark(name: &str, taken: &BTreeSet<String>) -> String {
     let base = fixed(name).unwrap_or_else(|| "server".to_owned());
     let hash = Digest::sha256(name.as_bytes()).to_string();
-    let marked = |digits: usize| {
-        let kept = base.get(..MAX - 1 - digits).unwrap_or(&base);
-        let hash = hash.get(..digits).unwrap_or(&hash);
-        format!("{}-{hash}", kept.trim_end_matches('-'))
-    };
+    let marked = |digits: usize| with_ending(&base, hash.get(..digits).unwrap_or(&hash));
     let mut names = [4, 8, 12].into_iter().map(marked);
     let free = names.find(|name| !taken.contains(name));
     free.unwrap_or_else(|| hash.get(..MAX).unwrap_or_default().to_owned())
+}
+
+/// A name and an ending, with as much of the name as still fits.
+fn with_ending(name: &str, ending: &str) -> String {
+    let kept = name.get(..MAX - 1 - ending.len()).unwrap_or(name);
+    format!("{}-{ending}", kept.trim_end_matches('-'))
 }
 
 fn is_allowed_byte(byte: u8) -> bool {
@@ -82,7 +91,7 @@ fn is_allowed_byte(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{fixed, is_allowed};
+    use super::{fixed, is_allowed, numbered};
 
     #[test]
     fn names_fit_into_tool_names() {
@@ -101,6 +110,12 @@ mod tests {
         ] {
             assert!(!is_allowed(name), "{name}");
         }
+    }
+
+    #[test]
+    fn a_numbered_name_is_still_allowed() {
+        assert_eq!(numbered("files", 2), "files-2");
+        assert_eq!(numbered(&"x".repeat(20), 12).len(), 20);
     }
 
     #[test]

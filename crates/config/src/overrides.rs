@@ -1,5 +1,5 @@
-//! Settings from outside the file. The environment's win over the file's, flags win over both;
-//! that is only an order of applying.
+//! Settings from outside the file: the environment wins over the file, flags win over both. They are applied in that
+//! order.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -36,20 +36,12 @@ impl Overrides {
             |text: &str, name: &str| Secret::from_variables(text.to_owned(), vec![name.to_owned()]);
         let key = |text: &str, name: &str| rules::api_key(text).map(|()| named(text, name));
         let storage = |text: &str, name: &str| rules::storage_url(text).map(|()| named(text, name));
+        let listen = |text: &str, _: &str| rules::parse_listen(text);
+        let data_dir = |text: &str, _: &str| environment.expand(text);
         let (from, into) = (environment, &mut problems);
         let overrides = Self {
-            listen: read(
-                from,
-                "COUNTERSIGN_LISTEN",
-                |text, _| rules::listen(text),
-                into,
-            ),
-            data_dir: read(
-                from,
-                "COUNTERSIGN_DATA_DIR",
-                |text, _| from.expand(text),
-                into,
-            ),
+            listen: read(from, "COUNTERSIGN_LISTEN", listen, into),
+            data_dir: read(from, "COUNTERSIGN_DATA_DIR", data_dir, into),
             api_key: read(from, "COUNTERSIGN_API_KEY", key, into),
             admin_key: read(from, "COUNTERSIGN_ADMIN_KEY", key, into),
             storage_url: read(from, "COUNTERSIGN_STORAGE_URL", storage, into),
@@ -61,21 +53,16 @@ impl Overrides {
 
     /// Sets what is to be set, and checks what depends on it again.
     pub fn apply(&self, config: &mut Config) -> Result<(), ConfigError> {
-        if let Some(listen) = self.listen {
-            config.listen = listen;
+        fn set<T: Clone>(setting: &mut T, value: Option<&T>) {
+            if let Some(value) = value {
+                setting.clone_from(value);
+            }
         }
-        if let Some(data_dir) = &self.data_dir {
-            config.data_dir.clone_from(data_dir);
-        }
-        if let Some(api_key) = &self.api_key {
-            config.api_key = Some(api_key.clone());
-        }
-        if let Some(admin_key) = &self.admin_key {
-            config.admin_key = Some(admin_key.clone());
-        }
-        if let Some(storage_url) = &self.storage_url {
-            config.storage.url = storage_url.clone();
-        }
+        set(&mut config.listen, self.listen.as_ref());
+        set(&mut config.data_dir, self.data_dir.as_ref());
+        set(&mut config.storage.url, self.storage_url.as_ref());
+        config.api_key = self.api_key.clone().or(config.api_key.take());
+        config.admin_key = self.admin_key.clone().or(config.admin_key.take());
         resolve::distinct_keys(config)?;
         resolve::exposure(config).map_err(ConfigError::from)
     }

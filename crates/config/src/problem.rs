@@ -59,6 +59,14 @@ impl Problem {
         }
     }
 
+    /// The message, with its file in front if there is one.
+    pub fn in_optional_file(&self, file: Option<&Path>) -> String {
+        match file {
+            Some(file) => self.in_file(file.display()),
+            None => self.to_string(),
+        }
+    }
+
     pub(crate) fn at(mut self, place: Place) -> Self {
         self.place = Some(place);
         self
@@ -111,10 +119,8 @@ impl ConfigError {
         if problems.is_empty() {
             return Ok(());
         }
-        Err(Self::Invalid {
-            path: None,
-            problems,
-        })
+        let path = None;
+        Err(Self::Invalid { path, problems })
     }
 
     /// Everything that is wrong with what was read.
@@ -127,34 +133,23 @@ impl ConfigError {
 
     /// The same error without line numbers, for a text that the reader of the error does not have.
     #[must_use]
-    pub fn without_lines(self) -> Self {
-        match self {
-            Self::Invalid { problems, .. } => {
-                let places = problems.into_iter().map(|mut problem| {
-                    if let Some(place) = &mut problem.place {
-                        place.at = None;
-                    }
-                    problem
-                });
-                Self::Invalid {
-                    path: None,
-                    problems: places.collect(),
-                }
+    pub fn without_lines(mut self) -> Self {
+        if let Self::Invalid { path, problems } = &mut self {
+            *path = None;
+            for problem in problems {
+                problem.place.iter_mut().for_each(|place| place.at = None);
             }
-            other => other,
         }
+        self
     }
 
     /// The same mistakes, as those of a file.
     #[must_use]
-    pub fn in_file(self, file: &Path) -> Self {
-        match self {
-            Self::Invalid { problems, .. } => Self::Invalid {
-                path: Some(file.to_owned()),
-                problems,
-            },
-            other => other,
+    pub fn in_file(mut self, file: &Path) -> Self {
+        if let Self::Invalid { path, .. } = &mut self {
+            *path = Some(file.to_owned());
         }
+        self
     }
 }
 
@@ -171,10 +166,7 @@ fn summary(path: Option<&Path>, problems: &[Problem]) -> String {
     let Some((first, more)) = problems.split_first() else {
         return "the configuration cannot be used".to_owned();
     };
-    let first = match path {
-        Some(path) => first.in_file(path.display()),
-        None => first.to_string(),
-    };
+    let first = first.in_optional_file(path);
     match more.len() {
         0 => first,
         more => format!("{first} (and {more} more)"),

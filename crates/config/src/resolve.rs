@@ -94,8 +94,9 @@ pub(crate) fn exposure(config: &Config) -> Result<(), Problem> {
     Err(Problem::new(message, hint))
 }
 
-/// What it means that other machines can reach the gateway, if they can: it has no TLS of its own.
-pub(crate) fn exposure_warning(config: &Config) -> Option<Warning> {
+/// The warning that a gateway with this configuration, which has no TLS of its own, can be reached from other machines,
+/// if it can.
+pub fn exposure_warning(config: &Config) -> Option<Warning> {
     let listen = config.listen;
     if listen.ip().is_loopback() {
         return None;

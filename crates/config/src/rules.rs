@@ -17,8 +17,8 @@ const RESERVED: &[&str] = &[
     "upgrade",
 ];
 
-/// An address and port. As in Go, a port alone means every interface, which is IPv4 here, and `localhost` is a name.
-pub(crate) fn listen(text: &str) -> Result<SocketAddr, Problem> {
+/// An address and port to listen on, as `listen` in the file and `COUNTERSIGN_LISTEN` are read. As in Go, a port alone means every interface, which is IPv4 here, and `localhost` is a name.
+pub fn parse_listen(text: &str) -> Result<SocketAddr, Problem> {
     let port = |text: &str| text.strip_prefix(':')?.parse::<u16>().ok();
     if let Some(port) = port(text) {
         return Ok((Ipv4Addr::UNSPECIFIED, port).into());

@@ -18,7 +18,6 @@ use super::keys::Form;
 use super::problem::Problem;
 use super::profile::Profile;
 use super::reader::Reader;
-use super::secret::Secret;
 use super::setting::{Keys, Setting, Shown, keys};
 use super::transport::{PROTOCOLS, Protocol, Transport};
 
@@ -205,14 +204,6 @@ impl Server {
     pub fn new(name: String, transport: Transport) -> Self {
         Self::with_defaults(name, None, transport, Vec::new())
     }
-
-    /// What of it must not be shown.
-    pub(crate) fn secrets(&self) -> impl Iterator<Item = &Secret> {
-        match &self.transport {
-            Transport::Stdio { env, .. } => env.values(),
-            Transport::Http { headers, .. } => headers.values(),
-        }
-    }
 }
 
 /// A server as `config show` prints it.
@@ -249,11 +240,8 @@ impl Setting for Vec<Server> {
 impl Setting for BTreeMap<String, ToolConfig> {
     fn read(reader: &mut Reader<'_, '_>, node: u32) -> Option<Self> {
         let tools = reader.members(node).into_iter();
-        Some(
-            tools
-                .filter_map(|(name, node)| Some((name, ToolConfig::read(reader, node)?)))
-                .collect(),
-        )
+        let read = |(name, node)| Some((name, ToolConfig::read(reader, node)?));
+        Some(tools.filter_map(read).collect())
     }
 
     fn show<'a>(&'a self, _: Form, held: &'a Held) -> Option<impl Serialize + 'a> {

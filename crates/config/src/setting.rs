@@ -206,7 +206,7 @@ fn read_duration(reader: &Reader<'_, '_>, node: u32) -> Option<Duration> {
 }
 
 fn read_address(reader: &mut Reader<'_, '_>, node: u32) -> Option<SocketAddr> {
-    let address = rules::listen(&reader.text(node));
+    let address = rules::parse_listen(&reader.text(node));
     reader.usable(node, address)
 }
 

@@ -4,10 +4,9 @@
 
 use countersign_audit::Redactor;
 
-use super::classifier::Classifier;
 use super::held::Held;
 use super::model::Config;
-use super::server::Server;
+use super::secret::Secret;
 use super::setting::Shown;
 
 impl Config {
@@ -20,15 +19,18 @@ impl Config {
 
     /// A redactor that knows every secret of this configuration.
     pub fn redactor(&self) -> Redactor {
-        let servers = self.servers.iter().flat_map(Server::secrets);
-        let own = [
-            self.api_key.as_ref(),
-            self.admin_key.as_ref(),
-            self.activity.signing_key.as_ref(),
-        ];
-        let classifiers = self.classifiers.iter().flat_map(Classifier::secrets);
-        let secrets = own.into_iter().flatten().chain(servers).chain(classifiers);
+        let servers = self.servers.iter();
+        let servers = servers.flat_map(|server| server.transport.secrets().values());
+        let secrets = self.own_secrets().chain(servers);
         Redactor::new(secrets.map(|secret| secret.expose().to_owned()))
+    }
+
+    /// The keys of the gateway itself and of its classifiers.
+    pub(crate) fn own_secrets(&self) -> impl Iterator<Item = &Secret> {
+        let keys = [&self.api_key, &self.admin_key, &self.activity.signing_key];
+        let classifiers = self.classifiers.iter();
+        let classifiers = classifiers.flat_map(|classifier| classifier.secrets.values());
+        keys.into_iter().flatten().chain(classifiers)
     }
 
     /// What holds in the file, for each server and for each tool.

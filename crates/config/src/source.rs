@@ -2,19 +2,19 @@
 //! what holds over it. A file is replaced in one step or not at all, with the rights it had.
 
 use std::fmt;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use countersign_inspect::Digest;
 
+use super::file::{copy_owner_and_rights, replace_file};
 use super::locate::{Located, Origin};
 use super::problem::{ConfigError, Problem, Warning};
 use super::{Config, EnvFile, Environment, Overrides, read, settle};
 
-/// What is done to every configuration that was read, before it holds.
+/// A change that is made to every configuration after it was read and before it is used.
 pub type Adjust = dyn Fn(&mut Config) -> Result<(), Problem> + Send + Sync;
 
 /// Where a configuration is from.
@@ -39,7 +39,7 @@ pub struct Opened {
     pub source: Option<Source>,
     /// What the file said; nothing if there is none.
     pub text: Option<String>,
-    /// Which env file there was beside it.
+    /// The digest of its env file; nothing if there was none.
     pub variables: Option<Digest>,
 }
 
@@ -111,7 +111,7 @@ impl Source {
         }
     }
 
-    /// Which env file there is now, when the file says this. Blocks.
+    /// The digest of the env file that a configuration with this text has now. Blocks.
     pub fn variables(&self, text: Option<&str>) -> Option<Digest> {
         EnvFile::locate(text, &Environment::process(), &self.flags).digest()
     }
@@ -127,43 +127,17 @@ impl Source {
         Ok((config, warnings))
     }
 
-    /// Replaces the file. Whoever reads it sees the old text or the new one. Blocks.
+    /// Replaces the file. A program that reads it meanwhile sees the old text or the new one. Blocks.
     pub fn write(&self, text: &str) -> io::Result<()> {
         // A link stays one.
         let file = fs::canonicalize(self.path()).unwrap_or_else(|_| self.path().to_owned());
-        let folder = file
-            .parent()
-            .filter(|folder| !folder.as_os_str().is_empty());
-        let folder = folder.unwrap_or(Path::new("."));
-        fs::create_dir_all(folder)?;
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        let draft = folder.join(format!(".{name}.{}.new", std::process::id()));
-        // Left behind by a process that ended before it renamed the file.
-        drop(fs::remove_file(&draft));
-        let written = write_like(&draft, text, &file).and_then(|()| fs::rename(&draft, &file));
-        if written.is_err() {
-            drop(fs::remove_file(&draft));
+        if let Some(folder) = file.parent() {
+            fs::create_dir_all(folder)?;
         }
-        written?;
-        // It is written; if the folder cannot be told to last, a power cut may bring back the old text, whole.
-        drop(File::open(folder).and_then(|folder| folder.sync_all()));
-        Ok(())
+        replace_file(&file, text.as_bytes(), |new| {
+            copy_owner_and_rights(new, &file)
+        })
     }
-}
-
-/// Writes a new file with the owner and the rights of another one, or for its owner alone.
-fn write_like(draft: &Path, text: &str, like: &Path) -> io::Result<()> {
-    let mut new = OpenOptions::new();
-    let mut new = new.write(true).create_new(true).mode(0o600).open(draft)?;
-    new.write_all(text.as_bytes())?;
-    if let Ok(old) = fs::metadata(like) {
-        let own = new.metadata()?;
-        if (own.uid(), own.gid()) != (old.uid(), old.gid()) {
-            fchown(&new, Some(old.uid()), Some(old.gid()))?;
-        }
-        new.set_permissions(old.permissions())?;
-    }
-    new.sync_all()
 }
 
 impl fmt::Debug for Source {
@@ -176,7 +150,7 @@ impl fmt::Debug for Source {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
     use super::*;
 

@@ -7,6 +7,7 @@ use std::fmt;
 use std::path::PathBuf;
 
 use countersign_audit::Redactor;
+use countersign_inspect::word_enum;
 use serde::ser::{SerializeMap, Serializer};
 
 use super::mask::{shown_args, shown_url, shown_values};
@@ -40,27 +41,27 @@ pub enum Transport {
     },
 }
 
-/// Which HTTP transport a server speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Protocol {
-    /// Streamable HTTP, in either era.
-    #[default]
-    StreamableHttp,
-    /// The transport before it: a GET stream and a POST address.
-    Sse,
-}
-
-impl Protocol {
-    /// As the file writes it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::StreamableHttp => "streamable-http",
-            Self::Sse => "sse",
-        }
+word_enum! {
+    /// Which HTTP transport a server speaks.
+    #[derive(Default)]
+    pub enum Protocol {
+        /// Streamable HTTP, in either era.
+        #[default]
+        StreamableHttp = "streamable-http",
+        /// The transport before it: a GET stream and a POST address.
+        Sse = "sse",
     }
 }
 
 impl Transport {
+    /// What of it must not be shown, by name: the variables of a child process, or headers.
+    pub fn secrets(&self) -> &BTreeMap<String, Secret> {
+        match self {
+            Self::Stdio { env, .. } => env,
+            Self::Http { headers, .. } => headers,
+        }
+    }
+
     /// Adds its keys to what `config show` prints of a server.
     pub(crate) fn show<M: SerializeMap>(
         &self,
@@ -87,7 +88,7 @@ impl Transport {
             } => {
                 map.serialize_entry("url", &shown_url(url))?;
                 map.serialize_entry("headers", &shown_values(headers))?;
-                map.serialize_entry("protocol", protocol.as_str())
+                map.serialize_entry("protocol", protocol)
             }
         }
     }
@@ -100,20 +101,20 @@ impl Transport {
     /// Everything that decides how a server is reached, secrets included. Both sides of a comparison come from files of
     /// the same owner, so it need not take constant time.
     fn identity(&self) -> impl PartialEq {
-        let (protocol, target, args, folder, secrets) = match self {
+        let (protocol, target, args, folder) = match self {
             Self::Stdio {
                 command,
                 args,
-                env,
                 working_dir,
-            } => (None, command, args.as_slice(), working_dir.as_deref(), env),
+                env: _,
+            } => (None, command, args.as_slice(), working_dir.as_deref()),
             Self::Http {
                 url,
-                headers,
                 protocol,
-            } => (Some(*protocol), url, [].as_slice(), None, headers),
+                headers: _,
+            } => (Some(*protocol), url, [].as_slice(), None),
         };
-        let secrets = secrets.iter();
+        let secrets = self.secrets().iter();
         let exposed = secrets.map(|(name, secret)| (name.as_str(), secret.expose()));
         (protocol, target, args, folder, exposed.collect::<Vec<_>>())
     }

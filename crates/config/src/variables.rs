@@ -26,7 +26,7 @@ const MAX_BYTES: u64 = 1024 * 1024;
 pub struct EnvFile {
     /// The file; `None` if not even a home is known.
     pub path: Option<PathBuf>,
-    /// Somebody named it, so it has to be there.
+    /// A flag or the environment names it, so it has to be there.
     pub is_named: bool,
     /// Every variable in it.
     pub values: BTreeMap<String, String>,
@@ -116,7 +116,7 @@ pub(crate) fn parse(text: &str) -> Result<BTreeMap<String, String>, Problem> {
     Ok(values)
 }
 
-/// The directory that will hold, as far as it can be known before everything else is.
+/// The data directory, as far as it can be known before the configuration is read.
 fn data_dir(
     config: Option<&str>,
     environment: &Environment<'_>,
@@ -185,8 +185,7 @@ impl Lines<'_> {
                     self.end_of_line()?;
                     break;
                 }
-                '\'' => self.quoted(&mut value)?,
-                '"' => self.double_quoted(&mut value)?,
+                '\'' | '"' => self.quoted(c, &mut value)?,
                 '\\' => {
                     self.take();
                     value.extend(self.take());
@@ -198,23 +197,14 @@ impl Lines<'_> {
         Ok(value)
     }
 
-    fn quoted(&mut self, value: &mut String) -> Result<(), Problem> {
+    /// Text up to the closing quote. Between single quotes every character means itself.
+    fn quoted(&mut self, quote: char, value: &mut String) -> Result<(), Problem> {
         self.take();
         loop {
             match self.take() {
                 None => return Err(self.open()),
-                Some('\'') => return Ok(()),
-                Some(c) => value.push(c),
-            }
-        }
-    }
-
-    fn double_quoted(&mut self, value: &mut String) -> Result<(), Problem> {
-        self.take();
-        loop {
-            match self.take() {
-                None => return Err(self.open()),
-                Some('"') => return Ok(()),
+                Some(c) if c == quote => return Ok(()),
+                Some(c) if quote == '\'' => value.push(c),
                 Some('$' | '`') => return Err(self.unexpanded()),
                 Some('\\') => match self.take() {
                     Some(c @ ('"' | '\\' | '$' | '`')) => value.push(c),

@@ -13,6 +13,7 @@ mod contract;
 mod demo;
 mod demo_server;
 mod doctor;
+mod gateway_option;
 mod import;
 mod inspect;
 mod load;
@@ -23,7 +24,7 @@ mod schema;
 mod serve;
 mod servers;
 mod tools;
-mod whose;
+mod value_parser;
 mod wrap;
 
 /// What `countersign` can be told to do.

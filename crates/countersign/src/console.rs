@@ -6,6 +6,7 @@ mod terminal;
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 
 use anyhow::Context;
+use serde::Serialize;
 
 use crate::report::Failure;
 use terminal::TerminalFilter;
@@ -43,22 +44,15 @@ impl<'a> Console<'a> {
     pub fn process() -> Console<'static> {
         let colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
             && std::env::var_os("TERM").is_none_or(|value| value != "dumb");
+        let [is_terminal, watched] = [io::stdout().is_terminal(), io::stderr().is_terminal()];
+        let mut stdout = Output::new(BufWriter::new(io::stdout()), colours && is_terminal);
+        stdout.filter = is_terminal.then(TerminalFilter::default);
         Console {
             stdin: Box::new(io::stdin()),
-            stdout: Output::new(
-                BufWriter::new(io::stdout()),
-                colours && io::stdout().is_terminal(),
-            ),
-            stderr: Output::new(io::stderr(), colours && io::stderr().is_terminal()),
-            watched: io::stderr().is_terminal(),
+            stdout,
+            stderr: Output::new(io::stderr(), colours && watched),
+            watched,
         }
-        .with_filter(io::stdout().is_terminal())
-    }
-
-    /// The same, with data made harmless for a terminal if it goes to one.
-    fn with_filter(mut self, is_terminal: bool) -> Self {
-        self.stdout.filter = is_terminal.then(TerminalFilter::default);
-        self
     }
 
     /// What the caller pipes in.
@@ -71,6 +65,13 @@ impl<'a> Console<'a> {
         let filtered = self.stdout.filter.as_mut();
         let filtered = filtered.map(|filter| filter.apply(bytes.as_ref()));
         self.raw_data(filtered.as_deref().unwrap_or(bytes.as_ref()))
+    }
+
+    /// Writes a value as a line of JSON.
+    pub(crate) fn json(&mut self, value: &impl Serialize) -> Result<(), Failure> {
+        let mut line = serde_json::to_vec(value).map_err(anyhow::Error::from)?;
+        line.push(b'\n');
+        self.data(line)
     }
 
     fn raw_data(&mut self, bytes: &[u8]) -> Result<(), Failure> {

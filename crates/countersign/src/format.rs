@@ -2,7 +2,6 @@
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::report::Failure;
 use crate::{Console, Exit};
@@ -28,39 +27,19 @@ pub(crate) struct FormatOption {
     pub(crate) output: Format,
 }
 
-/// Something to report that reads either way.
-pub(crate) trait Report: Serialize {
-    /// Whole lines, safe for a terminal.
-    fn text(&self) -> String;
-}
-
-impl Format {
-    /// Prints a value of the REST interface: as it is, or as text.
-    pub(crate) fn print_value(
-        self,
-        value: &Value,
+impl FormatOption {
+    /// Prints a value as a line of JSON, or as `text`: whole lines, safe for a terminal. Returns [`Exit::Ok`], for
+    /// commands that have nothing more to do.
+    pub(crate) fn print(
+        &self,
+        value: &impl Serialize,
         text: impl FnOnce() -> String,
         console: &mut Console<'_>,
     ) -> Result<Exit, Failure> {
-        match self {
-            Self::Text => console.data(text())?,
-            Self::Json => console.data(format!("{value}\n"))?,
+        match self.output {
+            Format::Text => console.data(text())?,
+            Format::Json => console.json(value)?,
         }
         Ok(Exit::Ok)
-    }
-
-    pub(crate) fn print(
-        self,
-        report: &impl Report,
-        console: &mut Console<'_>,
-    ) -> Result<(), Failure> {
-        match self {
-            Self::Text => console.data(report.text()),
-            Self::Json => {
-                let mut line = serde_json::to_vec(report).map_err(anyhow::Error::from)?;
-                line.push(b'\n');
-                console.data(line)
-            }
-        }
     }
 }

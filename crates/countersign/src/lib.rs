@@ -19,6 +19,7 @@ mod console;
 mod exit;
 mod files;
 mod format;
+mod json;
 mod remote;
 mod report;
 mod runtime;

@@ -11,7 +11,7 @@ pub(crate) use countersign_probe::report::printable;
 /// Why a command could not do its job. A "no" that the command was asked for is an [`Exit`], not a failure.
 #[derive(Debug)]
 pub(crate) struct Failure {
-    /// Nothing if the console has been told what is wrong.
+    /// Nothing if the error was printed already.
     error: Option<Error>,
     hint: Option<String>,
     exit: Exit,
@@ -26,12 +26,12 @@ impl Failure {
         }
     }
 
-    /// A failure that the console has been told about.
-    pub(crate) fn reported(exit: Exit) -> Self {
+    /// Wrong usage or configuration that was printed already.
+    pub(crate) fn reported() -> Self {
         Self {
             error: None,
             hint: None,
-            exit,
+            exit: Exit::Usage,
         }
     }
 
@@ -65,6 +65,20 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         Self::new(error, Exit::Internal)
     }
+}
+
+/// An error and its cause, on one line.
+pub(crate) fn with_cause(error: &dyn std::error::Error) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+/// `1 server`, `2 servers`.
+pub(crate) fn counted(number: usize, what: &str) -> String {
+    let ending = if number == 1 { "" } else { "s" };
+    format!("{number} {what}{ending}")
 }
 
 /// Prints a failure and says how the process should end.

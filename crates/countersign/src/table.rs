@@ -3,29 +3,25 @@
 use crate::report::printable;
 
 /// Lines with every column but the last as wide as its widest cell.
-pub(crate) fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
-    let rows: Vec<[String; N]> = std::iter::once(head.map(str::to_owned))
-        .chain(
-            rows.iter()
-                .map(|row| row.clone().map(|cell| printable(&cell))),
-        )
-        .collect();
-    let mut widths = [0; N];
-    for row in &rows {
-        for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+pub(crate) fn table<R>(head: &[&str], rows: impl IntoIterator<Item = R>) -> String
+where
+    R: AsRef<[String]>,
+{
+    let mut widths = vec![0; head.len()];
+    let mut lines: Vec<Vec<String>> = vec![head.iter().map(ToString::to_string).collect()];
+    for row in rows {
+        lines.push(row.as_ref().iter().map(|cell| printable(cell)).collect());
+    }
+    for line in &lines {
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = cell.chars().count().max(*width);
         }
     }
     let mut text = String::new();
-    for row in &rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(widths) {
-            let gap = width.saturating_sub(cell.chars().count()) + 2;
-            line.push_str(cell);
-            line.extend(std::iter::repeat_n(' ', gap));
-        }
-        text.push_str(line.trim_end());
-        text.push('\n');
+    for line in &lines {
+        let cells = line.iter().zip(&widths);
+        let cells = cells.map(|(cell, &width)| format!("{cell:<width$}"));
+        text.extend([cells.collect::<Vec<_>>().join("  ").trim_end(), "\n"]);
     }
     text
 }
@@ -38,8 +34,8 @@ mod tests {
     fn columns_line_up_and_foreign_text_is_safe() {
         let row = |cells: [&str; 3]| cells.map(str::to_owned);
         let text = table(
-            ["tool", "decision", "reason"],
-            &[
+            &["tool", "decision", "reason"],
+            [
                 row(["a", "blocked", "no\x1b[2J"]),
                 row(["longer", "ok", ""]),
             ],

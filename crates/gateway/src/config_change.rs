@@ -112,10 +112,7 @@ impl Notice {
             let place = problem.place.as_ref();
             let at = place.and_then(|place| place.at);
             Self {
-                message: match file {
-                    Some(file) => problem.in_file(file.display()),
-                    None => problem.to_string(),
-                },
+                message: problem.in_optional_file(file),
                 hint: problem.hint.clone(),
                 pointer: place.map(|place| place.pointer.clone()),
                 line: at.map(|(line, _)| line),

@@ -9,7 +9,7 @@ mod prompt_shields;
 mod reading;
 mod webhook;
 
-use countersign_classify::{Kind, OnError, OnInjection, Options, Settings};
+use countersign_classify::{Kind, Options, Settings};
 use serde::Serialize;
 
 use super::{Classifier, ShownClassifier};
@@ -51,7 +51,7 @@ impl Setting for Vec<Classifier> {
     }
 
     fn show<'a>(&'a self, _: Form, _: &'a Held) -> Option<impl Serialize + 'a> {
-        Some(self.iter().map(ShownClassifier::from).collect::<Vec<_>>())
+        Some(self.iter().map(ShownClassifier).collect::<Vec<_>>())
     }
 }
 
@@ -109,15 +109,9 @@ impl Reading<'_, '_, '_> {
 
     fn options(&mut self) -> Options {
         let mut options = Options::default();
-        if self.has_word("action", "block") {
-            options.action = OnInjection::Block;
-        }
-        options.on_error = match self.word("on_error").as_deref() {
-            Some("open") => OnError::Open,
-            Some("flag") => OnError::Flag,
-            Some("closed") => OnError::Closed,
-            _ => options.action.on_error(),
-        };
+        options.action = self.parsed("action").unwrap_or(options.action);
+        let on_error = self.parsed("on_error");
+        options.on_error = on_error.unwrap_or_else(|| options.action.on_error());
         self.read_into("timeout", &mut options.timeout);
         self.read_into("max_concurrent", &mut options.max_concurrent);
         self.read_into("max_chunks", &mut options.max_chunks);

@@ -1,48 +1,30 @@
 //! Which key of the configuration decides the mode of a tool's results. An operator asks this when a tool is held to
 //! another mode than expected.
 
+use countersign_inspect::word_enum;
+
 use super::{Config, Profile};
 
-/// Where the `output_validation.mode` that holds for a tool is set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ModeSource {
-    /// Nowhere: it is the default.
-    Default,
-    /// By the `profile` of the file.
-    Profile,
-    /// By the file's own `output_validation`.
-    File,
-    /// By the `profile` of the server.
-    ServerProfile,
-    /// By the server's `output_validation`.
-    Server,
-    /// By the tool's own `output_validation`.
-    Tool,
+word_enum! {
+    /// Where the `output_validation.mode` that holds for a tool is set, outermost first. The words are those of the REST
+    /// interface.
+    pub enum ModeSource {
+        /// Nowhere: it is the default.
+        Default = "default",
+        /// By the `profile` of the file.
+        Profile = "profile",
+        /// By the file's own `output_validation`.
+        File = "file",
+        /// By the `profile` of the server.
+        ServerProfile = "server_profile",
+        /// By the server's `output_validation`.
+        Server = "server",
+        /// By the tool's own `output_validation`.
+        Tool = "tool",
+    }
 }
 
 impl ModeSource {
-    /// Every source, outermost first.
-    pub const ALL: [Self; 6] = [
-        Self::Default,
-        Self::Profile,
-        Self::File,
-        Self::ServerProfile,
-        Self::Server,
-        Self::Tool,
-    ];
-
-    /// The word that the REST interface uses.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Default => "default",
-            Self::Profile => "profile",
-            Self::File => "file",
-            Self::ServerProfile => "server_profile",
-            Self::Server => "server",
-            Self::Tool => "tool",
-        }
-    }
-
     /// The key that sets it, as a path in the configuration file; nothing for the default.
     pub fn key(self, server: &str, tool: &str) -> Option<String> {
         const MODE: &str = "output_validation.mode";
@@ -112,7 +94,7 @@ mod tests {
 
     #[test]
     fn the_innermost_setting_is_the_source_of_the_mode() {
-        for source in ModeSource::ALL {
+        for &source in ModeSource::ALL {
             let config = set_up_to(source);
             assert_eq!(config.mode_source("s", "t"), source);
             let mode = config.policy("s", "t").output.mode;

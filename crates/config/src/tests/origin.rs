@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 use tempfile::TempDir;
 
 use super::lines;
-use crate::{ConfigError, Environment, Origin, Overrides, Secret, load_with, locate, open};
+use crate::{ConfigError, Environment, Origin, Overrides, Secret, load, locate, open};
 
 fn home(files: &[(&str, &str)]) -> TempDir {
     let home = tempfile::tempdir().expect("a temporary directory can be made");
@@ -153,7 +153,7 @@ fn mistakes_in_the_environment_name_the_variable() {
 
 #[test]
 fn a_missing_file_is_an_error_that_names_it() {
-    let error = load_with(Path::new("/nowhere/mcp_config.json"), &Environment::empty());
+    let error = load(Path::new("/nowhere/mcp_config.json"), &Environment::empty());
     let error = error.expect_err("there is none");
     assert!(matches!(error, ConfigError::Read { .. }));
     assert_eq!(
@@ -171,7 +171,7 @@ fn a_key_others_can_read_is_warned_about() {
     let mut said = Vec::new();
     for mode in [0o600, 0o644] {
         fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("our own file");
-        let (_, warnings) = load_with(&path, &Environment::empty()).expect("it is accepted");
+        let (_, warnings) = load(&path, &Environment::empty()).expect("it is accepted");
         said.push(lines(&warnings));
     }
     assert_eq!(said[0], "");

@@ -4,7 +4,7 @@
 use clap::Subcommand;
 use serde_json::Value;
 
-use super::whose::Whose;
+use super::gateway_option::GatewayOption;
 use crate::report::Failure;
 use crate::{Console, Exit};
 
@@ -17,8 +17,8 @@ mod summary;
 mod verify;
 mod watch;
 
-pub(super) use filter::{Pairs, encoded as url_encoded, query as query_string};
-pub(super) use log::{stored, unreadable};
+pub(super) use filter::{Pairs, given_pairs, url_encoded};
+pub(super) use log::Log;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,11 +51,6 @@ pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> Result<Exit, 
         Command::Export(arguments) => export::run(arguments, console),
         Command::Verify(arguments) => verify::run(arguments, console),
     }
-}
-
-/// A member that is text, or nothing.
-fn text(record: &Value, name: &str) -> String {
-    record[name].as_str().unwrap_or_default().to_owned()
 }
 
 /// The tool as people write it.

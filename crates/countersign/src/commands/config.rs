@@ -1,5 +1,5 @@
-//! `countersign config`: write, check and show the configuration file. Everything about what it may say is the gateway
-//! crate's; here are files in and text out. `open` is the way in for every command that needs a configuration.
+//! `countersign config`: write, check and show the configuration file. The config crate decides what it may say; here
+//! files are read and texts printed. Every command that needs a configuration gets it from `open`.
 
 use std::path::PathBuf;
 
@@ -55,8 +55,8 @@ pub(crate) struct ConfigOption {
 }
 
 impl ConfigOption {
-    /// What holds with this file, ready to be followed: the file may change while a gateway runs. `adjust` has the last word on it.
-    /// Says what [`Self::open`] says.
+    /// The configuration, and what it takes to read the file again while a gateway runs. `adjust` changes each
+    /// configuration that was read. Prints the warnings that [`Self::open`] prints.
     pub(crate) fn follow(
         &self,
         located: &Located,
@@ -65,13 +65,10 @@ impl ConfigOption {
         console: &mut Console<'_>,
     ) -> Result<Opened, Failure> {
         let flags = self.with_env_file(flags);
-        match Source::from_located(located, flags).adjusted(adjust).open() {
-            Ok(opened) => {
-                say(located, &opened.warnings, console);
-                Ok(opened)
-            }
-            Err(error) => Err(Failure::reported(refuse(&error, console))),
-        }
+        let source = Source::from_located(located, flags).adjusted(adjust);
+        let opened = source.open().map_err(|error| refused(error, console))?;
+        say(located, &opened.warnings, console);
+        Ok(opened)
     }
 
     fn with_env_file(&self, flags: Overrides) -> Overrides {
@@ -81,7 +78,7 @@ impl ConfigOption {
         }
     }
 
-    /// Which file holds. Says so if it is not one of ours.
+    /// The file that is used. Prints its name if it is not one of ours.
     pub(crate) fn locate(&self, console: &mut Console<'_>) -> Located {
         let located = config::locate(self.config.clone(), &Environment::process());
         if located.source == Origin::Mcpproxy {
@@ -90,15 +87,14 @@ impl ConfigOption {
         located
     }
 
-    /// What holds, with everything worth knowing about it said on stderr.
+    /// The configuration. Its warnings are printed on stderr.
     pub(crate) fn open(
         &self,
         flags: &Overrides,
         console: &mut Console<'_>,
-    ) -> Result<(Config, Located), Failure> {
+    ) -> Result<Config, Failure> {
         let located = self.locate(console);
-        let config = self.open_located(&located, flags, console)?;
-        Ok((config, located))
+        self.open_located(&located, flags, console)
     }
 
     /// The same for a file that was located already.
@@ -109,17 +105,14 @@ impl ConfigOption {
         console: &mut Console<'_>,
     ) -> Result<Config, Failure> {
         let flags = self.with_env_file(flags.clone());
-        match config::open(located, &Environment::process(), &flags) {
-            Ok((config, warnings)) => {
-                say(located, &warnings, console);
-                Ok(config)
-            }
-            Err(error) => Err(Failure::reported(refuse(&error, console))),
-        }
+        let opened = config::open(located, &Environment::process(), &flags);
+        let (config, warnings) = opened.map_err(|error| refused(error, console))?;
+        say(located, &warnings, console);
+        Ok(config)
     }
 }
 
-/// Says what a configuration that was found is warned about.
+/// Prints the warnings about a located configuration.
 fn say(located: &Located, warnings: &[Warning], console: &mut Console<'_>) {
     let file = located.file();
     let file = file.map_or_else(
@@ -129,7 +122,7 @@ fn say(located: &Located, warnings: &[Warning], console: &mut Console<'_>) {
     warn(&file, warnings, console);
 }
 
-/// Says what a configuration is warned about.
+/// Prints the warnings about a file.
 fn warn(file: &str, warnings: &[Warning], console: &mut Console<'_>) {
     for warning in warnings {
         let text = printable(&warning.in_file(file));
@@ -140,32 +133,19 @@ fn warn(file: &str, warnings: &[Warning], console: &mut Console<'_>) {
     }
 }
 
-/// Says everything that is wrong, each with its hint.
-fn refuse(error: &ConfigError, console: &mut Console<'_>) -> Exit {
+/// Prints every problem with its hint, or says why the file cannot be read.
+fn refused(error: ConfigError, console: &mut Console<'_>) -> Failure {
     let ConfigError::Invalid { path, problems } = error else {
         let hint = "check the path; `countersign config init` writes a new file";
-        let failure = Failure::usage(unreadable(error)).hint(hint);
-        return report::failure(&failure, console);
+        return Failure::usage(error).hint(hint);
     };
     for problem in problems {
-        let text = match path {
-            Some(path) => problem.in_file(path.display()),
-            None => problem.to_string(),
-        };
+        let text = problem.in_optional_file(path.as_deref());
         let mut failure = Failure::usage(anyhow!(text));
         if let Some(hint) = &problem.hint {
             failure = failure.hint(printable(hint));
         }
         report::failure(&failure, console);
     }
-    Exit::Usage
-}
-
-/// The error with its causes, which are not ours to keep.
-fn unreadable(error: &ConfigError) -> anyhow::Error {
-    let text = error.to_string();
-    match std::error::Error::source(error) {
-        Some(cause) => anyhow!(cause.to_string()).context(text),
-        None => anyhow!(text),
-    }
+    Failure::reported()
 }

@@ -19,7 +19,7 @@ mod setup;
 mod store;
 
 use check::{Check, Status};
-use gateway::Here;
+use gateway::Listener;
 use setup::Setup;
 
 const EXAMPLES: &str = "\
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let mut tell = |checks: Vec<Check>, console: &mut Console<'_>| {
         for check in checks {
             worst = worst.max(check.status);
-            arguments.format.output.print(&check, console)?;
+            arguments.format.print(&check, || check.text(), console)?;
         }
         // Servers may take their time; what is known so far should not wait for them.
         console.flush()
@@ -69,22 +69,14 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let setup = Setup::read(arguments.config.config.clone(), &flags);
     tell(setup.checks, console)?;
     if let Some(config) = &setup.config {
-        let here = Here::find(config);
+        let listener = Listener::find(config);
         tell(data::checks(config, arguments.min_free), console)?;
-        tell(
-            gateway::checks(config, &here, setup.file.as_deref()),
-            console,
-        )?;
+        let file = setup.file.as_deref();
+        tell(gateway::checks(config, &listener, file), console)?;
         tell(store::checks(config), console)?;
-        let patience = Duration::from_secs(arguments.timeout);
-        tell(
-            servers::checks(config, &setup.missing, &here, patience)?,
-            console,
-        )?;
+        let timeout = Duration::from_secs(arguments.timeout);
+        let servers = servers::checks(config, &setup.missing, &listener, timeout)?;
+        tell(servers, console)?;
     }
-    Ok(if worst == Status::Error {
-        Exit::No
-    } else {
-        Exit::Ok
-    })
+    Ok(Exit::answer(worst != Status::Error))
 }

@@ -26,12 +26,13 @@ mod wrapping;
 
 use definition::Read;
 use document::{Document, Entry, Shape, Text};
-use places::{Client, Place};
+use places::Place;
 use plan::{Existing, Fate, OnConflict, Planned};
-use target::{Target, usable};
-use translate::{Context, translate};
+use target::{Target, check_server};
+use translate::{Context, MovedSecret, translate};
 
 pub(super) use secrets::is_secret;
+pub(super) use target::STAND_IN;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -115,50 +116,35 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         target.write(&text, &planned)?;
     }
     let report = render::Imported::new(arguments, &target, &planned);
-    arguments.format.output.print(&report, console)?;
+    arguments.format.print(&report, || report.text(), console)?;
     if arguments.format.output == Format::Text {
         render::next_steps(arguments, &target, &planned, console);
     }
-    let refused = planned.iter().any(|server| server.fate == Fate::Conflict);
-    let conflict = arguments.yes && refused;
-    Ok(if exit == Exit::Ok && conflict {
-        Exit::No
-    } else {
-        exit
+    let is_conflict = |server: &Planned| server.fate == Fate::Conflict;
+    Ok(match exit {
+        Exit::Ok => Exit::answer(!arguments.yes || !planned.iter().any(is_conflict)),
+        other => other,
     })
 }
 
 /// The files to read. A client that is named has to have one.
 fn sources(arguments: &Arguments, environment: &Environment<'_>) -> Result<Vec<Place>, Failure> {
-    let here = std::env::current_dir().context("the current folder is not known")?;
-    let clients = match &arguments.source {
-        None => Client::ALL.to_vec(),
-        Some(name) => {
-            let Some(client) = Client::named(name) else {
-                let path = PathBuf::from(name);
-                return Ok(vec![Place { client: None, path }]);
-            };
-            vec![client]
-        }
-    };
-    let places: Vec<_> = clients
-        .iter()
-        .flat_map(|client| client.places(environment, &here))
-        .collect();
-    let found: Vec<_> = places
-        .iter()
-        .filter(|place| place.path.exists())
-        .cloned()
-        .collect();
-    if found.is_empty() {
-        let looked: Vec<_> = places
-            .iter()
-            .map(|place| place.path.display().to_string())
-            .collect();
-        let error = anyhow!("none of these files exists: {}", looked.join(", "));
+    let source = arguments.source.as_deref();
+    if let Some(file) = source.filter(|name| !places::is_client(name)) {
+        let path = PathBuf::from(file);
+        return Ok(vec![Place { client: None, path }]);
+    }
+    let project = std::env::current_dir().context("the current folder is not known")?;
+    let mut places = places::client_places(environment, &project);
+    places.retain(|place| source.is_none() || place.client == source);
+    let paths = places.iter().map(|place| place.path.display().to_string());
+    let paths = paths.collect::<Vec<_>>().join(", ");
+    places.retain(|place| place.path.exists());
+    if places.is_empty() {
+        let error = anyhow!("none of these files exists: {paths}");
         return Err(Failure::usage(error).hint("name the file: countersign import FILE"));
     }
-    Ok(found)
+    Ok(places)
 }
 
 /// What becomes of every server of every file.
@@ -191,7 +177,7 @@ fn planned(
         };
         let document = text.document();
         match tolerated(document, sources, console)? {
-            Some(document) => planned.extend(of_file(
+            Some(document) => planned.extend(plan_file(
                 &text,
                 &document,
                 named.as_deref(),
@@ -214,7 +200,8 @@ fn read(place: &Place, console: &mut Console<'_>) -> Result<Option<Text>, Failur
     Ok(Some(text))
 }
 
-/// What came of one file. One that cannot be used is told of and does not keep the others from it; nothing, then.
+/// The outcome for one file. If it is a failure and there are other files, the failure is printed and the command goes
+/// on: nothing is returned.
 fn tolerated<T>(
     outcome: Result<T, Failure>,
     sources: &[Place],
@@ -234,7 +221,8 @@ fn say_of(place: &Place, what: &str, console: &mut Console<'_>) {
     console.message(format!("{path} {what}\n"));
 }
 
-fn of_file(
+/// What becomes of every server of one file.
+fn plan_file(
     text: &Text,
     document: &Document<'_>,
     named: Option<&Path>,
@@ -268,26 +256,21 @@ fn of_file(
             }
             let mut planned = existing.plan(text.path.clone(), name, |name| {
                 let translated = translate(&context, name, &read.definition)?;
-                usable(name, &translated.definition).map(|()| translated)
+                check_server(name, &translated.definition).map(|()| translated)
             });
             planned.project.clone_from(project);
             planned.off = read.off;
             planned.quarantined = read.quarantined;
-            let wins = planned.moved.iter().filter(|moved| {
-                let set = environment.get(&moved.variable);
-                set.is_some_and(|set| set != moved.value)
-            });
-            let wins = wins.map(|moved| {
-                format!(
-                    "{} is set to something else here, which wins",
-                    moved.variable
-                )
-            });
-            planned.notes.extend(wins.collect::<Vec<_>>());
+            let notes = &mut planned.notes;
+            for MovedSecret { variable, value } in &planned.secrets {
+                if environment.get(variable).is_some_and(|set| set != *value) {
+                    notes.push(format!(
+                        "{variable} is set to something else here, which wins"
+                    ));
+                }
+            }
             if !read.left_out.is_empty() {
-                planned
-                    .notes
-                    .push(format!("without {}", read.left_out.join(", ")));
+                notes.push(format!("without {}", read.left_out.join(", ")));
             }
             planned
         })

@@ -1,22 +1,20 @@
 //! `countersign inspect`: the gateway's verdict on one result, offline. The verdict is the inspect crate's; nothing is
 //! decided here.
 
-use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use countersign_config::Overrides;
 use countersign_gateway::ProcessRandomness;
 use countersign_inspect::{
     Contract, Decision, Declaration, Era, Finding, Inspected, Mode, Policy, RawReply,
     Report as Verdict, Screening, SkipReason, Source as Origin, ToolName, examine,
 };
-use serde::Serialize;
 
 use super::config::ConfigOption;
-use crate::format::{FormatOption, Report};
+use super::value_parser::word;
+use crate::format::FormatOption;
 use crate::report::{Failure, printable};
 use crate::source::Source;
 use crate::{Console, Exit};
@@ -47,14 +45,14 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     config: ConfigOption,
     /// The mode, instead of the configuration's
-    #[arg(long, value_enum)]
-    mode: Option<ModeChoice>,
+    #[arg(long, value_parser = word(Mode::WORDS, str::parse::<Mode>))]
+    mode: Option<Mode>,
     /// The era of the client that would read the result
-    #[arg(long, value_enum, default_value = "modern")]
-    era: EraChoice,
+    #[arg(long, value_parser = word(Era::WORDS, str::parse::<Era>), default_value = "modern")]
+    era: Era,
     /// The era of the server that sent it; the client's unless given
-    #[arg(long, value_enum)]
-    upstream_era: Option<EraChoice>,
+    #[arg(long, value_parser = word(Era::WORDS, str::parse::<Era>))]
+    upstream_era: Option<Era>,
     /// Write exactly the bytes the agent would receive; '-' writes them to stdout, in place of the report
     #[arg(long, value_name = "FILE")]
     emit: Option<PathBuf>,
@@ -62,60 +60,14 @@ pub(crate) struct Arguments {
     format: FormatOption,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-pub(super) enum ModeChoice {
-    Off,
-    Warn,
-    Strict,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum EraChoice {
-    Legacy,
-    Modern,
-}
-
-impl From<ModeChoice> for Mode {
-    fn from(choice: ModeChoice) -> Self {
-        match choice {
-            ModeChoice::Off => Self::Off,
-            ModeChoice::Warn => Self::Warn,
-            ModeChoice::Strict => Self::Strict,
-        }
+fn rendered(verdict: &Verdict, reason: Option<&str>) -> String {
+    let mut text = verdict.decision.as_str().to_owned();
+    if let Some(reason) = reason {
+        text.extend([": ", &printable(reason)]);
     }
-}
-
-impl From<EraChoice> for Era {
-    fn from(choice: EraChoice) -> Self {
-        match choice {
-            EraChoice::Legacy => Self::Legacy,
-            EraChoice::Modern => Self::Modern,
-        }
-    }
-}
-
-/// The report as it is printed.
-#[derive(Debug, Serialize)]
-#[serde(transparent)]
-struct Printed {
-    verdict: Verdict,
-    #[serde(skip)]
-    reason: Option<String>,
-}
-
-impl Report for Printed {
-    fn text(&self) -> String {
-        let mut text = self.verdict.decision.as_str().to_owned();
-        if let Some(reason) = &self.reason {
-            text.push_str(": ");
-            text.push_str(&printable(reason));
-        }
-        text.push('\n');
-        for finding in &self.verdict.findings {
-            text.push_str(&line(finding));
-        }
-        text
-    }
+    text.push('\n');
+    text.extend(verdict.findings.iter().map(line));
+    text
 }
 
 fn line(finding: &Finding) -> String {
@@ -147,26 +99,20 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     ];
     Source::stdin_at_most_once(inputs.into_iter().flatten())?;
     let declaration = declaration(arguments, console)?;
-    let Some(policy) = policy(arguments, declaration.as_ref(), console) else {
-        return Ok(Exit::Usage);
-    };
+    let policy = policy(arguments, declaration.as_ref(), console)?;
     let contract = match declaration {
         Some(declaration) => declaration.capture(&policy.output),
         None => Contract::undeclared(ToolName::new("tool")),
     };
     let bytes = arguments.result.read(console)?;
-    let upstream = arguments.upstream_era.unwrap_or(arguments.era).into();
+    let upstream = arguments.upstream_era.unwrap_or(arguments.era);
     let raw = RawReply::new(bytes, Origin::new(upstream));
     let inspected = examine(raw, &contract, &policy).conclude_with(
         Screening::skipped(SkipReason::NotConfigured),
         &ProcessRandomness,
     );
     emit(arguments, &inspected, console)?;
-    Ok(if inspected.decision() == Decision::Blocked {
-        Exit::No
-    } else {
-        Exit::Ok
-    })
+    Ok(Exit::answer(inspected.decision() != Decision::Blocked))
 }
 
 /// What the tool declared, when something was said about it.
@@ -194,21 +140,21 @@ fn declaration(
     }))
 }
 
-/// The policy the configuration gives this tool. `None`: what is wrong with it has been said.
+/// The policy the configuration gives this tool.
 fn policy(
     arguments: &Arguments,
     declaration: Option<&Declaration>,
     console: &mut Console<'_>,
-) -> Option<Policy> {
-    let (config, _) = arguments.config.open(&Overrides::default(), console).ok()?;
+) -> Result<Policy, Failure> {
+    let config = arguments.config.open(&Overrides::default(), console)?;
     let server = arguments.server.as_deref().unwrap_or_default();
     let tool = declaration.map(|declaration| declaration.tool().tool().to_owned());
     let mut policy = config.policy(server, tool.as_deref().unwrap_or_default());
-    policy.client = Era::from(arguments.era).into();
+    policy.client = arguments.era.into();
     if let Some(mode) = arguments.mode {
-        policy.output.mode = mode.into();
+        policy.output.mode = mode;
     }
-    Some(policy)
+    Ok(policy)
 }
 
 fn emit(
@@ -216,23 +162,20 @@ fn emit(
     inspected: &Inspected,
     console: &mut Console<'_>,
 ) -> Result<(), Failure> {
-    let report = Printed {
-        verdict: Verdict::from(inspected),
-        reason: inspected.reason().map(str::to_owned),
-    };
-    match &arguments.emit {
-        Some(target) if target == Path::new("-") => console.data(inspected.emitted().into_bytes()),
-        Some(target) => {
-            write(target, &inspected.emitted().into_bytes())?;
-            arguments.format.output.print(&report, console)
+    if let Some(target) = &arguments.emit {
+        let bytes = inspected.emitted().into_bytes();
+        if target == Path::new("-") {
+            return console.data(bytes);
         }
-        None => arguments.format.output.print(&report, console),
+        write(target, &bytes)?;
     }
+    let verdict = Verdict::from(inspected);
+    let text = || rendered(&verdict, inspected.reason());
+    arguments.format.print(&verdict, text, console).map(drop)
 }
 
 fn write(target: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    File::create(target)
-        .and_then(|mut file| file.write_all(bytes))
+    std::fs::write(target, bytes)
         .with_context(|| format!("cannot write {}", printable(&target.to_string_lossy())))
         .map_err(|error| {
             Failure::usage(error).hint("check the path of --emit; '-' writes to stdout")

@@ -1,5 +1,5 @@
 //! `countersign load`: how a server bears load, and whether it keeps its contract meanwhile. Each subcommand in its own
-//! file; what they share is how reports are written and what a failure to get going means.
+//! file; shared are the writing of reports and the exit codes of a run that did not start.
 
 mod compare;
 mod overhead;
@@ -9,11 +9,13 @@ mod run;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
+use countersign_inspect::UnknownWord;
 use countersign_probe::load::LoadError;
 use countersign_probe::plan::{Format, Plan};
 use countersign_probe::report::{Run, render};
 
+use super::value_parser::{parse_format_and_file, word};
 use crate::report::Failure;
 use crate::{Console, Exit};
 
@@ -58,30 +60,21 @@ pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> Result<Exit, 
     }
 }
 
-/// The forms a report has on the command line.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Form {
-    #[default]
-    Text,
-    Json,
-    Markdown,
-    Html,
-    Prometheus,
-    Junit,
-    Sarif,
-}
+/// The words of `-o`: those of a plan, with `text` for what is written to a terminal.
+const PRINTED: &[&str] = &[
+    "text",
+    "json",
+    "markdown",
+    "html",
+    "prometheus",
+    "junit",
+    "sarif",
+];
 
-impl From<Form> for Format {
-    fn from(form: Form) -> Self {
-        match form {
-            Form::Text => Self::Terminal,
-            Form::Json => Self::Json,
-            Form::Markdown => Self::Markdown,
-            Form::Html => Self::Html,
-            Form::Prometheus => Self::Prometheus,
-            Form::Junit => Self::Junit,
-            Form::Sarif => Self::Sarif,
-        }
+fn parse_printed(word: &str) -> Result<Format, UnknownWord> {
+    match word {
+        "text" => Ok(Format::Terminal),
+        other => other.parse(),
     }
 }
 
@@ -93,24 +86,19 @@ struct Reports {
         short = 'o',
         long = "output",
         value_name = "FORMAT",
-        value_enum,
-        default_value_t
+        default_value = "text",
+        value_parser = word(PRINTED, parse_printed)
     )]
-    output: Form,
+    output: Format,
     /// A report to write besides, as FORMAT=FILE; may be given several times
-    #[arg(long = "report", value_name = "FORMAT=FILE", value_parser = wanted)]
+    #[arg(long = "report", value_name = "FORMAT=FILE", value_parser = parse_report)]
     files: Vec<(Format, PathBuf)>,
 }
 
 /// Reads `FORMAT=FILE`.
-fn wanted(text: &str) -> Result<(Format, PathBuf), String> {
-    let known = || Format::WORDS.join(", ");
-    let (name, file) = text
-        .split_once('=')
-        .ok_or_else(|| format!("expected FORMAT=FILE, FORMAT one of {}", known()))?;
-    let format = name.parse().ok();
-    let format = format.ok_or_else(|| format!("no format '{name}'; there are {}", known()))?;
-    Ok((format, PathBuf::from(file)))
+fn parse_report(text: &str) -> Result<(Format, PathBuf), String> {
+    let known = Format::WORDS.join(", ");
+    parse_format_and_file(text, &known, |name| name.parse().ok())
 }
 
 impl Reports {
@@ -125,7 +113,7 @@ impl Reports {
         for (format, file) in planned.chain(files) {
             write_file(file, &render(run, *format))?;
         }
-        console.data(render(run, self.output.into()))
+        console.data(render(run, self.output))
     }
 }
 
@@ -155,7 +143,7 @@ fn plan(file: &Path) -> Result<Plan, Failure> {
     })
 }
 
-/// What it means that there was no run.
+/// The failure, if there was no run.
 fn not_run(error: LoadError) -> Failure {
     match error {
         LoadError::Connect(_) | LoadError::List(_) => Failure::unreachable(error)

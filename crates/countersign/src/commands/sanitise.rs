@@ -2,13 +2,13 @@
 
 use anyhow::anyhow;
 use clap::Args;
-use clap::builder::{PossibleValuesParser, TypedValueParser, ValueParser};
 use countersign_gateway::ProcessRandomness;
 use countersign_inspect::Randomness;
 use countersign_inspect::config::{Invisibles, Normalisation, SanitiseMode, Wrap};
 use countersign_sanitise::{Attribution, Finding, Nonce, Sanitiser, Settings};
 use serde::Serialize;
 
+use super::value_parser::word;
 use crate::format::{Format, FormatOption};
 use crate::report::{Failure, printable};
 use crate::source::Source;
@@ -30,17 +30,17 @@ pub(crate) struct Arguments {
     #[arg(default_value = "-", value_name = "FILE")]
     text: Source,
     /// How far to go; chooses what the other options are unless they are given
-    #[arg(long, value_parser = words(SanitiseMode::ALLOWED), default_value = "clean")]
-    mode: String,
+    #[arg(long, value_parser = word(SanitiseMode::ALLOWED, SanitiseMode::parse), default_value = "clean")]
+    mode: SanitiseMode,
     /// The form in which text leaves
-    #[arg(long, value_parser = words(Normalisation::ALLOWED))]
-    normalisation: Option<String>,
+    #[arg(long, value_parser = word(Normalisation::ALLOWED, Normalisation::parse))]
+    normalisation: Option<Normalisation>,
     /// What happens to invisible and format characters
-    #[arg(long, value_parser = words(Invisibles::ALLOWED))]
-    invisibles: Option<String>,
+    #[arg(long, value_parser = word(Invisibles::ALLOWED, Invisibles::parse))]
+    invisibles: Option<Invisibles>,
     /// Whether to put the text between boundaries
-    #[arg(long, value_parser = words(Wrap::ALLOWED))]
-    wrap: Option<String>,
+    #[arg(long, value_parser = word(Wrap::ALLOWED, Wrap::parse))]
+    wrap: Option<Wrap>,
     /// The server to name in a boundary
     #[arg(long, value_name = "NAME", default_value = "")]
     server: String,
@@ -51,20 +51,16 @@ pub(crate) struct Arguments {
     format: FormatOption,
 }
 
-fn words(allowed: &'static [&'static str]) -> ValueParser {
-    PossibleValuesParser::new(allowed).map(|word| word).into()
-}
-
 /// The report as `-o json` prints it.
 #[derive(Debug, Serialize)]
 struct Report<'a> {
     text: &'a str,
     changed: bool,
-    findings: Vec<Found<'a>>,
+    findings: Vec<ShownFinding<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-struct Found<'a> {
+struct ShownFinding<'a> {
     class: &'a str,
     family: Option<&'a str>,
     rule: &'a str,
@@ -76,7 +72,7 @@ struct Found<'a> {
     decoded: Option<&'a str>,
 }
 
-impl<'a> From<&'a Finding> for Found<'a> {
+impl<'a> From<&'a Finding> for ShownFinding<'a> {
     fn from(finding: &'a Finding) -> Self {
         Self {
             class: finding.class,
@@ -92,7 +88,7 @@ impl<'a> From<&'a Finding> for Found<'a> {
 }
 
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let sanitiser = Sanitiser::new(arguments.settings()?).map_err(Failure::usage)?;
+    let sanitiser = Sanitiser::new(arguments.settings()).map_err(Failure::usage)?;
     let bytes = arguments.text.read(console)?;
     let Ok(text) = std::str::from_utf8(&bytes) else {
         let name = printable(&arguments.text.name());
@@ -111,35 +107,22 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let left = left.as_deref().unwrap_or(&short);
     match arguments.format.output {
         Format::Text => console.data(left.as_bytes())?,
-        Format::Json => {
-            let report = Report {
-                text: left,
-                changed: left != text,
-                findings: findings.iter().map(Found::from).collect(),
-            };
-            let mut line = serde_json::to_vec(&report).map_err(anyhow::Error::from)?;
-            line.push(b'\n');
-            console.data(line)?;
-        }
+        Format::Json => console.json(&Report {
+            text: left,
+            changed: left != text,
+            findings: findings.iter().map(ShownFinding::from).collect(),
+        })?,
     }
     Ok(Exit::Ok)
 }
 
 impl Arguments {
-    fn settings(&self) -> Result<Settings, Failure> {
-        // The parser has seen that each word is one of the set.
-        let mode = SanitiseMode::parse(&self.mode).map_err(Failure::usage)?;
-        let mut settings = Settings::for_mode(mode);
-        if let Some(word) = &self.normalisation {
-            settings.normalisation = Normalisation::parse(word).map_err(Failure::usage)?;
-        }
-        if let Some(word) = &self.invisibles {
-            settings.invisibles = Invisibles::parse(word).map_err(Failure::usage)?;
-        }
-        if let Some(word) = &self.wrap {
-            settings.wrap = Wrap::parse(word).map_err(Failure::usage)?;
-        }
-        Ok(settings)
+    fn settings(&self) -> Settings {
+        let mut settings = Settings::for_mode(self.mode);
+        settings.normalisation = self.normalisation.unwrap_or(settings.normalisation);
+        settings.invisibles = self.invisibles.unwrap_or(settings.invisibles);
+        settings.wrap = self.wrap.unwrap_or(settings.wrap);
+        settings
     }
 
     fn wrapped(&self, sanitiser: &Sanitiser, text: &str) -> Result<Option<String>, Failure> {

@@ -110,8 +110,8 @@ async fn serve(
     console: &mut Console<'_>,
 ) -> Result<Exit, Failure> {
     // Before anything starts, so that no signal finds us unprepared.
-    let mut stop = Stop::listen().context("cannot listen for signals")?;
-    let mut again = Again::listen().context("cannot listen for signals")?;
+    let mut stop = StopSignals::listen().context("cannot listen for signals")?;
+    let mut reload = ReloadSignal::listen().context("cannot listen for signals")?;
     let data_dir = opened.config.data_dir.clone();
     if opened.config.servers.iter().all(|server| !server.enabled) {
         console.message("no server is configured; `serve --demo` shows what a gateway does\n");
@@ -129,23 +129,23 @@ async fn serve(
             rows = demo::call_tools(&gateway) => {
                 demo::show(&rows?, &arguments.demo_options(), console)?;
             }
-            () = stop.asked() => stopping = true,
+            () = stop.recv() => stopping = true,
         }
     }
     while !stopping {
         tokio::select! {
-            () = stop.asked() => stopping = true,
-            () = again.asked() => gateway.reload().await,
+            () = stop.recv() => stopping = true,
+            () = reload.recv() => gateway.reload().await,
         }
     }
     // From here on the port may become another program's.
     drop(announcement);
     console.message("stopping: calls under way may finish; once more to stop at once\n");
-    gateway.stop(stop.asked()).await;
+    gateway.stop(stop.recv()).await;
     Ok(Exit::Ok)
 }
 
-/// Lets commands find the gateway. One that cannot be found still serves, so a failure is only said.
+/// Lets commands find the gateway. A failure is only printed, because the gateway still serves.
 fn announce(
     data_dir: &std::path::Path,
     gateway: &Gateway,
@@ -207,19 +207,20 @@ pub(super) fn log_to_stderr(default: &str) {
     drop(log.try_init());
 }
 
-/// HUP: the configuration is to be read again. A terminal that is closed sends it too, and means the end.
-struct Again {
+/// HUP asks the gateway to read its configuration again, unless stdin is a terminal: a terminal that is closed sends HUP
+/// too, and then the process should end.
+struct ReloadSignal {
     hangup: Option<tokio::signal::unix::Signal>,
 }
 
-impl Again {
+impl ReloadSignal {
     fn listen() -> std::io::Result<Self> {
         let hangup = (!std::io::stdin().is_terminal()).then(|| signal(SignalKind::hangup()));
         let hangup = hangup.transpose()?;
         Ok(Self { hangup })
     }
 
-    async fn asked(&mut self) {
+    async fn recv(&mut self) {
         match &mut self.hangup {
             Some(hangup) => drop(hangup.recv().await),
             None => std::future::pending().await,
@@ -228,12 +229,12 @@ impl Again {
 }
 
 /// Ctrl-C and TERM.
-pub(super) struct Stop {
+pub(super) struct StopSignals {
     interrupt: tokio::signal::unix::Signal,
     terminate: tokio::signal::unix::Signal,
 }
 
-impl Stop {
+impl StopSignals {
     pub(super) fn listen() -> std::io::Result<Self> {
         Ok(Self {
             interrupt: signal(SignalKind::interrupt())?,
@@ -241,8 +242,8 @@ impl Stop {
         })
     }
 
-    /// Waits for the next of them.
-    pub(super) async fn asked(&mut self) {
+    /// Waits for the next signal.
+    pub(super) async fn recv(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
             _ = self.terminate.recv() => {}

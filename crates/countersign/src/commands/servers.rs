@@ -2,11 +2,11 @@
 
 mod logs;
 
-use clap::{Args, Subcommand};
+use clap::Subcommand;
 use serde_json::Value;
 
-use super::whose::Whose;
-use crate::format::FormatOption;
+use super::gateway_option::ListArguments;
+use crate::json::{list, plain};
 use crate::report::{Failure, printable};
 use crate::table::table;
 use crate::{Console, Exit};
@@ -21,41 +21,28 @@ Examples:
 #[derive(Debug, Subcommand)]
 #[command(after_help = EXAMPLES)]
 pub(crate) enum Command {
-    List(List),
+    /// List the servers: state, tools, how many of their schemas can be enforced, and why one fails
+    #[command(after_help = EXAMPLES)]
+    List(ListArguments),
     Logs(logs::Logs),
-}
-
-/// List the servers: state, tools, how many of their schemas can be enforced, and why one fails
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct List {
-    #[command(flatten)]
-    whose: Whose,
-    #[command(flatten)]
-    format: FormatOption,
 }
 
 pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
     match command {
-        Command::List(list) => list.whose.list("servers", &list.format, rendered, console),
+        Command::List(arguments) => arguments.run("servers", rendered, console),
         Command::Logs(logs) => logs::run(logs, console),
     }
 }
 
 fn rendered(servers: &[Value]) -> String {
-    let rows: Vec<[String; 5]> = servers
-        .iter()
-        .map(|server| {
-            // A gateway that was started before an update has no `state`.
-            let has_state = server["state"].is_string();
-            let state = if has_state { "state" } else { "health" };
-            ["name", state, "tools", "output_schemas", "enforceable"].map(|name| cell(server, name))
-        })
-        .collect();
-    let mut text = table(
-        ["server", "state", "tools", "output schemas", "enforceable"],
-        &rows,
-    );
+    let rows = servers.iter().map(|server| {
+        // A gateway that was started before an update has no `state`.
+        let has_state = server["state"].is_string();
+        let state = if has_state { "state" } else { "health" };
+        ["name", state, "tools", "output_schemas", "enforceable"].map(|name| plain(&server[name]))
+    });
+    let head = ["server", "state", "tools", "output schemas", "enforceable"];
+    let mut text = table(&head, rows);
     for line in servers.iter().flat_map(remarks) {
         text.push_str(&printable(&line));
         text.push('\n');
@@ -63,16 +50,9 @@ fn rendered(servers: &[Value]) -> String {
     text
 }
 
-fn cell(server: &Value, name: &str) -> String {
-    match &server[name] {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
-    }
-}
-
-/// What there is to say about a server below the table.
+/// The lines about a server below the table.
 fn remarks(server: &Value) -> Vec<String> {
-    let name = cell(server, "name");
+    let name = plain(&server["name"]);
     let mut lines = Vec::new();
     if let Some(reason) = server["reason"].as_str() {
         let next = server["next_try"].as_str();
@@ -85,8 +65,8 @@ fn remarks(server: &Value) -> Vec<String> {
     ) {
         lines.push(format!("{name}: stderr: {line}"));
     }
-    for odd in server["unenforceable"].as_array().into_iter().flatten() {
-        let (tool, reason) = (cell(odd, "tool"), cell(odd, "reason"));
+    for odd in list(&server["unenforceable"]) {
+        let (tool, reason) = (plain(&odd["tool"]), plain(&odd["reason"]));
         lines.push(format!("{name}:{tool}: unenforceable: {reason}"));
     }
     lines

@@ -1,14 +1,15 @@
-//! `countersign tools`: the tools behind a running gateway, and a call of one of them by hand, through the same door and
-//! the same checks as an agent's.
+//! `countersign tools`: the tools behind a running gateway, and a call of one of them by hand, with the same
+//! checks as an agent's call.
 
 mod call;
 mod show;
 
-use clap::{Args, Subcommand};
+use anyhow::anyhow;
+use clap::Subcommand;
 use serde_json::Value;
 
-use super::whose::Whose;
-use crate::format::FormatOption;
+use super::gateway_option::ListArguments;
+use crate::json::text;
 use crate::report::Failure;
 use crate::table::table;
 use crate::{Console, Exit};
@@ -26,45 +27,40 @@ Exit codes of call: 0 a result, 1 an error result, a refusal or a block.";
 #[derive(Debug, Subcommand)]
 #[command(after_help = EXAMPLES)]
 pub(crate) enum Command {
-    List(List),
+    /// List every tool
+    #[command(after_help = EXAMPLES)]
+    List(ListArguments),
     Show(show::Show),
     Call(call::Call),
 }
 
-/// List every tool
-#[derive(Debug, Args)]
-#[command(after_help = EXAMPLES)]
-pub(crate) struct List {
-    #[command(flatten)]
-    whose: Whose,
-    #[command(flatten)]
-    format: FormatOption,
-}
-
 pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
     match command {
-        Command::List(list) => list.whose.list("tools", &list.format, rendered, console),
+        Command::List(arguments) => arguments.run("tools", rendered, console),
         Command::Show(arguments) => show::run(arguments, console),
         Command::Call(arguments) => call::run(arguments, console),
     }
 }
 
 fn rendered(tools: &[Value]) -> String {
-    let text = |tool: &Value, name: &str| tool[name].as_str().unwrap_or_default().to_owned();
-    let rows: Vec<[String; 3]> = tools
-        .iter()
-        .map(|tool| {
-            let schema = if tool["output_schema"] == true {
-                "yes"
-            } else {
-                "no"
-            };
-            [
-                format!("{}:{}", text(tool, "server"), text(tool, "tool")),
-                text(tool, "router"),
-                schema.to_owned(),
-            ]
-        })
-        .collect();
-    table(["tool", "called with", "output schema"], &rows)
+    let rows = tools.iter().map(|tool| {
+        [
+            format!("{}:{}", text(&tool["server"]), text(&tool["tool"])),
+            text(&tool["router"]),
+            yes_or_no(&tool["output_schema"]).to_owned(),
+        ]
+    });
+    table(&["tool", "called with", "output schema"], rows)
+}
+
+fn yes_or_no(value: &Value) -> &'static str {
+    if value == true { "yes" } else { "no" }
+}
+
+/// The server and the tool that `SERVER:TOOL` names.
+fn split_name(name: &str) -> Result<(&str, &str), Failure> {
+    name.split_once(':').ok_or_else(|| {
+        Failure::usage(anyhow!("'{name}' is not a tool's name"))
+            .hint("write it as SERVER:TOOL; see `countersign tools list`")
+    })
 }

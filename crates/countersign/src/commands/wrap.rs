@@ -5,23 +5,23 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, anyhow};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use countersign_config::{
     Config, Opened, Overrides, SERVER_NAMES, Server, Transport, is_server_name, server_name,
 };
-use countersign_gateway::inspect::Era;
+use countersign_gateway::inspect::{Era, Mode};
 use countersign_gateway::{End, Wrapped};
 
 use super::config::ConfigOption;
-use super::inspect::ModeChoice;
-use super::serve::{Stop, log_to_stderr, refused};
+use super::serve::{StopSignals, log_to_stderr, refused};
+use super::value_parser::word;
 use crate::report::{Failure, printable};
 use crate::runtime::Engine;
 use crate::{Console, Exit};
 
-/// Programs that run a package: the package tells more than they do.
+/// Programs that run a package. The name of the package is a better name for a server.
 const RUNNERS: [&str; 5] = ["npx", "bunx", "pnpx", "uvx", "pipx"];
-/// Where nothing in the command makes a name.
+/// The name of a server whose command suggests none.
 const UNNAMED: &str = "server";
 
 const EXAMPLES: &str = r#"Examples:
@@ -61,11 +61,11 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// What to do with results that break their contract, instead of what the configuration says
-    #[arg(long, value_enum)]
-    mode: Option<ModeChoice>,
+    #[arg(long, value_parser = word(Mode::WORDS, str::parse::<Mode>))]
+    mode: Option<Mode>,
     /// The era of MCP to speak with the server, instead of what the configuration says; auto begins in the client's own
-    #[arg(long, value_enum)]
-    era: Option<EraChoice>,
+    #[arg(long, value_parser = ["auto", "legacy", "modern"])]
+    era: Option<String>,
     /// The server's name in records; from the command, if not given
     #[arg(long)]
     name: Option<String>,
@@ -101,30 +101,12 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
 
 async fn wrap(opened: Opened) -> Result<Option<End>, Failure> {
     // Before anything starts, so that no signal finds us unprepared.
-    let mut stop = Stop::listen().context("cannot listen for signals")?;
+    let mut stop = StopSignals::listen().context("cannot listen for signals")?;
     let mut wrapped = Wrapped::start(opened).await.map_err(refused)?;
     let streams = (tokio::io::stdin(), tokio::io::stdout());
-    let ended = wrapped.serve(streams.0, streams.1, stop.asked()).await;
-    wrapped.stop(stop.asked()).await;
+    let ended = wrapped.serve(streams.0, streams.1, stop.recv()).await;
+    wrapped.stop(stop.recv()).await;
     Ok(ended)
-}
-
-/// The values of `--era`.
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum EraChoice {
-    Auto,
-    Legacy,
-    Modern,
-}
-
-impl EraChoice {
-    fn fixed(self) -> Option<Era> {
-        match self {
-            Self::Auto => None,
-            Self::Legacy => Some(Era::Legacy),
-            Self::Modern => Some(Era::Modern),
-        }
-    }
 }
 
 /// The one server of every configuration that is read.
@@ -132,8 +114,9 @@ struct Only {
     name: String,
     program: String,
     args: Vec<String>,
-    mode: Option<ModeChoice>,
-    era: Option<EraChoice>,
+    mode: Option<Mode>,
+    /// What `--era` says.
+    era: Option<String>,
     /// What it was started with. It is started once, so no later configuration changes that.
     started: OnceLock<(Transport, Option<Era>)>,
 }
@@ -156,7 +139,7 @@ impl Only {
             program,
             args,
             mode: arguments.mode,
-            era: arguments.era,
+            era: arguments.era.clone(),
             started: OnceLock::new(),
         })
     }
@@ -169,15 +152,15 @@ impl Only {
             None => Server::stdio(&self.name, "", []),
         };
         let (transport, era) = self.started.get_or_init(|| {
-            let era = self.era.map_or(server.era, EraChoice::fixed);
+            // `auto` is the word of no era.
+            let era = self.era.as_ref();
+            let era = era.map_or(server.era, |word| word.parse().ok());
             (self.reached_like(&server.transport), era)
         });
         server.transport = transport.clone();
         server.era = *era;
         server.enabled = true;
-        if let Some(mode) = self.mode {
-            server.output.mode = Some(mode.into());
-        }
+        server.output.mode = self.mode.or(server.output.mode);
         config.servers = vec![server];
     }
 
@@ -212,7 +195,7 @@ fn derived(program: &str, args: &[String]) -> String {
         .unwrap_or_else(|| UNNAMED.to_owned())
 }
 
-/// Says how the server ended, and ends like it.
+/// Prints how the server ended, and returns its exit code.
 fn report(end: End, command: &str, console: &mut Console<'_>) -> Result<Exit, Failure> {
     match end {
         End {
@@ -230,7 +213,7 @@ fn report(end: End, command: &str, console: &mut Console<'_>) -> Result<Exit, Fa
             ..
         } => {
             console.message(format!(
-                "error: the server ended with exit code {code} before it spoke MCP\n{}",
+                "error: the server ended with exit code {code} before it spoke MCP\nhint: {}\n",
                 hint(command)
             ));
             Ok(Exit::Server(code))
@@ -241,16 +224,12 @@ fn report(end: End, command: &str, console: &mut Console<'_>) -> Result<Exit, Fa
                 None => anyhow!("it ended before it spoke MCP"),
             };
             let error = error.context("the server cannot be started");
-            Err(Failure::unreachable(error).hint(hint_text(command)))
+            Err(Failure::unreachable(error).hint(hint(command)))
         }
     }
 }
 
 fn hint(command: &str) -> String {
-    format!("hint: {}\n", hint_text(command))
-}
-
-fn hint_text(command: &str) -> String {
     format!(
         "check that this runs by itself and waits for input: {}",
         printable(command)

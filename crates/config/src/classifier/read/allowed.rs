@@ -1,8 +1,6 @@
 //! The classifiers that a server or tool allows to see its results.
 
-use countersign_inspect::nearest_word;
-
-use crate::document::brief;
+use crate::document::{brief, suggestion};
 use crate::reader::Reader;
 
 /// The classifiers that a server or tool names in `classify`. Each has to be described in `classifiers`.
@@ -17,12 +15,10 @@ pub(crate) fn read_allowed(
         let name = reader.text(element);
         if !reader.classifiers.contains(&name) {
             let message = format!("there is no classifier \"{}\"", brief(&name));
-            let known = reader.classifiers.iter().map(String::as_str);
-            let listed = reader.classifiers.join(", ");
-            let hint = match nearest_word(&name, known) {
-                _ if listed.is_empty() => "describe it in \"classifiers\"".to_owned(),
-                Some(meant) => format!("did you mean \"{meant}\"? there are: {listed}"),
-                None => format!("there are: {listed}"),
+            let known: Vec<_> = reader.classifiers.iter().map(String::as_str).collect();
+            let hint = match known.as_slice() {
+                [] => "describe it in \"classifiers\"".to_owned(),
+                known => suggestion(&name, known, "there are"),
             };
             reader.refuse(element, message, hint);
         }

@@ -69,7 +69,7 @@ impl Reading<'_, '_, '_> {
     }
 
     fn bedrock_check(&mut self) -> Option<BedrockCheck> {
-        if self.has_word("check", "prompt_attack") {
+        if self.word("check").as_deref() == Some("prompt_attack") {
             for key in ["guardrail_id", "guardrail_version", "source"] {
                 if self.member(key).is_some() {
                     let message = format!("\"{key}\" means nothing to the prompt-attack check");
@@ -89,11 +89,7 @@ impl Reading<'_, '_, '_> {
             let hint = "write a number, or \"DRAFT\"";
             self.refuse("guardrail_version", "not a version", hint);
         }
-        let source = match self.word("source").as_deref() {
-            Some("INPUT") => BedrockSource::Input,
-            Some("BOTH") => BedrockSource::Both,
-            _ => BedrockSource::Output,
-        };
+        let source = self.parsed("source").unwrap_or(BedrockSource::Output);
         self.warn_of_source(source);
         Some(BedrockCheck::Guardrail {
             id,

@@ -8,16 +8,11 @@ impl Reading<'_, '_, '_> {
     pub(super) fn nemo(&mut self) -> Option<Kind> {
         let endpoint = self.endpoint(false);
         let headers = self.headers();
-        let rail = if self.has_word("rail", "output") {
-            NemoRail::Output
-        } else {
-            NemoRail::Input
-        };
         Some(Kind::Nemo(Nemo {
             endpoint: endpoint?,
             config_id: self.word("config_id"),
             model: self.word("model").unwrap_or_else(|| "none".to_owned()),
-            rail,
+            rail: self.parsed("rail").unwrap_or(NemoRail::Input),
             headers,
         }))
     }

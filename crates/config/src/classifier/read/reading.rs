@@ -1,6 +1,7 @@
 //! One classifier while it is read: its place in the file, and the secrets found so far.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use crate::problem::Problem;
 use crate::reader::Reader;
@@ -33,9 +34,9 @@ impl<'x, 'r, 'a> Reading<'x, 'r, 'a> {
         self.reader.text_of(self.node, key)
     }
 
-    /// Whether a setting is this word; `check` has seen that it is one of its words.
-    pub(super) fn has_word(&self, key: &str, word: &str) -> bool {
-        self.word(key).is_some_and(|given| given == word)
+    /// The word under a key, as the value that it stands for.
+    pub(super) fn parsed<T: FromStr>(&self, key: &str) -> Option<T> {
+        self.word(key)?.parse().ok()
     }
 
     pub(super) fn number(&self, key: &str) -> Option<f32> {

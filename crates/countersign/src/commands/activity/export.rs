@@ -3,6 +3,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -10,8 +11,8 @@ use anyhow::{Context, anyhow};
 use clap::Args;
 use countersign_audit::{ExportFormat, Filter, Timestamp};
 
-use super::Whose;
-use super::filter::{Pairs, When, Which};
+use super::GatewayOption;
+use super::filter::{Pairs, RecordFilter, TimeRange};
 use super::log::Log;
 use crate::report::Failure;
 use crate::{Console, Exit};
@@ -24,7 +25,7 @@ Examples:
   countersign activity export --format sarif --decision blocked --output findings.sarif";
 /// Words that name a format after `-o`, as they do after the `-o` of other commands; the last two are refused by name.
 const FORMATS: [&str; 5] = ["jsonl", "csv", "sarif", "json", "text"];
-/// How often a person is told how far it is.
+/// How often progress is shown.
 const PACE: Duration = Duration::from_millis(100);
 
 /// Write every matching record as JSON lines, CSV or SARIF
@@ -38,22 +39,21 @@ pub(crate) struct Arguments {
     #[arg(short = 'o', long, value_name = "FILE|FORMAT")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    which: Which,
+    filter: RecordFilter,
     #[command(flatten)]
-    when: When,
+    range: TimeRange,
     #[command(flatten)]
-    whose: Whose,
+    gateway: GatewayOption,
 }
 
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let mut pairs = arguments.which.pairs();
-    pairs.extend(arguments.when.pairs());
-    let asked = pairs.iter().map(|(key, value)| (key, value));
-    let filter = Filter::from_pairs(asked, Timestamp::now()).map_err(Failure::usage)?;
+    let mut pairs = arguments.filter.pairs();
+    pairs.extend(arguments.range.pairs());
+    let filter = Filter::from_pairs(pairs.clone(), Timestamp::now()).map_err(Failure::usage)?;
     let (name, file) = arguments.format_and_file()?;
     let format: ExportFormat = name.parse().map_err(Failure::usage)?;
     pairs.push(("format", name.to_owned()));
-    let log = Log::from_config(&arguments.whose.config(console)?)?;
+    let log = Log::from_config(&arguments.gateway.config(console)?)?;
     match file {
         Some(path) => to_file(&log, (&filter, format), &pairs, path, console)?,
         None => to_stdout(&log, (&filter, format), &pairs, console)?,
@@ -125,13 +125,11 @@ fn to_file(
 /// Records are for the operator alone, whatever the umask says.
 fn private(path: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
-    options.write(true).create(true).truncate(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.write(true).create(true).truncate(true).mode(0o600);
     options.open(path)
 }
 
-/// Where the records go, and how far they have got.
+/// Where the records are written, and how much of them.
 struct Sink<'a, 'c> {
     file: Option<BufWriter<File>>,
     console: &'a mut Console<'c>,

@@ -1,5 +1,5 @@
-//! Which records are meant: the same options, with the same words, on every command that takes some. What they mean is
-//! decided by the audit crate alone, so that a gateway, asked the same, answers the same.
+//! Which records a command is about: the same options on every command that takes some. The audit crate alone decides
+//! what they mean, so that a gateway that is asked with the same words gives the same records.
 
 use clap::Args;
 
@@ -8,7 +8,7 @@ pub(in crate::commands) type Pairs = Vec<(&'static str, String)>;
 
 /// Which records; several values are separated by commas.
 #[derive(Debug, Args)]
-pub(super) struct Which {
+pub(super) struct RecordFilter {
     /// What it is about: `tool_call`, `policy_decision`, …
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
@@ -40,7 +40,7 @@ pub(super) struct Which {
 
 /// From when to when.
 #[derive(Debug, Args)]
-pub(super) struct When {
+pub(super) struct TimeRange {
     /// Not before: `1h`, `7d`, or a time as in RFC 3339
     #[arg(long)]
     since: Option<String>,
@@ -49,9 +49,9 @@ pub(super) struct When {
     until: Option<String>,
 }
 
-impl Which {
+impl RecordFilter {
     pub(super) fn pairs(&self) -> Pairs {
-        given([
+        given_pairs([
             ("type", &self.kind),
             ("status", &self.status),
             ("decision", &self.decision),
@@ -65,51 +65,48 @@ impl Which {
     }
 }
 
-impl When {
+impl TimeRange {
     pub(super) fn pairs(&self) -> Pairs {
-        given([("since", &self.since), ("until", &self.until)])
+        given_pairs([("since", &self.since), ("until", &self.until)])
     }
 }
 
-fn given<const N: usize>(options: [(&'static str, &Option<String>); N]) -> Pairs {
-    let given = options.into_iter();
-    given
-        .filter_map(|(key, value)| Some((key, value.clone()?)))
-        .collect()
+/// The parameters that have a value.
+pub(in crate::commands) fn given_pairs<const N: usize>(
+    options: [(&'static str, &Option<String>); N],
+) -> Pairs {
+    let given = |(key, value): (_, &Option<String>)| Some((key, value.clone()?));
+    options.into_iter().filter_map(given).collect()
 }
 
 /// The parameters as a URL's query.
-pub(in crate::commands) fn query(pairs: &[(&'static str, String)]) -> String {
+pub(super) fn query_string(pairs: &[(&'static str, String)]) -> String {
     let pairs = pairs.iter();
-    let pairs = pairs.map(|(key, value)| format!("{key}={}", encoded(value)));
+    let pairs = pairs.map(|(key, value)| format!("{key}={}", url_encoded(value)));
     pairs.collect::<Vec<_>>().join("&")
 }
 
 /// A value as it can stand in a URL's query or path.
-pub(in crate::commands) fn encoded(text: &str) -> String {
+pub(in crate::commands) fn url_encoded(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for byte in text.bytes() {
         match byte {
             b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b',' => {
                 safe.push(byte.into());
             }
-            _ => safe.extend(['%', digit(byte >> 4), digit(byte & 15)]),
+            _ => safe.extend([format!("%{byte:02x}")]),
         }
     }
     safe
 }
 
-fn digit(nibble: u8) -> char {
-    char::from_digit(nibble.into(), 16).unwrap_or('0')
-}
-
 #[cfg(test)]
 mod tests {
-    use super::query;
+    use super::query_string;
 
     #[test]
     fn whatever_is_asked_can_stand_in_a_url() {
         let pairs = [("tool", "a b&c=é".to_owned()), ("status", "x,y".to_owned())];
-        assert_eq!(query(&pairs), "tool=a%20b%26c%3d%c3%a9&status=x,y");
+        assert_eq!(query_string(&pairs), "tool=a%20b%26c%3d%c3%a9&status=x,y");
     }
 }

@@ -2,11 +2,13 @@
 
 use clap::{Args, ValueEnum};
 use countersign_audit::{ExportFormat, Exporter, Query, Stored, Timestamp};
+use serde::Deserialize;
 use serde_json::Value;
 
-use super::filter::{Pairs, When, Which};
+use super::filter::{Pairs, RecordFilter, TimeRange};
 use super::log::Log;
-use super::{Whose, text, tool};
+use super::{GatewayOption, tool};
+use crate::json::{list, text};
 use crate::report::Failure;
 use crate::table::table;
 use crate::{Console, Exit};
@@ -22,11 +24,11 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    whose: Whose,
+    gateway: GatewayOption,
     #[command(flatten)]
-    which: Which,
+    filter: RecordFilter,
     #[command(flatten)]
-    when: When,
+    range: TimeRange,
     /// How many at most
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     limit: usize,
@@ -59,22 +61,14 @@ enum Format {
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
     // Checked before a gateway is asked, so that a misspelt word is refused in the same words either way.
     let pairs = arguments.pairs();
-    let query = Query::from_pairs(
-        pairs.iter().map(|(key, value)| (key, value)),
-        Timestamp::now(),
-    );
-    let query = query.map_err(Failure::usage)?;
-    let log = Log::from_config(&arguments.whose.config(console)?)?;
+    let query = Query::from_pairs(pairs.clone(), Timestamp::now()).map_err(Failure::usage)?;
+    let log = Log::from_config(&arguments.gateway.config(console)?)?;
     let page = log.list(&query, &pairs)?;
-    let records = page["activities"].as_array().cloned().unwrap_or_default();
+    let records = list(&page["activities"]);
     match arguments.output {
-        Format::Table => console.data(rendered(&records))?,
-        Format::Json => console.data(format!("{page}\n"))?,
-        Format::Jsonl => {
-            for record in &records {
-                console.data(format!("{record}\n"))?;
-            }
-        }
+        Format::Table => console.data(rendered(records))?,
+        Format::Json => console.json(&page)?,
+        Format::Jsonl => records.iter().try_for_each(|record| console.json(record))?,
         Format::Csv => console.data(csv(records)?)?,
     }
     let hinted = matches!(arguments.output, Format::Table | Format::Csv);
@@ -91,8 +85,8 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
 
 impl Arguments {
     fn pairs(&self) -> Pairs {
-        let mut pairs = self.which.pairs();
-        pairs.extend(self.when.pairs());
+        let mut pairs = self.filter.pairs();
+        pairs.extend(self.range.pairs());
         pairs.extend(self.cursor.clone().map(|cursor| ("cursor", cursor)));
         pairs.push(("limit", self.limit.to_string()));
         pairs
@@ -100,12 +94,12 @@ impl Arguments {
 }
 
 /// The same rows and columns as an export has.
-fn csv(records: Vec<Value>) -> Result<Vec<u8>, Failure> {
+fn csv(records: &[Value]) -> Result<Vec<u8>, Failure> {
     let write = || -> anyhow::Result<Vec<u8>> {
         let mut rows = Vec::new();
         let mut exporter = Exporter::start(ExportFormat::Csv, &mut rows)?;
         for record in records {
-            exporter.write(&serde_json::from_value::<Stored>(record)?)?;
+            exporter.write(&Stored::deserialize(record)?)?;
         }
         exporter.finish()?;
         Ok(rows)
@@ -114,18 +108,10 @@ fn csv(records: Vec<Value>) -> Result<Vec<u8>, Failure> {
 }
 
 fn rendered(records: &[Value]) -> String {
-    let rows: Vec<[String; 6]> = records
-        .iter()
-        .map(|record| {
-            [
-                text(record, "id"),
-                text(record, "timestamp"),
-                text(record, "type"),
-                text(record, "status"),
-                tool(record),
-                text(record, "reason"),
-            ]
-        })
-        .collect();
-    table(["id", "time", "type", "status", "tool", "reason"], &rows)
+    let rows = records.iter().map(|record| {
+        let [id, time, kind, status, reason] =
+            ["id", "timestamp", "type", "status", "reason"].map(|name| text(&record[name]));
+        [id, time, kind, status, tool(record), reason]
+    });
+    table(&["id", "time", "type", "status", "tool", "reason"], rows)
 }

@@ -1,47 +1,55 @@
-//! The activity log, wherever it can be read: the running gateway is asked, or the store is opened where none runs.
-//! Either way the answer is the same, to the byte where it is data.
+//! The activity log: the running gateway is asked for it, or the store is opened where none runs. The answer is the same
+//! both ways, to the byte where it is data.
 
 use std::io::Write;
-use std::time::Duration;
 
 use anyhow::Context;
-use countersign_audit::{
-    ExportFormat, Filter, GroupBy, Query, Reader, StoreError, Timestamp, Ulid,
-};
+use countersign_audit::{ExportFormat, Filter, Query, Reader, StoreError, Ulid};
 use countersign_config::Config;
 use countersign_gateway::store_options;
+use serde::Serialize;
 use serde_json::Value;
 
-use super::filter::{Pairs, query};
+use super::filter::{Pairs, query_string};
 use crate::remote::Remote;
 use crate::report::Failure;
 
 /// The log of one gateway.
-pub(super) enum Log {
+pub(in crate::commands) enum Log {
     Running(Remote),
     Stored(Reader),
 }
 
 impl Log {
-    pub(super) fn from_config(config: &Config) -> Result<Self, Failure> {
+    pub(in crate::commands) fn from_config(config: &Config) -> Result<Self, Failure> {
         match Remote::find(config)? {
             Some(remote) => Ok(Self::Running(remote)),
             None => stored(config).map(Self::Stored),
         }
     }
 
-    /// A page of records, as the REST interface writes it. Both arguments say the same.
-    pub(super) fn list(&self, asked: &Query, pairs: &Pairs) -> Result<Value, Failure> {
+    /// What the gateway answers at `/api/v1/PATH?PAIRS`, or what `read` gets from the store. Both have to say the same.
+    pub(in crate::commands) fn query<T: Serialize>(
+        &self,
+        path: &str,
+        pairs: &Pairs,
+        read: impl FnOnce(&Reader) -> Result<T, StoreError>,
+    ) -> Result<Value, Failure> {
         match self {
             Self::Running(remote) => {
-                let path = format!("/api/v1/activity?{}", query(pairs));
+                let path = format!("/api/v1/{path}?{}", query_string(pairs));
                 remote.get(&path)?.json()
             }
             Self::Stored(reader) => {
-                let page = reader.list(asked).map_err(unreadable)?;
-                Ok(serde_json::to_value(page).map_err(anyhow::Error::from)?)
+                let value = serde_json::to_value(read(reader).map_err(unreadable)?);
+                Ok(value.map_err(anyhow::Error::from)?)
             }
         }
+    }
+
+    /// A page of records. `asked` and `pairs` say the same.
+    pub(super) fn list(&self, asked: &Query, pairs: &Pairs) -> Result<Value, Failure> {
+        self.query("activity", pairs, |reader| reader.list(asked))
     }
 
     /// One record; nothing if there is none of this id.
@@ -63,25 +71,6 @@ impl Log {
         }
     }
 
-    /// Counts over a period. Both pairs of arguments say the same.
-    pub(super) fn summary(
-        &self,
-        (by, period): (GroupBy, Duration),
-        pairs: &Pairs,
-    ) -> Result<Value, Failure> {
-        match self {
-            Self::Running(remote) => {
-                let path = format!("/api/v1/activity/summary?{}", query(pairs));
-                remote.get(&path)?.json()
-            }
-            Self::Stored(reader) => {
-                let summary = reader.summary(by, period, Timestamp::now());
-                let summary = summary.map_err(unreadable)?;
-                Ok(serde_json::to_value(summary).map_err(anyhow::Error::from)?)
-            }
-        }
-    }
-
     /// Every matching record into `out`, one after the other.
     pub(super) fn export(
         &self,
@@ -91,7 +80,7 @@ impl Log {
     ) -> Result<(), Failure> {
         match self {
             Self::Running(remote) => {
-                let path = format!("/api/v1/activity/export?{}", query(pairs));
+                let path = format!("/api/v1/activity/export?{}", query_string(pairs));
                 let mut stream = remote.stream(&path, None)?;
                 let copied = std::io::copy(&mut stream, out);
                 let copied = copied.context("the export broke off");
@@ -106,10 +95,10 @@ impl Log {
 }
 
 /// The store itself, whether or not a gateway runs.
-pub(in crate::commands) fn stored(config: &Config) -> Result<Reader, Failure> {
+pub(super) fn stored(config: &Config) -> Result<Reader, Failure> {
     Reader::open(&store_options(config)).map_err(unreadable)
 }
 
-pub(in crate::commands) fn unreadable(error: StoreError) -> Failure {
+pub(super) fn unreadable(error: StoreError) -> Failure {
     Failure::usage(error).hint("check the data directory; `countersign serve` makes one; --demo names that of `serve --demo`")
 }

@@ -7,8 +7,9 @@ use countersign_audit::{Query, Timestamp, Ulid};
 use serde_json::Value;
 
 use super::log::Log;
-use super::{Whose, tool};
+use super::{GatewayOption, tool};
 use crate::format::FormatOption;
+use crate::json::{list, plain, text};
 use crate::report::{self, Failure, printable};
 use crate::{Console, Exit};
 
@@ -30,14 +31,14 @@ pub(crate) struct Arguments {
     /// The record's id, or at least 4 characters of its beginning
     id: String,
     #[command(flatten)]
-    whose: Whose,
+    gateway: GatewayOption,
     #[command(flatten)]
     format: FormatOption,
 }
 
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let id = Name::parse(&arguments.id)?;
-    let log = Log::from_config(&arguments.whose.config(console)?)?;
+    let log = Log::from_config(&arguments.gateway.config(console)?)?;
     let id = match id {
         Name::Whole(id) => Some(id),
         Name::Beginning(prefix) => by_prefix(&log, &prefix)?,
@@ -49,7 +50,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         return Ok(Exit::No);
     };
     let text = || rendered(&record);
-    arguments.format.output.print_value(&record, text, console)
+    arguments.format.print(&record, text, console)
 }
 
 /// How a record is named on the command line.
@@ -97,10 +98,9 @@ fn by_prefix(log: &Log, prefix: &str) -> Result<Option<Ulid>, Failure> {
             ("limit", "100".to_owned()),
         ];
         pairs.extend(cursor.map(|cursor| ("cursor", cursor)));
-        let asked = pairs.iter().map(|(key, value)| (key, value));
-        let query = Query::from_pairs(asked, Timestamp::now()).map_err(Failure::usage)?;
+        let query = Query::from_pairs(pairs.clone(), Timestamp::now()).map_err(Failure::usage)?;
         let page = log.list(&query, &pairs)?;
-        let records = page["activities"].as_array().into_iter().flatten();
+        let records = list(&page["activities"]).iter();
         let ids = records.filter_map(|record| record["id"].as_str());
         for id in ids.filter(|id| id.starts_with(prefix)) {
             if found.replace(id.parse().map_err(Failure::usage)?).is_some() {
@@ -115,11 +115,11 @@ fn by_prefix(log: &Log, prefix: &str) -> Result<Option<Ulid>, Failure> {
     }
 }
 
-/// A line a member, why it was decided first, the findings below.
+/// A line for each member, the reason of the decision first, the findings last.
 fn rendered(record: &Value) -> String {
-    let mut text = String::new();
+    let mut lines = String::new();
     let mut line = |name: &str, value: &str| {
-        text.extend([&format!("{name:<18} "), printable(value).as_str(), "\n"]);
+        lines.extend([&format!("{name:<18} "), printable(value).as_str(), "\n"]);
     };
     for name in FIRST {
         if let Some(value) = record[name].as_str() {
@@ -133,18 +133,12 @@ fn rendered(record: &Value) -> String {
     let is_shown =
         |name: &str| FIRST.contains(&name) || matches!(name, "server" | "tool" | "findings");
     for (name, value) in members.filter(|(name, _)| !is_shown(name)) {
-        match value {
-            Value::String(value) => line(name, value),
-            Value::Object(_) | Value::Array(_) => line(name, &value.to_string()),
-            other => line(name, &other.to_string()),
-        }
+        line(name, &plain(value));
     }
-    for finding in record["findings"].as_array().into_iter().flatten() {
-        let part = |name: &str| finding[name].as_str().unwrap_or_default().to_owned();
-        line(
-            "finding",
-            &format!("{} {} ({})", part("stage"), part("rule"), part("severity")),
-        );
+    for finding in list(&record["findings"]) {
+        let [stage, rule, severity] =
+            ["stage", "rule", "severity"].map(|name| text(&finding[name]));
+        line("finding", &format!("{stage} {rule} ({severity})"));
         for name in [
             "instance_pointer",
             "schema_pointer",
@@ -152,21 +146,19 @@ fn rendered(record: &Value) -> String {
             "actual",
             "detail",
         ] {
-            if finding[name].is_string() {
-                line(&format!("  {name}"), &part(name));
+            if let Some(value) = finding[name].as_str() {
+                line(&format!("  {name}"), value);
             }
         }
         // Where in a text, and what was done: enough to judge a hit without the text.
         for (name, value) in finding["hit"].as_object().into_iter().flatten() {
-            let value = value
-                .as_str()
-                .map_or_else(|| value.to_string(), str::to_owned);
+            let value = plain(value);
             if !value.is_empty() {
                 line(&format!("  {name}"), &value);
             }
         }
     }
-    text
+    lines
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! `countersign activity summary`: how much happened, how it ended, and whose results break their contracts more than usual.
 
 use clap::Args;
-use countersign_audit::{GroupBy, Status, parse_period};
+use countersign_audit::{GroupBy, Status, Timestamp, parse_period};
 use serde_json::Value;
 
 use super::log::Log;
-use super::{Whose, text, tool};
+use super::{GatewayOption, tool};
 use crate::format::FormatOption;
+use crate::json::{list, text};
 use crate::report::Failure;
 use crate::table::table;
 use crate::{Console, Exit};
@@ -28,7 +29,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "24h")]
     period: String,
     #[command(flatten)]
-    whose: Whose,
+    gateway: GatewayOption,
     #[command(flatten)]
     format: FormatOption,
 }
@@ -37,14 +38,16 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let by: GroupBy = arguments.by.parse().map_err(Failure::usage)?;
     let period = parse_period(&arguments.period)
         .map_err(|why| Failure::usage(anyhow::anyhow!("period: {why}")))?;
-    let log = Log::from_config(&arguments.whose.config(console)?)?;
+    let log = Log::from_config(&arguments.gateway.config(console)?)?;
     let pairs = vec![
         ("by", arguments.by.clone()),
         ("period", arguments.period.clone()),
     ];
-    let summary = log.summary((by, period), &pairs)?;
+    let summary = log.query("activity/summary", &pairs, |reader| {
+        reader.summary(by, period, Timestamp::now())
+    })?;
     let text = || rendered(&summary, by);
-    arguments.format.output.print_value(&summary, text, console)
+    arguments.format.print(&summary, text, console)
 }
 
 fn rendered(summary: &Value, by: GroupBy) -> String {
@@ -59,77 +62,46 @@ fn rendered(summary: &Value, by: GroupBy) -> String {
     let mut text = format!(
         "{} records from {} to {}\n",
         summary["total"],
-        text(summary, "since"),
-        text(summary, "until")
+        text(&summary["since"]),
+        text(&summary["until"])
     );
     for name in ["types", "statuses"] {
         text.extend([format!("{name:<9} {}\n", counts(name))]);
     }
-    let rows: Vec<Value> = summary["rows"].as_array().cloned().unwrap_or_default();
+    let rows = list(&summary["rows"]);
     if rows.is_empty() {
         return text;
     }
     text.push('\n');
     text.push_str(&match by {
-        GroupBy::Rule => rules(&rows),
-        GroupBy::Server => places("server", &rows),
-        GroupBy::Tool => places("tool", &rows),
+        GroupBy::Rule => rules(rows),
+        GroupBy::Server => places("server", rows),
+        GroupBy::Tool => places("tool", rows),
     });
     text
 }
 
 fn rules(rows: &[Value]) -> String {
-    let row = |row: &Value| [text(row, "rule"), row["total"].to_string()];
-    let rows: Vec<_> = rows.iter().map(row).collect();
-    table(["rule", "records"], &rows)
+    let rows = rows
+        .iter()
+        .map(|row| [text(&row["rule"]), row["total"].to_string()]);
+    table(&["rule", "records"], rows)
 }
 
 fn places(name: &str, rows: &[Value]) -> String {
-    let rows: Vec<[String; 12]> = rows
-        .iter()
-        .map(|row| {
-            let [success, error, rejected, flagged, rewritten, blocked] =
-                statuses().map(|status| row["statuses"][status].to_string());
-            [
-                tool(row),
-                row["total"].to_string(),
-                success,
-                error,
-                rejected,
-                flagged,
-                rewritten,
-                blocked,
-                row["validated"].to_string(),
-                broken(row),
-                row["token_hits"].to_string(),
-                rising(row),
-            ]
-        })
-        .collect();
-    let [success, error, rejected, flagged, rewritten, blocked] = statuses();
-    let head = [
-        name,
-        "records",
-        success,
-        error,
-        rejected,
-        flagged,
-        rewritten,
-        blocked,
-        "validated",
-        "contract broken",
-        "tokens",
-        "",
-    ];
-    table(head, &rows)
-}
-
-fn statuses() -> [&'static str; 6] {
-    let mut words = [""; 6];
-    for (word, status) in words.iter_mut().zip(Status::ALL) {
-        *word = status.as_str();
-    }
-    words
+    let statuses = || Status::ALL.iter().map(|status| status.as_str());
+    let mut head = vec![name, "records"];
+    head.extend(statuses());
+    head.extend(["validated", "contract broken", "tokens", ""]);
+    let rows = rows.iter().map(|row| {
+        let mut cells = vec![tool(row), row["total"].to_string()];
+        cells.extend(statuses().map(|status| row["statuses"][status].to_string()));
+        let validated = row["validated"].to_string();
+        let tokens = row["token_hits"].to_string();
+        cells.extend([validated, broken(row), tokens, rising(row)]);
+        cells
+    });
+    table(&head, rows)
 }
 
 /// How many results broke their contract, and which share of those validated.

@@ -7,9 +7,9 @@ use clap::Args;
 use countersign_audit::{PublicKey, TrustedKeys, Verification};
 use serde::Serialize;
 
-use super::Whose;
+use super::GatewayOption;
 use super::log::{stored, unreadable};
-use crate::format::{FormatOption, Report};
+use crate::format::FormatOption;
 use crate::report::Failure;
 use crate::{Console, Exit};
 
@@ -37,7 +37,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     anchor: Vec<PathBuf>,
     #[command(flatten)]
-    whose: Whose,
+    gateway: GatewayOption,
     #[command(flatten)]
     format: FormatOption,
 }
@@ -49,7 +49,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         .map(|key| PublicKey::from_text(key))
         .collect();
     let keys = keys.map_err(Failure::usage)?;
-    let config = arguments.whose.config(console)?;
+    let config = arguments.gateway.config(console)?;
     let keys_given = !keys.is_empty();
     let trusted = if keys.is_empty() {
         TrustedKeys::of_data_dir(&config.data_dir).map_err(Failure::usage)?
@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         keys_given,
         verification,
     };
-    arguments.format.output.print(&report, console)?;
+    arguments.format.print(&report, || report.text(), console)?;
     Ok(Exit::answer(intact))
 }
 
@@ -78,7 +78,7 @@ struct Verdict {
     verification: Verification,
 }
 
-impl Report for Verdict {
+impl Verdict {
     fn text(&self) -> String {
         let Verification {
             records,

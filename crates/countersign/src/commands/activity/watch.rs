@@ -9,10 +9,11 @@ use clap::Args;
 use countersign_audit::{Filter, Query, Reader, Timestamp};
 use serde_json::Value;
 
-use super::filter::{Pairs, Which, query};
+use super::filter::{Pairs, RecordFilter, query_string};
 use super::log::{Log, stored, unreadable};
-use super::{Whose, text, tool};
+use super::{GatewayOption, tool};
 use crate::format::{Format, FormatOption};
+use crate::json::text;
 use crate::remote::{Body, Remote};
 use crate::report::{Failure, printable};
 use crate::{Console, Exit};
@@ -32,21 +33,20 @@ const WATCHING: &str = "watching; Ctrl-C to stop\n";
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    which: Which,
+    filter: RecordFilter,
     /// End after so many
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<u64>,
     #[command(flatten)]
-    whose: Whose,
+    gateway: GatewayOption,
     #[command(flatten)]
     format: FormatOption,
 }
 
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let pairs = arguments.which.pairs();
-    let asked = pairs.iter().map(|(key, value)| (key, value));
-    let filter = Filter::from_pairs(asked, Timestamp::now()).map_err(Failure::usage)?;
-    let config = arguments.whose.config(console)?;
+    let pairs = arguments.filter.pairs();
+    let filter = Filter::from_pairs(pairs.clone(), Timestamp::now()).map_err(Failure::usage)?;
+    let config = arguments.gateway.config(console)?;
     let mut watch = Watch {
         place: None,
         left: arguments.limit.unwrap_or(u64::MAX),
@@ -82,7 +82,7 @@ impl Watch<'_, '_> {
 
     /// Shows what a gateway tells, over as many streams as it takes, until it stops.
     fn gateway(&mut self, remote: &Remote, pairs: &Pairs) -> Result<(), Failure> {
-        let path = format!("/events?{}", query(pairs));
+        let path = format!("/events?{}", query_string(pairs));
         let mut stream = remote.stream(&path, self.place)?;
         loop {
             let before = self.place;
@@ -178,11 +178,11 @@ fn newest(reader: &Reader) -> Result<u64, Failure> {
 fn rendered(record: &Value) -> String {
     let line = format!(
         "{}  {:<15}  {:<9}  {}  {}",
-        text(record, "timestamp"),
-        text(record, "type"),
-        text(record, "status"),
+        text(&record["timestamp"]),
+        text(&record["type"]),
+        text(&record["status"]),
         tool(record),
-        text(record, "reason")
+        text(&record["reason"])
     );
     format!("{}\n", printable(line.trim_end()))
 }

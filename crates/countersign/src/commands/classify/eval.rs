@@ -1,5 +1,5 @@
-//! `countersign classify eval`: each classifier on each set of texts: what it detects, what it takes for an attack, and how
-//! long it thinks. Time limits, cache and breaker are out of the way: this measures judgement, not patience.
+//! `countersign classify eval`: each classifier on each set of texts: which attacks it detects, its false alarms,
+//! and how long it takes. Time limits, cache and breaker are switched off, because they would change what is measured.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -101,7 +101,7 @@ impl Eval {
                 }),
             });
         } else {
-            let (config, _) = self.config.open(&Overrides::default(), console)?;
+            let config = self.config.open(&Overrides::default(), console)?;
             let all = config.classifiers.into_iter().map(|one| one.settings);
             let wanted =
                 |one: &Settings| self.classifier.is_empty() || self.classifier.contains(&one.name);
@@ -144,13 +144,8 @@ async fn measure(panel: &Panel, name: &str, set: &Set, console: &mut Console<'_>
 
 fn print(tallies: &[Tally], format: Format, console: &mut Console<'_>) -> Result<(), Failure> {
     if format == Format::Json {
-        for tally in tallies {
-            let line = serde_json::to_string(tally).map_err(anyhow::Error::from)?;
-            console.data(line + "\n")?;
-        }
-        return Ok(());
+        return tallies.iter().try_for_each(|tally| console.json(tally));
     }
-    let rows: Vec<[String; 9]> = tallies.iter().map(Tally::row).collect();
     let head = [
         "classifier",
         "set",
@@ -162,5 +157,5 @@ fn print(tallies: &[Tally], format: Format, console: &mut Console<'_>) -> Result
         "p50 ms",
         "p99 ms",
     ];
-    console.data(table(head, &rows))
+    console.data(table(&head, tallies.iter().map(Tally::row)))
 }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use anyhow::anyhow;
 use clap::Args;
-use countersign_config::{ConfigError, Environment, Problem, exposure_warning, load_with, locate};
+use countersign_config::{ConfigError, Environment, Problem, exposure_warning, load, locate};
 use serde::Serialize;
 
-use super::{refuse, warn};
-use crate::format::{Format, FormatOption, Report};
+use super::{refused, warn};
+use crate::format::{Format, FormatOption};
 use crate::report::{Failure, printable};
 use crate::{Console, Exit};
 
@@ -34,12 +34,12 @@ pub(crate) struct Arguments {
 struct Checked<'a> {
     file: &'a str,
     ok: bool,
-    errors: Vec<Said<'a>>,
-    warnings: Vec<Said<'a>>,
+    errors: Vec<Notice<'a>>,
+    warnings: Vec<Notice<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-struct Said<'a> {
+struct Notice<'a> {
     pointer: Option<&'a str>,
     line: Option<usize>,
     column: Option<usize>,
@@ -47,7 +47,7 @@ struct Said<'a> {
     hint: Option<&'a str>,
 }
 
-impl<'a> From<&'a Problem> for Said<'a> {
+impl<'a> From<&'a Problem> for Notice<'a> {
     fn from(problem: &'a Problem) -> Self {
         let place = problem.place.as_ref();
         let at = place.and_then(|place| place.at);
@@ -61,12 +61,6 @@ impl<'a> From<&'a Problem> for Said<'a> {
     }
 }
 
-impl Report for Checked<'_> {
-    fn text(&self) -> String {
-        format!("{}: ok\n", printable(self.file))
-    }
-}
-
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let environment = Environment::process();
     let located = locate(arguments.file.clone(), &environment);
@@ -76,8 +70,8 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     };
     let file = path.to_string_lossy();
     let format = arguments.format.output;
-    // A gateway does without a server whose variables are not set; who asks wants to know.
-    let loaded = load_with(path, &environment).and_then(|(config, warnings)| {
+    // A gateway starts without a server whose variables are not set; this command reports them.
+    let loaded = load(path, &environment).and_then(|(config, warnings)| {
         let complete = config.require_variables();
         complete.map_err(|error| error.in_file(path))?;
         Ok((config, warnings))
@@ -90,17 +84,18 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         Err(ConfigError::Invalid { problems, .. }) if format == Format::Json => {
             (problems, Vec::new())
         }
-        Err(error) => return Ok(refuse(&error, console)),
+        Err(error) => return Err(refused(error, console)),
     };
     let checked = Checked {
         file: &file,
         ok: errors.is_empty(),
-        errors: errors.iter().map(Said::from).collect(),
-        warnings: warnings.iter().map(Said::from).collect(),
+        errors: errors.iter().map(Notice::from).collect(),
+        warnings: warnings.iter().map(Notice::from).collect(),
     };
     if format == Format::Text {
         warn(&file, &warnings, console);
     }
-    format.print(&checked, console)?;
+    let text = || format!("{}: ok\n", printable(&file));
+    arguments.format.print(&checked, text, console)?;
     Ok(if checked.ok { Exit::Ok } else { Exit::Usage })
 }

@@ -1,8 +1,9 @@
 //! `countersign config init`: a file with every key and its default. Never overwrites one unless told to; only its owner
 //! may read it, since keys end up in it.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
@@ -47,7 +48,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     Ok(Exit::Ok)
 }
 
-/// Ours, whether or not mcpproxy has a file too.
+/// The place of our own file, whether or not mcpproxy has one.
 fn usual_place() -> Result<PathBuf, Failure> {
     let environment = Environment::process();
     let home = environment
@@ -71,18 +72,9 @@ fn write(path: &Path, force: bool) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }
-    fill(private().create_new(true).open(path)?)
-}
-
-fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
-fn fill(mut file: File) -> io::Result<()> {
+    options.write(true).create_new(true).mode(0o600);
+    let mut file = options.open(path)?;
     file.write_all(template().as_bytes())?;
     file.sync_all()
 }

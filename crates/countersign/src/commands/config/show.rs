@@ -41,7 +41,7 @@ fn profile(config: &Config) -> String {
 }
 
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let (config, _) = arguments.config.open(&Overrides::default(), console)?;
+    let config = arguments.config.open(&Overrides::default(), console)?;
     console.data(config.show() + "\n")?;
     console.message(profile(&config));
     Ok(Exit::Ok)

@@ -3,10 +3,9 @@
 use anyhow::{Context, anyhow};
 use clap::Args;
 use countersign_probe::contract::diff::{Change, Impact, diff};
-use serde::Serialize;
 use serde_json::Value;
 
-use crate::format::{FormatOption, Report};
+use crate::format::FormatOption;
 use crate::report::{Failure, printable};
 use crate::source::Source;
 use crate::{Console, Exit};
@@ -34,18 +33,13 @@ pub(crate) struct Arguments {
     format: FormatOption,
 }
 
-#[derive(Debug, Serialize)]
-struct Told<'a>(&'a Change);
-
-impl Report for Told<'_> {
-    fn text(&self) -> String {
-        let impact = match self.0.impact {
-            Impact::Breaking => "breaking",
-            Impact::Compatible => "compatible",
-        };
-        let (tool, pointer) = (printable(&self.0.tool), printable(&self.0.pointer));
-        format!("{impact:<10} {tool}{pointer}: {}\n", self.0.what)
-    }
+fn line(change: &Change) -> String {
+    let impact = match change.impact {
+        Impact::Breaking => "breaking",
+        Impact::Compatible => "compatible",
+    };
+    let (tool, pointer) = (printable(&change.tool), printable(&change.pointer));
+    format!("{impact:<10} {tool}{pointer}: {}\n", change.what)
 }
 
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
@@ -55,7 +49,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let mut changes = diff(&old, &new).map_err(|why| Failure::usage(anyhow!(why)))?;
     changes.sort_by(|a, b| (b.impact, &a.tool, &a.pointer).cmp(&(a.impact, &b.tool, &b.pointer)));
     for change in &changes {
-        arguments.format.output.print(&Told(change), console)?;
+        arguments.format.print(change, || line(change), console)?;
     }
     let breaks = changes
         .iter()

@@ -1,20 +1,21 @@
-//! One line of the doctor's: what was looked at, how it is, and what to do about it.
+//! One line of `countersign doctor`: what was checked, the result, and what to do about it.
 
+use countersign_inspect::word_enum;
 use serde::Serialize;
 
-use crate::format::Report;
 use crate::report::printable;
 
-/// How something is, from best to worst.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Status {
-    Ok,
-    Warning,
-    Error,
+word_enum! {
+    /// The result of a check, from best to worst.
+    #[derive(PartialOrd, Ord)]
+    pub enum Status {
+        Ok = "ok",
+        Warning = "warning",
+        Error = "error",
+    }
 }
 
-/// One line.
+/// One check and its result.
 #[derive(Debug, Serialize)]
 pub(super) struct Check {
     #[serde(rename = "check")]
@@ -61,18 +62,11 @@ impl Check {
     }
 }
 
-impl Report for Check {
-    fn text(&self) -> String {
-        let status = match self.status {
-            Status::Ok => "ok",
-            Status::Warning => "warning",
-            Status::Error => "error",
-        };
-        let mut text = format!(
-            "{status:<7}  {:<11}  {}\n",
-            self.about,
-            printable(&self.message)
-        );
+impl Check {
+    pub(super) fn text(&self) -> String {
+        let (status, about) = (self.status, self.about);
+        let message = printable(&self.message);
+        let mut text = format!("{status:<7}  {about:<11}  {message}\n");
         if let Some(hint) = &self.hint {
             text.extend(["         hint: ", &printable(hint), "\n"]);
         }

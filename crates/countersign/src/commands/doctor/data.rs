@@ -1,6 +1,6 @@
 //! The data directory: that it can be written, that only its owner reads it, that there is room.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use countersign_config::Config;
 use super::check::Check;
 use crate::files;
 
-/// As much as a busy second of records.
+/// As many bytes as the records of a busy second.
 const PROBE: usize = 64 * 1024;
 const MIB: u64 = 1024 * 1024;
 
@@ -17,27 +17,21 @@ pub(super) fn checks(config: &Config, min_free: u64) -> Vec<Check> {
     let folder = std::path::absolute(&config.data_dir).unwrap_or_else(|_| config.data_dir.clone());
     let folder = folder.as_path();
     let shown = folder.display();
-    // What is not there yet is made at the first start, in the nearest folder that is.
+    // A folder that does not exist is made at the first start, in the nearest folder above it that exists.
     let Some(there) = folder
         .ancestors()
         .find(|folder| folder.exists())
         .filter(|there| !there.as_os_str().is_empty())
     else {
-        return vec![Check::ok(
-            "data dir",
-            format!("{shown} is made at the first start"),
-        )];
+        let message = format!("{shown} is made at the first start");
+        return vec![Check::ok("data dir", message)];
     };
     if !there.is_dir() {
-        let hint = format!(
-            "move it away, or name another folder with --data-dir: mv {0} {0}.old",
-            there.display()
-        );
-        return vec![Check::error(
-            "data dir",
-            format!("{} is no folder", there.display()),
-            hint,
-        )];
+        let there = there.display();
+        let hint =
+            format!("move it away, or name another folder with --data-dir: mv {there} {there}.old");
+        let message = format!("{there} is no folder");
+        return vec![Check::error("data dir", message, hint)];
     }
     let mut checks = vec![writable(folder, there)];
     checks.extend(exposed(folder));
@@ -47,24 +41,20 @@ pub(super) fn checks(config: &Config, min_free: u64) -> Vec<Check> {
 
 fn writable(folder: &Path, there: &Path) -> Check {
     let shown = folder.display();
+    let place = there.display();
     match probe(there) {
         Ok(()) if folder == there => Check::ok("data dir", format!("{shown} can be written")),
         Ok(()) => Check::ok("data dir", format!("{shown} is made at the first start")),
         Err(error) if is_full(&error) => Check::error(
             "disk",
-            format!("no room to write in {}: {error}", there.display()),
+            format!("no room to write in {place}: {error}"),
             "free some space or raise the limit (df, ulimit -f), or keep state elsewhere with --data-dir",
         ),
         Err(error) => {
-            let hint = format!(
-                "run: chown -R $(id -u) {}, or name another folder with --data-dir",
-                there.display()
-            );
-            Check::error(
-                "data dir",
-                format!("{} cannot be written: {error}", there.display()),
-                hint,
-            )
+            let hint =
+                format!("run: chown -R $(id -u) {place}, or name another folder with --data-dir");
+            let message = format!("{place} cannot be written: {error}");
+            Check::error("data dir", message, hint)
         }
     }
 }
@@ -72,14 +62,10 @@ fn writable(folder: &Path, there: &Path) -> Check {
 /// Writes a little and takes it away again.
 fn probe(folder: &Path) -> io::Result<()> {
     let path = folder.join(format!(".doctor-{}", std::process::id()));
-    let written = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .open(&path)
-        .and_then(|mut file| {
-            file.write_all(&vec![0; PROBE])?;
-            file.sync_all()
-        });
+    let written = File::create_new(&path).and_then(|mut file| {
+        file.write_all(&vec![0; PROBE])?;
+        file.sync_all()
+    });
     drop(fs::remove_file(&path));
     written
 }
@@ -93,11 +79,8 @@ fn exposed(folder: &Path) -> Option<Check> {
     let open = files::mode(folder).is_some_and(|mode| mode & 0o022 != 0);
     let shown = folder.display();
     open.then(|| {
-        Check::warning(
-            "data dir",
-            format!("others may write in {shown}"),
-            format!("run: chmod go-w {shown}"),
-        )
+        let message = format!("others may write in {shown}");
+        Check::warning("data dir", message, format!("run: chmod go-w {shown}"))
     })
 }
 

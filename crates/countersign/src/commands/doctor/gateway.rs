@@ -11,49 +11,46 @@ use serde_json::Value;
 
 use super::check::Check;
 use crate::files;
+use crate::json::list;
 use crate::remote::{Remote, announced, key_for, reachable};
+use crate::report::with_cause;
 
 const CONNECT: Duration = Duration::from_secs(2);
 
-/// What answers where our gateway would.
+/// What listens at the address of our gateway.
 #[derive(Debug)]
-pub(super) enum Here {
+pub(super) enum Listener {
     /// Nothing answers.
     None,
     /// A gateway that takes our key.
-    Ours(Remote, SocketAddr),
-    /// It does not take our key: another program, or a gateway with another key.
-    Stranger { at: SocketAddr, is_gateway: bool },
-    /// Our gateway, by its own word, and there is no key to ask it with.
-    Locked(SocketAddr),
+    OurGateway(Remote, SocketAddr),
+    /// A gateway with another key.
+    OtherGateway(SocketAddr),
+    /// Another program.
+    OtherProgram,
+    /// A gateway announced itself in the data directory, and there is no key to ask it with.
+    WithoutKey(SocketAddr),
 }
 
-impl Here {
+impl Listener {
     pub(super) fn find(config: &Config) -> Self {
         let answers = |address: &SocketAddr| TcpStream::connect_timeout(address, CONNECT).is_ok();
         let announced = announced(&config.data_dir).filter(answers);
-        let Some(at) = announced.or_else(|| Some(reachable(config.listen)).filter(answers)) else {
+        let address = announced.or_else(|| Some(reachable(config.listen)).filter(answers));
+        let Some(address) = address else {
             return Self::None;
         };
         let Some(key) = key_for(config, announced.is_some()).ok().flatten() else {
-            return match announced {
-                Some(at) => Self::Locked(at),
-                None => Self::Stranger {
-                    at,
-                    is_gateway: false,
-                },
-            };
+            return announced.map_or(Self::OtherProgram, Self::WithoutKey);
         };
-        let asked = Remote::new(at, &key)
+        let answered = Remote::new(address, &key)
             .and_then(|remote| remote.get("/api/v1/status").map(|answer| (remote, answer)));
-        match asked {
+        match answered {
             Ok((remote, answer)) if answer.status == 200 && is_status(&answer.body) => {
-                Self::Ours(remote, at)
+                Self::OurGateway(remote, address)
             }
-            other => Self::Stranger {
-                at,
-                is_gateway: other.is_ok_and(|(_, answer)| answer.status == 401),
-            },
+            Ok((_, answer)) if answer.status == 401 => Self::OtherGateway(address),
+            _ => Self::OtherProgram,
         }
     }
 }
@@ -63,59 +60,44 @@ fn is_status(body: &[u8]) -> bool {
     value["version"].is_string() && value["routing_mode"].is_string()
 }
 
-pub(super) fn checks(config: &Config, here: &Here, file: Option<&Path>) -> Vec<Check> {
-    let mut checks = vec![port(config, here, file)];
-    if let Here::Ours(remote, _) = here {
+pub(super) fn checks(config: &Config, listener: &Listener, file: Option<&Path>) -> Vec<Check> {
+    let mut checks = vec![port(config, listener, file)];
+    if let Listener::OurGateway(remote, _) = listener {
         checks.extend(running(remote, file));
     }
-    checks.extend(key(config, here));
+    checks.push(key(config, listener));
     checks
 }
 
-/// What the gateway that runs holds, where that is not what the file says.
+/// Where the running gateway uses something else than the file says.
 fn running(remote: &Remote, file: Option<&Path>) -> Vec<Check> {
     let status = remote
         .get("/api/v1/status")
         .and_then(|answer| answer.json());
     let held = status.unwrap_or_default()["config"].take();
     let text = |value: &Value| value.as_str().map(str::to_owned);
-    let refused = held["errors"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .map(|error| {
-            let message = text(&error["message"]).unwrap_or_default();
-            let hint = text(&error["hint"]).unwrap_or_else(|| "start it again".to_owned());
-            Check::error(
-                "gateway",
-                format!("it runs on with what held before: {message}"),
-                hint,
-            )
-        });
+    let refused = list(&held["errors"]).iter().map(|error| {
+        let message = text(&error["message"]).unwrap_or_default();
+        let message = format!("it runs on with what held before: {message}");
+        let hint = text(&error["hint"]).unwrap_or_else(|| "start it again".to_owned());
+        Check::error("gateway", message, hint)
+    });
     let mut checks: Vec<_> = refused.collect();
-    let waiting: Vec<_> = held["needs_restart"]
-        .as_array()
-        .into_iter()
-        .flatten()
+    let waiting: Vec<_> = list(&held["needs_restart"])
+        .iter()
         .filter_map(text)
         .collect();
     if !waiting.is_empty() {
         let message = format!("{} changed since it was started", waiting.join(", "));
-        checks.push(Check::warning(
-            "gateway",
-            message,
-            "stop it and run: countersign serve",
-        ));
+        let hint = "stop it and run: countersign serve";
+        checks.push(Check::warning("gateway", message, hint));
     }
     let same = |path: &Path| path.canonicalize().ok();
     let other = text(&held["file"]).filter(|held| same(held.as_ref()) != file.and_then(same));
     if let Some(other) = other.filter(|held| Path::new(held).is_absolute()) {
         let message = format!("it was started from another configuration, {other}");
-        checks.push(Check::warning(
-            "gateway",
-            message,
-            format!("ask about that one: countersign doctor --config {other}"),
-        ));
+        let hint = format!("ask about that one: countersign doctor --config {other}");
+        checks.push(Check::warning("gateway", message, hint));
     }
     if checks.is_empty() {
         checks.push(Check::ok("gateway", "it holds what the configuration says"));
@@ -123,114 +105,82 @@ fn running(remote: &Remote, file: Option<&Path>) -> Vec<Check> {
     checks
 }
 
-fn port(config: &Config, here: &Here, file: Option<&Path>) -> Check {
+fn port(config: &Config, listener: &Listener, file: Option<&Path>) -> Check {
     let listen = config.listen;
-    match here {
-        Here::Ours(_, at) => return Check::ok("port", format!("our gateway answers at {at}")),
-        Here::Locked(at) => {
-            return Check::ok(
-                "port",
-                format!("a gateway of this data directory answers at {at}"),
-            );
+    let (message, hint) = match listener {
+        Listener::OurGateway(_, at) => {
+            return Check::ok("port", format!("our gateway answers at {at}"));
         }
-        Here::Stranger {
-            at,
-            is_gateway: true,
-        } => {
-            let message = format!("a gateway with another key answers at {at}");
-            let hint = format!(
-                "stop it, or name its own --config and --data-dir, or serve elsewhere: {}",
-                elsewhere(listen, file)
-            );
-            return Check::error("port", message, hint);
+        Listener::WithoutKey(at) => {
+            let message = format!("a gateway of this data directory answers at {at}");
+            return Check::ok("port", message);
         }
-        Here::Stranger { .. } | Here::None => {}
-    }
-    match TcpListener::bind(listen) {
-        Ok(_) => Check::ok("port", format!("{listen} is free")),
-        Err(error) if error.kind() == ErrorKind::AddrInUse => Check::error(
-            "port",
-            format!("another program listens on {listen}"),
-            elsewhere(listen, file),
+        Listener::OtherGateway(at) => (
+            format!("a gateway with another key answers at {at}"),
+            "stop it, or name its own --config and --data-dir, or serve elsewhere: ",
         ),
-        Err(error) => Check::error(
-            "port",
-            format!("cannot listen on {listen}: {error}"),
-            elsewhere(listen, file),
-        ),
-    }
+        Listener::OtherProgram | Listener::None => match TcpListener::bind(listen) {
+            Ok(_) => return Check::ok("port", format!("{listen} is free")),
+            Err(error) if error.kind() == ErrorKind::AddrInUse => {
+                (format!("another program listens on {listen}"), "")
+            }
+            Err(error) => (format!("cannot listen on {listen}: {error}"), ""),
+        },
+    };
+    let hint = format!("{hint}{}", elsewhere(listen, file));
+    Check::error("port", message, hint)
 }
 
 /// The next port that is free, and how to take it.
 fn elsewhere(listen: SocketAddr, file: Option<&Path>) -> String {
-    let next =
-        (listen.port().max(1023)..u16::MAX).map(|port| SocketAddr::new(listen.ip(), port + 1));
-    let free = next
-        .take(100)
-        .find(|address| TcpListener::bind(address).is_ok());
+    let ports = (listen.port().max(1023)..u16::MAX).take(100);
+    let mut next = ports.map(|port| SocketAddr::new(listen.ip(), port + 1));
+    let free = next.find(|address| TcpListener::bind(address).is_ok());
     let free = free.map_or_else(|| "another address".to_owned(), |free| free.to_string());
-    let whose = match file {
-        Some(file) => format!(" in {}", file.display()),
-        None => String::new(),
-    };
+    let place = file.map(|file| format!(" in {}", file.display()));
+    let place = place.unwrap_or_default();
     format!(
-        "set \"listen\": \"{free}\"{whose}, which is free, or run: countersign serve --listen {free}"
+        "set \"listen\": \"{free}\"{place}, which is free, or run: countersign serve --listen {free}"
     )
 }
 
-fn key(config: &Config, here: &Here) -> Vec<Check> {
+fn key(config: &Config, listener: &Listener) -> Check {
+    const NAME: &str = "api key";
     if config.api_key.is_some() {
-        return vec![Check::ok(
-            "api key",
-            "from the configuration or the environment",
-        )];
+        return Check::ok(NAME, "from the configuration or the environment");
     }
     let path = config.data_dir.join("api_key");
     let shown = path.display();
     let used = config.data_dir.join("activity.db").exists();
-    match (stored_api_key(&config.data_dir), here) {
-        (Ok(Some(_)), _) => {
-            let open = files::mode(&path).is_some_and(|mode| mode & 0o077 != 0);
-            let told = Check::warning(
-                "api key",
-                format!("others may read {shown}"),
-                format!("run: chmod 600 {shown}"),
-            );
-            vec![if open {
-                told
-            } else {
-                Check::ok("api key", format!("in {shown}"))
-            }]
+    match (stored_api_key(&config.data_dir), listener) {
+        (Ok(Some(_)), _) if files::mode(&path).is_some_and(|mode| mode & 0o077 != 0) => {
+            let message = format!("others may read {shown}");
+            Check::warning(NAME, message, format!("run: chmod 600 {shown}"))
         }
-        (Ok(None), Here::Locked(at) | Here::Ours(_, at)) => vec![Check::error(
-            "api key",
+        (Ok(Some(_)), _) => Check::ok(NAME, format!("in {shown}")),
+        (Ok(None), Listener::WithoutKey(at) | Listener::OurGateway(_, at)) => Check::error(
+            NAME,
             format!("the gateway at {at} runs, and its key, {shown}, is gone"),
             format!(
                 "put the key back into {shown}, or stop the gateway and run `countersign serve`: it makes a new key and shows it once"
             ),
-        )],
-        (Ok(None), _) if used => vec![Check::warning(
-            "api key",
+        ),
+        (Ok(None), _) if used => Check::warning(
+            NAME,
             format!(
                 "{shown} is gone: the next start makes a new key, and clients with the old one are refused"
             ),
             format!(
                 "put the old key back into {shown}, or give clients the one that `countersign serve` shows"
             ),
-        )],
-        (Ok(None), _) => vec![Check::ok(
-            "api key",
-            format!("made at the first start, into {shown}"),
-        )],
-        (Err(error), _) => {
-            let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
-            vec![Check::error(
-                "api key",
-                format!("{error}{}", cause.unwrap_or_default()),
-                format!(
-                    "run: rm -r {shown}   (the next `countersign serve` makes a new key), or set COUNTERSIGN_API_KEY"
-                ),
-            )]
-        }
+        ),
+        (Ok(None), _) => Check::ok(NAME, format!("made at the first start, into {shown}")),
+        (Err(error), _) => Check::error(
+            NAME,
+            with_cause(&error),
+            format!(
+                "run: rm -r {shown}   (the next `countersign serve` makes a new key), or set COUNTERSIGN_API_KEY"
+            ),
+        ),
     }
 }

@@ -1,8 +1,8 @@
 //! Every server, looked at once: its program is there, it can be greeted, its tools can be listed, their schemas enforced.
 //! A gateway that runs is asked about servers that are up; the others are started to see why they are not.
 
-mod before;
-mod words;
+mod describe;
+mod prevented;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,26 +11,25 @@ use std::time::Duration;
 use anyhow::Context;
 use countersign_config::{Config, Protocol, Server, Transport};
 use countersign_gateway::health::{Failure as HealthFailure, HealthCheck, ServerError, Tally};
-use countersign_gateway::inspect::Era;
 use serde_json::Value;
-use tokio::task::JoinHandle;
 
 use super::check::Check;
-use super::gateway::Here;
+use super::gateway::Listener;
+use crate::json::{list, text};
 use crate::report::{Failure, printable};
 
-use before::before;
-use words::{found, ill};
+use describe::{healthy, unhealthy};
+use prevented::prevented;
 
 const NAME: &str = "server";
 pub(super) fn checks(
     config: &Config,
     missing: &BTreeSet<String>,
-    here: &Here,
-    patience: Duration,
+    listener: &Listener,
+    timeout: Duration,
 ) -> Result<Vec<Check>, Failure> {
-    let running = match here {
-        Here::Ours(remote, _) => remote
+    let running = match listener {
+        Listener::OurGateway(remote, _) => remote
             .get("/api/v1/servers")
             .and_then(|answer| answer.json())
             .unwrap_or_default(),
@@ -40,27 +39,24 @@ pub(super) fn checks(
     let shared = Arc::new(config.clone());
     let enabled = config.servers.iter().filter(|server| server.enabled);
     // All at once: a slow one should not keep the others waiting.
-    let looks: Vec<_> = enabled
+    let tasks: Vec<_> = enabled
         .map(|server| {
-            let known = running["servers"].as_array().into_iter().flatten();
-            let known = known
-                .into_iter()
-                .find(|known| known["name"] == server.name.as_str());
-            match before(server, missing).or_else(|| up(server, known?)) {
-                Some(checks) => Look::Done(checks),
-                None => {
-                    Look::Asked(runtime.spawn(look(Arc::clone(&shared), server.clone(), patience)))
+            let mut known = list(&running["servers"]).iter();
+            let known = known.find(|known| known["name"] == server.name.as_str());
+            let done = prevented(server, missing).or_else(|| running_checks(server, known?));
+            let (config, server) = (Arc::clone(&shared), server.clone());
+            runtime.spawn(async move {
+                match done {
+                    Some(checks) => checks,
+                    None => health_checks(config, server, timeout).await,
                 }
-            }
+            })
         })
         .collect();
     let checks = runtime.block_on(async {
         let mut checks = Vec::new();
-        for look in looks {
-            match look {
-                Look::Done(done) => checks.extend(done),
-                Look::Asked(asked) => checks.extend(asked.await.context("a check ended early")?),
-            }
+        for task in tasks {
+            checks.extend(task.await.context("a check ended early")?);
         }
         Ok::<_, anyhow::Error>(checks)
     });
@@ -68,13 +64,8 @@ pub(super) fn checks(
     Ok(checks?)
 }
 
-enum Look {
-    Done(Vec<Check>),
-    Asked(JoinHandle<Vec<Check>>),
-}
-
 /// What a running gateway knows of a server that is up; nothing if it is not.
-fn up(server: &Server, known: &Value) -> Option<Vec<Check>> {
+fn running_checks(server: &Server, known: &Value) -> Option<Vec<Check>> {
     if let ("stopped", Some(reason)) = (
         known["health"].as_str().unwrap_or(""),
         known["reason"].as_str(),
@@ -91,13 +82,10 @@ fn up(server: &Server, known: &Value) -> Option<Vec<Check>> {
         return None;
     }
     let number = |key: &str| {
-        known[key]
-            .as_u64()
-            .and_then(|number| usize::try_from(number).ok())
-            .unwrap_or(0)
+        let number = known[key].as_u64().map(usize::try_from);
+        number.and_then(Result::ok).unwrap_or(0)
     };
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let odd = known["unenforceable"].as_array().into_iter().flatten();
+    let odd = list(&known["unenforceable"]).iter();
     let tally = Tally {
         tools: number("tools"),
         output_schemas: number("output_schemas"),
@@ -106,26 +94,19 @@ fn up(server: &Server, known: &Value) -> Option<Vec<Check>> {
             .collect(),
         ..Tally::default()
     };
-    Some(found(server, "up, by the running gateway", &tally))
+    Some(healthy(server, "up, by the running gateway", &tally))
 }
 
 /// Starts a server, or connects to it.
-async fn look(config: Arc<Config>, server: Server, patience: Duration) -> Vec<Check> {
-    match HealthCheck::run(&config, &server, patience).await {
-        Ok(healthy) => {
-            let era = match healthy.era {
-                Era::Legacy => "legacy",
-                Era::Modern => "modern",
-            };
-            found(
-                &server,
-                &format!("{era}, {}", healthy.version),
-                &healthy.tally,
-            )
+async fn health_checks(config: Arc<Config>, server: Server, timeout: Duration) -> Vec<Check> {
+    match HealthCheck::run(&config, &server, timeout).await {
+        Ok(health) => {
+            let how = format!("{}, {}", health.era, health.version);
+            healthy(&server, &how, &health.tally)
         }
         Err(failure) => {
-            let other = other_transport(&config, &server, &failure, patience).await;
-            vec![ill(&server, &failure, other)]
+            let other = other_transport(&config, &server, &failure, timeout).await;
+            vec![unhealthy(&server, &failure, other)]
         }
     }
 }
@@ -135,7 +116,7 @@ async fn other_transport(
     config: &Config,
     server: &Server,
     failure: &HealthFailure,
-    patience: Duration,
+    timeout: Duration,
 ) -> Option<Protocol> {
     let Transport::Http {
         url,
@@ -165,8 +146,6 @@ async fn other_transport(
     if denied {
         return None;
     }
-    HealthCheck::run(config, &server, patience)
-        .await
-        .ok()
-        .map(|_| other)
+    let checked = HealthCheck::run(config, &server, timeout).await;
+    checked.is_ok().then_some(other)
 }

@@ -8,14 +8,14 @@ use std::time::{Duration, SystemTime};
 
 use countersign_config::{
     self as config, Config, ConfigError, EnvFile, Environment, Located, Origin, Overrides, Problem,
-    Transport,
 };
 
 use super::check::Check;
-use crate::commands::import::is_secret;
+use crate::commands::import::{STAND_IN, is_secret};
 use crate::files;
+use crate::report::{counted, with_cause};
 
-/// Settings of ours that are read from the environment: what is not set is not missing.
+/// Variables with our own settings. They need not be set.
 const SETTINGS: [&str; 8] = [
     "COUNTERSIGN_CONFIG",
     "COUNTERSIGN_ENV_FILE",
@@ -26,13 +26,11 @@ const SETTINGS: [&str; 8] = [
     "COUNTERSIGN_STORAGE_URL",
     "COUNTERSIGN_LOG",
 ];
-/// Fits wherever a reference may stand, the signing key included.
-const STAND_IN: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 /// Clocks of two machines that share a file may differ by this much.
 const SKEW: Duration = Duration::from_mins(1);
 
 /// What a start would find.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Setup {
     pub(super) checks: Vec<Check>,
     /// The file, if there is one.
@@ -48,10 +46,8 @@ impl Setup {
         let environment = Environment::process();
         let located = config::locate(flag, &environment);
         let mut setup = Self {
-            checks: Vec::new(),
             file: located.file().map(Path::to_owned),
-            config: None,
-            missing: BTreeSet::new(),
+            ..Self::default()
         };
         let text = match located.file().map(config::read).transpose() {
             Ok(text) => text,
@@ -92,11 +88,11 @@ impl Setup {
         let standing_in = Environment::new(lookup, environment.home().map(Path::to_owned));
         match config::open(located, &standing_in, flags) {
             Ok((config, warnings)) => {
-                self.found(located, &config);
+                self.add_config(located, &config);
                 let exposure = config::exposure_warning(&config);
                 let warnings = warnings.iter().chain(&exposure);
-                self.checks
-                    .extend(warnings.map(|warning| said(located, warning, Check::warning)));
+                let warnings = warnings.map(|warning| check(located, warning, Check::warning));
+                self.checks.extend(warnings);
                 self.config = Some(config);
             }
             Err(error) => self.refuse(located, &error),
@@ -113,12 +109,9 @@ impl Setup {
         self.exposed(located);
     }
 
-    fn found(&mut self, located: &Located, config: &Config) {
-        let servers = config
-            .servers
-            .iter()
-            .filter(|server| server.enabled)
-            .count();
+    fn add_config(&mut self, located: &Located, config: &Config) {
+        let servers = config.servers.iter().filter(|server| server.enabled);
+        let servers = servers.count();
         self.checks.push(match located.source {
             Origin::Nowhere => Check::warning(
                 "config",
@@ -130,7 +123,7 @@ impl Setup {
                 format!("{located}: no server is configured"),
                 "run: countersign import   (takes over servers of desktop clients), or add some under \"mcpServers\"",
             ),
-            _ => Check::ok("config", format!("{located}: {servers} {}", if servers == 1 { "server" } else { "servers" })),
+            _ => Check::ok("config", format!("{located}: {}", counted(servers, "server"))),
         });
         let changed = located
             .file()
@@ -147,19 +140,13 @@ impl Setup {
     fn refuse(&mut self, located: &Located, error: &ConfigError) {
         let problems = error.problems();
         if problems.is_empty() {
-            let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
-            let message = format!("{error}{}", cause.unwrap_or_default());
-            self.checks.push(Check::error(
-                "config",
-                message,
-                "check the path; `countersign config init` writes a new file",
-            ));
+            let hint = "check the path; `countersign config init` writes a new file";
+            let check = Check::error("config", with_cause(error), hint);
+            self.checks.push(check);
         }
-        self.checks.extend(
-            problems
-                .iter()
-                .map(|problem| said(located, problem, Check::error)),
-        );
+        let problems = problems.iter();
+        self.checks
+            .extend(problems.map(|problem| check(located, problem, Check::error)));
     }
 
     /// Secrets that stand in a file others may read.
@@ -168,11 +155,7 @@ impl Setup {
             return;
         };
         let literal = config.servers.iter().any(|server| {
-            let values = match &server.transport {
-                Transport::Stdio { env, .. } => env,
-                Transport::Http { headers, .. } => headers,
-            };
-            let mut values = values.iter();
+            let mut values = server.transport.secrets().iter();
             values.any(|(name, value)| {
                 !value.shown().contains("from") && is_secret(name, value.expose())
             })
@@ -180,11 +163,8 @@ impl Setup {
         if literal && files::mode(path).is_some_and(|mode| mode & 0o077 != 0) {
             let path = path.display();
             let hint = format!("run: chmod 600 {path}");
-            self.checks.push(Check::warning(
-                "config",
-                format!("{path} holds secrets of servers and others may read it"),
-                hint,
-            ));
+            let message = format!("{path} holds secrets of servers and others may read it");
+            self.checks.push(Check::warning("config", message, hint));
         }
     }
 
@@ -192,63 +172,45 @@ impl Setup {
         let Some(path) = variables.path.as_deref().filter(|path| path.exists()) else {
             return;
         };
-        // One that others may read has been warned about.
-        let count = variables.values.len();
-        let plural = if count == 1 { "" } else { "s" };
-        self.checks.push(Check::ok(
-            "env file",
-            format!("{}: {count} variable{plural}", path.display()),
-        ));
+        // There has been a warning already if others may read it.
+        let count = counted(variables.values.len(), "variable");
+        let message = format!("{}: {count}", path.display());
+        self.checks.push(Check::ok("env file", message));
     }
 
     fn unreadable_env_file(&mut self, variables: &EnvFile, error: &ConfigError) {
         let path = variables.path.clone().unwrap_or_default();
-        let hint = error
-            .problems()
-            .first()
-            .and_then(|problem| problem.hint.clone());
+        let first = error.problems().first();
+        let hint = first.and_then(|problem| problem.hint.clone());
         let hint = hint.unwrap_or_else(|| {
             format!("check {}, or name another with --env-file", path.display())
         });
-        let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
-        self.checks.push(Check::error(
-            "env file",
-            format!("{error}{}", cause.unwrap_or_default()),
-            hint,
-        ));
+        let check = Check::error("env file", with_cause(error), hint);
+        self.checks.push(check);
     }
 }
 
-type Make = fn(&'static str, String, String) -> Check;
-
 /// A problem of the configuration as a line.
-fn said(located: &Located, problem: &Problem, make: Make) -> Check {
-    let message = match located.file() {
-        Some(path) => problem.in_file(path.display()),
-        None => problem.to_string(),
-    };
+fn check(
+    located: &Located,
+    problem: &Problem,
+    make: fn(&'static str, String, String) -> Check,
+) -> Check {
     let hint = problem.hint.clone();
-    make(
-        "config",
-        message,
-        hint.unwrap_or_else(|| "see docs/reference/configuration.md".to_owned()),
-    )
+    let hint = hint.unwrap_or_else(|| "see docs/reference/configuration.md".to_owned());
+    make("config", problem.in_optional_file(located.file()), hint)
 }
 
 /// A variable that is not set, with the command that sets it.
 fn unset(located: &Located, problem: &Problem, variables: &EnvFile) -> Check {
-    let check = said(located, problem, Check::error);
     let name = problem
         .message
         .strip_prefix("the environment variable ")
         .and_then(|rest| rest.split(' ').next());
     let Some((name, path)) = name.zip(variables.path.as_deref()) else {
-        return check;
+        return check(located, problem, Check::error);
     };
-    let message = match located.file() {
-        Some(file) => problem.in_file(file.display()),
-        None => problem.to_string(),
-    };
+    let message = problem.in_optional_file(located.file());
     let hint = format!(
         "run: echo \"{name}='…'\" >> {path}; chmod 600 {path}   (with the value for …)",
         path = path.display()

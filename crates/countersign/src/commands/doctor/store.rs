@@ -9,6 +9,7 @@ use countersign_config::Config;
 use countersign_gateway::store_options;
 
 use super::check::Check;
+use crate::report::with_cause;
 
 /// A larger store takes longer to verify than a person waits for the doctor.
 const QUICK: u64 = 100_000;
@@ -75,12 +76,8 @@ fn chain(config: &Config, reader: &Reader, path: &Path, seq: u64) -> Check {
     let trusted = match TrustedKeys::of_data_dir(&config.data_dir) {
         Ok(trusted) => trusted,
         Err(error) => {
-            let hint = "look at the keys in the data directory";
-            return Check::error(
-                "store",
-                format!("its signing keys cannot be read: {error}"),
-                hint,
-            );
+            let message = format!("its signing keys cannot be read: {error}");
+            return Check::error("store", message, "look at the keys in the data directory");
         }
     };
     match reader.verify(&trusted) {
@@ -103,13 +100,10 @@ fn chain(config: &Config, reader: &Reader, path: &Path, seq: u64) -> Check {
 
 fn broken(path: &Path, error: &StoreError) -> Check {
     if error.is_busy() {
-        let hint = "wait for whoever holds it, or find them with: fuser -v ".to_owned()
-            + &path.display().to_string();
-        return Check::error(
-            "store",
-            format!("{} is locked by another program", path.display()),
-            hint,
-        );
+        let path = path.display();
+        let message = format!("{path} is locked by another program");
+        let hint = format!("wait for whoever holds it, or find them with: fuser -v {path}");
+        return Check::error("store", message, hint);
     }
     unreadable(path, &with_cause(error))
 }
@@ -125,13 +119,6 @@ fn unreadable(path: &Path, why: &str) -> Check {
     );
     let message = format!("{} cannot be read: {why}", path.display());
     Check::error("store", message, hint)
-}
-
-fn with_cause(error: &StoreError) -> String {
-    match std::error::Error::source(error) {
-        Some(cause) => format!("{error}: {cause}"),
-        None => error.to_string(),
-    }
 }
 
 /// A clock that was set back lets records go early and sorts them wrongly.

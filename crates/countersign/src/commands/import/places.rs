@@ -3,98 +3,72 @@
 
 use std::path::{Path, PathBuf};
 
+use Folder::{Home, Project, Settings};
 use countersign_config::Environment;
 
-/// A client whose files are known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Client {
-    ClaudeDesktop,
-    ClaudeCode,
-    Cursor,
-    VsCode,
-    Windsurf,
-    Mcpproxy,
+/// Where a client's file is looked for.
+#[derive(Debug, Clone, Copy)]
+enum Folder {
+    /// The current folder.
+    Project,
+    Home,
+    /// Where applications keep their settings.
+    Settings,
 }
 
+pub(super) const MCPPROXY: &str = "mcpproxy";
+
+/// The files of each client. Its project's file comes first, because it is the nearer one.
+const FILES: [(&str, Folder, &str); 9] = [
+    (
+        "claude-desktop",
+        Settings,
+        "Claude/claude_desktop_config.json",
+    ),
+    ("claude-code", Project, ".mcp.json"),
+    ("claude-code", Home, ".claude.json"),
+    ("cursor", Project, ".cursor/mcp.json"),
+    ("cursor", Home, ".cursor/mcp.json"),
+    ("vscode", Project, ".vscode/mcp.json"),
+    ("vscode", Settings, "Code/User/mcp.json"),
+    ("windsurf", Home, ".codeium/windsurf/mcp_config.json"),
+    (MCPPROXY, Home, ".mcpproxy/mcp_config.json"),
+];
+
 /// One place where a client's file may be.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Place {
-    pub(super) client: Option<Client>,
+    /// The client's name, if the file is one of its usual ones.
+    pub(super) client: Option<&'static str>,
     pub(super) path: PathBuf,
 }
 
-impl Client {
-    pub(super) const ALL: [Self; 6] = [
-        Self::ClaudeDesktop,
-        Self::ClaudeCode,
-        Self::Cursor,
-        Self::VsCode,
-        Self::Windsurf,
-        Self::Mcpproxy,
-    ];
+/// Whether this is the name of a client whose files are known.
+pub(super) fn is_client(name: &str) -> bool {
+    FILES.iter().any(|(client, ..)| *client == name)
+}
 
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::ClaudeDesktop => "claude-desktop",
-            Self::ClaudeCode => "claude-code",
-            Self::Cursor => "cursor",
-            Self::VsCode => "vscode",
-            Self::Windsurf => "windsurf",
-            Self::Mcpproxy => "mcpproxy",
-        }
+/// Every place where a client's file may be.
+pub(super) fn client_places(environment: &Environment<'_>, project: &Path) -> Vec<Place> {
+    let home = environment.home().map(Path::to_owned);
+    let mut places = Vec::new();
+    for (client, folder, file) in FILES {
+        let folders = match folder {
+            Project => vec![project.to_owned()],
+            Home => home.clone().into_iter().collect(),
+            Settings => settings_folders(environment),
+        };
+        places.extend(folders.iter().map(|folder| Place {
+            client: Some(client),
+            path: folder.join(file),
+        }));
     }
-
-    pub(super) fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|client| client.name() == name)
-    }
-
-    /// Every place, the project's first: what is nearer is meant.
-    pub(super) fn places(self, environment: &Environment<'_>, project: &Path) -> Vec<Place> {
-        let mut paths = Vec::new();
-        let home = environment.home();
-        let settings = settings(environment);
-        match self {
-            Self::ClaudeDesktop => {
-                paths.extend(
-                    settings
-                        .iter()
-                        .map(|folder| folder.join("Claude/claude_desktop_config.json")),
-                );
-            }
-            Self::ClaudeCode => {
-                paths.push(project.join(".mcp.json"));
-                paths.extend(home.map(|home| home.join(".claude.json")));
-            }
-            Self::Cursor => {
-                paths.push(project.join(".cursor/mcp.json"));
-                paths.extend(home.map(|home| home.join(".cursor/mcp.json")));
-            }
-            Self::VsCode => {
-                paths.push(project.join(".vscode/mcp.json"));
-                paths.extend(
-                    settings
-                        .iter()
-                        .map(|folder| folder.join("Code/User/mcp.json")),
-                );
-            }
-            Self::Windsurf => {
-                paths.extend(home.map(|home| home.join(".codeium/windsurf/mcp_config.json")));
-            }
-            Self::Mcpproxy => paths.extend(home.map(|home| home.join(".mcpproxy/mcp_config.json"))),
-        }
-        paths.dedup();
-        paths
-            .into_iter()
-            .map(|path| Place {
-                client: Some(self),
-                path,
-            })
-            .collect()
-    }
+    places.dedup();
+    places
 }
 
 /// Where applications keep their settings: macOS, Windows, and the others.
-fn settings(environment: &Environment<'_>) -> Vec<PathBuf> {
+fn settings_folders(environment: &Environment<'_>) -> Vec<PathBuf> {
     let home = environment.home();
     let others = environment.get("XDG_CONFIG_HOME").map(PathBuf::from);
     [
@@ -113,22 +87,15 @@ mod tests {
 
     use countersign_config::Environment;
 
-    use super::Client;
+    use super::client_places;
 
     #[test]
     fn every_system_has_its_places() {
         let lookup = |name: &str| (name == "APPDATA").then(|| "C:/Roaming".to_owned());
         let environment = Environment::new(lookup, Some("/home/me".into()));
-        let shown: Vec<_> = Client::ALL
-            .into_iter()
-            .flat_map(|client| client.places(&environment, Path::new("/project")))
-            .map(|place| {
-                format!(
-                    "{} {}",
-                    place.client.map_or("", Client::name),
-                    place.path.display()
-                )
-            })
+        let shown: Vec<_> = client_places(&environment, Path::new("/project"))
+            .iter()
+            .map(|place| format!("{} {}", place.client.unwrap_or(""), place.path.display()))
             .collect();
         insta::assert_snapshot!(shown.join("\n"), @"
         claude-desktop /home/me/Library/Application Support/Claude/claude_desktop_config.json

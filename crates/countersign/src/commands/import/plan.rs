@@ -1,15 +1,16 @@
 //! What an import would do, server by server, before anything is written: what is new, what is there already, what is
-//! there under the same name and is something else. Nothing that exists is ever lost by default.
+//! there under the same name and is something else. By default nothing that exists is replaced.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use countersign_config::{is_server_name, server_name};
+use countersign_config::{fitting_server_name, numbered_server_name};
+use countersign_inspect::word_enum;
 use serde::Serialize;
 
 use super::arguments::masked;
 use super::definition::Definition;
-use super::translate::{Moved, Needed, Translated};
+use super::translate::{MovedSecret, NeededVariable, Translated};
 
 /// What to do about a server whose name is taken by another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,16 +20,17 @@ pub(super) enum OnConflict {
     Rename,
 }
 
-/// What becomes of a server.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Fate {
-    Add,
-    AlreadyThere,
-    Conflict,
-    Replace,
-    #[default]
-    LeftOut,
+word_enum! {
+    /// What becomes of a server.
+    #[derive(Default)]
+    pub enum Fate {
+        Add = "add",
+        AlreadyThere = "already_there",
+        Conflict = "conflict",
+        Replace = "replace",
+        #[default]
+        LeftOut = "left_out",
+    }
 }
 
 /// One server of a client's file.
@@ -47,13 +49,11 @@ pub(super) struct Planned {
     pub(super) what: String,
     /// Its arguments, without the secrets among them.
     pub(super) args: Vec<String>,
-    /// Why, where that is not plain.
+    /// Why, where that is not obvious.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) why: Option<String>,
-    /// Variables its secrets move to.
-    pub(super) secrets: Vec<String>,
-    /// Variables that the operator has to set.
-    pub(super) needed: Vec<String>,
+    pub(super) secrets: Vec<MovedSecret>,
+    pub(super) needed: Vec<NeededVariable>,
     pub(super) notes: Vec<String>,
     #[serde(skip)]
     pub(super) definition: Definition,
@@ -61,10 +61,6 @@ pub(super) struct Planned {
     pub(super) off: bool,
     #[serde(skip)]
     pub(super) quarantined: bool,
-    #[serde(skip)]
-    pub(super) moved: Vec<Moved>,
-    #[serde(skip)]
-    pub(super) missing: Vec<Needed>,
 }
 
 /// What is there: in the configuration, in the env file, and in the plan so far.
@@ -101,39 +97,26 @@ impl Existing {
         from: &str,
         translate: impl Fn(&str) -> Result<Translated, String>,
     ) -> Planned {
-        let Some(name) = allowed(from) else {
-            return Planned::left_out(
-                file,
-                from,
-                "nothing of its name can be a server's name here",
-            );
+        let decided = match fitting_server_name(from) {
+            Some(name) => self.decide(&name, translate),
+            None => Err("nothing of its name can be a server's name here".to_owned()),
         };
-        let (name, fate, why, translated) = match self.decide(&name, translate) {
+        let (name, fate, why, translated) = match decided {
             Ok(decided) => decided,
             Err(why) => return Planned::left_out(file, from, why),
         };
         let planned = Planned {
+            name,
             fate,
             why,
             what: translated.definition.shown(),
             args: masked(&translated.definition.args),
-            secrets: translated
-                .moved
-                .iter()
-                .map(|moved| moved.variable.clone())
-                .collect(),
-            needed: translated
-                .needed
-                .iter()
-                .map(|needed| needed.variable.clone())
-                .collect(),
+            secrets: translated.secrets,
+            needed: translated.needed,
             notes: translated.notes,
             definition: translated.definition,
-            moved: translated.moved,
-            missing: translated.needed,
             ..Planned::left_out(file, from, "")
         };
-        let planned = Planned { name, ..planned };
         self.remember(&planned);
         planned
     }
@@ -144,36 +127,36 @@ impl Existing {
         translate: impl Fn(&str) -> Result<Translated, String>,
     ) -> Result<(String, Fate, Option<String>, Translated), String> {
         let translated = translate(name)?;
-        let Some(why) = self.conflict(name, &translated) else {
-            let fate = if self.servers.contains_key(name) {
-                Fate::AlreadyThere
+        let unless_known = |name: &str, known| {
+            if self.servers.contains_key(name) {
+                known
             } else {
                 Fate::Add
-            };
+            }
+        };
+        let Some(why) = self.conflict(name, &translated) else {
+            let fate = unless_known(name, Fate::AlreadyThere);
             return Ok((name.to_owned(), fate, None, translated));
         };
-        match self.on_conflict {
-            OnConflict::Show => Ok((name.to_owned(), Fate::Conflict, Some(why), translated)),
-            OnConflict::Replace if self.servers.contains_key(name) => {
-                Ok((name.to_owned(), Fate::Replace, Some(why), translated))
-            }
-            OnConflict::Replace => Ok((name.to_owned(), Fate::Add, Some(why), translated)),
+        let fate = match self.on_conflict {
+            OnConflict::Show => Fate::Conflict,
+            OnConflict::Replace => unless_known(name, Fate::Replace),
             OnConflict::Rename => {
                 for number in 2..100 {
-                    let other = numbered(name, number);
+                    let other = numbered_server_name(name, number);
                     let translated = translate(&other)?;
                     if self.conflict(&other, &translated).is_none() {
-                        let known = self.servers.contains_key(&other);
-                        let fate = if known { Fate::AlreadyThere } else { Fate::Add };
+                        let fate = unless_known(&other, Fate::AlreadyThere);
                         return Ok((other, fate, Some(why), translated));
                     }
                 }
-                Err(format!("there are a hundred servers like {name}"))
+                return Err(format!("there are a hundred servers like {name}"));
             }
-        }
+        };
+        Ok((name.to_owned(), fate, Some(why), translated))
     }
 
-    /// What speaks against giving a server this name.
+    /// Why a server cannot be given this name.
     fn conflict(&self, name: &str, translated: &Translated) -> Option<String> {
         if self
             .servers
@@ -182,40 +165,22 @@ impl Existing {
         {
             return Some(format!("{name} is another server in the configuration"));
         }
-        let other = translated.moved.iter().find(|moved| {
-            let known = self.variables.get(&moved.variable);
-            known.is_some_and(|known| *known != moved.value)
+        let other = translated.secrets.iter().find(|secret| {
+            let known = self.variables.get(&secret.variable);
+            known.is_some_and(|known| *known != secret.value)
         });
-        other.map(|moved| format!("{} has another value in the env file", moved.variable))
+        other.map(|secret| format!("{} has another value in the env file", secret.variable))
     }
 
     fn remember(&mut self, planned: &Planned) {
         if planned.is_written() {
             self.servers
                 .insert(planned.name.clone(), planned.definition.clone());
-            let moved = planned.moved.iter();
+            let secrets = planned.secrets.iter().cloned();
             self.variables
-                .extend(moved.map(|moved| (moved.variable.clone(), moved.value.clone())));
+                .extend(secrets.map(|secret| (secret.variable, secret.value)));
         }
     }
-}
-
-fn allowed(name: &str) -> Option<String> {
-    if is_server_name(name) {
-        Some(name.to_owned())
-    } else {
-        server_name(name)
-    }
-}
-
-/// `name-2`, cut so that it is still a name.
-fn numbered(name: &str, number: usize) -> String {
-    let ending = format!("-{number}");
-    let kept = name.len().min(20 - ending.len());
-    format!(
-        "{}{ending}",
-        name.get(..kept).unwrap_or(name).trim_end_matches('-')
-    )
 }
 
 #[cfg(test)]
@@ -235,9 +200,9 @@ mod tests {
                     command: Some(command.clone()),
                     ..Definition::default()
                 },
-                moved: secret
+                secrets: secret
                     .iter()
-                    .map(|value| Moved {
+                    .map(|value| MovedSecret {
                         variable: variable.clone(),
                         value: value.clone(),
                     })
@@ -306,6 +271,5 @@ mod tests {
             ("a-2", AlreadyThere),
         ];
         assert_eq!(fates(OnConflict::Rename), named(&renamed));
-        assert_eq!(numbered(&"x".repeat(20), 12).len(), 20);
     }
 }

@@ -1,5 +1,5 @@
-//! What an import says: a line for every server, where its secrets go, what is left to do. Values of secrets are not here
-//! to be said.
+//! What an import prints: a line for every server, where its secrets go, what is left to do. It never prints the value of
+//! a secret.
 
 use std::path::{Path, PathBuf};
 
@@ -9,11 +9,10 @@ use super::Arguments;
 use super::plan::{Fate, Planned};
 use super::target::Target;
 use crate::Console;
-use crate::format::Report;
-use crate::report::printable;
+use crate::report::{counted, printable};
 use crate::table::table;
 
-/// The whole of it.
+/// The outcome of an import.
 #[derive(Debug, Serialize)]
 pub(super) struct Imported<'a> {
     written: bool,
@@ -33,16 +32,16 @@ impl<'a> Imported<'a> {
     }
 }
 
-impl Report for Imported<'_> {
-    fn text(&self) -> String {
+impl Imported<'_> {
+    /// The table of each file.
+    pub(super) fn text(&self) -> String {
         let mut text = String::new();
         let mut files: Vec<&PathBuf> = self.servers.iter().map(|server| &server.file).collect();
         files.dedup();
         for file in files {
             let servers = self.servers.iter().filter(|server| &server.file == file);
             let servers: Vec<_> = servers.collect();
-            let rows: Vec<_> = servers.iter().map(|server| row(server)).collect();
-            let table = table([""; 4], &rows);
+            let table = table(&[""; 4], servers.iter().map(|server| row(server)));
             text.extend([&printable(&file.to_string_lossy()), "\n"]);
             for (line, server) in table.lines().skip(1).zip(servers) {
                 text.extend([line, "\n"]);
@@ -76,29 +75,15 @@ fn row(server: &Planned) -> [String; 4] {
     };
     let mut more = Vec::new();
     more.extend(server.why.clone().filter(|why| !why.is_empty()));
-    more.extend(
-        server
-            .project
-            .iter()
-            .map(|project| format!("of project {}", project.display())),
-    );
-    if server.fate != Fate::LeftOut {
-        more.extend(
-            server
-                .secrets
-                .iter()
-                .map(|variable| format!("secret to {variable}")),
-        );
-        more.extend(
-            server
-                .needed
-                .iter()
-                .map(|variable| format!("needs {variable}")),
-        );
-    }
+    let project = server.project.iter();
+    more.extend(project.map(|project| format!("of project {}", project.display())));
+    let secrets = server.secrets.iter();
+    more.extend(secrets.map(|secret| format!("secret to {}", secret.variable)));
+    let needed = server.needed.iter();
+    more.extend(needed.map(|needed| format!("needs {}", needed.variable)));
     more.extend(server.notes.iter().cloned());
     [
-        format!("  {}", server.fate.word()),
+        format!("  {}", server.fate.as_str().replace('_', " ")),
         name,
         server.what.clone(),
         more.join("; "),
@@ -116,7 +101,7 @@ pub(super) fn next_steps(
         .iter()
         .filter(|server| server.is_written())
         .collect();
-    said_written(arguments, target, &written, console);
+    say_written(arguments, target, &written, console);
     hints(target, planned, &written, console);
     match (arguments.yes, written.is_empty()) {
         (false, false) => console.message("hint: nothing is written yet; --yes does it\n"),
@@ -130,7 +115,7 @@ pub(super) fn next_steps(
     }
 }
 
-fn said_written(
+fn say_written(
     arguments: &Arguments,
     target: &Target,
     written: &[&Planned],
@@ -147,15 +132,11 @@ fn said_written(
     if written.is_empty() {
         console.message("nothing to import\n");
     } else {
-        console.message(format!(
-            "{verb} {path}: {}\n",
-            count(written.len(), "server")
-        ));
+        let servers = counted(written.len(), "server");
+        console.message(format!("{verb} {path}: {servers}\n"));
         if secrets > 0 {
-            console.message(format!(
-                "{verb} {env}: {}, for its owner only\n",
-                count(secrets, "secret")
-            ));
+            let secrets = counted(secrets, "secret");
+            console.message(format!("{verb} {env}: {secrets}, for its owner only\n"));
         }
     }
 }
@@ -175,7 +156,7 @@ fn hints(target: &Target, planned: &[Planned], written: &[&Planned], console: &m
     let needed: Vec<_> = written
         .iter()
         .flat_map(|server| &server.needed)
-        .map(String::as_str)
+        .map(|needed| needed.variable.as_str())
         .collect();
     if !needed.is_empty() {
         console.message(format!(
@@ -193,7 +174,7 @@ fn env_file(target: &Target) -> String {
         .unwrap_or_default()
 }
 
-/// What the next commands have to be told too.
+/// The flags that the next commands need too.
 fn flags(arguments: &Arguments) -> String {
     let flags = [
         ("--config", &arguments.config),
@@ -205,9 +186,4 @@ fn flags(arguments: &Arguments) -> String {
         Some(format!(" {flag} {}", printable(&path)))
     });
     given.collect()
-}
-
-fn count(number: usize, what: &str) -> String {
-    let ending = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{ending}")
 }

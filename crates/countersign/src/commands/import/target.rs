@@ -7,19 +7,21 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use countersign_config::{
-    self as config, ConfigError, EnvFile, Environment, Origin, Overrides, assignment,
+    self as config, ConfigError, EnvFile, Environment, Origin, Overrides, Problem, assignment,
 };
 use serde_json::Value;
 
 use super::Arguments;
 use super::definition::{Definition, Read};
 use super::merge::merged;
-use super::plan::{Fate, Planned};
+use super::plan::Planned;
 use crate::files;
+use crate::json::list;
 use crate::report::Failure;
 
-/// Fits wherever a reference may stand, the signing key included.
-const STAND_IN: &str = "0000000000000000000000000000000000000000000000000000000000000000";
+/// A value that can be used wherever a reference may stand, the signing key included.
+pub(in crate::commands) const STAND_IN: &str =
+    "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// What an import goes into.
 #[derive(Debug)]
@@ -39,19 +41,13 @@ impl Target {
         environment: &Environment<'_>,
     ) -> Result<Self, Failure> {
         let located = config::locate(arguments.config.clone(), environment);
-        let ours = || {
-            environment
-                .home()
-                .map(|home| home.join(".countersign/mcp_config.json"))
-        };
-        let hides = located
-            .path
-            .clone()
-            .filter(|_| located.source == Origin::Mcpproxy);
-        let path = if hides.is_some() {
-            ours()
-        } else {
-            located.path.clone()
+        let (path, hides) = match located.source {
+            Origin::Mcpproxy => {
+                let home = environment.home();
+                let ours = home.map(|home| home.join(".countersign/mcp_config.json"));
+                (ours, located.path)
+            }
+            _ => (located.path, None),
         };
         let path = path.ok_or_else(|| {
             let error = anyhow!(
@@ -59,11 +55,8 @@ impl Target {
             );
             Failure::usage(error).hint("name one with --config")
         })?;
-        let text = path
-            .exists()
-            .then(|| config::read(&path))
-            .transpose()
-            .map_err(|error| unreadable(&error))?;
+        let text = path.exists().then(|| config::read(&path));
+        let text = text.transpose().map_err(unreadable)?;
         let flags = Overrides {
             data_dir: arguments.data_dir.clone(),
             env_file: arguments.env_file.clone(),
@@ -71,7 +64,7 @@ impl Target {
         };
         let mut variables = EnvFile::locate(text.as_deref(), environment, &flags);
         let is_named = std::mem::take(&mut variables.is_named);
-        let mut variables = variables.read().map_err(|error| unreadable(&error))?;
+        let mut variables = variables.read().map_err(unreadable)?;
         variables.is_named = is_named;
         Ok(Self {
             path,
@@ -97,21 +90,25 @@ impl Target {
             let error = anyhow!(error).context(format!("cannot use '{}'", self.path.display()));
             Failure::usage(error).hint("`countersign config check` says what is wrong with it")
         })?;
-        let named = |(name, settings): (&str, &Value)| {
-            let read = Read::from_settings(settings).unwrap_or_default();
-            (name.to_owned(), read.definition)
+        let servers: Vec<(Option<&str>, &Value)> = match &value["mcpServers"] {
+            Value::Object(servers) => {
+                let servers = servers.iter();
+                servers
+                    .map(|(name, server)| (Some(name.as_str()), server))
+                    .collect()
+            }
+            servers => {
+                let servers = list(servers).iter();
+                servers
+                    .map(|server| (server["name"].as_str(), server))
+                    .collect()
+            }
         };
-        Ok(match &value["mcpServers"] {
-            Value::Object(servers) => servers
-                .iter()
-                .map(|(name, server)| named((name, server)))
-                .collect(),
-            Value::Array(servers) => servers
-                .iter()
-                .filter_map(|server| Some(named((server["name"].as_str()?, server))))
-                .collect(),
-            _ => BTreeMap::new(),
-        })
+        let named = |(name, settings): (Option<&str>, &Value)| {
+            let read = Read::from_settings(settings).unwrap_or_default();
+            Some((name?.to_owned(), read.definition))
+        };
+        Ok(servers.into_iter().filter_map(named).collect())
     }
 
     /// A client that is connected to a gateway already, perhaps by a bridge, must not be put behind it.
@@ -139,7 +136,7 @@ impl Target {
         match new {
             None => Ok(text),
             Some(problem) => {
-                let error = anyhow!(problem)
+                let error = anyhow!(problem.to_string())
                     .context("the configuration would not be right any more; nothing was written");
                 Err(Failure::usage(error)
                     .hint("import the other servers from a copy of the file without this one"))
@@ -188,15 +185,15 @@ impl Target {
             ""
         };
         for server in planned.iter().filter(|server| server.is_written()) {
-            for moved in &server.moved {
-                let old = known.insert(moved.variable.clone(), moved.value.clone());
-                if old.as_ref() != Some(&moved.value) {
-                    let line = assignment(&moved.variable, &moved.value);
+            for secret in &server.secrets {
+                let old = known.insert(secret.variable.clone(), secret.value.clone());
+                if old.as_ref() != Some(&secret.value) {
+                    let line = assignment(&secret.variable, &secret.value);
                     // Writing to a string cannot fail.
                     let _written = writeln!(text, "{export}{line}");
                 }
             }
-            for needed in &server.missing {
+            for needed in &server.needed {
                 let line = format!(
                     "# {}=''  # to be set for {}: {}",
                     needed.variable, server.name, needed.why
@@ -212,62 +209,23 @@ impl Target {
     }
 }
 
-/// Whether a server may stand in a configuration. `Err`: why not.
-pub(super) fn usable(name: &str, definition: &Definition) -> Result<(), String> {
+/// Checks whether a server may stand in a configuration. `Err`: why not.
+pub(super) fn check_server(name: &str, definition: &Definition) -> Result<(), String> {
     let server: Value = definition.members().into_iter().collect();
     let config = serde_json::json!({"mcpServers": {name: server}}).to_string();
-    let environment = stand_ins();
-    match config::parse(&config, &environment) {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            let first = error
-                .problems()
-                .first()
-                .map(|problem| problem.message.clone());
-            Err(first.unwrap_or_else(|| "it cannot be used".to_owned()))
-        }
-    }
+    let first = problems(&config).into_iter().next();
+    first.map_or(Ok(()), |problem| Err(problem.message))
 }
 
-/// Every variable is set.
-fn stand_ins() -> Environment<'static> {
-    Environment::new(|_| Some(STAND_IN.to_owned()), Some("/".into()))
-}
-
-/// Everything wrong with a configuration but variables that are not set.
-fn problems(text: &str) -> Vec<String> {
-    let environment = stand_ins();
+/// Everything wrong with a configuration but variables that are not set. Without lines, which may move.
+fn problems(text: &str) -> Vec<Problem> {
+    let environment = Environment::new(|_| Some(STAND_IN.to_owned()), Some("/".into()));
     match config::parse(text, &environment) {
         Ok(_) => Vec::new(),
-        Err(error) => error.problems().iter().map(said).collect(),
+        Err(error) => error.without_lines().problems().to_vec(),
     }
 }
 
-/// Without the line, which may move.
-fn said(problem: &config::Problem) -> String {
-    let pointer = problem.place.as_ref().map_or("", |place| &place.pointer);
-    format!("{pointer}: {}", problem.message)
-}
-
-fn unreadable(error: &ConfigError) -> Failure {
-    let cause = std::error::Error::source(error).map(ToString::to_string);
-    let text = error.to_string();
-    let error = match cause {
-        Some(cause) => anyhow!(cause).context(text),
-        None => anyhow!(text),
-    };
+fn unreadable(error: ConfigError) -> Failure {
     Failure::usage(error).hint("check the file; --config and --env-file name others")
-}
-
-impl Fate {
-    /// For a person.
-    pub(super) fn word(self) -> &'static str {
-        match self {
-            Self::Add => "add",
-            Self::AlreadyThere => "already there",
-            Self::Conflict => "conflict",
-            Self::Replace => "replace",
-            Self::LeftOut => "left out",
-        }
-    }
 }

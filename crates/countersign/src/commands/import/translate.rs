@@ -4,12 +4,14 @@
 use std::path::Path;
 
 use countersign_config::Environment;
+use serde::Serialize;
 use serde_json::Value;
 
 use super::arguments::masked;
 use super::definition::Definition;
 use super::document::Shape;
 use super::secrets::{is_secret, query_secrets, scheme};
+use crate::json::list;
 
 /// What a client knows when it starts a server.
 #[derive(Debug)]
@@ -21,17 +23,21 @@ pub(super) struct Context<'a> {
     pub(super) inputs: &'a Value,
 }
 
-/// A secret on its way into the env file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Moved {
+/// A secret that moves to a variable of the env file. JSON has only the variable's name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub(super) struct MovedSecret {
     pub(super) variable: String,
+    #[serde(skip)]
     pub(super) value: String,
 }
 
-/// A variable that the operator has to set.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Needed {
+/// A variable that the operator has to set. JSON has only its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub(super) struct NeededVariable {
     pub(super) variable: String,
+    #[serde(skip)]
     pub(super) why: String,
 }
 
@@ -39,8 +45,8 @@ pub(super) struct Needed {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Translated {
     pub(super) definition: Definition,
-    pub(super) moved: Vec<Moved>,
-    pub(super) needed: Vec<Needed>,
+    pub(super) secrets: Vec<MovedSecret>,
+    pub(super) needed: Vec<NeededVariable>,
     pub(super) notes: Vec<String>,
 }
 
@@ -51,23 +57,14 @@ pub(super) fn translate(
     from: &Definition,
 ) -> Result<Translated, String> {
     let mut to = Translated::default();
-    let plain = |text: &String, place: &str| context.plain(text, place);
-    to.definition.command = from
-        .command
-        .as_ref()
-        .map(|text| plain(text, "command"))
-        .transpose()?;
-    to.definition.url = from
-        .url
-        .as_ref()
-        .map(|text| plain(text, "url"))
-        .transpose()?;
-    to.definition.working_dir = from
-        .working_dir
-        .as_ref()
-        .map(|text| plain(text, "cwd"))
-        .transpose()?;
-    let args = from.args.iter().map(|text| plain(text, "args"));
+    let plain = |text: &Option<String>, place: &str| {
+        let text = text.as_deref();
+        text.map(|text| context.plain(text, place)).transpose()
+    };
+    to.definition.command = plain(&from.command, "command")?;
+    to.definition.url = plain(&from.url, "url")?;
+    to.definition.working_dir = plain(&from.working_dir, "cwd")?;
+    let args = from.args.iter().map(|text| context.plain(text, "args"));
     to.definition.args = args.collect::<Result<_, _>>()?;
     to.definition.sse = from.sse;
     for (name, text) in &from.env {
@@ -142,67 +139,49 @@ impl Context<'_> {
         name: &str,
         text: &str,
     ) -> Result<String, String> {
-        let mut value = String::new();
         let mut refers = false;
-        for piece in pieces(text) {
-            match piece {
-                Piece::Text(text) => value.push_str(text),
-                Piece::Reference(word) => match self.reference(to, word, name)? {
-                    Meaning::Text(text) => value.push_str(&text),
-                    Meaning::Variable(variable) => {
-                        refers = true;
-                        value.push_str(&reference(&variable));
-                    }
-                },
+        let value = replace_references(text, |word| match self.reference(to, word, name)? {
+            Meaning::Text(text) => Ok(text),
+            Meaning::Variable(variable) => {
+                refers = true;
+                Ok(reference(&variable))
             }
-        }
+        })?;
         if refers || !is_secret(name, &value) {
             return Ok(value);
         }
-        let (before, secret) = scheme(&value)
-            .map_or((String::new(), value.as_str()), |(scheme, rest)| {
-                (format!("{scheme} "), rest)
-            });
-        let variable = variable(server, if before.is_empty() { name } else { "TOKEN" });
-        let value = format!("{before}{}", reference(&variable));
-        let secret = secret.to_owned();
-        to.moved.push(Moved {
-            variable,
-            value: secret,
-        });
-        Ok(value)
+        let (before, secret, name) = match scheme(&value) {
+            Some((scheme, rest)) => (format!("{scheme} "), rest, "TOKEN"),
+            None => (String::new(), value.as_str(), name),
+        };
+        let variable = variable(server, name);
+        let reference = format!("{before}{}", reference(&variable));
+        let value = secret.to_owned();
+        to.secrets.push(MovedSecret { variable, value });
+        Ok(reference)
     }
 
     /// A text of which no secret may become part: references are replaced here and now.
     fn plain(&self, text: &str, place: &str) -> Result<String, String> {
         let mut unused = Translated::default();
-        let mut plain = String::new();
-        for piece in pieces(text) {
-            match piece {
-                Piece::Text(text) => plain.push_str(text),
-                Piece::Reference(word) => match self.reference(&mut unused, word, place)? {
-                    Meaning::Text(text) => plain.push_str(&text),
-                    Meaning::Variable(name) => {
-                        let set = self
-                            .environment
-                            .get(&name)
-                            .filter(|value| !is_secret(&name, value));
-                        let set = set.ok_or_else(|| format!("\"{place}\" needs ${{{word}}}, and references are replaced in \"env\" and \"headers\" only"))?;
-                        plain.push_str(&set);
-                    }
-                },
+        replace_references(text, |word| {
+            match self.reference(&mut unused, word, place)? {
+                Meaning::Text(text) => Ok(text),
+                Meaning::Variable(name) => {
+                    let set = self.environment.get(&name);
+                    let set = set.filter(|value| !is_secret(&name, value));
+                    set.ok_or_else(|| format!("\"{place}\" needs ${{{word}}}, and references are replaced in \"env\" and \"headers\" only"))
+                }
             }
-        }
-        Ok(plain)
+        })
     }
 
     fn reference(&self, to: &mut Translated, word: &str, place: &str) -> Result<Meaning, String> {
         let (kind, name) = word.split_once(':').unwrap_or((word, ""));
         let folder = || {
-            let folder = self.workspace.ok_or_else(|| {
+            self.workspace.ok_or_else(|| {
                 format!("\"{place}\" needs ${{{word}}}, and the file is for every project: --workspace FOLDER says which one is meant")
-            })?;
-            Ok::<_, String>(folder)
+            })
         };
         let text = |path: &Path| Meaning::Text(path.to_string_lossy().into_owned());
         Ok(match (kind, self.shape) {
@@ -232,7 +211,7 @@ impl Context<'_> {
 
     fn variable(&self, to: &mut Translated, name: &str, why: &str) -> Meaning {
         if self.environment.get(name).is_none() {
-            to.needed.push(Needed {
+            to.needed.push(NeededVariable {
                 variable: name.to_owned(),
                 why: why.to_owned(),
             });
@@ -242,27 +221,16 @@ impl Context<'_> {
 
     /// What a client asks its user for is in no file: an ordinary input may have a default, a password must be set.
     fn input(&self, to: &mut Translated, id: &str) -> Meaning {
-        let asked = self
-            .inputs
-            .as_array()
-            .into_iter()
-            .flatten()
-            .find(|input| input["id"] == id);
-        let is_password = asked.is_some_and(|asked| asked["password"] == true);
-        if let Some(otherwise) = asked
-            .and_then(|asked| asked["default"].as_str())
-            .filter(|_| !is_password)
-        {
-            return Meaning::Text(otherwise.to_owned());
+        let input = list(self.inputs).iter().find(|input| input["id"] == id);
+        let input = input.unwrap_or(&Value::Null);
+        match input["default"].as_str() {
+            Some(default) if input["password"] != true => Meaning::Text(default.to_owned()),
+            _ => {
+                let description = one_line(input["description"].as_str().unwrap_or(id));
+                let why = format!("the client asks its user for it: {description}");
+                self.variable(to, &upper(id), &why)
+            }
         }
-        let description = asked
-            .and_then(|asked| asked["description"].as_str())
-            .unwrap_or(id);
-        self.variable(
-            to,
-            &upper(id),
-            &format!("the client asks its user for it: {}", one_line(description)),
-        )
     }
 }
 
@@ -272,24 +240,22 @@ enum Meaning {
     Variable(String),
 }
 
-enum Piece<'a> {
-    Text(&'a str),
-    Reference(&'a str),
-}
-
-/// A text and the `${…}` in it.
-fn pieces(text: &str) -> Vec<Piece<'_>> {
-    let mut pieces = Vec::new();
+/// A text in which `replace` was applied to the inside of each `${…}`.
+fn replace_references(
+    text: &str,
+    mut replace: impl FnMut(&str) -> Result<String, String>,
+) -> Result<String, String> {
+    let mut replaced = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once("${") {
         let Some((word, tail)) = after.split_once('}') else {
             break;
         };
-        pieces.extend([Piece::Text(before), Piece::Reference(word)]);
+        replaced.extend([before, &replace(word)?]);
         rest = tail;
     }
-    pieces.push(Piece::Text(rest));
-    pieces
+    replaced.push_str(rest);
+    Ok(replaced)
 }
 
 fn reference(variable: &str) -> String {

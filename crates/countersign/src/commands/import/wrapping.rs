@@ -6,7 +6,7 @@ mod edit;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, anyhow};
-use countersign_config::{is_server_name, server_name};
+use countersign_config::{fitting_server_name, numbered_server_name};
 use serde::Serialize;
 
 pub(super) use edit::inside;
@@ -14,10 +14,10 @@ use edit::{State, state, unwrapped, wrapped};
 
 use super::Arguments;
 use super::document::{Document, Entry, Text};
-use super::places::{Client, Place};
+use super::places::{MCPPROXY, Place};
 use super::{read, tolerated};
 use crate::files;
-use crate::format::{Format, Report};
+use crate::format::Format;
 use crate::report::{Failure, printable};
 use crate::table::table;
 use crate::{Console, Exit};
@@ -32,7 +32,7 @@ struct Row {
 }
 
 /// What becomes of one file.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct Rewritten {
     file: PathBuf,
     servers: Vec<Row>,
@@ -48,24 +48,14 @@ struct Rewritten {
     text: Option<String>,
 }
 
-impl Report for Rewritten {
+impl Rewritten {
     fn text(&self) -> String {
-        let rows: Vec<_> = self
-            .servers
-            .iter()
-            .map(|row| {
-                [
-                    format!("  {}", row.what),
-                    row.name.clone(),
-                    row.why.unwrap_or_default().to_owned(),
-                ]
-            })
-            .collect();
-        let table = table([""; 3], &rows);
-        let lines = table.lines().skip(1).map(|line| format!("{line}\n"));
-        std::iter::once(format!("{}\n", printable(&self.file.to_string_lossy())))
-            .chain(lines)
-            .collect()
+        let rows = self.servers.iter().map(|row| {
+            let why = row.why.unwrap_or_default();
+            [format!("  {}", row.what), row.name.clone(), why.to_owned()]
+        });
+        // The table begins with the end of an empty line.
+        printable(&self.file.to_string_lossy()) + &table(&[""; 3], rows)
     }
 }
 
@@ -75,8 +65,7 @@ pub(super) fn run(
     console: &mut Console<'_>,
 ) -> Result<Exit, Failure> {
     // Only mcpproxy starts its servers, and it has a boundary of its own: only if asked for by name.
-    let meant =
-        |place: &&Place| arguments.source.is_some() || place.client != Some(Client::Mcpproxy);
+    let meant = |place: &&Place| arguments.source.is_some() || place.client != Some(MCPPROXY);
     let mut changed = false;
     let mut exit = Exit::Ok;
     for place in sources.iter().filter(meant) {
@@ -89,7 +78,7 @@ pub(super) fn run(
             continue;
         };
         changed |= done.text.is_some();
-        arguments.format.output.print(&done, console)?;
+        arguments.format.print(&done, || done.text(), console)?;
         if arguments.format.output == Format::Text {
             say(&done, arguments, console);
         }
@@ -143,18 +132,17 @@ fn wrap(text: &Text) -> Result<Rewritten, Failure> {
             why,
         });
     }
-    let new = wrapped(&text.original, &document, &bare, program);
-    let backup = backup(&text.path);
-    Ok(Rewritten {
+    let mut rewritten = Rewritten {
         file: text.path.clone(),
         servers: rows,
-        backup: (!bare.is_empty()).then_some(backup),
-        exact: None,
-        written: false,
-        text: (!bare.is_empty())
-            .then(|| new.ok_or_else(clash))
-            .transpose()?,
-    })
+        ..Rewritten::default()
+    };
+    if !bare.is_empty() {
+        let new = wrapped(&text.original, &document, &bare, program);
+        rewritten.text = Some(new.ok_or_else(clash)?);
+        rewritten.backup = Some(backup(&text.path));
+    }
+    Ok(rewritten)
 }
 
 fn unwrap(text: &Text) -> Result<Rewritten, Failure> {
@@ -187,8 +175,8 @@ fn unwrap(text: &Text) -> Result<Rewritten, Failure> {
         servers: rows,
         exact: new.as_ref().and_then(|new| Some(kept.as_ref()? == new)),
         backup: (new.is_some() && kept.is_some()).then_some(backup),
-        written: false,
         text: new,
+        ..Rewritten::default()
     })
 }
 
@@ -204,7 +192,7 @@ fn write(text: &Text, done: &mut Rewritten, wraps: bool) -> Result<(), Failure> 
     if wraps {
         // Servers may have been wrapped before: what is kept is the file without any of it.
         let before = unwrapped(&text.original, &text.document()?).ok_or_else(clash)?;
-        files::write_beside(&text.path, &backup, before.as_bytes())
+        files::write_with_rights_of(&text.path, &backup, before.as_bytes())
             .map_err(|error| unwritable(&backup, error))?;
     }
     files::rewrite(&text.path, new.as_bytes()).map_err(|error| unwritable(&text.path, error))?;
@@ -252,20 +240,8 @@ fn say(done: &Rewritten, arguments: &Arguments, console: &mut Console<'_>) {
 
 /// Fits the options of `wrap`, and is used only once in this file.
 fn own_name(name: &str, taken: &[String]) -> String {
-    let base = if is_server_name(name) {
-        Some(name.to_owned())
-    } else {
-        server_name(name)
-    };
-    let base = base.unwrap_or_else(|| "server".to_owned());
-    let numbered = (2..).map(|number| {
-        let ending = format!("-{number}");
-        let kept = base.len().min(20 - ending.len());
-        format!(
-            "{}{ending}",
-            base.get(..kept).unwrap_or(&base).trim_end_matches('-')
-        )
-    });
+    let base = fitting_server_name(name).unwrap_or_else(|| "server".to_owned());
+    let numbered = (2..).map(|number| numbered_server_name(&base, number));
     let mut names = std::iter::once(base.clone()).chain(numbered);
     names.find(|name| !taken.contains(name)).unwrap_or(base)
 }

@@ -7,7 +7,7 @@ use countersign_probe::compare::{Limits, compare, terminal};
 use countersign_probe::report::Run;
 
 use super::report::read;
-use crate::format::{Format, FormatOption};
+use crate::format::FormatOption;
 use crate::report::Failure;
 use crate::{Console, Exit};
 
@@ -42,12 +42,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     };
     let (before, after) = (all(&arguments.before)?, all(&arguments.after)?);
     let compared = compare(&before, &after, &Limits::default());
-    match arguments.format.output {
-        Format::Text => console.data(terminal(&compared))?,
-        Format::Json => {
-            let json = serde_json::to_string(&compared).map_err(anyhow::Error::from)?;
-            console.data(json + "\n")?;
-        }
-    }
+    let text = || terminal(&compared);
+    arguments.format.print(&compared, text, console)?;
     Ok(Exit::answer(compared.verdict.exit == 0))
 }

@@ -12,7 +12,7 @@ use countersign_probe::policy::Date;
 use countersign_probe::report::Run;
 
 use super::{EXAMPLES, Reports, exit, not_run, plan};
-use crate::commands::serve::Stop;
+use crate::commands::serve::StopSignals;
 use crate::report::Failure;
 use crate::{Console, Exit};
 
@@ -60,8 +60,8 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
 
 async fn watched(plan: &Plan, console: &mut Console<'_>) -> Result<Run, Failure> {
     // Before anything starts, so that no signal finds us unprepared.
-    let mut stop = Stop::listen().context("cannot listen for signals")?;
-    let mut stop = std::pin::pin!(stop.asked());
+    let mut stop = StopSignals::listen().context("cannot listen for signals")?;
+    let mut stop = std::pin::pin!(stop.recv());
     let mut said = Duration::ZERO;
     let mut tell = |progress: &Progress| {
         let line = line(progress);

@@ -3,14 +3,13 @@
 
 use clap::Args;
 use countersign_audit::Timestamp;
-use countersign_config::Config;
 use countersign_gateway::{PreviewQuery, preview};
 use serde_json::Value;
 
-use crate::commands::activity::{Pairs, query_string, stored, tool, unreadable};
-use crate::commands::whose::Whose;
+use crate::commands::activity::{Log, Pairs, given_pairs, tool};
+use crate::commands::gateway_option::GatewayOption;
 use crate::format::FormatOption;
-use crate::remote::Remote;
+use crate::json::list;
 use crate::report::{Failure, printable};
 use crate::table::table;
 use crate::{Console, Exit};
@@ -50,7 +49,7 @@ pub(crate) struct Arguments {
     #[arg(long)]
     tool: Option<String>,
     #[command(flatten)]
-    whose: Whose,
+    gateway: GatewayOption,
     #[command(flatten)]
     format: FormatOption,
 }
@@ -58,43 +57,31 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
     // Checked before a gateway is asked, so that a misspelt word is refused in the same words either way.
     let pairs = arguments.pairs();
-    let query = PreviewQuery::from_pairs(
-        pairs.iter().map(|(key, value)| (key, value)),
-        Timestamp::now(),
-    )
-    .map_err(|why| Failure::usage(anyhow::anyhow!(why)))?;
-    let config = arguments.whose.config(console)?;
-    let preview = ask(&config, &query, &pairs)?;
+    let query = PreviewQuery::from_pairs(pairs.clone(), Timestamp::now());
+    let query = query.map_err(|why| Failure::usage(anyhow::anyhow!(why)))?;
+    let config = arguments.gateway.config(console)?;
+    let log = Log::from_config(&config)?;
+    let preview = log.query("policy/preview", &pairs, |reader| {
+        preview(&config, reader, &query)
+    })?;
     let text = || rendered(&preview);
-    arguments.format.output.print_value(&preview, text, console)
+    arguments.format.print(&preview, text, console)
 }
 
 impl Arguments {
     fn pairs(&self) -> Pairs {
         let mut pairs = vec![("mode", self.mode.clone()), ("since", self.since.clone())];
-        let others = [
+        pairs.extend(given_pairs([
             ("until", &self.until),
             ("server", &self.server),
             ("tool", &self.tool),
-        ];
-        let others = others.into_iter();
-        pairs.extend(others.filter_map(|(key, value)| Some((key, value.clone()?))));
+        ]));
         pairs
     }
 }
 
-/// Both the query and the pairs say the same.
-fn ask(config: &Config, query: &PreviewQuery, pairs: &Pairs) -> Result<Value, Failure> {
-    if let Some(remote) = Remote::find(config)? {
-        let path = format!("/api/v1/policy/preview?{}", query_string(pairs));
-        return remote.get(&path)?.json();
-    }
-    let preview = preview(config, &stored(config)?, query).map_err(unreadable)?;
-    Ok(serde_json::to_value(preview).map_err(anyhow::Error::from)?)
-}
-
 fn rendered(preview: &Value) -> String {
-    let rows = preview["rows"].as_array().map_or(&[][..], Vec::as_slice);
+    let rows = list(&preview["rows"]);
     let left_out = match preview["left_out"].as_u64() {
         Some(records) => {
             format!("\n{records} records are of tools without a row; name a --server.\n")
@@ -118,8 +105,8 @@ fn headline(preview: &Value) -> String {
 /// The tools of which something would be blocked.
 fn blocked(rows: &[Value]) -> String {
     let rows = rows.iter().filter(|row| row["would_be_blocked"] != 0);
-    let rows: Vec<[String; 5]> = rows.map(columns).collect();
-    if rows.is_empty() {
+    let mut rows = rows.map(columns).peekable();
+    if rows.peek().is_none() {
         return String::new();
     }
     let head = [
@@ -129,7 +116,7 @@ fn blocked(rows: &[Value]) -> String {
         "blocked anyway",
         "because of",
     ];
-    format!("\n{}", table(head, &rows))
+    format!("\n{}", table(&head, rows))
 }
 
 /// The tools of which some calls were not checked.

@@ -4,7 +4,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::{CompileOptions, worst};
-use crate::format::{FormatOption, Report};
+use crate::format::FormatOption;
 use crate::report::{self, Failure, printable};
 use crate::source::Source;
 use crate::{Console, Exit};
@@ -39,7 +39,7 @@ struct Checked {
     reason: Option<String>,
 }
 
-impl Report for Checked {
+impl Checked {
     fn text(&self) -> String {
         let file = printable(&self.file);
         match &self.reason {
@@ -68,7 +68,6 @@ fn check(
     console: &mut Console<'_>,
 ) -> Result<Exit, Failure> {
     let compiled = arguments.compile.compile(bytes);
-    let exit = if compiled.is_ok() { Exit::Ok } else { Exit::No };
     let checked = Checked {
         file: file.name().into_owned(),
         enforceable: compiled.is_ok(),
@@ -78,6 +77,8 @@ fn check(
             .map(|schema| schema.dialect().as_str()),
         reason: compiled.err().map(|reason| reason.to_string()),
     };
-    arguments.format.output.print(&checked, console)?;
-    Ok(exit)
+    arguments
+        .format
+        .print(&checked, || checked.text(), console)?;
+    Ok(Exit::answer(checked.enforceable))
 }

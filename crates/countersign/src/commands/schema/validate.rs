@@ -5,7 +5,7 @@ use countersign_schema::{Fuel, Outcome, Schema, Violation};
 use serde::Serialize;
 
 use super::{CompileOptions, worst};
-use crate::format::{FormatOption, Report};
+use crate::format::FormatOption;
 use crate::report::{self, Failure, printable};
 use crate::source::Source;
 use crate::{Console, Exit};
@@ -70,7 +70,9 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         Ok(schema) => schema,
         Err(reason) => {
             let refused = Validated::unenforceable(&arguments.schema, reason.to_string());
-            arguments.format.output.print(&refused, console)?;
+            arguments
+                .format
+                .print(&refused, || refused.text(), console)?;
             return Ok(Exit::Unenforceable);
         }
     };
@@ -95,7 +97,9 @@ fn validate(
     let mut fuel = Fuel::for_instance(&tape, 1.0);
     let outcome = schema.validate(&tape, &mut fuel);
     let validated = Validated::new(instance, &outcome, fuel.used());
-    arguments.format.output.print(&validated, console)?;
+    arguments
+        .format
+        .print(&validated, || validated.text(), console)?;
     Ok(validated.verdict.exit())
 }
 
@@ -140,7 +144,7 @@ impl Validated {
     }
 }
 
-impl Report for Validated {
+impl Validated {
     fn text(&self) -> String {
         let file = printable(&self.file);
         let mut lines = vec![match (self.verdict, &self.reason) {

@@ -60,7 +60,7 @@ pub(super) fn show(rows: &[Row], options: &str, console: &mut Console<'_>) -> Re
     console.message(format!(
         "demo: a server named '{NAME}' was added, and output_validation.mode is strict for it alone\n"
     ));
-    console.data(table(["tool", "decision", "reason"], rows))?;
+    console.data(table(&["tool", "decision", "reason"], rows))?;
     console.flush()?;
     console.message(format!(
         "next, in another terminal: countersign activity list{options} --status blocked\nCtrl-C stops the demo\n"

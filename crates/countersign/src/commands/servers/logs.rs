@@ -1,9 +1,11 @@
 //! `countersign servers logs`: the last lines that a server wrote to standard error, as the running gateway holds them.
 
 use clap::Args;
+use serde_json::Value;
 
-use crate::commands::whose::Whose;
+use crate::commands::gateway_option::GatewayOption;
 use crate::format::{Format, FormatOption};
+use crate::json::list;
 use crate::report::{Failure, printable};
 use crate::{Console, Exit};
 
@@ -23,13 +25,13 @@ pub(crate) struct Logs {
     #[arg(value_name = "NAME")]
     name: String,
     #[command(flatten)]
-    whose: Whose,
+    gateway: GatewayOption,
     #[command(flatten)]
     format: FormatOption,
 }
 
 pub(super) fn run(arguments: &Logs, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let gateway = arguments.whose.remote(console)?;
+    let gateway = arguments.gateway.remote(console)?;
     let name = printable(&arguments.name);
     // What cannot be a name must not become another path.
     let is_name = countersign_config::is_server_name(&arguments.name);
@@ -45,17 +47,15 @@ pub(super) fn run(arguments: &Logs, console: &mut Console<'_>) -> Result<Exit, F
         return Ok(Exit::No);
     };
     let logs = answer.json()?;
-    if arguments.format.output == Format::Json {
-        console.data(format!("{logs}\n"))?;
-        return Ok(Exit::Ok);
-    }
-    let lines = logs["lines"].as_array().map(Vec::as_slice);
-    let lines = lines.unwrap_or_default();
-    if lines.is_empty() {
+    let lines = list(&logs["lines"]);
+    if lines.is_empty() && arguments.format.output == Format::Text {
         console.message(format!("nothing is held of the standard error of {name}\n"));
     }
-    for line in lines.iter().filter_map(|line| line.as_str()) {
-        console.data(printable(line) + "\n")?;
-    }
-    Ok(Exit::Ok)
+    let lines = lines.iter().filter_map(Value::as_str);
+    let text = || {
+        lines
+            .flat_map(|line| [printable(line), "\n".to_owned()])
+            .collect()
+    };
+    arguments.format.print(&logs, text, console)
 }

@@ -5,9 +5,11 @@ use anyhow::anyhow;
 use clap::Args;
 use serde_json::Value;
 
+use super::split_name;
 use crate::commands::activity::url_encoded;
-use crate::commands::whose::Whose;
+use crate::commands::gateway_option::GatewayOption;
 use crate::format::{Format, FormatOption};
+use crate::json::{list, text};
 use crate::remote::Answer;
 use crate::report::{Failure, printable};
 use crate::{Console, Exit};
@@ -33,24 +35,19 @@ pub(crate) struct Call {
     #[arg(long, value_name = "JSON", default_value = "{}")]
     args: String,
     #[command(flatten)]
-    whose: Whose,
+    gateway: GatewayOption,
     #[command(flatten)]
     format: FormatOption,
 }
 
 pub(super) fn run(arguments: &Call, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let Some((server, tool)) = arguments.tool.split_once(':') else {
-        let error = anyhow!("'{}' is not a tool's name", arguments.tool);
-        return Err(
-            Failure::usage(error).hint("write it as SERVER:TOOL; see `countersign tools list`")
-        );
-    };
+    let (server, tool) = split_name(&arguments.tool)?;
     let given: Value = serde_json::from_str(&arguments.args)
         .map_err(|error| Failure::usage(anyhow!(error).context("--args is not JSON")))?;
     if !given.is_object() {
         return Err(Failure::usage(anyhow!("--args is not a JSON object")));
     }
-    let gateway = arguments.whose.remote(console)?;
+    let gateway = arguments.gateway.remote(console)?;
     // The arguments go as they were typed: a number keeps its digits.
     let name = serde_json::to_string(tool).map_err(anyhow::Error::from)?;
     let message = format!(
@@ -97,11 +94,9 @@ fn rendered(result: &Value) -> String {
         let text = block["text"].as_str().unwrap_or_default();
         structured.is_some() && serde_json::from_str::<Value>(text).ok().as_ref() == structured
     };
-    let blocks = result["content"].as_array().into_iter().flatten();
-    let mut parts: Vec<String> = blocks
-        .filter(|block| !repeats(block))
-        .map(rendered_block)
-        .collect();
+    let blocks = list(&result["content"]).iter();
+    let blocks = blocks.filter(|block| !repeats(block));
+    let mut parts: Vec<String> = blocks.map(rendered_block).collect();
     parts.extend(structured.map(|value| format!("{value:#}")));
     let lines = parts.iter().flat_map(|part| part.split('\n'));
     lines
@@ -110,7 +105,6 @@ fn rendered(result: &Value) -> String {
 }
 
 fn rendered_block(block: &Value) -> String {
-    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let resource = &block["resource"];
     match block["type"].as_str() {
         Some("text") => text(&block["text"]),

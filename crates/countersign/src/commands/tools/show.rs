@@ -1,13 +1,14 @@
 //! `countersign tools show`: what the running gateway knows about one tool: what its server declared, the mode that holds
 //! for its results and which key sets it, whether its schema can be enforced, and whether classifiers see its results.
 
-use anyhow::anyhow;
 use clap::Args;
 use serde_json::Value;
 
+use super::{split_name, yes_or_no};
 use crate::commands::activity::url_encoded;
-use crate::commands::whose::Whose;
+use crate::commands::gateway_option::GatewayOption;
 use crate::format::FormatOption;
+use crate::json::list;
 use crate::report::{Failure, printable};
 use crate::{Console, Exit};
 
@@ -26,19 +27,14 @@ pub(crate) struct Show {
     #[arg(value_name = "SERVER:TOOL")]
     tool: String,
     #[command(flatten)]
-    whose: Whose,
+    gateway: GatewayOption,
     #[command(flatten)]
     format: FormatOption,
 }
 
 pub(super) fn run(arguments: &Show, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let Some((server, tool)) = arguments.tool.split_once(':') else {
-        let error = anyhow!("'{}' is not a tool's name", arguments.tool);
-        return Err(
-            Failure::usage(error).hint("write it as SERVER:TOOL; see `countersign tools list`")
-        );
-    };
-    let gateway = arguments.whose.remote(console)?;
+    let (server, tool) = split_name(&arguments.tool)?;
+    let gateway = arguments.gateway.remote(console)?;
     let name = format!("{}:{}", url_encoded(server), url_encoded(tool));
     let answer = gateway.get(&format!("/api/v1/tools/{name}"))?;
     if answer.status == 404 {
@@ -50,7 +46,7 @@ pub(super) fn run(arguments: &Show, console: &mut Console<'_>) -> Result<Exit, F
     }
     let found = answer.json()?;
     let text = || rendered(&found);
-    arguments.format.output.print_value(&found, text, console)
+    arguments.format.print(&found, text, console)
 }
 
 /// One line for each short fact, and the description and the schemas below their names.
@@ -79,10 +75,6 @@ fn text(value: &Value) -> String {
     printable(value.as_str().unwrap_or_default())
 }
 
-fn yes_or_no(value: &Value) -> &'static str {
-    if value == true { "yes" } else { "no" }
-}
-
 /// The mode with the key that sets it, and whether the schema can be enforced.
 fn validation(validation: &Value) -> String {
     let set_by = match validation["key"].as_str() {
@@ -96,7 +88,7 @@ fn validation(validation: &Value) -> String {
 }
 
 fn screening(classify: &Value) -> String {
-    let names = classify["classifiers"].as_array().into_iter().flatten();
+    let names = list(&classify["classifiers"]).iter();
     let names: Vec<String> = names.map(text).collect();
     let names = if names.is_empty() {
         "none".to_owned()

@@ -12,7 +12,7 @@ use countersign_probe::plan::Subject;
 use countersign_probe::policy::{Date, Validation};
 use serde_json::Value;
 
-use super::form::{Form, report};
+use super::form::{Form, parse_report};
 use crate::commands::contract::baseline::BaselineOptions;
 use crate::commands::contract::reproduce::Reproducer;
 use crate::report::Failure;
@@ -100,7 +100,7 @@ pub(crate) struct Arguments {
     )]
     pub(super) output: Form,
     /// Write a report to a file as well, as FORMAT=FILE with a format of --output; may be repeated
-    #[arg(long, value_name = "FORMAT=FILE", value_parser = report)]
+    #[arg(long, value_name = "FORMAT=FILE", value_parser = parse_report)]
     pub(super) report: Vec<(Form, PathBuf)>,
     /// The server's command and its arguments
     #[arg(last = true, value_name = "COMMAND")]

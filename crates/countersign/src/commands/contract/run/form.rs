@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use countersign_probe::contract::{Run, render};
 
+use crate::commands::value_parser::parse_format_and_file;
 use crate::report::printable;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -41,20 +42,9 @@ impl Form {
 }
 
 /// `FORMAT=FILE`.
-pub(super) fn report(text: &str) -> Result<(Form, PathBuf), String> {
-    let (name, file) = text
-        .split_once('=')
-        .ok_or_else(|| format!("expected FORMAT=FILE, FORMAT one of {}", names()))?;
-    let form = Form::from_str(name, false)
-        .map_err(|_| format!("no format '{name}'; there are {}", names()))?;
-    Ok((form, file.into()))
-}
-
-/// The formats there are.
-fn names() -> String {
+pub(super) fn parse_report(text: &str) -> Result<(Form, PathBuf), String> {
     let forms = Form::value_variants().iter();
-    let names: Vec<String> = forms
-        .filter_map(|form| Some(form.to_possible_value()?.get_name().to_owned()))
-        .collect();
-    names.join(", ")
+    let names = forms.filter_map(|form| Some(form.to_possible_value()?.get_name().to_owned()));
+    let known = names.collect::<Vec<_>>().join(", ");
+    parse_format_and_file(text, &known, |name| Form::from_str(name, false).ok())
 }

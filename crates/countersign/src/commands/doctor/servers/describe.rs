@@ -1,4 +1,4 @@
-//! What is said about a server that was looked at, and what might help one that is ill.
+//! The lines about a server that was checked, and what might help one that cannot be used.
 
 use countersign_config::{Protocol, Server, Transport};
 use countersign_gateway::health::{Failure, PROTOCOL_VERSIONS, ServerError, Tally};
@@ -7,7 +7,7 @@ use super::NAME;
 use crate::commands::doctor::check::Check;
 
 /// A server that can be called.
-pub(super) fn found(server: &Server, how: &str, tally: &Tally) -> Vec<Check> {
+pub(super) fn healthy(server: &Server, how: &str, tally: &Tally) -> Vec<Check> {
     let name = &server.name;
     let Tally {
         tools,
@@ -19,45 +19,30 @@ pub(super) fn found(server: &Server, how: &str, tally: &Tally) -> Vec<Check> {
     let mut checks = vec![Check::ok(NAME, message)];
     checks.extend(unenforceable.iter().map(|(tool, reason)| {
         let message = format!("{name}: the output schema of {tool} cannot be enforced: {reason}");
-        Check::warning(
-            NAME,
-            message,
-            format!("its results are not checked against it; tell the author of {name}"),
-        )
+        let hint = format!("its results are not checked against it; tell the author of {name}");
+        Check::warning(NAME, message, hint)
     }));
     if *skipped > 0 {
         let message = format!("{name}: {skipped} entries of its list are no tools");
-        checks.push(Check::warning(
-            NAME,
-            message,
-            format!("they are left out; tell the author of {name}"),
-        ));
+        let hint = format!("they are left out; tell the author of {name}");
+        checks.push(Check::warning(NAME, message, hint));
     }
     checks
 }
 
-/// A server that cannot, and what might help.
-pub(super) fn ill(server: &Server, failure: &Failure, other: Option<Protocol>) -> Check {
+/// A server that cannot be called, and what might help.
+pub(super) fn unhealthy(server: &Server, failure: &Failure, other: Option<Protocol>) -> Check {
     let name = &server.name;
     if let (Some(other), Transport::Http { protocol, .. }) = (other, &server.transport) {
-        let message = format!(
-            "{name}: it speaks {}, and the configuration says {}",
-            other.as_str(),
-            protocol.as_str()
-        );
-        return Check::error(
-            NAME,
-            message,
-            format!("set \"protocol\": \"{}\" for {name}", other.as_str()),
-        );
+        let message = format!("{name}: it speaks {other}, and the configuration says {protocol}");
+        let hint = format!("set \"protocol\": \"{other}\" for {name}");
+        return Check::error(NAME, message, hint);
     }
     let mut message = format!("{name}: {}", failure.error);
-    message.extend(failure.stderr.lines().last().map(|line| {
-        format!(
-            "; its last words: {}",
-            line.chars().take(200).collect::<String>()
-        )
-    }));
+    if let Some(line) = failure.stderr.lines().last() {
+        message.push_str("; its last words: ");
+        message.extend(line.chars().take(200));
+    }
     let command = match &server.transport {
         Transport::Stdio { command, .. } => Some(command),
         Transport::Http { .. } => None,

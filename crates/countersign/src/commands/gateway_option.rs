@@ -1,4 +1,4 @@
-//! Which gateway a command is about: the one whose configuration and data directory hold here, unless flags say otherwise.
+//! Which gateway a command asks: the one of the usual configuration and data directory, unless flags name another.
 
 use std::path::PathBuf;
 
@@ -9,13 +9,14 @@ use serde_json::Value;
 use super::config::ConfigOption;
 use super::demo;
 use crate::format::{Format, FormatOption};
+use crate::json::list;
 use crate::remote::Remote;
 use crate::report::Failure;
 use crate::{Console, Exit};
 
 /// The options themselves, to flatten into a command's arguments.
 #[derive(Debug, Args)]
-pub(super) struct Whose {
+pub(super) struct GatewayOption {
     #[command(flatten)]
     config: ConfigOption,
     /// The data directory, if not where the configuration says
@@ -26,7 +27,7 @@ pub(super) struct Whose {
     demo: bool,
 }
 
-impl Whose {
+impl GatewayOption {
     /// The configuration of that gateway.
     pub(super) fn config(&self, console: &mut Console<'_>) -> Result<Config, Failure> {
         let mut flags = Overrides {
@@ -37,30 +38,38 @@ impl Whose {
             let located = demo::configuration(&mut flags);
             return self.config.open_located(&located, &flags, console);
         }
-        self.config.open(&flags, console).map(|(config, _)| config)
+        self.config.open(&flags, console)
     }
 
     /// That gateway, which has to run.
     pub(super) fn remote(&self, console: &mut Console<'_>) -> Result<Remote, Failure> {
         Remote::require(&self.config(console)?)
     }
+}
 
+// No documentation comment: it would be the help text of every command that has these arguments.
+#[derive(Debug, Args)]
+pub(crate) struct ListArguments {
+    #[command(flatten)]
+    gateway: GatewayOption,
+    #[command(flatten)]
+    format: FormatOption,
+}
+
+impl ListArguments {
     /// Prints all the running gateway has of one kind, `/api/v1/<kind>`.
-    pub(super) fn list(
+    pub(super) fn run(
         &self,
         kind: &str,
-        format: &FormatOption,
         rendered: impl Fn(&[Value]) -> String,
         console: &mut Console<'_>,
     ) -> Result<Exit, Failure> {
-        let gateway = self.remote(console)?;
+        let gateway = self.gateway.remote(console)?;
         let listed = gateway.get(&format!("/api/v1/{kind}"))?.json()?;
-        let listed = listed[kind].as_array().cloned().unwrap_or_default();
-        match format.output {
-            Format::Json => listed
-                .iter()
-                .try_for_each(|one| console.data(format!("{one}\n")))?,
-            Format::Text => console.data(rendered(&listed))?,
+        let listed = list(&listed[kind]);
+        match self.format.output {
+            Format::Json => listed.iter().try_for_each(|one| console.json(one))?,
+            Format::Text => console.data(rendered(listed))?,
         }
         Ok(Exit::Ok)
     }

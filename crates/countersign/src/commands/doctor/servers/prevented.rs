@@ -22,25 +22,17 @@ const RUNNERS: [(&str, &str); 8] = [
 ];
 
 /// What keeps a server from being started at all.
-pub(super) fn before(server: &Server, missing: &BTreeSet<String>) -> Option<Vec<Check>> {
+pub(super) fn prevented(server: &Server, missing: &BTreeSet<String>) -> Option<Vec<Check>> {
     let name = &server.name;
-    let values = match &server.transport {
-        Transport::Stdio { env, .. } => env,
-        Transport::Http { headers, .. } => headers,
-    };
     let refers = |variable: &&String| {
         let reference = format!("${{env:{variable}}}");
-        values
-            .values()
-            .any(|value| value.shown().contains(&reference))
+        let mut secrets = server.transport.secrets().values();
+        secrets.any(|value| value.shown().contains(&reference))
     };
     if let Some(variable) = missing.iter().find(refers) {
         let message = format!("{name}: not started, since {variable} is not set");
-        return Some(vec![Check::warning(
-            NAME,
-            message,
-            "set it first, as said above",
-        )]);
+        let hint = "set it first, as said above";
+        return Some(vec![Check::warning(NAME, message, hint)]);
     }
     let Transport::Stdio {
         command,
@@ -51,11 +43,9 @@ pub(super) fn before(server: &Server, missing: &BTreeSet<String>) -> Option<Vec<
         return None;
     };
     if let Some(folder) = working_dir.as_deref().filter(|folder| !folder.is_dir()) {
-        let message = format!(
-            "{name}: its working_dir, {}, is no folder",
-            folder.display()
-        );
-        let hint = format!("run: mkdir -p {}, or write another", folder.display());
+        let folder = folder.display();
+        let message = format!("{name}: its working_dir, {folder}, is no folder");
+        let hint = format!("run: mkdir -p {folder}, or write another");
         return Some(vec![Check::error(NAME, message, hint)]);
     }
     absent(command, working_dir.as_deref()).map(|why| {
