@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::report::{Run, Verdict, rounded};
+use crate::report::{Figures, Run, Verdict, number, rounded};
 
 /// Runs of each that a conclusion needs.
 pub const ENOUGH: usize = 5;
@@ -65,9 +65,16 @@ pub struct Compared {
     pub verdict: Verdict,
 }
 
-/// What is measured of a run, and whether more of it is worse.
-type Metric = (&'static str, fn(&Run) -> f64, Kind);
+/// What is measured of a run, in the order of [`measure`].
+const METRICS: [(&str, Kind); 5] = [
+    ("response p50 ms", Kind::Time),
+    ("response p99 ms", Kind::Time),
+    ("service p99 ms", Kind::Time),
+    ("unexpected share", Kind::Share),
+    ("calls a second", Kind::Rate),
+];
 
+/// Whether more of a figure is worse, and which limit it has.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Time,
@@ -75,41 +82,27 @@ enum Kind {
     Rate,
 }
 
-#[expect(clippy::cast_precision_loss, reason = "no run has 2^52 calls")]
-const METRICS: [Metric; 5] = [
-    (
-        "response p50 ms",
-        |run| run.all.figures.response.p50_ms,
-        Kind::Time,
-    ),
-    (
-        "response p99 ms",
-        |run| run.all.figures.response.p99_ms,
-        Kind::Time,
-    ),
-    (
-        "service p99 ms",
-        |run| run.all.figures.service.p99_ms,
-        Kind::Time,
-    ),
-    (
-        "unexpected share",
-        |run| run.all.unexpected as f64 / (run.all.calls as f64).max(1.0),
-        Kind::Share,
-    ),
-    (
-        "calls a second",
-        |run| run.all.calls as f64 / run.measured_s.max(1e-3),
-        Kind::Rate,
-    ),
-];
+fn measure(run: &Run) -> [f64; 5] {
+    let Figures {
+        response, service, ..
+    } = &run.all.figures;
+    let (calls, unexpected) = (number(run.all.calls), number(run.all.unexpected));
+    [
+        response.p50_ms,
+        response.p99_ms,
+        service.p99_ms,
+        unexpected / calls.max(1.0),
+        calls / run.measured_s.max(1e-3),
+    ]
+}
 
 /// Compares runs before with runs after.
 pub fn compare(before: &[Run], after: &[Run], limits: &Limits) -> Compared {
     let enough = before.len() >= ENOUGH && after.len() >= ENOUGH;
     let mut changes = Vec::new();
-    for (metric, of, kind) in METRICS {
-        let values = |runs: &[Run]| -> Vec<f64> { runs.iter().map(of).collect() };
+    for (number, (metric, kind)) in METRICS.into_iter().enumerate() {
+        let values =
+            |runs: &[Run]| -> Vec<f64> { runs.iter().map(|run| measure(run)[number]).collect() };
         // The median is shown; the limit is on the tail, on errors and on the rate.
         let gates = enough && metric != "response p50 ms";
         let change = change(metric, &values(before), &values(after), kind, limits);
@@ -126,21 +119,13 @@ pub fn compare(before: &[Run], after: &[Run], limits: &Limits) -> Compared {
             after.len()
         ));
     }
-    if before
-        .iter()
-        .chain(after)
-        .any(|run| run.saturated.is_some())
-    {
+    let mut runs = before.iter().chain(after);
+    if runs.any(|run| run.saturated.is_some()) {
         notes.push("the offered load of some of the runs was not made".to_owned());
     }
     let regressions = changes.iter().filter(|change| change.is_regression);
     let reasons: Vec<String> = regressions
-        .map(|change| {
-            format!(
-                "{} went from {} to {}",
-                change.metric, change.before, change.after
-            )
-        })
+        .map(|one| format!("{} went from {} to {}", one.metric, one.before, one.after))
         .collect();
     Compared {
         version: 1,
@@ -195,7 +180,7 @@ fn median(values: &[f64]) -> f64 {
 
 /// How likely two samples of one thing differ as much: the rank-sum test of Mann and Whitney, two
 /// sides, by the normal approximation with a correction for ties.
-#[expect(clippy::cast_precision_loss, reason = "nobody compares 2^52 runs")]
+#[expect(clippy::cast_precision_loss, reason = "no comparison has 2^52 runs")]
 fn by_ranks(one: &[f64], other: &[f64]) -> f64 {
     let (count, other_count) = (one.len() as f64, other.len() as f64);
     if one.is_empty() || other.is_empty() {

@@ -56,16 +56,12 @@ struct Declared {
 impl Judge {
     /// A judge of a server that negotiated this era, who knows no tool yet.
     pub fn new(era: Era) -> Self {
-        let output = OutputValidation {
-            mode: Mode::Warn,
-            ..OutputValidation::default()
-        };
-        let policy = Policy {
-            output,
+        let mut policy = Policy {
             input: InputValidation { mode: Mode::Warn },
             sanitisation: Sanitisation::off(),
             ..Policy::default()
         };
+        policy.output.mode = Mode::Warn;
         Self {
             era,
             policy,
@@ -89,13 +85,11 @@ impl Judge {
         });
         let violations = declaration::violations(&contract);
         let name = contract.tool().tool().to_owned();
-        self.tools.insert(
-            name,
-            Declared {
-                contract,
-                with_formats,
-            },
-        );
+        let declared = Declared {
+            contract,
+            with_formats,
+        };
+        self.tools.insert(name, declared);
         Ok(violations)
     }
 
@@ -121,15 +115,16 @@ impl Judge {
     /// Judges a reply: a whole JSON-RPC response, or a bare result.
     pub fn reply(&self, tool: &str, reply: impl Into<Bytes>) -> Judgement {
         let bytes = reply.into();
-        let answer = Answer::read(&bytes);
         let mut judgement = Judgement {
-            answer,
+            answer: Answer::read(&bytes),
             ..Judgement::default()
         };
         let Some(declared) = self.tools.get(tool) else {
             let undeclared = Contract::undeclared(ToolName::new(tool));
             let examined = self.examine(bytes, &undeclared);
-            judgement.violations.push(Violation::at(Site::Unlisted));
+            judgement
+                .violations
+                .push(Violation::of_site(Site::Unlisted));
             judgement.read_findings(examined);
             return judgement;
         };
@@ -137,13 +132,8 @@ impl Judge {
         judgement.read_mirror(&examined, self.era, &bytes);
         judgement.read_findings(examined);
         judgement.read_rest(&declared.contract, self.era, &bytes);
-        let conforms = |judgement: &Judgement| {
-            !judgement
-                .violations
-                .iter()
-                .any(|one| one.site == Site::Result)
-        };
-        if conforms(&judgement)
+        let mut violations = judgement.violations.iter();
+        if violations.all(|one| one.site != Site::Result)
             && let Some(with_formats) = &declared.with_formats
         {
             judgement.read_formats(self.examine(bytes, with_formats));
@@ -152,11 +142,8 @@ impl Judge {
     }
 
     fn examine(&self, bytes: Bytes, contract: &Contract) -> Examined {
-        examine(
-            RawReply::new(bytes, Source::new(self.era)),
-            contract,
-            &self.policy,
-        )
+        let reply = RawReply::new(bytes, Source::new(self.era));
+        examine(reply, contract, &self.policy)
     }
 }
 

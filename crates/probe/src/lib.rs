@@ -30,6 +30,7 @@ pub mod load;
 pub mod overhead;
 pub mod plan;
 pub mod policy;
+mod random;
 pub mod report;
 
 pub use countersign_client as client;

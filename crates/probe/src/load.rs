@@ -18,7 +18,7 @@ mod thresholds;
 mod validator;
 mod vus;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use thiserror::Error;
@@ -29,8 +29,7 @@ use crate::policy::Date;
 use crate::report::{Ended, Run};
 
 pub use outcome::label;
-pub(crate) use outcome::of as outcome_of;
-pub use pointer::at as value_at;
+pub(crate) use outcome::{answer, unvalidated_outcome};
 
 use engine::Engine;
 use sessions::Sessions;
@@ -107,12 +106,19 @@ pub async fn run(plan: &Plan, mut around: Surroundings<'_>) -> Result<Run, LoadE
     let began = Instant::now();
     let ended = match &plan.load.executor {
         Executor::Rate { shape } => rate::run(&engine, shape, &mut around).await?,
-        Executor::Vus { .. } => vus::run(&engine, &mut around).await,
+        Executor::Vus {
+            vus, think_time, ..
+        } => vus::run(&engine, *vus, *think_time, &mut around).await,
     };
     let lasted = began.elapsed();
     let run = finish::finish(plan, &engine, ended, lasted).await;
     engine.sessions.close().await;
     Ok(run)
+}
+
+/// Locks what a thread that panicked may have held: counters stay usable.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How the making of starts ended, and by when the schedule was behind.

@@ -120,15 +120,8 @@ async fn blocks(
         let mut answers = [Vec::new(), Vec::new()];
         // The two ways take turns in going first, so that neither gains by being second.
         for turn in [number % 2, 1 - number % 2] {
-            let prefix = if turn == 1 {
-                comparison.prefix.as_str()
-            } else {
-                ""
-            };
-            let (Some(client), Some(place)) = (legs.get(turn), answers.get_mut(turn)) else {
-                continue;
-            };
-            *place = play(client, prefix, block, lanes, timeout).await;
+            let prefix = ["", comparison.prefix.as_str()][turn];
+            answers[turn] = play(&legs[turn], prefix, block, lanes, timeout).await;
         }
         let [one, other] = answers;
         for ((step, one), other) in block.iter().zip(one).zip(other) {

@@ -2,7 +2,6 @@
 //! misspelt is an error with the nearest word, and everything is resolved before a byte is sent.
 //! Whether the plan can be kept is found out by running it, not here.
 
-mod chance;
 mod explain;
 mod feeder;
 mod hint;
@@ -19,13 +18,14 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use countersign_inspect::word_enum;
 use thiserror::Error;
 
 use crate::client::{Options, SiteError, Target};
 use crate::policy::Validation;
+use crate::random::Random;
+use crate::report::written;
 
-pub use chance::Chance;
+pub use crate::report::Format;
 pub use feeder::{Feeder, FeederError, Order, Row};
 pub use scenario::{Call, Expect, Scenario};
 pub use schedule::{Executor, Load, Processes, Shape, Stage};
@@ -55,27 +55,6 @@ pub struct Plan {
     pub thresholds: Vec<Threshold>,
     /// Reports to write, by format.
     pub output: BTreeMap<Format, PathBuf>,
-}
-
-word_enum! {
-    /// The form of a report.
-    #[derive(PartialOrd, Ord)]
-    pub enum Format {
-        /// Tables for a person at a terminal.
-        Terminal = "terminal",
-        /// Everything, for machines; the others are made from it.
-        Json = "json",
-        /// A summary for a pull request or a CI step.
-        Markdown = "markdown",
-        /// Test suites, one per tool.
-        Junit = "junit",
-        /// Code scanning results.
-        Sarif = "sarif",
-        /// One file with charts.
-        Html = "html",
-        /// Text exposition of the counters.
-        Prometheus = "prometheus",
-    }
 }
 
 /// Why there is no plan.
@@ -142,7 +121,7 @@ impl PlanError {
 impl Plan {
     /// Reads a plan file; the files it names are looked for beside it.
     pub fn load(path: &Path) -> Result<Self, PlanError> {
-        let text = text_of(path)?;
+        let text = read_plan(path)?;
         let folder = path.parent().unwrap_or(Path::new("."));
         Self::parse(&text, folder, &|name| std::env::var(name).ok())
     }
@@ -179,12 +158,30 @@ impl Plan {
 
     /// What the plan will do, in words; nothing is sent to find out.
     pub fn explain(&self) -> String {
-        explain::explain(self)
+        written(|out| explain::write(self, out))
     }
 
     /// When calls start, in words.
     pub fn executor(&self) -> String {
         explain::executor(&self.load)
+    }
+
+    /// The weights of all scenarios together.
+    fn total_weight(&self) -> u64 {
+        let weights = self.scenarios.iter().map(|one| u64::from(one.weight));
+        weights.sum()
+    }
+
+    /// Chooses a scenario by weight.
+    pub(crate) fn choose_scenario(&self, random: &mut Random) -> usize {
+        let mut left = random.below(self.total_weight());
+        let chosen = self.scenarios.iter().position(|one| {
+            let weight = u64::from(one.weight);
+            let found = left < weight;
+            left = left.saturating_sub(weight);
+            found
+        });
+        chosen.unwrap_or(0)
     }
 
     /// How long the load lasts, without draining.
@@ -193,16 +190,19 @@ impl Plan {
     }
 }
 
-fn text_of(path: &Path) -> Result<String, PlanError> {
-    let unreadable = |source| PlanError::Read {
+fn read_plan(path: &Path) -> Result<String, PlanError> {
+    read_limited(path, MOST_BYTES).map_err(|source| PlanError::Read {
         path: path.to_owned(),
         source,
-    };
-    let size = std::fs::metadata(path).map_err(unreadable)?.len();
-    if size > MOST_BYTES {
-        return Err(unreadable(std::io::ErrorKind::FileTooLarge.into()));
+    })
+}
+
+/// The text of a file that is no larger than `most` bytes.
+fn read_limited(path: &Path, most: u64) -> std::io::Result<String> {
+    if std::fs::metadata(path)?.len() > most {
+        return Err(std::io::ErrorKind::FileTooLarge.into());
     }
-    std::fs::read_to_string(path).map_err(unreadable)
+    std::fs::read_to_string(path)
 }
 
 #[cfg(test)]

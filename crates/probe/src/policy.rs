@@ -30,147 +30,98 @@ word_enum! {
     }
 }
 
-/// Where in the contract a violation lies. The numbers are the rows of the policy table; rows 2
-/// (a bug of the tester) and 17 (a gateway changed a valid result) are no verdicts on the server,
-/// so they are outcomes and not sites.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Site {
-    /// 1: arguments a person wrote into a scenario do not fit the `inputSchema`.
-    Authored,
+/// Declares the sites: their names in overrides and reports, the identifiers of their rules, and what
+/// it means to break them.
+macro_rules! sites {
+    ($($(#[$doc:meta])* $site:ident = $name:literal, $rule:literal, $description:expr;)+) => {
+        /// Where in the contract a violation lies. The numbers are the rows of the policy table; rows 2
+        /// (a bug of the tester) and 17 (a gateway changed a valid result) are no verdicts on the
+        /// server, so they are not sites.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Site {
+            $($(#[$doc])* $site,)+
+        }
+
+        impl Site {
+            /// Every site, in the order of the table.
+            pub const ALL: &'static [Self] = &[$(Self::$site),+];
+
+            /// The name overrides and reports use. Several rows share one.
+            pub const fn name(self) -> &'static str {
+                [$($name),+][self as usize]
+            }
+
+            /// The stable identifier of the rule, as reports and baselines have it.
+            pub const fn rule(self) -> &'static str {
+                [$($rule),+][self as usize]
+            }
+
+            /// What it means to break it, in a sentence; where the gateway has the same rule, in the
+            /// gateway's words.
+            pub fn description(self) -> &'static str {
+                [$($description),+][self as usize]
+            }
+        }
+    };
+}
+
+sites! {
+    /// 1: arguments that a plan's author wrote into a scenario do not fit the `inputSchema`.
+    Authored = "args", "ARGS-AUTHORED-INVALID",
+        "arguments written into a scenario do not fit the input schema";
     /// 3: arguments that are meant not to fit.
-    Deliberate,
+    Deliberate = "args", "ARGS-DELIBERATE-INVALID",
+        "arguments that are meant not to fit the input schema";
     /// 4: arguments that do not fit were accepted.
-    Accepted,
+    Accepted = "args", "ARGS-INVALID-ACCEPTED",
+        "arguments that do not fit the input schema are accepted";
     /// 5: `structuredContent` of a success does not fit the `outputSchema`.
-    Result,
+    Result = "result", "RESULT-SCHEMA-MISMATCH", describe_rule("schema");
     /// 6: an `outputSchema` is declared and a success has no `structuredContent`.
-    Missing,
+    Missing = "missing", "RESULT-STRUCTURED-MISSING", describe_rule("contract.missing");
     /// 7: as 5, but only because of `format`.
-    Format,
+    Format = "format", "RESULT-FORMAT-MISMATCH", "structured content breaks only a format";
     /// 8: as 5, but only because of members the schema does not allow.
-    Extra,
+    Extra = "extra", "RESULT-EXTRA-PROPERTIES",
+        "structured content has members the output schema does not allow";
     /// 9: `structuredContent` of an `isError` result is missing or does not fit.
-    ErrorResult,
+    ErrorResult = "error", "RESULT-ERROR-MISMATCH",
+        "the structured content of an error is missing or does not fit";
     /// 10: a result that is not the final one yet.
-    Unfinished,
+    Unfinished = "result", "RESULT-NOT-FINAL", "the result is not the final one";
     /// 11: `structuredContent` of a tool that declares no `outputSchema`.
-    Undeclared,
+    Undeclared = "result", "RESULT-UNDECLARED", "structured content comes without an output schema";
     /// 12a: structured content that is no object, and no text block at all.
-    Unmirrored,
+    Unmirrored = "mirror", "RESULT-TEXT-MISSING",
+        "structured content that is no object comes without any text";
     /// 12b: no text block says the same as the structured content.
-    Differs,
+    Differs = "mirror", "RESULT-TEXT-DIFFERS", "no text block says what the structured content says";
     /// 13: a declared schema cannot be enforced.
-    Schema,
+    Schema = "schema", "SCHEMA-UNENFORCEABLE", describe_rule("contract.uncompilable");
     /// 14: a declared schema refers to another document.
-    ExternalRef,
+    ExternalRef = "schema", "SCHEMA-EXTERNAL-REF", describe_rule("contract.external_ref");
     /// 15: a guard of the validator tripped.
-    Guard,
+    Guard = "schema", "SCHEMA-GUARD", "a schema or a value is too large to be checked";
     /// 16: a gateway in between denied, redacted or limited the call.
-    Denied,
+    Denied = "gateway", "GATEWAY-DENIED", "a gateway refused the call";
     /// 18: the tool list changed during the run.
-    ListChanged,
+    ListChanged = "list", "LIST-CHANGED", "the tool list changed during the run";
     /// 19: a tool that is not in the list was called.
-    Unlisted,
+    Unlisted = "list", "LIST-UNKNOWN-TOOL", "a tool that is not listed was called";
 }
 
 impl Site {
-    /// Every site, in the order of the table.
-    pub const ALL: [Self; 18] = [
-        Self::Authored,
-        Self::Deliberate,
-        Self::Accepted,
-        Self::Result,
-        Self::Missing,
-        Self::Format,
-        Self::Extra,
-        Self::ErrorResult,
-        Self::Unfinished,
-        Self::Undeclared,
-        Self::Unmirrored,
-        Self::Differs,
-        Self::Schema,
-        Self::ExternalRef,
-        Self::Guard,
-        Self::Denied,
-        Self::ListChanged,
-        Self::Unlisted,
-    ];
-
     /// The names overrides and reports use.
     pub const NAMES: [&str; 10] = [
         "args", "result", "missing", "format", "extra", "error", "mirror", "schema", "gateway",
         "list",
     ];
 
-    /// The name overrides and reports use. Several rows share one.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Authored | Self::Deliberate | Self::Accepted => "args",
-            Self::Result | Self::Undeclared | Self::Unfinished => "result",
-            Self::Missing => "missing",
-            Self::Format => "format",
-            Self::Extra => "extra",
-            Self::ErrorResult => "error",
-            Self::Unmirrored | Self::Differs => "mirror",
-            Self::Schema | Self::ExternalRef | Self::Guard => "schema",
-            Self::Denied => "gateway",
-            Self::ListChanged | Self::Unlisted => "list",
-        }
-    }
-
     /// Whether an override for this name speaks about the site. Extra members are a kind of
     /// `result`, so that name covers them too.
     pub fn is_named(self, name: &str) -> bool {
         self.name() == name || (self == Self::Extra && name == "result")
-    }
-
-    /// The stable identifier of the rule, as reports and baselines have it.
-    pub const fn rule(self) -> &'static str {
-        match self {
-            Self::Authored => "ARGS-AUTHORED-INVALID",
-            Self::Deliberate => "ARGS-DELIBERATE-INVALID",
-            Self::Accepted => "ARGS-INVALID-ACCEPTED",
-            Self::Result => "RESULT-SCHEMA-MISMATCH",
-            Self::Missing => "RESULT-STRUCTURED-MISSING",
-            Self::Format => "RESULT-FORMAT-MISMATCH",
-            Self::Extra => "RESULT-EXTRA-PROPERTIES",
-            Self::ErrorResult => "RESULT-ERROR-MISMATCH",
-            Self::Unfinished => "RESULT-NOT-FINAL",
-            Self::Undeclared => "RESULT-UNDECLARED",
-            Self::Unmirrored => "RESULT-TEXT-MISSING",
-            Self::Differs => "RESULT-TEXT-DIFFERS",
-            Self::Schema => "SCHEMA-UNENFORCEABLE",
-            Self::ExternalRef => "SCHEMA-EXTERNAL-REF",
-            Self::Guard => "SCHEMA-GUARD",
-            Self::Denied => "GATEWAY-DENIED",
-            Self::ListChanged => "LIST-CHANGED",
-            Self::Unlisted => "LIST-UNKNOWN-TOOL",
-        }
-    }
-
-    /// What it means to break it, in a sentence; where the gateway has the same rule, in the gateway's words.
-    pub fn says(self) -> &'static str {
-        match self {
-            Self::Authored => "arguments written into a scenario do not fit the input schema",
-            Self::Deliberate => "arguments that are meant not to fit the input schema",
-            Self::Accepted => "arguments that do not fit the input schema are accepted",
-            Self::Result => describe_rule("schema"),
-            Self::Missing => describe_rule("contract.missing"),
-            Self::Format => "structured content breaks only a format",
-            Self::Extra => "structured content has members the output schema does not allow",
-            Self::ErrorResult => "the structured content of an error is missing or does not fit",
-            Self::Unfinished => "the result is not the final one",
-            Self::Undeclared => "structured content comes without an output schema",
-            Self::Unmirrored => "structured content that is no object comes without any text",
-            Self::Differs => "no text block says what the structured content says",
-            Self::Schema => describe_rule("contract.uncompilable"),
-            Self::ExternalRef => describe_rule("contract.external_ref"),
-            Self::Guard => "a schema or a value is too large to be checked",
-            Self::Denied => "a gateway refused the call",
-            Self::ListChanged => "the tool list changed during the run",
-            Self::Unlisted => "a tool that is not listed was called",
-        }
     }
 
     /// A mismatch of a result, made more exact by what all of its violations have in common.

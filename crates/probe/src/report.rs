@@ -2,18 +2,19 @@
 
 mod figures;
 mod identity;
-pub mod junit;
-pub mod markdown;
+pub(crate) mod junit;
+pub(crate) mod markdown;
 mod render;
 mod run;
-pub mod sarif;
+pub(crate) mod sarif;
 mod violation;
 
 pub use figures::{Figures, Histograms, Times};
-pub(crate) use figures::{count as count_time, millis, rounded};
-pub(crate) use identity::{fingerprint, starred};
-pub use render::{printable, render};
+pub(crate) use figures::{count_time, millis, number, rounded};
+pub(crate) use identity::{fingerprint, now_ms, starred};
+pub use render::{Format, printable, render};
+pub(crate) use render::{write_violations, written};
 pub use run::{
     Counters, Ended, Kept, Point, Run, RunPlan, Served, Setup, ToolRun, VERSION, Verdict,
 };
-pub use violation::{Happened, PolicyCounts, ViolationRecord, Violations};
+pub use violation::{Occurrence, PolicyCounts, ViolationRecord, Violations};

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use serde::{Deserialize, Serialize};
 
 use super::record::{Pass, Record};
-use super::run::{NO_SUCH_TOOL, Run};
+use super::run::{NO_SUCH_TOOL, Run, ToolRun};
 use crate::policy::{SchemaPolicy, Site, Why};
 
 /// The version of the file's form.
@@ -65,12 +65,8 @@ impl Baseline {
     /// Everything a run found that would be shown, and what `older` knows about tools that were
     /// not reached.
     pub fn from_run(run: &Run, older: Option<&Self>) -> Self {
-        let mut entries: Vec<Entry> = run
-            .findings
-            .iter()
-            .filter(|one| is_kept(one))
-            .map(entry)
-            .collect();
+        let kept = run.findings.iter().filter(|one| is_kept(one));
+        let mut entries: Vec<Entry> = kept.map(entry).collect();
         let unreached = older.into_iter().flat_map(|older| &older.entries);
         entries.extend(unreached.filter(|one| !is_reached(run, &one.tool)).cloned());
         entries.sort_by(|a, b| {
@@ -103,11 +99,8 @@ impl Baseline {
         let mut comparison = Comparison::default();
         let mut seen = HashSet::new();
         for record in &mut run.findings {
-            let Some(entry) = self
-                .entries
-                .iter()
-                .find(|entry| entry.fingerprint == record.fingerprint)
-            else {
+            let mut entries = self.entries.iter();
+            let Some(entry) = entries.find(|one| one.fingerprint == record.fingerprint) else {
                 continue;
             };
             seen.insert(entry.fingerprint.as_str());
@@ -119,10 +112,8 @@ impl Baseline {
                 record.why = Why::Baseline;
             }
         }
-        let gone = self
-            .entries
-            .iter()
-            .filter(|entry| !seen.contains(entry.fingerprint.as_str()));
+        let gone = self.entries.iter();
+        let gone = gone.filter(|entry| !seen.contains(entry.fingerprint.as_str()));
         for entry in gone.filter(|entry| is_reached(run, &entry.tool)) {
             let place = if entry.pass.is_repeatable() {
                 &mut comparison.stale
@@ -155,15 +146,10 @@ fn entry(record: &Record) -> Entry {
 
 /// Whether the enumerated pass came to the tool. What is about the server is reached always.
 fn is_reached(run: &Run, tool: &str) -> bool {
-    tool.is_empty()
-        || tool == NO_SUCH_TOOL
-        || run.tools.iter().any(|one| {
-            one.name == tool
-                && one
-                    .cases
-                    .get(Pass::Coverage.as_str())
-                    .is_some_and(|cases| *cases > 0)
-        })
+    let coverage = Pass::Coverage.as_str();
+    let was_called = |one: &ToolRun| one.cases.get(coverage).is_some_and(|cases| *cases > 0);
+    let mut tools = run.tools.iter();
+    ["", NO_SUCH_TOOL].contains(&tool) || tools.any(|one| one.name == tool && was_called(one))
 }
 
 #[cfg(test)]

@@ -65,26 +65,25 @@ impl Corpus {
 
     /// Arguments like these, with one value that was seen before in each.
     pub(crate) fn arguments(&self, base: &Value, most: usize) -> Vec<Value> {
-        let mut made = Vec::new();
+        let (mut made, text) = (Vec::new(), json!(""));
         for (name, old) in base.as_object().into_iter().flatten() {
-            for value in self.values_for(&normal(name), old) {
-                let mut arguments = base.clone();
-                if let Some(place) = arguments.get_mut(name) {
-                    *place = value.clone();
-                }
-                if arguments != *base && made.len() < most {
-                    made.push(arguments);
-                }
+            if made.len() >= most {
+                break;
             }
-            if let (Value::Array(_), Some(one)) =
-                (old, self.values_for(&normal(name), &json!("")).next())
-            {
+            let normal = normal(name);
+            let with = |value: Value| {
                 let mut arguments = base.clone();
-                if let Some(place) = arguments.get_mut(name) {
-                    *place = json!([one]);
-                }
-                made.push(arguments);
-            }
+                arguments[name] = value;
+                arguments
+            };
+            let same_type = self.values_for(&normal, old).filter(|value| *value != old);
+            made.extend(same_type.take(most).map(|value| with(value.clone())));
+            let first_text = self.values_for(&normal, &text).next();
+            made.extend(
+                first_text
+                    .filter(|_| old.is_array())
+                    .map(|one| with(json!([one]))),
+            );
         }
         made.truncate(most);
         made
@@ -93,12 +92,12 @@ impl Corpus {
     /// Values seen under this name, or under one that ends alike (`file_id` and `id`).
     fn values_for<'a>(&'a self, name: &'a str, like: &'a Value) -> impl Iterator<Item = &'a Value> {
         let same = |value: &&Value| std::mem::discriminant(*value) == std::mem::discriminant(like);
-        let akin =
+        let ends_alike =
             move |known: &str| known.len() >= 2 && (name.ends_with(known) || known.ends_with(name));
         let singular = name.strip_suffix('s').unwrap_or(name);
         self.by_name
             .iter()
-            .filter(move |(known, _)| known.as_str() == singular || akin(known))
+            .filter(move |(known, _)| known.as_str() == singular || ends_alike(known))
             .flat_map(|(_, values)| values)
             .filter(same)
     }

@@ -21,6 +21,16 @@ pub enum Impact {
     Breaking,
 }
 
+impl Impact {
+    fn breaking_if(is_breaking: bool) -> Self {
+        if is_breaking {
+            Self::Breaking
+        } else {
+            Self::Compatible
+        }
+    }
+}
+
 /// One difference.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Change {
@@ -40,10 +50,9 @@ pub fn diff(old: &Value, new: &Value) -> Result<Vec<Change>, &'static str> {
     let mut changes = Vec::new();
     let names: BTreeSet<&str> = old.iter().chain(&new).map(|(name, _)| *name).collect();
     for name in names {
-        let find = |list: &[(&str, &Map<String, Value>)]| {
-            list.iter()
-                .find(|(known, _)| *known == name)
-                .map(|(_, tool)| (*tool).clone())
+        let find = |list: &Tools<'_>| {
+            let mut tools = list.iter();
+            tools.find_map(|(known, tool)| (*known == name).then(|| (*tool).clone()))
         };
         let mut one = Differ {
             tool: name.to_owned(),
@@ -91,32 +100,21 @@ impl Differ<'_> {
     }
 
     fn tool(&mut self, old: &Map<String, Value>, new: &Map<String, Value>) {
-        let empty = Value::Bool(true);
-        let input =
-            |tool: &Map<String, Value>| tool.get("inputSchema").cloned().unwrap_or(empty.clone());
+        let input = |tool: &Map<String, Value>| tool.get("inputSchema").cloned();
+        let input = |tool| input(tool).unwrap_or(Value::Bool(true));
         self.schema("/inputSchema", &input(old), &input(new), Way::In, 0);
+        let at = "/outputSchema";
         match (old.get("outputSchema"), new.get("outputSchema")) {
-            (None, Some(_)) => self.add(
-                "/outputSchema",
-                Impact::Compatible,
-                "an output schema is declared",
-            ),
-            (Some(_), None) => self.add(
-                "/outputSchema",
-                Impact::Breaking,
-                "the output schema is gone",
-            ),
-            (Some(old), Some(new)) => self.schema("/outputSchema", old, new, Way::Out, 0),
+            (None, Some(_)) => self.add(at, Impact::Compatible, "an output schema is declared"),
+            (Some(_), None) => self.add(at, Impact::Breaking, "the output schema is gone"),
+            (Some(old), Some(new)) => self.schema(at, old, new, Way::Out, 0),
             (None, None) => {}
         }
         self.hints(old, new);
         for member in ["title", "description"] {
             if old.get(member) != new.get(member) {
-                self.add(
-                    &format!("/{member}"),
-                    Impact::Compatible,
-                    "the wording changed",
-                );
+                let at = format!("/{member}");
+                self.add(&at, Impact::Compatible, "the wording changed");
             }
         }
     }
@@ -129,18 +127,10 @@ impl Differ<'_> {
             ("idempotentHint", true),
             ("openWorldHint", false),
         ] {
-            let says = |tool: &Map<String, Value>| {
-                tool.get("annotations")
-                    .and_then(|all| all.get(hint))
-                    .and_then(Value::as_bool)
-            };
-            let (before, after) = (says(old), says(new));
+            let read = |tool: &Map<String, Value>| tool.get("annotations")?.get(hint)?.as_bool();
+            let (before, after) = (read(old), read(new));
             if before != after {
-                let impact = if before == Some(harmless) {
-                    Impact::Breaking
-                } else {
-                    Impact::Compatible
-                };
+                let impact = Impact::breaking_if(before == Some(harmless));
                 let word = |value: Option<bool>| {
                     value.map_or("unset".to_owned(), |value| value.to_string())
                 };

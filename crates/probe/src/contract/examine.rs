@@ -3,9 +3,9 @@
 use countersign_inspect::Finding;
 
 use super::case::{Case, Intent};
-use super::leak::leak;
-use super::oracle::{self, Family, Says, Seen};
-use super::record::{Sighting, What};
+use super::leak::find_leak;
+use super::oracle::{self, Assessment, Family, ReplyKind};
+use super::record::{Requirement, Sighting};
 use crate::client::{Exchange, Fault, Reply};
 use crate::judge::{Judge, Judgement, Violation, texts};
 use crate::policy::Site;
@@ -14,7 +14,7 @@ use crate::policy::Site;
 const MAX_SIGHTINGS: usize = 128;
 
 pub(crate) struct Examined {
-    pub(crate) seen: Seen,
+    pub(crate) reply: ReplyKind,
     /// Whether the answer came, and later than it may.
     pub(crate) is_slow: bool,
     pub(crate) sightings: Vec<Sighting>,
@@ -34,18 +34,19 @@ pub(crate) fn examine(
     let message = exchange.message.clone().unwrap_or_default();
     let judgement =
         matches!(exchange.reply, Ok(Reply::Result(_))).then(|| judge.reply(tool, message.clone()));
-    let seen = seen(exchange, judgement.as_ref());
+    let reply = reply_kind(exchange, judgement.as_ref());
     let texts = texts(&message);
     let mut sightings = Vec::new();
-    match oracle::judge(&case.intent, family, seen) {
-        Says::Pass | Says::Known => {}
-        Says::Accepted => sightings.push(accepted(&case.intent)),
-        Says::Wrong(rule) => sightings.push(wrong(rule, seen, judgement.as_ref())),
+    match oracle::assess(&case.intent, family, reply) {
+        Assessment::Pass | Assessment::KnownDeviation => {}
+        Assessment::Accepted => sightings.push(accepted(&case.intent)),
+        Assessment::Wrong(rule) => sightings.push(wrong(rule, reply, judgement.as_ref())),
     }
-    if let (Seen::Success, Intent::Valid, Some(judgement)) = (seen, &case.intent, &judgement) {
-        sightings.extend(judgement.violations.iter().flat_map(of_violation));
+    if let (ReplyKind::Success, Intent::Valid, Some(judgement)) = (reply, &case.intent, &judgement)
+    {
+        sightings.extend(judgement.violations.iter().flat_map(violation_sightings));
     }
-    if matches!(seen, Seen::ToolError | Seen::Error(_)) && !case.intent.is_valid() {
+    if matches!(reply, ReplyKind::ToolError | ReplyKind::Error(_)) && !case.intent.is_valid() {
         sightings.extend(refusal(case, &texts));
     }
     sightings.truncate(MAX_SIGHTINGS);
@@ -54,7 +55,7 @@ pub(crate) fn examine(
         .and_then(|one| one.answer.structured(&message))
         .map(<[u8]>::to_vec);
     Examined {
-        seen,
+        reply,
         is_slow: false,
         sightings,
         structured,
@@ -63,23 +64,23 @@ pub(crate) fn examine(
     }
 }
 
-fn seen(exchange: &Exchange, judgement: Option<&Judgement>) -> Seen {
+fn reply_kind(exchange: &Exchange, judgement: Option<&Judgement>) -> ReplyKind {
     match &exchange.reply {
         Ok(Reply::Result(_)) => match judgement {
-            Some(judgement) if !judgement.malformed.is_empty() => Seen::Malformed,
-            Some(judgement) if judgement.answer.is_error => Seen::ToolError,
-            _ => Seen::Success,
+            Some(judgement) if !judgement.malformed.is_empty() => ReplyKind::Malformed,
+            Some(judgement) if judgement.answer.is_error => ReplyKind::ToolError,
+            _ => ReplyKind::Success,
         },
-        Ok(Reply::Error(error)) => error.code.map_or(Seen::Malformed, Seen::Error),
-        Err(Fault::TimedOut | Fault::NoMemory) => Seen::Timeout,
-        Err(Fault::Closed | Fault::Unreachable) => Seen::Ended,
-        Err(Fault::Malformed | Fault::TooLarge) => Seen::Malformed,
-        Err(Fault::Status(status)) => Seen::Error(i64::from(*status)),
+        Ok(Reply::Error(error)) => error.code.map_or(ReplyKind::Malformed, ReplyKind::Error),
+        Err(Fault::TimedOut | Fault::NoMemory) => ReplyKind::Timeout,
+        Err(Fault::Closed | Fault::Unreachable) => ReplyKind::Ended,
+        Err(Fault::Malformed | Fault::TooLarge) => ReplyKind::Malformed,
+        Err(Fault::Status(status)) => ReplyKind::Error(i64::from(*status)),
     }
 }
 
 fn accepted(intent: &Intent) -> Sighting {
-    let mut sighting = Sighting::new(What::Site(Site::Accepted));
+    let mut sighting = Sighting::of_site(Site::Accepted);
     if let Intent::Invalid { keyword, pointer } = intent {
         sighting.keyword_location = Some(keyword.clone());
         sighting.instance_pointer = Some(pointer.clone());
@@ -88,9 +89,9 @@ fn accepted(intent: &Intent) -> Sighting {
     sighting
 }
 
-fn wrong(rule: &'static oracle::Rule, seen: Seen, judgement: Option<&Judgement>) -> Sighting {
-    let mut sighting = Sighting::new(What::Rule(rule)).detail(rule.says);
-    if let Seen::Error(code) = seen {
+fn wrong(rule: &'static oracle::Rule, reply: ReplyKind, judgement: Option<&Judgement>) -> Sighting {
+    let mut sighting = Sighting::of_rule(rule);
+    if let ReplyKind::Error(code) = reply {
         sighting.actual = Some(code.to_string());
     }
     if let Some(finding) = judgement.and_then(|judgement| judgement.malformed.first()) {
@@ -103,29 +104,28 @@ fn wrong(rule: &'static oracle::Rule, seen: Seen, judgement: Option<&Judgement>)
 }
 
 /// The sightings of a violation: one per finding, or one for the site itself.
-pub(crate) fn of_violation(violation: &Violation) -> Vec<Sighting> {
-    let what = What::Site(violation.site);
+pub(crate) fn violation_sightings(violation: &Violation) -> Vec<Sighting> {
     if violation.findings.is_empty() {
-        return vec![Sighting::new(what)];
+        return vec![Sighting::of_site(violation.site)];
     }
-    let of = |finding: &Finding| Sighting {
-        what,
+    let sighting = |finding: &Finding| Sighting {
+        requirement: Requirement::Site(violation.site),
         keyword_location: finding.schema_pointer.clone(),
         instance_pointer: finding.instance_pointer.clone(),
         expected: finding.expected.clone(),
         actual: finding.actual.clone(),
         detail: finding.detail.clone(),
     };
-    violation.findings.iter().map(of).collect()
+    violation.findings.iter().map(sighting).collect()
 }
 
 /// What is wrong with the words of a refusal.
 fn refusal(case: &Case, texts: &[String]) -> Vec<Sighting> {
     let mut found = Vec::new();
     let sent = case.arguments.to_string();
-    if let Some(leak) = leak(texts, &sent) {
-        let detail = format!("a refusal shows a {}", leak.as_str());
-        found.push(Sighting::new(What::Rule(&oracle::LEAK)).detail(detail));
+    if let Some(leak) = texts.iter().find_map(|text| find_leak(text, &sent)) {
+        let detail = format!("a refusal shows a {leak}");
+        found.push(Sighting::of_rule(&oracle::LEAK).detail(detail));
     }
     let named = match &case.intent {
         Intent::Invalid { pointer, .. } => {
@@ -137,7 +137,7 @@ fn refusal(case: &Case, texts: &[String]) -> Vec<Sighting> {
         _ => true,
     };
     if !named {
-        found.push(Sighting::new(What::Rule(&oracle::UNNAMED)).detail(oracle::UNNAMED.says));
+        found.push(Sighting::of_rule(&oracle::UNNAMED));
     }
     found
 }

@@ -9,7 +9,6 @@ mod document;
 mod edges;
 mod mistakes;
 mod number;
-mod random;
 mod sites;
 mod text;
 mod value;
@@ -21,12 +20,11 @@ use countersign_schema::{Fuel, Outcome, Schema};
 use countersign_tape::{Limits, Tape};
 use serde_json::Value;
 
-pub use random::Random;
-
 use self::choice::Choice;
 use self::document::Document;
 use self::sites::Sites;
 use super::case::{Case, Intent};
+use crate::random::Random;
 
 /// Ways to choose among alternatives that are tried before a value counts as ungeneratable.
 const ATTEMPTS: usize = 12;
@@ -35,6 +33,9 @@ const MAX_BYTES: usize = 64 * 1024;
 
 /// Values, each with what is special about it.
 type Named = Vec<(String, Value)>;
+
+/// Arguments that may become a case, with its name.
+type Candidate = (String, Option<Value>);
 
 /// What was made, and what could not be.
 #[derive(Clone, Debug, Default)]
@@ -52,41 +53,23 @@ pub struct Generator<'a> {
     engine: &'a Schema,
 }
 
-/// What the engine says about arguments.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Label {
-    /// They fit.
-    Valid,
-    /// They do not, for one reason: keyword and instance pointer.
-    Invalid(String, String),
-    /// They do not, for several reasons, or the engine gave up.
-    Unclear,
-}
-
-/// Asks the engine about arguments.
-pub fn label(engine: &Schema, arguments: &[u8]) -> Label {
-    let limits = Limits::default();
-    let Ok(tape) = Tape::parse(arguments, &limits) else {
-        return Label::Unclear;
-    };
+/// What arguments are by the engine's word: valid, or invalid for one reason. `None` if there are
+/// several reasons, or the engine gave up.
+pub fn label(engine: &Schema, arguments: &Value) -> Option<Intent> {
+    let text = arguments.to_string();
+    let tape = Tape::parse(text.as_bytes(), &Limits::default()).ok()?;
     let mut fuel = Fuel::for_instance(&tape, 1.0);
-    match engine.validate(&tape, &mut fuel) {
-        Outcome::Valid => Label::Valid,
-        Outcome::Exhausted => Label::Unclear,
-        Outcome::Invalid(violations) => {
-            let first = violations.first();
-            let pointer = first.instance_pointer();
-            // One mistake may be refused by several keywords; two places are two mistakes.
-            if violations
-                .iter()
-                .all(|one| one.instance_pointer() == pointer)
-            {
-                Label::Invalid(first.keyword().to_owned(), pointer)
-            } else {
-                Label::Unclear
-            }
-        }
-    }
+    let violations = match engine.validate(&tape, &mut fuel) {
+        Outcome::Valid => return Some(Intent::Valid),
+        Outcome::Exhausted => return None,
+        Outcome::Invalid(violations) => violations,
+    };
+    let keyword = violations.first().keyword().to_owned();
+    let pointer = violations.first().instance_pointer();
+    // One mistake may be refused by several keywords; two places are two mistakes.
+    let mut all = violations.iter();
+    all.all(|one| one.instance_pointer() == pointer)
+        .then_some(Intent::Invalid { keyword, pointer })
 }
 
 impl<'a> Generator<'a> {
@@ -103,31 +86,27 @@ impl<'a> Generator<'a> {
     pub fn coverage(&self, most: usize) -> Cases {
         let mut made = Made::new(self.engine, most);
         let Some(base) = self.minimal() else {
-            made.cases
-                .ungeneratable
-                .push("no valid arguments were found".to_owned());
+            let why = "no valid arguments were found".to_owned();
+            made.cases.ungeneratable.push(why);
             return made.cases;
         };
-        made.valid("minimal", base.clone());
-        if let Some(full) = self.maximal() {
-            made.valid("maximal", full);
-        }
+        made.add("minimal", Some(base.clone()), true);
+        made.add("maximal", self.maximal(), true);
         let sites = Sites::walk(&self.document);
         made.cases.ungeneratable.extend(sites.ungeneratable());
         let mut valid = Vec::new();
         let mut invalid = Vec::new();
         for site in sites.all() {
-            let at = sites.pointer(site);
-            for (what, value) in edges::variants(&self.document, &sites.view(site)) {
-                let name = format!("{what} at {}", shown(&at));
-                valid.push((name, sites.with(&base, site, value)));
+            let (view, at) = (sites.view(site), sites.shown(site));
+            for (what, value) in edges::variants(&self.document, view) {
+                valid.push((format!("{what} at {at}"), sites.replace(&base, site, value)));
             }
-            for (keyword, value) in mistakes::mistakes(&self.document, &sites.view(site)) {
-                let name = format!("{keyword} at {}", shown(&at));
-                invalid.push((name, sites.with(&base, site, value)));
+            for (keyword, value) in mistakes::mistakes(&self.document, view) {
+                let name = format!("{keyword} at {at}");
+                invalid.push((name, sites.replace(&base, site, value)));
             }
-            for (name, value) in mistakes::missing(&sites.view(site), sites.get(&base, site)) {
-                invalid.push((name, sites.with(&base, site, value)));
+            for (name, value) in mistakes::missing(view, sites.get(&base, site)) {
+                invalid.push((name, sites.replace(&base, site, value)));
             }
         }
         made.in_turns(valid, invalid);
@@ -139,10 +118,9 @@ impl<'a> Generator<'a> {
         let mut made = Made::new(self.engine, most);
         let mut random = Random::new(seed);
         for index in 0..most.saturating_mul(4) {
-            let choice = Choice::Random(random.next());
-            if let Some(value) = value::value(&self.document, &self.document.root(), choice) {
-                made.valid(&format!("random {index}"), value);
-            }
+            let choice = Choice::Random(random.number());
+            let value = value::value(&self.document, &self.document.root(), choice);
+            made.add(&format!("random {index}"), value, true);
         }
         made.cases
     }
@@ -153,18 +131,18 @@ impl<'a> Generator<'a> {
         let mut random = Random::new(seed ^ 0x6e65_6761_7469_7665);
         let sites = Sites::walk(&self.document);
         let bases = self.random(seed, 8).cases;
-        let all: Vec<usize> = sites.all().collect();
-        if bases.is_empty() || all.is_empty() {
+        let count = sites.all().len();
+        if bases.is_empty() || count == 0 {
             return made.cases;
         }
         for _ in 0..most.saturating_mul(8) {
-            let base = &bases[random.below(bases.len())].arguments;
-            let site = all[random.below(all.len())];
-            let mut wrong = mistakes::mistakes(&self.document, &sites.view(site));
+            let base = &bases[random.index(bases.len())].arguments;
+            let site = random.index(count);
+            let mut wrong = mistakes::mistakes(&self.document, sites.view(site));
             if !wrong.is_empty() {
-                let (keyword, value) = wrong.swap_remove(random.below(wrong.len()));
-                let name = format!("{keyword} at {}", shown(&sites.pointer(site)));
-                made.invalid(&name, sites.with(base, site, value));
+                let (keyword, value) = wrong.swap_remove(random.index(wrong.len()));
+                let name = format!("{keyword} at {}", sites.shown(site));
+                made.add(&name, sites.replace(base, site, value), false);
             }
         }
         made.cases
@@ -183,17 +161,7 @@ impl<'a> Generator<'a> {
     fn first(&self, choices: impl Iterator<Item = Choice>) -> Option<Value> {
         let mut values = choices
             .filter_map(|choice| value::value(&self.document, &self.document.root(), choice));
-        values.find(|value| {
-            value.is_object() && label(self.engine, value.to_string().as_bytes()) == Label::Valid
-        })
-    }
-}
-
-fn shown(pointer: &str) -> &str {
-    if pointer.is_empty() {
-        "the root"
-    } else {
-        pointer
+        values.find(|value| value.is_object() && label(self.engine, value) == Some(Intent::Valid))
     }
 }
 
@@ -219,59 +187,37 @@ impl<'e> Made<'e> {
         self.cases.cases.len() >= self.most
     }
 
-    fn in_turns(
-        &mut self,
-        valid: Vec<(String, Option<Value>)>,
-        invalid: Vec<(String, Option<Value>)>,
-    ) {
+    fn in_turns(&mut self, valid: Vec<Candidate>, invalid: Vec<Candidate>) {
         let (mut valid, mut invalid) = (valid.into_iter(), invalid.into_iter());
-        loop {
-            let (one, other) = (invalid.next(), valid.next());
-            if (one.is_none() && other.is_none()) || self.is_full() {
-                return;
+        while !self.is_full() && (valid.len() > 0 || invalid.len() > 0) {
+            if let Some((name, value)) = invalid.next() {
+                self.add(&name, value, false);
             }
-            if let Some((name, Some(value))) = one {
-                self.invalid(&name, Some(value));
-            }
-            if let Some((name, Some(value))) = other {
-                self.valid(&name, value);
+            if let Some((name, value)) = valid.next() {
+                self.add(&name, value, true);
             }
         }
     }
 
-    fn valid(&mut self, name: &str, arguments: Value) {
-        if let Some(Label::Valid) = self.label(&arguments) {
-            self.push(Case::valid(name, arguments));
-        }
-    }
-
-    fn invalid(&mut self, name: &str, arguments: Option<Value>) {
-        let Some(arguments) = arguments else {
+    /// Adds arguments that are not too large, if the engine confirms that they are valid or invalid.
+    fn add(&mut self, name: &str, arguments: Option<Value>, is_valid: bool) {
+        let Some(arguments) = arguments.filter(|one| one.is_object() && !self.is_full()) else {
             return;
         };
-        if let Some(Label::Invalid(keyword, pointer)) = self.label(&arguments) {
-            let intent = Intent::Invalid { keyword, pointer };
-            self.push(Case {
+        let text = arguments.to_string();
+        if text.len() > MAX_BYTES {
+            return;
+        }
+        let intent = label(self.engine, &arguments).filter(|one| one.is_valid() == is_valid);
+        if let Some(intent) = intent
+            && self.seen.insert(text)
+        {
+            self.cases.cases.push(Case {
                 name: name.to_owned(),
                 intent,
                 arguments,
             });
         }
-    }
-
-    fn push(&mut self, case: Case) {
-        if self.seen.insert(case.arguments.to_string()) {
-            self.cases.cases.push(case);
-        }
-    }
-
-    /// The engine's word on arguments that are not too large.
-    fn label(&self, arguments: &Value) -> Option<Label> {
-        if self.is_full() || !arguments.is_object() {
-            return None;
-        }
-        let text = arguments.to_string();
-        (text.len() <= MAX_BYTES).then(|| label(self.engine, text.as_bytes()))
     }
 }
 

@@ -1,23 +1,9 @@
 //! Whether a refusal shows what should have stayed inside: a stack trace, the path of a source
 //! file, something that looks like a secret. Plain substring work, because the text is hostile.
 
-/// What a text shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Leak {
-    StackTrace,
-    SourcePath,
-    Secret,
-}
-
-impl Leak {
-    pub(crate) const fn as_str(self) -> &'static str {
-        match self {
-            Self::StackTrace => "stack trace",
-            Self::SourcePath => "source path",
-            Self::Secret => "secret",
-        }
-    }
-}
+const STACK_TRACE: &str = "stack trace";
+const SOURCE_PATH: &str = "source path";
+const SECRET: &str = "secret";
 
 const TRACES: [&str; 6] = [
     "Traceback (most recent call last)",
@@ -41,23 +27,20 @@ const KEYS: [(&str, usize); 7] = [
     ("glpat-", 20),
 ];
 
-/// What the texts of a refusal show, if anything. What was in the arguments is no leak.
-pub(crate) fn leak(texts: &[String], sent: &str) -> Option<Leak> {
-    texts.iter().find_map(|text| of(text, sent))
-}
-
-fn of(text: &str, sent: &str) -> Option<Leak> {
+/// What a text of a refusal shows that should have stayed inside, if anything, in two words. What was
+/// in the arguments is no leak.
+pub(crate) fn find_leak(text: &str, sent: &str) -> Option<&'static str> {
     if TRACES.iter().any(|mark| text.contains(mark)) || has_frames(text) {
-        return Some(Leak::StackTrace);
+        return Some(STACK_TRACE);
     }
     let words = || text.split(|c: char| c.is_whitespace() || "\"'`()[]{},;".contains(c));
     if text.contains("PRIVATE KEY-----") || words().any(|word| is_key(word) && !sent.contains(word))
     {
-        return Some(Leak::Secret);
+        return Some(SECRET);
     }
     words()
         .any(|word| is_source(word) && !sent.contains(word))
-        .then_some(Leak::SourcePath)
+        .then_some(SOURCE_PATH)
 }
 
 /// Lines as JavaScript engines print them: `    at name (place:line:column)`.
@@ -102,8 +85,8 @@ fn is_source(word: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn found(text: &str) -> Option<Leak> {
-        leak(&[text.to_owned()], r#"{"path":"/srv/sent.py"}"#)
+    fn found(text: &str) -> Option<&'static str> {
+        find_leak(text, r#"{"path":"/srv/sent.py"}"#)
     }
 
     #[test]
@@ -111,20 +94,17 @@ mod tests {
         for (text, expected) in [
             (
                 "Traceback (most recent call last):\n  File \"x.py\"",
-                Leak::StackTrace,
+                STACK_TRACE,
             ),
             (
                 "Error: no\n    at f (/srv/app/index.js:3:9)\n    at g (node:internal/x:1:2)",
-                Leak::StackTrace,
+                STACK_TRACE,
             ),
-            ("cannot read /srv/app/tools.py:12", Leak::SourcePath),
-            ("failed in file:///srv/node_modules/x/y", Leak::SourcePath),
-            ("bad key sk-abcdefghijklmnopqrstuvwxyz", Leak::Secret),
-            (
-                "token=ghp_abcdefghijklmnopqrstuvwxyz0123456789",
-                Leak::Secret,
-            ),
-            ("-----BEGIN RSA PRIVATE KEY-----", Leak::Secret),
+            ("cannot read /srv/app/tools.py:12", SOURCE_PATH),
+            ("failed in file:///srv/node_modules/x/y", SOURCE_PATH),
+            ("bad key sk-abcdefghijklmnopqrstuvwxyz", SECRET),
+            ("token=ghp_abcdefghijklmnopqrstuvwxyz0123456789", SECRET),
+            ("-----BEGIN RSA PRIVATE KEY-----", SECRET),
         ] {
             assert_eq!(found(text), Some(expected), "{text}");
         }

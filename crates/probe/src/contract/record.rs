@@ -37,14 +37,14 @@ impl Pass {
     }
 }
 
-/// What was broken: a row of the policy table, or a rule of the oracles.
+/// A requirement that a server broke: a row of the policy table, or a rule of the oracles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum Requirement {
     Site(Site),
     Rule(&'static Rule),
 }
 
-impl What {
+impl Requirement {
     pub(crate) fn id(self) -> &'static str {
         match self {
             Self::Site(site) => site.rule(),
@@ -78,7 +78,7 @@ impl What {
 /// One thing seen in one answer or declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sighting {
-    pub(crate) what: What,
+    pub(crate) requirement: Requirement,
     pub(crate) keyword_location: Option<String>,
     pub(crate) instance_pointer: Option<String>,
     pub(crate) expected: Option<String>,
@@ -87,9 +87,17 @@ pub(crate) struct Sighting {
 }
 
 impl Sighting {
-    pub(crate) fn new(what: What) -> Self {
+    pub(crate) fn of_site(site: Site) -> Self {
+        Self::new(Requirement::Site(site))
+    }
+
+    pub(crate) fn of_rule(rule: &'static Rule) -> Self {
+        Self::new(Requirement::Rule(rule)).detail(rule.description)
+    }
+
+    fn new(requirement: Requirement) -> Self {
         Self {
-            what,
+            requirement,
             keyword_location: None,
             instance_pointer: None,
             expected: None,
@@ -106,7 +114,7 @@ impl Sighting {
     /// What makes two sightings the same finding.
     pub(crate) fn key(&self) -> Key {
         Key {
-            rule: self.what.id(),
+            rule: self.requirement.id(),
             keyword_location: self.keyword_location.clone().unwrap_or_default(),
             instance_pointer: starred(self.instance_pointer.as_deref().unwrap_or_default()),
         }

@@ -1,6 +1,8 @@
 //! A run in the forms people and CI systems read. All of them are made from the run, which is
 //! itself the first form: JSON.
 
+use std::fmt::Write as _;
+
 use super::oracle::RULES;
 use super::record::Record;
 use super::run::{Run, ToolRun};
@@ -8,6 +10,7 @@ use crate::policy::{SchemaPolicy, Site, Why};
 use crate::report::junit::{self, Check, Status, Suite};
 use crate::report::markdown::{cell, code, table};
 use crate::report::sarif::{self, SarifResult, SarifRule};
+use crate::report::{write_violations, written};
 
 /// The checks of a tool, by the site their findings have.
 const CHECKS: [(&str, &[&str]); 5] = [
@@ -37,32 +40,9 @@ pub fn json_lines(run: &Run) -> String {
 
 /// Counters in the text form that Prometheus reads.
 pub fn prometheus(run: &Run) -> String {
-    let mut counts: std::collections::BTreeMap<(&str, &str, &str), u64> =
-        std::collections::BTreeMap::new();
-    for record in &run.findings {
-        let key = (
-            record.tool.as_str(),
-            record.site.as_str(),
-            record.policy.as_str(),
-        );
-        *counts.entry(key).or_default() += record.count;
-    }
-    let label = |text: &str| {
-        text.replace('\\', "\\\\")
-            .replace('"', "\\\"")
-            .replace('\n', "\\n")
-    };
-    let mut out = String::from(
-        "# HELP contract_violations_total Violations of declared contracts.\n# TYPE contract_violations_total counter\n",
-    );
-    for ((tool, site, policy), count) in counts {
-        let tool = label(tool);
-        let line = format!(
-            "contract_violations_total{{tool=\"{tool}\",site=\"{site}\",policy=\"{policy}\"}} {count}\n"
-        );
-        out += &line;
-    }
-    out
+    let findings = run.findings.iter();
+    let findings = findings.map(|one| (&*one.tool, &*one.site, one.policy, one.count));
+    written(|out| write_violations(findings, out))
 }
 
 /// Test suites, one per tool.
@@ -84,17 +64,9 @@ pub fn junit(run: &Run) -> String {
 }
 
 fn suite(run: &Run, tool: &ToolRun) -> Suite {
-    let own: Vec<&Record> = run
-        .findings
-        .iter()
-        .filter(|record| record.tool == tool.name)
-        .collect();
     let checks = CHECKS.iter().map(|(name, sites)| {
-        let found: Vec<&Record> = own
-            .iter()
-            .copied()
-            .filter(|record| sites.contains(&record.site.as_str()))
-            .collect();
+        let is_about = |one: &&Record| one.tool == tool.name && sites.contains(&one.site.as_str());
+        let found: Vec<&Record> = run.findings.iter().filter(is_about).collect();
         match tool.refused {
             Some(why) if found.is_empty() => {
                 let why = format!("not called: {}", why.as_str());
@@ -112,15 +84,11 @@ fn suite(run: &Run, tool: &ToolRun) -> Suite {
 fn check(name: &str, found: &[&Record]) -> Check {
     let text = |policy: SchemaPolicy| -> Vec<String> {
         let chosen = found.iter().filter(|record| record.policy == policy);
-        chosen
-            .map(|record| {
-                format!(
-                    "{}\n  {}",
-                    record.line(),
-                    record.reproducer.as_deref().unwrap_or_default()
-                )
-            })
-            .collect()
+        let lines = chosen.map(|record| {
+            let command = record.reproducer.as_deref().unwrap_or_default();
+            format!("{}\n  {command}", record.line())
+        });
+        lines.collect()
     };
     let (failed, warned) = (text(SchemaPolicy::Fail), text(SchemaPolicy::Warn));
     let status = if let Some(first) = failed.first() {
@@ -139,21 +107,13 @@ fn check(name: &str, found: &[&Record]) -> Check {
 
 /// Results for code scanning.
 pub fn sarif(run: &Run) -> String {
-    let sites = Site::ALL.iter().map(|site| SarifRule {
-        id: site.rule().to_owned(),
-        text: site.says().to_owned(),
-    });
-    let rules = RULES.iter().map(|rule| SarifRule {
-        id: rule.id.to_owned(),
-        text: rule.says.to_owned(),
-    });
-    let used = |rule: &SarifRule| run.findings.iter().any(|record| record.rule == rule.id);
-    let rules: Vec<SarifRule> = sites.chain(rules).filter(used).collect();
-    let results: Vec<SarifResult> = run
-        .findings
-        .iter()
-        .map(|record| sarif_result(run, record))
-        .collect();
+    let sites = Site::ALL.iter();
+    let sites = sites.map(|site| (site.rule(), site.description()));
+    let rules = RULES.iter().map(|rule| (rule.id, rule.description));
+    let used = |(id, _): &SarifRule<'_>| run.findings.iter().any(|record| record.rule == *id);
+    let rules: Vec<SarifRule<'_>> = sites.chain(rules).filter(used).collect();
+    let results = run.findings.iter();
+    let results: Vec<SarifResult> = results.map(|one| sarif_result(run, one)).collect();
     sarif::render(&run.server, &rules, &results)
 }
 
@@ -165,11 +125,7 @@ fn sarif_result(run: &Run, record: &Record) -> SarifResult {
     };
     SarifResult {
         rule: record.rule.clone(),
-        level: match record.policy {
-            SchemaPolicy::Fail => "error",
-            SchemaPolicy::Warn => "warning",
-            SchemaPolicy::Ignore => "note",
-        },
+        policy: record.policy,
         text: record.line(),
         server: run.server.clone(),
         tool: record.tool.clone(),
@@ -192,31 +148,23 @@ pub fn markdown(run: &Run) -> String {
         &["tool", "cases", "results", "errors", "refusals", "note"],
         &rows,
     );
-    let shown: Vec<&Record> = run
-        .findings
-        .iter()
-        .filter(|record| record.policy != SchemaPolicy::Ignore)
-        .collect();
-    if !shown.is_empty() {
+    let row = |record: &Record| {
+        vec![
+            record.policy.to_string(),
+            record.tool.clone(),
+            record.rule.clone(),
+            record.instance_pointer.clone().unwrap_or_default(),
+            record.count.to_string(),
+        ]
+    };
+    let rows: Vec<Vec<String>> = run.shown().map(row).collect();
+    if !rows.is_empty() {
         out += "\n### Findings\n\n";
-        let row = |record: &&Record| {
-            let place = record.instance_pointer.clone().unwrap_or_default();
-            vec![
-                record.policy.to_string(),
-                record.tool.clone(),
-                record.rule.clone(),
-                place,
-                record.count.to_string(),
-            ]
-        };
-        out += &table(
-            &["policy", "tool", "rule", "at", "seen"],
-            &shown.iter().map(row).collect::<Vec<_>>(),
-        );
-        for record in shown {
-            let command = code(record.reproducer.as_deref().unwrap_or_default());
-            out += &["\n", &cell(&record.line()), "\n\n", &command].concat();
-        }
+        out += &table(&["policy", "tool", "rule", "at", "seen"], &rows);
+    }
+    for record in run.shown() {
+        let command = code(record.reproducer.as_deref().unwrap_or_default());
+        out += &["\n", &cell(&record.line()), "\n\n", &command].concat();
     }
     out
 }
@@ -239,17 +187,11 @@ fn tool_row(tool: &ToolRun) -> Vec<String> {
 
 /// The run in one sentence.
 pub fn summary(run: &Run) -> String {
-    let called = run
-        .tools
-        .iter()
-        .filter(|tool| tool.refused.is_none())
-        .count();
+    let called = run.tools.iter().filter(|tool| tool.refused.is_none());
+    let called = called.count();
     let (fail, warn) = (run.count(SchemaPolicy::Fail), run.count(SchemaPolicy::Warn));
-    let known = run
-        .findings
-        .iter()
-        .filter(|record| record.why == Why::Baseline)
-        .count();
+    let known = run.findings.iter().filter(|one| one.why == Why::Baseline);
+    let known = known.count();
     let ignored = run.count(SchemaPolicy::Ignore) - known;
     let mode = if run.strict { "strict" } else { "lenient" };
     format!(
@@ -262,31 +204,22 @@ pub fn summary(run: &Run) -> String {
 
 /// The run for a person at a terminal. `clean` makes what a server wrote safe to print.
 pub fn terminal(run: &Run, clean: &dyn Fn(&str) -> String) -> String {
-    let mut out = String::new();
-    for tool in &run.tools {
-        if let Some(why) = tool.refused {
-            out += &[
-                "not called: ",
-                &clean(&tool.name),
-                " (",
-                why.as_str(),
-                ")\n",
-            ]
-            .concat();
+    written(|out| {
+        for tool in &run.tools {
+            let name = clean(&tool.name);
+            if let Some(why) = tool.refused {
+                writeln!(out, "not called: {name} ({})", why.as_str())?;
+            }
+            for note in &tool.notes {
+                writeln!(out, "note: {name}: {}", clean(note))?;
+            }
         }
-        for note in &tool.notes {
-            out += &["note: ", &clean(&tool.name), ": ", &clean(note), "\n"].concat();
+        for record in run.shown() {
+            writeln!(out, "{}", clean(&record.line()))?;
+            if let Some(command) = &record.reproducer {
+                writeln!(out, "  {}", clean(command))?;
+            }
         }
-    }
-    for record in run
-        .findings
-        .iter()
-        .filter(|record| record.policy != SchemaPolicy::Ignore)
-    {
-        out += &(clean(&record.line()) + "\n");
-        if let Some(command) = &record.reproducer {
-            out += &["  ", &clean(command), "\n"].concat();
-        }
-    }
-    out + &clean(&summary(run)) + "\n"
+        writeln!(out, "{}", clean(&summary(run)))
+    })
 }

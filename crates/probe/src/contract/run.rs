@@ -20,10 +20,9 @@ pub use self::settings::{Reproduce, Settings};
 use self::tool::Subject;
 use super::case::Case;
 use super::corpus::Corpus;
-use super::examine::{Examined, examine, of_violation};
-use super::oracle::{self, Family, Seen};
-use super::record::{Pass, Sighting, What};
-use super::safety::{self, Hints};
+use super::examine::{Examined, examine, violation_sightings};
+use super::oracle::{self, Family, ReplyKind};
+use super::record::{Pass, Sighting};
 pub use super::session::RunError;
 use super::session::Session;
 use crate::client::{Declaration, Target};
@@ -103,35 +102,27 @@ impl<'s> Runner<'s> {
     }
 
     fn declare(&mut self, tools: &[Declaration]) {
-        let wanted = |name: &str| {
-            let only = &self.settings.only;
-            only.is_empty() || only.iter().any(|pattern| glob(pattern, name))
-        };
-        let chosen: Vec<&Declaration> = tools
-            .iter()
-            .filter(|tool| wanted(&tool.name))
-            .take(self.settings.max_tools)
-            .collect();
+        let Settings {
+            only, max_tools, ..
+        } = self.settings;
+        let is_wanted =
+            |name: &&str| only.is_empty() || only.iter().any(|pattern| glob(pattern, name));
+        let names = tools.iter().map(|tool| tool.name.as_str());
+        let chosen: Vec<&str> = names.filter(is_wanted).take(*max_tools).collect();
         for tool in tools {
             // All of them: a call of a listed tool is never one of an unlisted tool.
             let violations = self.judge.declare(&tool.raw).unwrap_or_default();
-            if !chosen.iter().any(|one| one.name == tool.name) {
+            if !chosen.contains(&tool.name.as_str()) {
                 continue;
             }
             let declared: Value = serde_json::from_slice(&tool.raw).unwrap_or_default();
-            let hints = Hints::from_declaration(&declared);
-            let refused = safety::admit(&tool.name, hints, &self.settings.allow).err();
-            let subject = Subject::new(&tool.name, &declared, hints, refused);
-            let digest = subject.digest();
-            for sighting in violations.iter().flat_map(of_violation) {
-                self.findings.add(
-                    &tool.name,
-                    &digest,
-                    Pass::Declaration,
-                    "declaration",
-                    &sighting,
-                    None,
-                );
+            let subject = Subject::new(&tool.name, &declared, &self.settings.allow);
+            let digest = subject.run.schema_digest.clone();
+            self.findings.digests.insert(tool.name.clone(), digest);
+            for sighting in violations.iter().flat_map(violation_sightings) {
+                let pass = Pass::Declaration;
+                self.findings
+                    .add(&tool.name, pass, pass.as_str(), &sighting, None);
             }
             self.subjects.push(subject);
         }
@@ -144,12 +135,11 @@ impl<'s> Runner<'s> {
         }
         for pass in [Pass::Coverage, Pass::Random, Pass::Stateful, Pass::Negative] {
             for index in 0..self.subjects.len() {
-                let Some(subject) = self.subjects.get(index).filter(|one| one.refused.is_none())
-                else {
+                let tool = &self.subjects[index].run;
+                if tool.refused.is_some() {
                     continue;
-                };
-                let name = subject.name.clone();
-                progress(&format!("{} {name}", pass.as_str()));
+                }
+                progress(&format!("{pass} {}", tool.name));
                 let cases = self.cases(index, pass);
                 self.run_cases(index, pass, cases).await?;
                 if pass == Pass::Coverage {
@@ -164,27 +154,15 @@ impl<'s> Runner<'s> {
     }
 
     fn cases(&mut self, index: usize, pass: Pass) -> Vec<Case> {
-        let Self {
-            subjects,
-            judge,
-            corpus,
-            settings,
-            ..
-        } = self;
-        let Some(subject) = subjects.get_mut(index) else {
-            return Vec::new();
-        };
-        let contract = judge.contract(&subject.name).cloned();
-        let engine = contract
-            .as_ref()
-            .and_then(|contract| contract.input()?.schema().ok());
-        let Some(engine) = engine else {
+        let subject = &mut self.subjects[index];
+        let contract = self.judge.contract(&subject.run.name);
+        let Some(engine) = contract.and_then(|contract| contract.input()?.schema().ok()) else {
             if pass == Pass::Coverage {
-                subject.note("its inputSchema cannot be enforced, so no cases are made".to_owned());
+                subject.note("its inputSchema cannot be enforced, so no cases are made");
             }
             return Vec::new();
         };
-        subject.cases(engine, pass, settings, corpus)
+        subject.cases(engine, pass, self.settings, &self.corpus)
     }
 
     async fn run_cases(
@@ -194,37 +172,29 @@ impl<'s> Runner<'s> {
         cases: Vec<Case>,
     ) -> Result<(), RunError> {
         for case in cases {
-            let Some(subject) = self.subjects.get_mut(index) else {
-                return Ok(());
-            };
+            let subject = &mut self.subjects[index];
             if subject.deaths >= MAX_DEATHS {
-                subject.note(
-                    "it hung or ended the server too often; the rest was left out".to_owned(),
-                );
+                subject.note("it hung or ended the server too often; the rest was left out");
                 return Ok(());
             }
             if subject.slow >= MAX_SLOW {
-                subject
-                    .note("its calls take longer than --timeout; the rest was left out".to_owned());
+                subject.note("its calls take longer than --timeout; the rest was left out");
                 return Ok(());
             }
-            let name = subject.name.clone();
+            let name = subject.run.name.clone();
             // The gateway's own word, asked again at the last moment.
             if case.intent.is_valid() && !self.judge.arguments(&name, &case.bytes()).is_empty() {
-                self.report
-                    .tester_bugs
-                    .push(format!("{name}: {}", case.name));
+                let bug = format!("{name}: {}", case.name);
+                self.report.tester_bugs.push(bug);
                 continue;
             }
             let examined = self.ask(&name, &case).await?;
-            if let Some(subject) = self.subjects.get_mut(index) {
-                subject.count(pass, &case, &examined);
-            }
-            if examined.seen == Seen::Success {
+            self.subjects[index].count(pass, &case, &examined);
+            if examined.reply == ReplyKind::Success {
                 self.corpus
                     .learn(examined.structured.as_deref(), &examined.texts);
             }
-            self.take(index, pass, &case, &examined).await?;
+            self.record_sightings(&name, pass, &case, &examined).await?;
         }
         Ok(())
     }
@@ -236,8 +206,7 @@ impl<'s> Runner<'s> {
         let took = exchange.done.saturating_duration_since(exchange.sent);
         if exchange.reply.is_ok() && took > self.settings.timeout {
             examined.is_slow = true;
-            let slow = Sighting::new(What::Rule(&oracle::SLOW)).detail(oracle::SLOW.says);
-            examined.sightings.push(slow);
+            examined.sightings.push(Sighting::of_rule(&oracle::SLOW));
         }
         Ok(examined)
     }
@@ -245,7 +214,7 @@ impl<'s> Runner<'s> {
     /// How long a call of a tool is waited for: longer than it may take, to tell a slow tool from
     /// a dead one, until the tool has kept silent once.
     fn patience(&self, tool: &str) -> Duration {
-        let mut known = self.subjects.iter().filter(|one| one.name == tool);
+        let mut known = self.subjects.iter().filter(|one| one.run.name == tool);
         if known.any(|one| one.deaths > 0) {
             self.settings.timeout
         } else {
@@ -254,35 +223,24 @@ impl<'s> Runner<'s> {
     }
 
     /// Writes down what was seen, once each, with the smallest arguments that show it.
-    async fn take(
+    async fn record_sightings(
         &mut self,
-        index: usize,
+        tool: &str,
         pass: Pass,
         case: &Case,
         examined: &Examined,
     ) -> Result<(), RunError> {
         for sighting in &examined.sightings {
-            let Some(subject) = self.subjects.get(index) else {
-                return Ok(());
-            };
-            let (name, digest) = (subject.name.clone(), subject.digest());
-            if self.findings.again(&name, sighting) {
+            if self.findings.count_again(tool, sighting) {
                 continue;
             }
-            let shows = if self.findings.matters(&name, sighting) {
-                self.shrink(&name, case, sighting).await?
+            let arguments = if self.findings.matters(tool, sighting) {
+                self.shrink(tool, case, sighting).await?
             } else {
                 case.arguments.clone()
             };
-            let request = examined.request_id.clone();
-            self.findings.add(
-                &name,
-                &digest,
-                pass,
-                &case.name,
-                sighting,
-                Some((shows, request)),
-            );
+            let shown = Some((arguments, examined.request_id.clone()));
+            self.findings.add(tool, pass, &case.name, sighting, shown);
         }
         Ok(())
     }
@@ -297,12 +255,8 @@ impl<'s> Runner<'s> {
         self.report.calls = self.session.calls;
         self.report.restarts = self.session.restarts;
         self.report.ignored = self.findings.ignored;
-        self.report.findings = self.findings.records();
-        self.report.tools = self
-            .subjects
-            .into_iter()
-            .map(|subject| subject.run)
-            .collect();
+        self.report.findings = self.findings.records;
+        self.report.tools = self.subjects.into_iter().map(|one| one.run).collect();
         self.session.close().await;
         self.report
     }
@@ -319,10 +273,7 @@ fn no_such_tool(only: &[String], tools: &[Declaration]) -> Option<RunError> {
 /// SHA-256 over what a tool declares about its arguments and results.
 pub(crate) fn schema_digest(declared: &Value) -> String {
     let schemas = [declared.get("inputSchema"), declared.get("outputSchema")];
-    let text: Vec<String> = schemas
-        .iter()
-        .map(|one| one.map(Value::to_string).unwrap_or_default())
-        .collect();
+    let text = schemas.map(|one| one.map(Value::to_string).unwrap_or_default());
     Digest::sha256(text.join("\n").as_bytes()).to_string()
 }
 

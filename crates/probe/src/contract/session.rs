@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use countersign_inspect::Era;
 use thiserror::Error;
 
 use crate::client::{Client, ConnectError, Exchange, Fault, List, ListError, Options, Target};
@@ -45,7 +44,7 @@ pub(crate) struct Session<'t> {
 
 impl<'t> Session<'t> {
     pub(crate) async fn open(target: &'t Target, mut options: Options) -> Result<Self, RunError> {
-        let client = greet(target, &options).await?;
+        let client = Client::connect(target, &options).await?;
         // Known from now on; a server that is started again need not be asked.
         options.era = Some(client.era());
         Ok(Self {
@@ -112,19 +111,4 @@ impl<'t> Session<'t> {
     pub(crate) async fn close(mut self) {
         self.drop_client().await;
     }
-}
-
-/// Connects. A server that is slow to start may answer the modern greeting when it is no longer
-/// waited for, and then refuses the legacy one; asked for its own era, it has the time it needs.
-async fn greet(target: &Target, options: &Options) -> Result<Client, ConnectError> {
-    let refused = match Client::connect(target, options).await {
-        Err(refused @ ConnectError::Refused) if options.era.is_none() => refused,
-        other => return other,
-    };
-    let modern = Options {
-        era: Some(Era::Modern),
-        ..options.clone()
-    };
-    let again = Client::connect(target, &modern).await;
-    again.map_err(|_| refused)
 }

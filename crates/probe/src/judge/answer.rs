@@ -27,18 +27,18 @@ impl Answer {
             return Self::default();
         };
         if envelope.get(Member::JsonRpc).is_some() {
-            return Self::of(bytes, &envelope, 0);
+            return Self::from_envelope(bytes, &envelope, 0);
         }
         // A bare result, read as if it stood in a response.
         let framed = [&br#"{"jsonrpc":"2.0","result":"#[..], bytes, b"}"].concat();
         let lead = framed.len() - bytes.len() - 1;
         scan(&framed, &ScanLimits::default()).map_or_else(
             |_| Self::default(),
-            |envelope| Self::of(&framed, &envelope, lead),
+            |envelope| Self::from_envelope(&framed, &envelope, lead),
         )
     }
 
-    fn of(bytes: &[u8], envelope: &Envelope, lead: usize) -> Self {
+    fn from_envelope(bytes: &[u8], envelope: &Envelope, lead: usize) -> Self {
         let code = envelope
             .get(Member::ErrorCode)
             .map(|code| code.bytes(bytes));

@@ -16,7 +16,7 @@ pub(super) fn violations(contract: &Contract) -> Vec<Violation> {
         };
         declared.is_some_and(|one| one.schema().is_err_and(Unenforceable::is_limit))
     };
-    let of = |diagnostic: &Diagnostic| {
+    let violation = |diagnostic: &Diagnostic| {
         let site = match diagnostic.rule {
             "contract.external_ref" => Site::ExternalRef,
             "contract.uncompilable" if limit(diagnostic.member) => Site::Guard,
@@ -26,14 +26,18 @@ pub(super) fn violations(contract: &Contract) -> Vec<Violation> {
         let finding = Finding::new(Stage::Contract, diagnostic.rule, Severity::Violation)
             .by(format!("/{}", diagnostic.member))
             .detail(diagnostic.detail.clone());
-        Some(Violation::with(site, vec![finding]))
+        Some(Violation::new(site, vec![finding]))
     };
-    let mut all: Vec<Violation> = contract.diagnostics().iter().filter_map(of).collect();
+    let mut all: Vec<Violation> = contract
+        .diagnostics()
+        .iter()
+        .filter_map(violation)
+        .collect();
     if contract.input().is_none() {
         let finding = Finding::new(Stage::Contract, "contract.not_object", Severity::Violation)
             .by("/inputSchema")
             .detail("a tool must declare an inputSchema");
-        all.push(Violation::with(Site::Schema, vec![finding]));
+        all.push(Violation::new(Site::Schema, vec![finding]));
     }
     all
 }

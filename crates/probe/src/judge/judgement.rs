@@ -33,16 +33,11 @@ impl Judgement {
         validation: &Validation,
         today: Date,
     ) -> (CallOutcome, Vec<Applied>) {
-        let applied: Vec<Applied> = self
-            .violations
-            .iter()
-            .map(|one| validation.apply(tool, one.site, &one.findings, today))
-            .collect();
-        let gating = self
-            .violations
-            .iter()
-            .zip(&applied)
-            .find(|(_, applied)| applied.policy == SchemaPolicy::Fail);
+        let violations = self.violations.iter();
+        let apply = |one: &Violation| validation.apply(tool, one.site, &one.findings, today);
+        let applied: Vec<Applied> = violations.clone().map(apply).collect();
+        let mut judged = violations.zip(&applied);
+        let gating = judged.find(|(_, applied)| applied.policy == SchemaPolicy::Fail);
         let outcome = if !self.malformed.is_empty() {
             CallOutcome::ProtocolError(ProtocolError::Malformed)
         } else if let Some(code) = self.answer.error_code {
@@ -73,10 +68,10 @@ impl Judgement {
                     if finding.severity == Severity::Info => {}
                 (Stage::Transport | Stage::Shape, _) => self.malformed.push(finding.clone()),
                 (Stage::Guard, _) | (Stage::Contract, "contract.exhausted") => {
-                    self.push(Violation::with(Site::Guard, vec![finding.clone()]));
+                    self.push(Violation::new(Site::Guard, vec![finding.clone()]));
                 }
                 (Stage::Contract, "contract.missing") => {
-                    self.push(Violation::with(Site::Missing, vec![finding.clone()]));
+                    self.push(Violation::new(Site::Missing, vec![finding.clone()]));
                 }
                 // An unenforceable schema is said once, when the tool is declared.
                 (Stage::Contract, "contract.uncompilable" | "contract.external_ref")
@@ -86,7 +81,7 @@ impl Judgement {
         }
         if !mismatches.is_empty() {
             let site = Site::Result.refine(&mismatches);
-            self.push(Violation::with(site, mismatches));
+            self.push(Violation::new(site, mismatches));
         }
     }
 
@@ -100,7 +95,7 @@ impl Judgement {
             .collect();
         let known = self.violations.iter().any(|one| one.site == Site::Extra);
         if !findings.is_empty() && !known {
-            self.push(Violation::with(Site::Format, findings));
+            self.push(Violation::new(Site::Format, findings));
         }
     }
 
@@ -121,7 +116,7 @@ impl Judgement {
         } else {
             Site::Unmirrored
         };
-        self.push(Violation::at(site));
+        self.push(Violation::of_site(site));
     }
 
     /// Rows 9 to 11, which inspection has no finding for because nothing is to be done about them.
@@ -131,24 +126,21 @@ impl Judgement {
         }
         let structured = self.answer.structured(bytes);
         if !self.answer.is_final {
-            self.push(Violation::at(Site::Unfinished));
+            self.push(Violation::of_site(Site::Unfinished));
         } else if self.answer.is_error {
-            let missing = || {
-                vec![Finding::new(
-                    Stage::Contract,
-                    "contract.missing",
-                    Severity::Info,
-                )]
+            let missing = Finding::new(Stage::Contract, "contract.missing", Severity::Info);
+            let findings = match (contract.output(), structured) {
+                (None, _) => Vec::new(),
+                (Some(_), None) => vec![missing],
+                (Some(declared), Some(value)) => mismatches(declared, value),
             };
-            let held = |declared| structured.map_or_else(missing, |one| mismatches(declared, one));
-            let findings = contract.output().map(held).unwrap_or_default();
             if !findings.is_empty() {
-                self.push(Violation::with(Site::ErrorResult, findings));
+                self.push(Violation::new(Site::ErrorResult, findings));
             }
         } else if contract.output().is_none() && structured.is_some() {
             let null = era == Era::Legacy && structured == Some(b"null");
             if !null {
-                self.push(Violation::at(Site::Undeclared));
+                self.push(Violation::of_site(Site::Undeclared));
             }
         }
     }
@@ -156,24 +148,18 @@ impl Judgement {
 
 /// What the schema of a tool has against a value of an `isError` result. For counting only.
 fn mismatches(declared: &DeclaredSchema, value: &[u8]) -> Vec<Finding> {
-    let Ok(schema) = declared.schema() else {
-        return Vec::new();
-    };
-    let Ok(tape) = Tape::parse(value, &Limits::default()) else {
+    let (Ok(schema), Ok(tape)) = (declared.schema(), Tape::parse(value, &Limits::default())) else {
         return Vec::new();
     };
     let mut fuel = Fuel::for_instance(&tape, 1.0);
     let Outcome::Invalid(violations) = schema.validate(&tape, &mut fuel) else {
         return Vec::new();
     };
-    let found = violations.iter().map(|violation| {
-        Finding::new(
-            Stage::Contract,
-            format!("schema.{}", violation.keyword()),
-            Severity::Info,
-        )
-        .by(violation.schema_pointer())
-        .expecting(violation.expected(), violation.actual())
+    let findings = violations.iter().map(|violation| {
+        let rule = format!("schema.{}", violation.keyword());
+        Finding::new(Stage::Contract, rule, Severity::Info)
+            .by(violation.schema_pointer())
+            .expecting(violation.expected(), violation.actual())
     });
-    found.collect()
+    findings.collect()
 }

@@ -16,14 +16,11 @@ pub struct Violation {
 
 impl Violation {
     /// A violation that its site says all about.
-    pub fn at(site: Site) -> Self {
-        Self {
-            site,
-            findings: Vec::new(),
-        }
+    pub fn of_site(site: Site) -> Self {
+        Self::new(site, Vec::new())
     }
 
-    pub(super) fn with(site: Site, findings: Vec<Finding>) -> Self {
+    pub(super) fn new(site: Site, findings: Vec<Finding>) -> Self {
         Self { site, findings }
     }
 }

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TrySendError;
 
-use crate::plan::{Chance, Shape};
+use crate::plan::Shape;
+use crate::random::Random;
 
 /// Starts that may wait to be made.
 const QUEUE: usize = 1 << 16;
@@ -38,8 +39,7 @@ pub(super) fn start(shape: Shape, seed: u64, origin: Instant) -> io::Result<Star
     std::thread::Builder::new()
         .name("starts".to_owned())
         .spawn(move || {
-            let mut chance = Chance::new(seed);
-            for at in shape.starts(move || chance.unit()) {
+            for at in shape.starts(Random::new(seed)) {
                 if !wait(origin + at, &sender) {
                     return;
                 }

@@ -6,20 +6,21 @@ mod choice;
 mod tally;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 
 use tokio::sync::Semaphore;
 
-use super::LoadError;
 use super::figures::Figures;
 use super::sample::{CallTimes, Sample};
 use super::sessions::Sessions;
 use super::validator::{Law, Validator};
+use super::{LoadError, lock, outcome};
 use crate::client::{Client, Exchange, Reply};
 use crate::judge::{Judge, Violation};
-use crate::plan::{Call, Chance, Plan, Scenario, Taken};
+use crate::plan::{Call, Plan, Scenario, Taken};
 use crate::policy::Date;
+use crate::random::Random;
 
 pub(super) use choice::Choice;
 pub(super) use tally::Tally;
@@ -45,7 +46,6 @@ pub(super) struct Engine {
     origin: OnceLock<Instant>,
     /// By scenario and call, which tool.
     tools: Vec<Vec<usize>>,
-    total_weight: u64,
     rows: Vec<AtomicUsize>,
     turn: AtomicUsize,
     shown: Mutex<(Instant, u64)>,
@@ -86,7 +86,6 @@ impl Engine {
             outbox: Mutex::default(),
             origin: OnceLock::new(),
             tools,
-            total_weight: plan.scenarios.iter().map(|one| u64::from(one.weight)).sum(),
             rows: plan.scenarios.iter().map(|_| AtomicUsize::new(0)).collect(),
             turn: AtomicUsize::new(0),
             shown: Mutex::new((Instant::now(), 0)),
@@ -99,8 +98,7 @@ impl Engine {
     }
 
     pub(super) fn note(&self, note: String) {
-        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
-        notes.push(note);
+        lock(&self.notes).push(note);
     }
 
     /// Fixes the moment that everything is counted from.
@@ -113,8 +111,8 @@ impl Engine {
     }
 
     /// A start of the open loop, due at this moment of the run.
-    pub(super) fn start(self: &Arc<Self>, at: Duration, chance: &mut Chance) {
-        let choice = self.choose(chance);
+    pub(super) fn start(self: &Arc<Self>, at: Duration, random: &mut Random) {
+        let choice = self.choose(random);
         let counted = u64::from(at >= self.plan.load.warm_up);
         self.tally.offered.fetch_add(counted, Ordering::Relaxed);
         let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() else {
@@ -146,16 +144,15 @@ impl Engine {
             return;
         };
         let Scenario { calls, feeder, .. } = scenario;
-        let row = choice
-            .row
-            .and_then(|row| feeder.as_ref().and_then(|feeder| feeder.rows.get(row)));
+        let row = feeder.as_ref().zip(choice.row);
+        let row = row.and_then(|(feeder, row)| feeder.rows.get(row));
         let mut taken = Taken::new();
         for (position, call) in calls.iter().enumerate() {
             let Ok(arguments) = call.arguments.render(row, &taken) else {
                 self.tally.broken_off.fetch_add(1, Ordering::Relaxed);
                 return;
             };
-            let tool = self.tool(choice.scenario, position);
+            let tool = self.tools[choice.scenario][position];
             let templated = call.arguments.fixed().is_none();
             if templated && self.plan.validation.strict && !self.may_send(tool, &arguments) {
                 return;
@@ -176,11 +173,7 @@ impl Engine {
                     Ok(Reply::Result(result)) => Some(result.clone()),
                     _ => None,
                 },
-                answer: match (exchange.reply, exchange.message) {
-                    (Ok(_), Some(message)) => Ok(message),
-                    (Ok(_), None) => Err(crate::client::Fault::Malformed),
-                    (Err(fault), _) => Err(fault),
-                },
+                answer: outcome::answer(&exchange),
                 arguments: templated.then_some(arguments),
             };
             self.count(sample);
@@ -188,18 +181,10 @@ impl Engine {
         }
     }
 
-    fn tool(&self, scenario: usize, call: usize) -> usize {
-        let tools = self.tools.get(scenario);
-        tools
-            .and_then(|tools| tools.get(call))
-            .copied()
-            .unwrap_or(0)
-    }
-
     fn count(&self, sample: Sample) {
         self.figures()
             .add(sample.tool, &sample.times, self.plan.load.warm_up);
-        let mut outbox = self.outbox();
+        let mut outbox = lock(&self.outbox);
         outbox.push(sample);
         if outbox.len() >= BATCH {
             let batch = std::mem::replace(&mut *outbox, Vec::with_capacity(BATCH));
@@ -210,18 +195,14 @@ impl Engine {
 
     /// Hands over what waits.
     pub(super) fn flush(&self) {
-        let batch = std::mem::take(&mut *self.outbox());
+        let batch = std::mem::take(&mut *lock(&self.outbox));
         if !batch.is_empty() {
             self.validator.offer(batch);
         }
     }
 
     pub(super) fn figures(&self) -> MutexGuard<'_, Figures> {
-        self.figures.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn outbox(&self) -> MutexGuard<'_, Vec<Sample>> {
-        self.outbox.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.figures)
     }
 
     pub(super) fn in_flight(&self) -> usize {
@@ -265,7 +246,7 @@ fn judge(sessions: &Sessions, names: &[String]) -> (Judge, Vec<(String, Violatio
 fn take(call: &Call, exchange: &Exchange, taken: &mut Taken) {
     if let Ok(Reply::Result(result)) = &exchange.reply {
         for (name, pointer) in &call.take {
-            match super::pointer::at(result, pointer) {
+            match super::pointer::value_at(result, pointer) {
                 Some(value) => taken.insert(name.clone(), value),
                 None => taken.remove(name),
             };

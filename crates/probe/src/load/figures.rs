@@ -5,8 +5,7 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 
 use super::sample::CallTimes;
-use crate::report::{Histograms, Point};
-use crate::report::{count_time, millis, rounded};
+use crate::report::{Histograms, Point, count_time, millis, number, rounded};
 
 /// A timeline has about this many points, however long the run.
 const POINTS: u32 = 600;
@@ -42,11 +41,7 @@ impl Figures {
         }
         self.completed += 1;
         if let Some(of_tool) = self.tools.get_mut(tool) {
-            count_time(&mut of_tool.response, times.response);
-            count_time(&mut of_tool.service, times.service);
-            if let Some(first) = times.first_event {
-                count_time(&mut of_tool.first_event, first);
-            }
+            of_tool.add(times.response, times.service, times.first_event);
         }
     }
 
@@ -96,11 +91,8 @@ impl Timeline {
     }
 
     fn point(&self) -> Point {
-        let width = self.width.as_secs_f64();
-        #[expect(clippy::cast_precision_loss, reason = "no timeline has 2^52 points")]
-        let at_s = rounded(self.current as f64 * width);
         Point {
-            at_s,
+            at_s: rounded(number(self.current as u64) * self.width.as_secs_f64()),
             done: self.open.len(),
             unexpected: 0,
             p50_ms: millis(self.open.value_at_quantile(0.5)),

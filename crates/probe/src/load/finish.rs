@@ -1,21 +1,19 @@
 //! From a run that is over to its report: what was counted, whether the figures can be trusted,
 //! and what it comes to.
 
-use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use super::engine::Engine;
 use super::outcome::label;
-use super::validator::{Outcomes, now_ms};
-use super::{Stopped, thresholds};
-use crate::client::List;
+use super::validator::Outcomes;
+use super::{Stopped, lock, thresholds};
 use crate::judge::Violation;
 use crate::plan::{Executor, Plan};
 use crate::policy::{CallOutcome, ProtocolError, Site};
 use crate::report::{
-    Counters, Ended, Figures, Histograms, Kept, PolicyCounts, Run, RunPlan, Served, Setup, ToolRun,
-    VERSION, Verdict, rounded,
+    Counters, Ended, Figures, Histograms, Kept, Run, RunPlan, Served, Setup, ToolRun, VERSION,
+    Verdict, now_ms, number, rounded,
 };
 
 /// Less than this part of the offered starts is not what was offered.
@@ -45,7 +43,8 @@ pub(super) async fn finish(
     let kept = thresholds::kept(engine);
     let verdicts = engine.validator.verdicts();
     let policies = verdicts.violations.counts;
-    let malformed = count_malformed(&verdicts.tools);
+    let malformed = CallOutcome::ProtocolError(ProtocolError::Malformed);
+    let malformed = Outcomes::sum(&verdicts.tools).count(malformed);
     let counters = Counters {
         unvalidated: verdicts.unvalidated,
         ..counters
@@ -65,7 +64,7 @@ pub(super) async fn finish(
     Run {
         version: VERSION,
         began_ms: now_ms().saturating_sub(u64::try_from(lasted.as_millis()).unwrap_or(0)),
-        server: served(plan, engine),
+        server: Served::new(&plan.shown, engine.sessions.client(0)),
         plan: run_plan(plan),
         setup: Setup {
             sessions: engine.sessions.clients.len() as u64,
@@ -79,7 +78,7 @@ pub(super) async fn finish(
         tools,
         timeline,
         violations,
-        policies: PolicyCounts { ..policies },
+        policies,
         thresholds: kept,
         notes,
         counters,
@@ -109,8 +108,7 @@ fn saturation(counters: &Counters, overrun: u64) -> Option<String> {
     if counters.offered == 0 {
         return None;
     }
-    #[expect(clippy::cast_precision_loss, reason = "no run has 2^52 starts")]
-    let share = |count: u64| count as f64 / counters.offered as f64;
+    let share = |count: u64| number(count) / number(counters.offered);
     if overrun > 0 {
         return Some(format!(
             "the generator could not take {overrun} starts when they were due"
@@ -189,25 +187,13 @@ async fn relist(engine: &Engine) {
     let Ok(list) = client.list_tools().await else {
         return engine.note("the tools could not be listed again at the end".to_owned());
     };
-    let changed = |now: &List, before: &List| {
-        now.tools
-            .iter()
-            .map(|tool| &tool.raw)
-            .ne(before.tools.iter().map(|tool| &tool.raw))
-    };
-    if changed(&list, &engine.sessions.list) {
+    let before = engine.sessions.list.tools.iter().map(|tool| &tool.raw);
+    if before.ne(list.tools.iter().map(|tool| &tool.raw)) {
         let law = engine.validator.law();
-        let violation = Violation::at(Site::ListChanged);
+        let violation = Violation::of_site(Site::ListChanged);
         let applied = law.apply("", &violation);
         let mut verdicts = engine.validator.verdicts();
-        let now = now_ms();
-        law.record(
-            &mut verdicts.violations,
-            usize::MAX,
-            &violation,
-            &applied,
-            now,
-        );
+        law.record(&mut verdicts.violations, usize::MAX, &violation, &applied);
     }
 }
 
@@ -227,31 +213,11 @@ fn tool_runs(engine: &Engine) -> (ToolRun, Vec<ToolRun>) {
             figures: Figures::from(histograms),
         }
     };
-    let mut everything = Outcomes::default();
-    let mut tools = Vec::new();
-    for ((name, histograms), outcomes) in names.iter().zip(&figures.tools).zip(&verdicts.tools) {
-        tools.push(tool_run(name, histograms, outcomes));
-        everything.add(outcomes);
-    }
-    (tool_run("", &figures.all(), &everything), tools)
-}
-
-fn count_malformed(tools: &[Outcomes]) -> u64 {
-    let malformed = CallOutcome::ProtocolError(ProtocolError::Malformed);
-    let counts = tools.iter().filter_map(|tool| tool.counts.get(&malformed));
-    counts.sum()
-}
-
-fn served(plan: &Plan, engine: &Engine) -> Served {
-    let client = engine.sessions.client(0);
-    Served {
-        target: plan.shown.clone(),
-        name: client.identity().name.clone(),
-        version: client.identity().version.clone(),
-        transport: client.transport().to_owned(),
-        era: client.era().as_str().to_owned(),
-        protocol: client.version().to_owned(),
-    }
+    let each = names.iter().zip(&figures.tools).zip(&verdicts.tools);
+    let tools = each.map(|((name, histograms), outcomes)| tool_run(name, histograms, outcomes));
+    let tools = tools.collect();
+    let all = tool_run("", &figures.all(), &Outcomes::sum(&verdicts.tools));
+    (all, tools)
 }
 
 fn run_plan(plan: &Plan) -> RunPlan {
@@ -266,47 +232,30 @@ fn run_plan(plan: &Plan) -> RunPlan {
 }
 
 fn notes(engine: &Engine, counters: &Counters, tools: &[ToolRun]) -> Vec<String> {
-    let notes = engine.notes.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut notes = notes.clone();
-    let broken = engine.tally.broken_off.load(Ordering::Relaxed);
-    if broken > 0 {
-        notes.push(format!(
-            "{broken} scenarios were broken off because a result lacked a value to take"
-        ));
-    }
+    let counted = |count: u64, what: &str| (count > 0).then(|| format!("{count} {what}"));
+    let mut notes = lock(&engine.notes).clone();
+    let broken_off = engine.tally.broken_off.load(Ordering::Relaxed);
+    let what = "scenarios were broken off because a result lacked a value to take";
+    notes.extend(counted(broken_off, what));
     for tool in tools.iter().filter(|tool| tool.calls == 0) {
         notes.push(format!("no call of {:?} was counted", tool.tool));
     }
     let withheld = engine.tally.withheld.load(Ordering::Relaxed);
-    if withheld > 0 {
-        notes.push(format!(
-            "{withheld} calls were not sent because their arguments do not fit the input schema"
-        ));
-    }
-    #[expect(clippy::cast_precision_loss, reason = "no run has 2^52 starts")]
-    let late = counters.late as f64 / counters.offered.max(1) as f64;
-    if late > SOME_LATE {
+    let what = "calls were not sent because their arguments do not fit the input schema";
+    notes.extend(counted(withheld, what));
+    if number(counters.late) / number(counters.offered.max(1)) > SOME_LATE {
         notes.push(format!(
             "{} of {} starts were made more than 1 ms late; response times include that",
             counters.late, counters.offered
         ));
     }
-    if counters.unvalidated > 0 {
-        notes.push(format!(
-            "{} answers were not validated because validation could not keep up",
-            counters.unvalidated
-        ));
-    }
-    let noise: u64 = engine.sessions.clients.iter().map(|one| one.noise()).sum();
-    if noise > 0 {
-        notes.push(format!(
-            "{noise} lines on the server's stdout are not MCP messages; logs belong to stderr"
-        ));
-    }
-    if engine.sessions.list.nameless > 0 {
-        let nameless = engine.sessions.list.nameless;
-        notes.push(format!("{nameless} entries of the tool list have no name"));
-    }
+    let what = "answers were not validated because validation could not keep up";
+    notes.extend(counted(counters.unvalidated, what));
+    let noise = engine.sessions.clients.iter().map(|one| one.noise()).sum();
+    let what = "lines on the server's stdout are not MCP messages; logs belong to stderr";
+    notes.extend(counted(noise, what));
+    let nameless = engine.sessions.list.nameless as u64;
+    notes.extend(counted(nameless, "entries of the tool list have no name"));
     notes
 }
 

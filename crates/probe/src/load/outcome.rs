@@ -1,21 +1,39 @@
 //! How one call ended, from its exchange and the judgement of its answer, if there is one.
 
+use bytes::Bytes;
+
 use super::refusal::outcome_of_text;
-use crate::client::Fault;
+use crate::client::{Exchange, Fault};
 use crate::judge::{Answer, texts};
 use crate::plan::Expect;
 use crate::policy::{CallOutcome, ProtocolError};
 
-/// The outcome of a call whose answer is not validated.
-pub(crate) fn of(answer: Result<&[u8], Fault>) -> CallOutcome {
-    match answer {
-        Ok(message) => refused(of_answer(message), message, Expect::Ok),
-        Err(fault) => of_fault(fault),
+/// The answer of an exchange as it was sent, or why there is none.
+pub(crate) fn answer(exchange: &Exchange) -> Result<Bytes, Fault> {
+    match &exchange.reply {
+        Ok(_) => exchange.message.clone().ok_or(Fault::Malformed),
+        Err(fault) => Err(*fault),
     }
 }
 
+/// The outcome of a call whose answer is not validated.
+pub(crate) fn unvalidated_outcome(answer: &Result<Bytes, Fault>, expect: Expect) -> CallOutcome {
+    let message = match answer {
+        Ok(message) => message,
+        Err(fault) => return fault_outcome(*fault),
+    };
+    let answer = Answer::read(message);
+    let outcome = match answer.error_code {
+        Some(code) => CallOutcome::ProtocolError(ProtocolError::Rpc { code }),
+        None if !answer.is_result => CallOutcome::ProtocolError(ProtocolError::Malformed),
+        None if answer.is_error => CallOutcome::ToolError,
+        None => CallOutcome::Success,
+    };
+    recognise_refusal(outcome, message, expect)
+}
+
 /// The outcome of a call without an answer.
-pub(super) fn of_fault(fault: Fault) -> CallOutcome {
+pub(super) fn fault_outcome(fault: Fault) -> CallOutcome {
     match fault {
         Fault::TimedOut => CallOutcome::Timeout,
         Fault::Malformed | Fault::TooLarge => CallOutcome::ProtocolError(ProtocolError::Malformed),
@@ -27,20 +45,13 @@ pub(super) fn of_fault(fault: Fault) -> CallOutcome {
     }
 }
 
-/// The outcome of an answer that was not validated.
-pub(super) fn of_answer(message: &[u8]) -> CallOutcome {
-    let answer = Answer::read(message);
-    match answer.error_code {
-        Some(code) => CallOutcome::ProtocolError(ProtocolError::Rpc { code }),
-        None if !answer.is_result => CallOutcome::ProtocolError(ProtocolError::Malformed),
-        None if answer.is_error => CallOutcome::ToolError,
-        None => CallOutcome::Success,
-    }
-}
-
 /// An `isError` result that a gateway wrote is not the tool's own error, and any `isError` result
 /// is a refusal where one is expected.
-pub(super) fn refused(outcome: CallOutcome, message: &[u8], expect: Expect) -> CallOutcome {
+pub(super) fn recognise_refusal(
+    outcome: CallOutcome,
+    message: &[u8],
+    expect: Expect,
+) -> CallOutcome {
     if outcome != CallOutcome::ToolError {
         return outcome;
     }
@@ -64,25 +75,21 @@ pub(super) fn is_expected(outcome: CallOutcome, expect: Expect) -> bool {
 
 /// The name of an outcome in reports.
 pub fn label(outcome: CallOutcome) -> String {
-    match outcome {
-        CallOutcome::Success => "ok".to_owned(),
-        CallOutcome::ToolError => "tool_error".to_owned(),
-        CallOutcome::ExpectedRejection => "expected_rejection".to_owned(),
-        CallOutcome::Denied => "denied".to_owned(),
-        CallOutcome::Timeout => "timeout".to_owned(),
-        CallOutcome::Transport => "transport".to_owned(),
-        CallOutcome::TesterBug => "tester_bug".to_owned(),
-        CallOutcome::GatewayChanged => "gateway_changed".to_owned(),
-        CallOutcome::ProtocolError(ProtocolError::Malformed) => {
-            "protocol_error/malformed".to_owned()
-        }
+    let word = match outcome {
+        CallOutcome::Success => "ok",
+        CallOutcome::ToolError => "tool_error",
+        CallOutcome::Denied => "denied",
+        CallOutcome::Timeout => "timeout",
+        CallOutcome::Transport => "transport",
+        CallOutcome::ProtocolError(ProtocolError::Malformed) => "protocol_error/malformed",
         CallOutcome::ProtocolError(ProtocolError::Rpc { code }) => {
-            format!("protocol_error/rpc {code}")
+            return format!("protocol_error/rpc {code}");
         }
         CallOutcome::ProtocolError(ProtocolError::SchemaViolation { site }) => {
-            format!("protocol_error/schema_violation {site}")
+            return format!("protocol_error/schema_violation {site}");
         }
-    }
+    };
+    word.to_owned()
 }
 
 #[cfg(test)]
@@ -115,12 +122,8 @@ mod tests {
                 "protocol_error/rpc -32602",
             ),
         ] {
-            let message = framed(inner);
-            let outcome = of_answer(message.as_bytes());
-            assert_eq!(
-                label(refused(outcome, message.as_bytes(), expect)),
-                expected
-            );
+            let answer = Ok(Bytes::from(framed(inner)));
+            assert_eq!(label(unvalidated_outcome(&answer, expect)), expected);
         }
         for (fault, expected) in [
             (Fault::TimedOut, "timeout"),
@@ -130,7 +133,10 @@ mod tests {
             (Fault::Status(429), "denied"),
             (Fault::Malformed, "protocol_error/malformed"),
         ] {
-            assert_eq!(label(of_fault(fault)), expected);
+            assert_eq!(
+                label(unvalidated_outcome(&Err(fault), Expect::Ok)),
+                expected
+            );
         }
     }
 }

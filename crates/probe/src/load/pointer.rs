@@ -4,7 +4,7 @@ use bytes::Bytes;
 use countersign_tape::{Kind, Span, elements, members};
 
 /// The raw value at an RFC 6901 pointer, if it is there.
-pub fn at(result: &Bytes, pointer: &str) -> Option<Bytes> {
+pub(super) fn value_at(result: &Bytes, pointer: &str) -> Option<Bytes> {
     let mut value = Span::whole(result);
     for part in pointer.split('/').skip(1) {
         let part = part.replace("~1", "/").replace("~0", "~");
@@ -37,10 +37,10 @@ mod tests {
             ("/a/1/y", None),
             ("/b", None),
         ] {
-            let found = at(&result, pointer);
+            let found = value_at(&result, pointer);
             let found = found.map(|raw| String::from_utf8_lossy(&raw).into_owned());
             assert_eq!(found.as_deref(), expected, "{pointer}");
         }
-        assert_eq!(at(&result, ""), Some(result));
+        assert_eq!(value_at(&result, ""), Some(result));
     }
 }

@@ -7,7 +7,8 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::engine::Engine;
 use super::{LoadError, Stopped, Surroundings, clock, thresholds};
-use crate::plan::{Chance, Shape};
+use crate::plan::Shape;
+use crate::random::Random;
 use crate::report::Ended;
 
 /// How often waiting answers are handed over.
@@ -31,7 +32,7 @@ pub(super) async fn run(
     let origin = engine.begin(Instant::now() + LEAD);
     let starts = clock::start(shape.clone(), seed, origin).map_err(LoadError::Thread)?;
     let mut starts = starts;
-    let mut chance = Chance::new(seed ^ CHOICES);
+    let mut random = Random::new(seed ^ CHOICES);
     let mut batch = Vec::with_capacity(256);
     let mut ticks = Ticks::new();
     let ended = loop {
@@ -44,7 +45,7 @@ pub(super) async fn run(
                     break Ended::Finished;
                 }
                 for at in batch.drain(..) {
-                    engine.start(at, &mut chance);
+                    engine.start(at, &mut random);
                 }
             }
         }

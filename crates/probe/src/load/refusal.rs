@@ -41,7 +41,8 @@ mod tests {
     };
 
     use super::*;
-    use crate::load::{label, outcome_of};
+    use crate::load::{label, unvalidated_outcome};
+    use crate::plan::Expect;
 
     const TOOL: &str = r#"{"name":"t","inputSchema":{"type":"object","required":["q"]},"outputSchema":{"type":"object","required":["n"]}}"#;
 
@@ -55,7 +56,7 @@ mod tests {
 
     fn ended(sent: &Inspected) -> String {
         let message = sent.message(&Bytes::from_static(b"1")).parts().concat();
-        label(outcome_of(Ok(&message)))
+        label(unvalidated_outcome(&Ok(message.into()), Expect::Ok))
     }
 
     #[test]

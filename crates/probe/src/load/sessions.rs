@@ -28,16 +28,12 @@ impl Sessions {
             list: List::default(),
             took: Duration::ZERO,
         };
-        match sessions.fill(plan).await {
-            Ok(()) => {
-                sessions.took = began.elapsed();
-                Ok(sessions)
-            }
-            Err(error) => {
-                sessions.close().await;
-                Err(error)
-            }
+        if let Err(error) = sessions.fill(plan).await {
+            sessions.close().await;
+            return Err(error);
         }
+        sessions.took = began.elapsed();
+        Ok(sessions)
     }
 
     async fn fill(&mut self, plan: &Plan) -> Result<(), LoadError> {

@@ -8,7 +8,7 @@ use super::engine::Engine;
 use super::validator::Outcomes;
 use crate::plan::{Metric, Statistic, Threshold, Timing};
 use crate::policy::CallOutcome;
-use crate::report::{Histograms, Kept};
+use crate::report::{Histograms, Kept, number};
 
 /// Whether a threshold that ends the run does not hold. What has no data yet holds.
 pub(super) fn aborts(engine: &Engine) -> bool {
@@ -31,11 +31,6 @@ pub(super) fn kept(engine: &Engine) -> Vec<Kept> {
         }
     };
     engine.plan.thresholds.iter().map(one).collect()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "no run has 2^52 calls")]
-fn number(count: u64) -> f64 {
-    count as f64
 }
 
 fn share(part: u64, whole: u64) -> Option<f64> {
@@ -107,27 +102,25 @@ fn outcomes(engine: &Engine, tool: Option<&str>) -> Option<Outcomes> {
     if let Some(tool) = tool {
         return verdicts.tools.get(place(engine, tool)?).cloned();
     }
-    let mut all = Outcomes::default();
-    for tool in &verdicts.tools {
-        all.add(tool);
-    }
-    Some(all)
+    Some(Outcomes::sum(&verdicts.tools))
 }
 
 fn calls(engine: &Engine, outcomes: &Outcomes, name: &str) -> Option<f64> {
     let total: u64 = outcomes.counts.values().sum();
-    let of = |outcome| outcomes.counts.get(&outcome).copied().unwrap_or_default();
     match name {
         "count" => Some(number(total)),
-        "rate" => {
-            let elapsed = engine.origin().elapsed().min(engine.plan.duration());
-            let counted = elapsed.saturating_sub(engine.plan.load.warm_up);
-            Some(number(total) / counted.as_secs_f64().max(1e-3))
-        }
+        "rate" => Some(per_second(engine, total)),
         "error_rate" => share(outcomes.unexpected, total),
-        "ok_rate" => share(of(CallOutcome::Success), total),
-        _ => share(of(CallOutcome::ToolError), total),
+        "ok_rate" => share(outcomes.count(CallOutcome::Success), total),
+        _ => share(outcomes.count(CallOutcome::ToolError), total),
     }
+}
+
+/// A count per second of the run so far, without its warm-up.
+fn per_second(engine: &Engine, count: u64) -> f64 {
+    let elapsed = engine.origin().elapsed().min(engine.plan.duration());
+    let counted = elapsed.saturating_sub(engine.plan.load.warm_up);
+    number(count) / counted.as_secs_f64().max(1e-3)
 }
 
 fn run(engine: &Engine, name: &str) -> Option<f64> {
@@ -142,17 +135,9 @@ fn run(engine: &Engine, name: &str) -> Option<f64> {
         "abandoned" => Some(number(engine.in_flight() as u64)),
         "dropped_rate" => share(load(&tally.dropped), offered),
         "late_rate" => share(load(&tally.late), offered),
-        "achieved_rate" => {
-            let elapsed = engine.origin().elapsed().min(engine.plan.duration());
-            let counted = elapsed.saturating_sub(engine.plan.load.warm_up);
-            Some(number(load(&tally.started)) / counted.as_secs_f64().max(1e-3))
-        }
+        "achieved_rate" => Some(per_second(engine, load(&tally.started))),
         "unvalidated" => Some(number(engine.validator.verdicts().unvalidated)),
-        "denied" => {
-            let all = outcomes(engine, None)?;
-            let denied = all.counts.get(&CallOutcome::Denied);
-            Some(number(denied.copied().unwrap_or_default()))
-        }
+        "denied" => Some(number(outcomes(engine, None)?.count(CallOutcome::Denied))),
         other => calls(engine, &outcomes(engine, None)?, other),
     }
 }

@@ -7,14 +7,13 @@ mod verdicts;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::thread::JoinHandle;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 
-use super::outcome;
 use super::sample::Sample;
+use super::{lock, outcome};
 use crate::plan::Expect;
 
 pub(super) use law::Law;
@@ -66,7 +65,7 @@ impl Validator {
     /// Hands answers over, or counts them unjudged if there is no room.
     pub(super) fn offer(&self, batch: Vec<Sample>) {
         let weight: usize = batch.iter().map(Sample::weight).sum();
-        let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
+        let sender = lock(&self.sender);
         let Some(sender) = &*sender else {
             return;
         };
@@ -89,20 +88,14 @@ impl Validator {
     fn shed(&self, batch: &[Sample]) {
         let mut verdicts = self.verdicts();
         for sample in batch {
-            let outcome = match &sample.answer {
-                Err(fault) => outcome::of_fault(*fault),
-                Ok(message) => {
-                    verdicts.unvalidated += 1;
-                    let plain = outcome::of_answer(message);
-                    outcome::refused(plain, message, sample.expect)
-                }
-            };
+            verdicts.unvalidated += u64::from(sample.answer.is_ok());
+            let outcome = outcome::unvalidated_outcome(&sample.answer, sample.expect);
             verdicts.count(&self.law, sample, outcome);
         }
     }
 
     pub(super) fn verdicts(&self) -> MutexGuard<'_, Verdicts> {
-        self.verdicts.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.verdicts)
     }
 
     pub(super) fn law(&self) -> &Law {
@@ -111,17 +104,8 @@ impl Validator {
 
     /// Waits until everything that was handed over has been judged.
     pub(super) async fn finish(&self) {
-        drop(
-            self.sender
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .take(),
-        );
-        let thread = self
-            .thread
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take();
+        drop(lock(&self.sender).take());
+        let thread = lock(&self.thread).take();
         if let Some(thread) = thread {
             // What it counted stays counted, however it ended.
             drop(tokio::task::spawn_blocking(move || drop(thread.join())).await);
@@ -139,19 +123,12 @@ fn work(
     while let Ok(batch) = receiver.recv() {
         let judged = batch.iter().map(|sample| memory.judge(law, sample));
         let judged: Vec<Arc<Judged>> = judged.collect();
-        let now = now_ms();
-        let mut verdicts = verdicts.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut verdicts = lock(verdicts);
         for (sample, judged) in batch.iter().zip(&judged) {
             verdicts.count(law, sample, judged.outcome);
             if sample.times.intended >= law.warm_up {
                 for (violation, applied) in &judged.violations {
-                    law.record(
-                        &mut verdicts.violations,
-                        sample.tool,
-                        violation,
-                        applied,
-                        now,
-                    );
+                    law.record(&mut verdicts.violations, sample.tool, violation, applied);
                 }
             }
         }
@@ -186,14 +163,6 @@ impl Memory {
         self.last.insert(sample.tool, entry);
         judged
     }
-}
-
-/// Milliseconds since 1970.
-pub(super) fn now_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    since.map_or(0, |since| {
-        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-    })
 }
 
 #[cfg(test)]

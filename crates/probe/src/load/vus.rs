@@ -11,7 +11,7 @@ use tokio::task::JoinSet;
 use super::engine::Engine;
 use super::rate::Ticks;
 use super::{Stopped, Surroundings};
-use crate::plan::{Chance, Executor};
+use crate::random::Random;
 use crate::report::Ended;
 
 /// How long calls may go on when the run was stopped.
@@ -21,18 +21,13 @@ const STOPPED: Duration = Duration::from_secs(1);
 const AT_ONCE: Duration = Duration::from_micros(20);
 
 /// Lets the users make their calls, and waits for them.
-pub(super) async fn run(engine: &Arc<Engine>, around: &mut Surroundings<'_>) -> Stopped {
-    let Executor::Vus {
-        vus,
-        think_time,
-        duration,
-    } = engine.plan.load.executor
-    else {
-        return Stopped {
-            ended: Ended::Finished,
-            overrun: 0,
-        };
-    };
+pub(super) async fn run(
+    engine: &Arc<Engine>,
+    vus: usize,
+    think_time: Duration,
+    around: &mut Surroundings<'_>,
+) -> Stopped {
+    let duration = engine.plan.duration();
     let end = engine.begin(Instant::now()) + duration;
     let over = Arc::new(AtomicBool::new(false));
     let mut users = JoinSet::new();
@@ -79,7 +74,7 @@ async fn user(
     end: Instant,
     over: Arc<AtomicBool>,
 ) {
-    let mut chance = Chance::new(engine.plan.load.seed.wrapping_add(number as u64));
+    let mut random = Random::new(engine.plan.load.seed.wrapping_add(number as u64));
     let client = Arc::clone(engine.sessions.client(number));
     loop {
         let now = Instant::now();
@@ -93,14 +88,14 @@ async fn user(
         let counted = u64::from(began >= engine.plan.load.warm_up);
         engine.tally.offered.fetch_add(counted, Ordering::Relaxed);
         engine.tally.started.fetch_add(counted, Ordering::Relaxed);
-        let choice = engine.choose(&mut chance);
+        let choice = engine.choose(&mut random);
         engine.walk(choice, &client, now).await;
         drop(slot);
         if !think_time.is_zero() {
             let left = end.saturating_duration_since(Instant::now());
             tokio::time::sleep(think_time.min(left)).await;
         } else if now.elapsed() < AT_ONCE {
-            // A server that refuses at once must not keep everybody else from being heard.
+            // A server that refuses at once must not keep the other users from running.
             tokio::task::yield_now().await;
         }
     }

@@ -146,25 +146,21 @@ fn numbers(left: &str, right: &str) -> Difference {
 
 /// The members of two result objects that differ.
 pub(super) fn members_that_differ(one: &[u8], other: &[u8]) -> Vec<String> {
-    let all = |text: &[u8]| -> Vec<(String, Vec<u8>)> {
-        members(text, Span::whole(text))
-            .map(|(key, value)| {
-                let name = key.string(text).unwrap_or_default().into_owned();
-                (name, value.bytes(text).to_vec())
-            })
-            .collect()
+    type Members = Vec<(String, Vec<u8>)>;
+    let all = |text: &[u8]| -> Members {
+        let members = members(text, Span::whole(text)).map(|(key, value)| {
+            let name = key.string(text).unwrap_or_default().into_owned();
+            (name, value.bytes(text).to_vec())
+        });
+        members.collect()
     };
     let (left, right) = (all(one), all(other));
     let mut names: Vec<String> = Vec::new();
-    for (name, value) in left.iter().chain(&right) {
-        let find = |all: &[(String, Vec<u8>)]| {
-            let found = all.iter().find(|(other, _)| other == name);
-            found.map(|(_, value)| value.clone())
-        };
-        let both = (find(&left), find(&right));
-        let same = both.0.as_ref() == Some(value) && both.1.as_ref() == Some(value);
-        if !same && !names.contains(name) {
-            names.push(name.clone());
+    for member in left.iter().chain(&right) {
+        let has = |all: &Members| all.iter().find(|one| one.0 == member.0) == Some(member);
+        let is_same = has(&left) && has(&right);
+        if !is_same && !names.contains(&member.0) {
+            names.push(member.0.clone());
         }
     }
     names

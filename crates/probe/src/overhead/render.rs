@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Overhead;
-use crate::report::{Times, printable};
+use crate::report::{Times, printable, written};
 
 /// A figure of many times, and its name.
 type Figure = (&'static str, fn(&Times) -> f64);
@@ -70,12 +70,8 @@ fn lines(overhead: &Overhead) -> Vec<String> {
             printable(&members)
         ));
     }
-    lines.extend(
-        overhead
-            .notes
-            .iter()
-            .map(|note| format!("note: {}", printable(note))),
-    );
+    let notes = overhead.notes.iter();
+    lines.extend(notes.map(|note| format!("note: {}", printable(note))));
     lines
 }
 
@@ -88,43 +84,30 @@ fn verdict(overhead: &Overhead) -> String {
 
 /// For a person at a terminal.
 pub fn terminal(overhead: &Overhead) -> String {
-    let mut out = String::new();
-    let (direct, through) = (&overhead.direct.server, &overhead.through.server);
-    // Writing into a text cannot fail.
-    let _always = writeln!(
-        out,
-        "directly  {}\nthrough   {}\n\n{:<14}{:>14}{:>14}{:>14}",
-        printable(&direct.target),
-        printable(&through.target),
-        "",
-        "directly",
-        "through",
-        "difference"
-    );
-    for [name, one, other, difference] in rows(overhead) {
-        let _always = writeln!(out, "{name:<14}{one:>14}{other:>14}{difference:>14}");
-    }
-    let _always = writeln!(
-        out,
-        "\n{}\n\n{}",
-        lines(overhead).join("\n"),
-        verdict(overhead)
-    );
-    out
+    written(|out| {
+        let (direct, through) = (&overhead.direct.server, &overhead.through.server);
+        writeln!(out, "directly  {}", printable(&direct.target))?;
+        writeln!(out, "through   {}\n", printable(&through.target))?;
+        let headings = ["", "directly", "through", "difference"].map(str::to_owned);
+        for [name, one, other, difference] in [headings].into_iter().chain(rows(overhead)) {
+            writeln!(out, "{name:<14}{one:>14}{other:>14}{difference:>14}")?;
+        }
+        let lines = lines(overhead).join("\n");
+        writeln!(out, "\n{lines}\n\n{}", verdict(overhead))
+    })
 }
 
 /// For a pull request.
 pub fn markdown(overhead: &Overhead) -> String {
-    let mut out = format!(
-        "## Overhead: {}\n\n| | directly | through | difference |\n|---|---:|---:|---:|\n",
-        verdict(overhead)
-    );
-    for row in rows(overhead) {
-        // Writing into a text cannot fail.
-        let _always = writeln!(out, "| {} |", row.join(" | "));
-    }
-    for line in lines(overhead) {
-        let _always = writeln!(out, "\n- `{}`", line.replace('`', "'"));
-    }
-    out
+    written(|out| {
+        let head = "| | directly | through | difference |\n|---|---:|---:|---:|";
+        writeln!(out, "## Overhead: {}\n\n{head}", verdict(overhead))?;
+        for row in rows(overhead) {
+            writeln!(out, "| {} |", row.join(" | "))?;
+        }
+        for line in lines(overhead) {
+            writeln!(out, "\n- `{}`", line.replace('`', "'"))?;
+        }
+        Ok(())
+    })
 }

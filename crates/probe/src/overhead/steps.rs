@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::plan::{Call, Chance, Executor, Plan, Row, Taken};
+use crate::plan::{Call, Executor, Plan, Row, Taken};
+use crate::random::Random;
 
 /// Keeps the choice of scenarios apart from the moments of starts.
 const CHOICES: u64 = 0x5eed;
@@ -23,27 +24,19 @@ pub(super) struct Step {
 /// values from earlier results is left out: the two ways would not send the same.
 pub(super) fn steps(plan: &Plan, calls: usize) -> Vec<Step> {
     let seed = plan.load.seed;
-    let mut chance = Chance::new(seed ^ CHOICES);
-    let mut gaps = Chance::new(seed);
+    let mut random = Random::new(seed ^ CHOICES);
     let mut starts: Box<dyn Iterator<Item = Duration>> = match &plan.load.executor {
-        Executor::Rate { shape } => Box::new(shape.starts(move || gaps.unit())),
+        Executor::Rate { shape } => shape.starts(Random::new(seed)),
         Executor::Vus { .. } => Box::new(std::iter::repeat(Duration::ZERO)),
     };
-    let total: u64 = plan.scenarios.iter().map(|one| u64::from(one.weight)).sum();
     let mut steps = Vec::new();
     let mut due = Duration::ZERO;
     let mut turns: HashMap<usize, usize> = HashMap::new();
     while steps.len() < calls {
         // A schedule that is over goes on at its end.
         due = starts.next().unwrap_or(due);
-        let mut left = chance.below(total);
-        let chosen = plan.scenarios.iter().enumerate().find(|(_, one)| {
-            let weight = u64::from(one.weight);
-            let found = left < weight;
-            left = left.saturating_sub(weight);
-            found
-        });
-        let Some((number, scenario)) = chosen else {
+        let number = plan.choose_scenario(&mut random);
+        let Some(scenario) = plan.scenarios.get(number) else {
             break;
         };
         let turn = turns.entry(number).or_default();
@@ -51,12 +44,8 @@ pub(super) fn steps(plan: &Plan, calls: usize) -> Vec<Step> {
         let row = rows.and_then(|rows| rows.get(*turn % rows.len().max(1)));
         *turn += 1;
         let before = steps.len();
-        steps.extend(
-            scenario
-                .calls
-                .iter()
-                .filter_map(|call| step(call, row, due)),
-        );
+        let calls_made = scenario.calls.iter();
+        steps.extend(calls_made.filter_map(|call| step(call, row, due)));
         if steps.len() == before && *turn > calls {
             break;
         }

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use super::body::{Difference, compare, members_that_differ};
 use super::{Bodies, Comparison, Delta, Example, Leg, Overhead, Timed};
 use crate::client::{Client, Exchange, Reply};
 use crate::judge::Judge;
-use crate::load::{label, outcome_of};
+use crate::load::{answer, label, unvalidated_outcome};
+use crate::plan::Expect;
 use crate::policy::{CallOutcome, SchemaPolicy, classify_schema_violation};
-use crate::report::{Figures, Histograms, Served, Verdict, count_time, rounded};
+use crate::report::{Figures, Histograms, Served, Verdict, number, rounded};
 
 /// Examples of each kind of difference.
 const EXAMPLES: usize = 3;
@@ -36,12 +38,10 @@ struct OneWay {
 impl OneWay {
     fn add(&mut self, timed: &Timed, outcome: CallOutcome) {
         let exchange = &timed.exchange;
-        let since = |at: std::time::Instant| at.saturating_duration_since(exchange.sent);
-        count_time(&mut self.histograms.response, timed.response);
-        count_time(&mut self.histograms.service, since(exchange.done));
-        if let Some(first) = exchange.first_event {
-            count_time(&mut self.histograms.first_event, since(first));
-        }
+        let since = |at: Instant| at.saturating_duration_since(exchange.sent);
+        let first_event = exchange.first_event.map(since);
+        self.histograms
+            .add(timed.response, since(exchange.done), first_event);
         *self.outcomes.entry(label(outcome)).or_default() += 1;
     }
 }
@@ -135,14 +135,7 @@ impl Tally {
         let [direct, through] = self.legs;
         let [direct_client, through_client] = clients;
         let leg = |way: OneWay, client: &Client, target: &str| Leg {
-            server: Served {
-                target: target.to_owned(),
-                name: client.identity().name.clone(),
-                version: client.identity().version.clone(),
-                transport: client.transport().to_owned(),
-                era: client.era().as_str().to_owned(),
-                protocol: client.version().to_owned(),
-            },
+            server: Served::new(target, client),
             outcomes: way.outcomes,
             figures: Figures::from(&way.histograms),
         };
@@ -172,12 +165,7 @@ fn service_ms(timed: &Timed) -> f64 {
 }
 
 fn outcome(timed: &Timed) -> CallOutcome {
-    let exchange = &timed.exchange;
-    match (&exchange.reply, &exchange.message) {
-        (Ok(_), Some(message)) => outcome_of(Ok(message)),
-        (Ok(_), None) => outcome_of(Err(crate::client::Fault::Malformed)),
-        (Err(fault), _) => outcome_of(Err(*fault)),
-    }
+    unvalidated_outcome(&answer(&timed.exchange), Expect::Ok)
 }
 
 fn delta(deltas: &mut [f64]) -> Delta {
@@ -190,8 +178,7 @@ fn delta(deltas: &mut [f64]) -> Delta {
         let position = (count * percent).div_ceil(100).max(1) - 1;
         rounded(deltas.get(position).copied().unwrap_or_default())
     };
-    #[expect(clippy::cast_precision_loss, reason = "no comparison has 2^52 calls")]
-    let mean = deltas.iter().sum::<f64>() / count as f64;
+    let mean = deltas.iter().sum::<f64>() / number(count as u64);
     Delta {
         pairs: count as u64,
         mean_ms: rounded(mean),

@@ -12,22 +12,13 @@ use crate::client::Target;
 const ARGUMENTS: usize = 120;
 
 /// Writes the whole explanation.
-pub(super) fn explain(plan: &Plan) -> String {
-    let mut out = String::new();
-    // Writing into a text cannot fail.
-    let _always = write(plan, &mut out);
-    out
-}
-
-fn write(plan: &Plan, out: &mut String) -> std::fmt::Result {
+pub(super) fn write(plan: &Plan, out: &mut String) -> std::fmt::Result {
     let how = match plan.target {
         Target::Stdio(_) => "stdio",
         Target::Http(_) => "http",
     };
-    let era = plan
-        .options
-        .era
-        .map_or("whichever era it speaks", |era| era.as_str());
+    let era = plan.options.era;
+    let era = era.map_or("whichever era it speaks", |era| era.as_str());
     writeln!(out, "Server      {} ({how}, {era})", plan.shown)?;
     writeln!(out, "Load        {}", executor(&plan.load))?;
     writeln!(out, "            {}", bounds(&plan.load))?;
@@ -38,9 +29,8 @@ fn write(plan: &Plan, out: &mut String) -> std::fmt::Result {
         };
         writeln!(out, "            {shared}")?;
     }
-    let total: u64 = plan.scenarios.iter().map(|one| u64::from(one.weight)).sum();
     for scenario in &plan.scenarios {
-        scenario_lines(scenario, total, out)?;
+        scenario_lines(scenario, plan.total_weight(), out)?;
     }
     validation(plan, out)?;
     for (number, threshold) in plan.thresholds.iter().enumerate() {
@@ -107,22 +97,13 @@ fn bounds(load: &Load) -> String {
 }
 
 fn scenario_lines(scenario: &Scenario, total: u64, out: &mut String) -> std::fmt::Result {
-    let Scenario {
-        name,
-        weight,
-        feeder,
-        calls,
-    } = scenario;
+    let (name, weight) = (&scenario.name, scenario.weight);
     writeln!(out, "Scenario    {name}: {weight} of {total}")?;
-    if let Some(feeder) = feeder {
-        let rows = feeder.rows.len();
-        writeln!(
-            out,
-            "            {rows} rows from {}",
-            feeder.file.display()
-        )?;
+    if let Some(feeder) = &scenario.feeder {
+        let (rows, file) = (feeder.rows.len(), feeder.file.display());
+        writeln!(out, "            {rows} rows from {file}")?;
     }
-    for call in calls {
+    for call in &scenario.calls {
         let arguments = match call.arguments.fixed() {
             Some(fixed) => cut(&String::from_utf8_lossy(fixed)),
             None => format!("arguments from {}", call.arguments.references().join(", ")),

@@ -9,6 +9,8 @@ use countersign_tape::{Kind, ScanLimits, Span, members, quote, scan};
 use serde::Deserialize;
 use thiserror::Error;
 
+use super::read_limited;
+
 const MOST_BYTES: u64 = 64 << 20;
 
 /// One row: raw JSON by column.
@@ -70,15 +72,10 @@ impl Feeder {
     /// Reads a file.
     pub fn load(folder: &Path, file: &Path, order: Order) -> Result<Self, FeederError> {
         let path = folder.join(file);
-        let unreadable = |source| FeederError::Read {
+        let text = read_limited(&path, MOST_BYTES).map_err(|source| FeederError::Read {
             path: file.to_owned(),
             source,
-        };
-        let size = std::fs::metadata(&path).map_err(unreadable)?.len();
-        if size > MOST_BYTES {
-            return Err(unreadable(std::io::ErrorKind::FileTooLarge.into()));
-        }
-        let text = std::fs::read_to_string(&path).map_err(unreadable)?;
+        })?;
         let rows = match path.extension().and_then(|kind| kind.to_str()) {
             Some("csv") => csv(&text),
             Some("jsonl" | "ndjson") => jsonl(&text),

@@ -10,17 +10,20 @@ use super::PlanError;
 /// break in one would be shown as `\n`.
 pub(super) fn syntax(text: &str, error: &toml::de::Error) -> PlanError {
     // The error about a word of a set has its own hint.
-    let said = error.message();
-    let (said, hinted) = said.split_once("; did you mean ").unwrap_or((said, ""));
-    let mut quoted = said.split('`').skip(1).step_by(2);
-    let nearest = if said.starts_with("unknown field") || said.starts_with("unknown variant") {
+    let message = error.message();
+    let (message, hinted) = message
+        .split_once("; did you mean ")
+        .unwrap_or((message, ""));
+    let mut quoted = message.split('`').skip(1).step_by(2);
+    let nearest = if message.starts_with("unknown field") || message.starts_with("unknown variant")
+    {
         let wrong = quoted.next().unwrap_or_default();
         nearest_word(wrong, quoted).map(str::to_owned)
     } else {
         hinted.split('"').nth(1).map(str::to_owned)
     };
     PlanError::Syntax {
-        message: format!("{}{}", place(text, error.span()), one_line(said)),
+        message: format!("{}{}", place(text, error.span()), one_line(message)),
         nearest,
     }
 }

@@ -124,16 +124,12 @@ pub(super) struct RawFeeder {
 
 /// A threshold: a bound, or a bound and whether it ends the run.
 #[derive(Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, deny_unknown_fields)]
 pub(super) enum Limit {
     Plain(String),
-    Full(FullLimit),
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct FullLimit {
-    pub(super) limit: String,
-    #[serde(default)]
-    pub(super) abort_on_fail: bool,
+    Full {
+        limit: String,
+        #[serde(default)]
+        abort_on_fail: bool,
+    },
 }

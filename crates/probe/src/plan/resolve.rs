@@ -34,22 +34,22 @@ pub(super) fn resolve(
     if raw.scenario.is_empty() {
         return Err(setting("scenario", "there is nothing to call"));
     }
-    let scenarios: Result<Vec<_>, _> = raw
-        .scenario
-        .into_iter()
-        .enumerate()
-        .map(|(number, raw)| scenario(number, raw, folder))
-        .collect();
-    let scenarios = scenarios?;
+    let scenarios = raw.scenario.into_iter().enumerate();
+    let scenarios = scenarios.map(|(number, raw)| scenario(number, raw, folder));
+    let scenarios = scenarios.collect::<Result<_, _>>()?;
     let mut thresholds = Vec::new();
     for (name, limit) in raw.thresholds {
         let (limit, abort) = match limit {
             Limit::Plain(limit) => (limit, false),
-            Limit::Full(full) => (full.limit, full.abort_on_fail),
+            Limit::Full {
+                limit,
+                abort_on_fail,
+            } => (limit, abort_on_fail),
         };
         thresholds.push(Threshold::read(&name, &limit, abort)?);
     }
     let output = raw.output.into_iter();
+    let output = output.map(|(format, path)| (format, folder.join(path)));
     Ok(Plan {
         target,
         shown,
@@ -58,8 +58,6 @@ pub(super) fn resolve(
         load: load(&raw.load)?,
         scenarios,
         thresholds,
-        output: output
-            .map(|(format, path)| (format, folder.join(path)))
-            .collect(),
+        output: output.collect(),
     })
 }

@@ -6,6 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::random::Random;
+use crate::report::number;
+
 /// When calls start, and what bounds them.
 #[derive(Clone, Debug)]
 pub struct Load {
@@ -27,7 +30,7 @@ pub struct Load {
     pub stdio: Processes,
     /// Sessions or processes made before the start; what suits the executor unless given.
     pub sessions: Option<usize>,
-    /// What every choice by chance depends on.
+    /// The seed of every random choice.
     pub seed: u64,
 }
 
@@ -121,41 +124,32 @@ impl Shape {
         }
     }
 
-    /// The moments of all starts, in order. `chance` gives numbers from 0 up to 1.
-    pub fn starts<'a>(
-        &'a self,
-        mut chance: impl FnMut() -> f64 + 'a,
-    ) -> Box<dyn Iterator<Item = Duration> + Send + 'a>
-    where
-        Self: 'a,
-    {
+    /// The moments of all starts, in order.
+    pub(crate) fn starts(
+        &self,
+        mut random: Random,
+    ) -> Box<dyn Iterator<Item = Duration> + Send + '_> {
         let end = self.duration();
         let within = move |at: &Duration| *at < end;
         match self {
             Self::Constant { rate, .. } => {
                 let gap = 1.0 / rate;
-                let all = (0_u64..).map(move |number| seconds(count(number) * gap));
+                let all = (0_u64..).map(move |start| seconds(number(start) * gap));
                 Box::new(all.take_while(within))
             }
             Self::Poisson { rate, .. } => {
-                let mut gaps = Vec::new();
                 let mut at = 0.0;
-                // Made beforehand: chance is not the schedule's to keep.
-                loop {
-                    at -= (1.0 - chance()).ln() / rate;
-                    let start = seconds(at);
-                    if !within(&start) {
-                        break;
-                    }
-                    gaps.push(start);
-                }
-                Box::new(gaps.into_iter())
+                let all = std::iter::repeat_with(move || {
+                    at -= (1.0 - random.unit()).ln() / rate;
+                    seconds(at)
+                });
+                Box::new(all.take_while(within))
             }
             Self::Stages(stages) => Box::new(ramp(stages).take_while(within)),
             Self::Burst { size, every, .. } => {
                 let (size, every) = (*size, every.as_secs_f64());
-                let all = (0_u64..).flat_map(move |number| {
-                    std::iter::repeat_n(seconds(count(number) * every), size as usize)
+                let all = (0_u64..).flat_map(move |burst| {
+                    std::iter::repeat_n(seconds(number(burst) * every), size as usize)
                 });
                 Box::new(all.take_while(within))
             }
@@ -168,8 +162,8 @@ impl Shape {
 fn ramp(stages: &[Stage]) -> impl Iterator<Item = Duration> + Send + '_ {
     let mut stage = 0;
     let (mut began, mut area, mut from) = (0.0, 0.0, 0.0);
-    (0_u64..).map_while(move |number| {
-        let wanted = count(number) + 0.5;
+    (0_u64..).map_while(move |start| {
+        let wanted = number(start) + 0.5;
         loop {
             let Stage { duration, rate } = *stages.get(stage)?;
             let length = duration.as_secs_f64();
@@ -199,19 +193,12 @@ fn seconds(value: f64) -> Duration {
     Duration::try_from_secs_f64(value).unwrap_or(Duration::MAX)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "no run has 2^52 starts")]
-fn count(number: u64) -> f64 {
-    number as f64
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::chance::Chance;
     use super::*;
 
     fn millis(shape: &Shape) -> Vec<u128> {
-        let mut chance = Chance::new(1);
-        let starts = shape.starts(move || chance.unit());
+        let starts = shape.starts(Random::new(1));
         starts.map(|at| at.as_millis()).collect()
     }
 
@@ -252,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_starts_have_the_rate_on_average() {
+    fn random_starts_have_the_rate_on_average() {
         let shape = Shape::Poisson {
             rate: 100.0,
             duration: Duration::from_secs(20),

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use super::{PlanError, hint, raw, resolve, text_of};
+use super::{PlanError, hint, raw, read_plan, resolve};
 use crate::client::{Options, Target};
 use crate::policy::Validation;
 
@@ -23,7 +23,7 @@ impl Subject {
     /// not looked at.
     pub fn load(path: &Path) -> Result<Self, PlanError> {
         let folder = path.parent().unwrap_or(Path::new("."));
-        Self::parse(&text_of(path)?, folder, &|name| std::env::var(name).ok())
+        Self::parse(&read_plan(path)?, folder, &|name| std::env::var(name).ok())
     }
 
     fn parse(

@@ -4,7 +4,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use countersign_inspect::nearest_word;
+use countersign_inspect::{nearest_word, word_enum};
 use thiserror::Error;
 
 use super::units::{duration, shown};
@@ -47,15 +47,16 @@ pub enum Metric {
     Contract(&'static str),
 }
 
-/// A time of a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Timing {
-    /// From the intended start to the last byte.
-    Response,
-    /// From sending to the last byte.
-    Service,
-    /// From sending to the first event.
-    FirstEvent,
+word_enum! {
+    /// A time of a call.
+    pub enum Timing {
+        /// From the intended start to the last byte.
+        Response = "response",
+        /// From sending to the last byte.
+        Service = "service",
+        /// From sending to the first event.
+        FirstEvent = "first_event",
+    }
 }
 
 /// A figure of many times.
@@ -74,18 +75,10 @@ pub enum Statistic {
 /// What a metric must be.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bound {
-    comparison: Comparison,
+    /// `<`, `<=`, `>`, `>=` or `==`.
+    sign: &'static str,
     /// Seconds for a time, a share for a rate.
     value: f64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Comparison {
-    Less,
-    AtMost,
-    More,
-    AtLeast,
-    Equal,
 }
 
 /// A threshold that means nothing.
@@ -118,7 +111,6 @@ const RUN: [&str; 12] = [
     "unvalidated",
 ];
 const CONTRACT: [&str; 3] = ["fail", "warn", "ignore"];
-const TIMINGS: [&str; 3] = ["response", "service", "first_event"];
 
 impl Threshold {
     /// Reads a threshold.
@@ -150,32 +142,24 @@ impl Threshold {
 type Wrong = (&'static str, Option<&'static str>);
 
 fn metric(name: &str) -> Result<Metric, Wrong> {
-    let known = |list: &'static [&'static str], word: &str| {
-        list.iter().copied().find(|known| *known == word)
+    let find = |list: &'static [&'static str], word: &str| {
+        let known = list.iter().copied().find(|known| *known == word);
+        known.ok_or_else(|| ("no such metric", nearest_word(word, list.iter().copied())))
     };
     if let Some(rest) = name.strip_prefix("contract.") {
-        return known(&CONTRACT, rest)
-            .map(Metric::Contract)
-            .ok_or(("no such metric", nearest_word(rest, CONTRACT)));
+        return find(&CONTRACT, rest).map(Metric::Contract);
     }
     let Some(rest) = name.strip_prefix("tools/call") else {
-        return known(&RUN, name)
-            .map(Metric::Run)
-            .ok_or(("no such metric", nearest_word(name, RUN)));
+        return find(&RUN, name).map(Metric::Run);
     };
     let (tool, rest) = tagged(rest).ok_or(("expected tools/call{tool=NAME}.METRIC", None))?;
-    if let Some(name) = known(&CALLS, rest) {
+    if let Ok(name) = find(&CALLS, rest) {
         return Ok(Metric::Calls { tool, name });
     }
     let (word, figure) = rest.split_once('.').unwrap_or((rest, "p99"));
-    let timing = match word {
-        "response" => Timing::Response,
-        "service" => Timing::Service,
-        "first_event" => Timing::FirstEvent,
-        _ => {
-            let all = CALLS.into_iter().chain(TIMINGS);
-            return Err(("no such metric", nearest_word(word, all)));
-        }
+    let Ok(timing) = word.parse() else {
+        let all = CALLS.into_iter().chain(Timing::WORDS.iter().copied());
+        return Err(("no such metric", nearest_word(word, all)));
     };
     let statistic =
         Statistic::read(figure).ok_or(("expected p50, p99, p99.9, mean, min or max", None))?;
@@ -225,15 +209,9 @@ impl Statistic {
 impl Bound {
     fn read(text: &str, timed: bool) -> Option<Self> {
         let text = text.trim();
-        let (comparison, rest) = [
-            ("<=", Comparison::AtMost),
-            (">=", Comparison::AtLeast),
-            ("==", Comparison::Equal),
-            ("<", Comparison::Less),
-            (">", Comparison::More),
-        ]
-        .into_iter()
-        .find_map(|(sign, comparison)| Some((comparison, text.strip_prefix(sign)?.trim())))?;
+        let (sign, rest) = ["<=", ">=", "==", "<", ">"]
+            .into_iter()
+            .find_map(|sign| Some((sign, text.strip_prefix(sign)?.trim())))?;
         let value = if timed {
             duration(rest)?.as_secs_f64()
         } else if let Some(percent) = rest.strip_suffix('%') {
@@ -241,30 +219,23 @@ impl Bound {
         } else {
             rest.parse().ok()?
         };
-        value.is_finite().then_some(Self { comparison, value })
+        value.is_finite().then_some(Self { sign, value })
     }
 
     /// Whether a measured value keeps it.
     pub fn holds(&self, measured: f64) -> bool {
-        match self.comparison {
-            Comparison::Less => measured < self.value,
-            Comparison::AtMost => measured <= self.value,
-            Comparison::More => measured > self.value,
-            Comparison::AtLeast => measured >= self.value,
-            Comparison::Equal => (measured - self.value).abs() < 1e-12,
+        match self.sign {
+            "<" => measured < self.value,
+            "<=" => measured <= self.value,
+            ">" => measured > self.value,
+            ">=" => measured >= self.value,
+            _ => (measured - self.value).abs() < 1e-12,
         }
     }
 
     /// As a person would write it.
     pub fn shown(&self, metric: &Metric) -> String {
-        let sign = match self.comparison {
-            Comparison::Less => "<",
-            Comparison::AtMost => "<=",
-            Comparison::More => ">",
-            Comparison::AtLeast => ">=",
-            Comparison::Equal => "==",
-        };
-        format!("{sign} {}", metric.shown(self.value))
+        format!("{} {}", self.sign, metric.shown(self.value))
     }
 }
 

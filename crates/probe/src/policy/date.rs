@@ -14,16 +14,9 @@ use serde::{Serialize, Serializer};
 pub struct Date(jiff::civil::Date);
 
 /// A text that names no day.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a day such as 2026-12-31")]
 pub struct NotADate;
-
-impl fmt::Display for NotADate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("expected a day such as 2026-12-31")
-    }
-}
-
-impl std::error::Error for NotADate {}
 
 impl Date {
     /// The day, in UTC, of a time in seconds since 1970.

@@ -1,20 +1,15 @@
 //! How one call ended. A violated contract is an outcome of its own kind, apart from a broken
 //! transport, so that no report can mix the two.
 
-use serde::{Deserialize, Serialize};
-
 use super::Site;
 
 /// How one call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CallOutcome {
     /// A result, and nothing against it that gates.
     Success,
     /// An `isError` result: the tool's own answer, never a violation.
     ToolError,
-    /// Arguments that were meant to be refused were refused.
-    ExpectedRejection,
     /// A gateway in between refused it.
     Denied,
     /// The answer is not one the protocol or the contract allows. Gates the run.
@@ -23,15 +18,10 @@ pub enum CallOutcome {
     Timeout,
     /// The connection failed or the process ended.
     Transport,
-    /// The tester made a case that is not what its label says. Never blamed on the server.
-    TesterBug,
-    /// A gateway turned a valid result into an invalid one.
-    GatewayChanged,
 }
 
 /// What about an answer broke the protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ProtocolError {
     /// A violation of the declared contract that the policy calls a failure.
     SchemaViolation {

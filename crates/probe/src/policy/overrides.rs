@@ -76,39 +76,31 @@ impl Validation {
     pub fn apply(&self, tool: &str, site: Site, violations: &[Finding], today: Date) -> Applied {
         let site = self.refined(site, violations);
         let mode = Applied {
-            policy: self.by_mode(site, violations),
+            policy: self.by_mode(site),
             why: Why::Mode,
         };
         if site.is_never_hidden() {
             return mode;
         }
         let mut matching = self.overrides.iter().rev();
-        let Some(found) = matching.find(|one| one.speaks_about(tool, site)) else {
+        let Some(found) = matching.find(|one| one.covers(tool, site)) else {
             return mode;
         };
-        if today > found.until {
-            let policy = if self.strict {
-                SchemaPolicy::Fail
-            } else {
-                SchemaPolicy::Warn
-            };
-            return Applied {
-                policy,
-                why: Why::Expired { until: found.until },
-            };
-        }
-        // A lenient run never fails because of a violation, also not by an override.
-        let policy = if self.strict {
-            found.policy
+        let (policy, why) = if today > found.until {
+            let until = found.until;
+            (SchemaPolicy::Fail, Why::Expired { until })
         } else {
-            found.policy.min(SchemaPolicy::Warn)
+            let reason = found.reason.clone();
+            (found.policy, Why::Override { reason })
         };
-        Applied {
-            policy,
-            why: Why::Override {
-                reason: found.reason.clone(),
-            },
-        }
+        // A lenient run never fails because of a violation, also not by an override.
+        let most = if self.strict {
+            SchemaPolicy::Fail
+        } else {
+            SchemaPolicy::Warn
+        };
+        let policy = policy.min(most);
+        Applied { policy, why }
     }
 
     /// Overrides that match none of these tools: most likely misspelt.
@@ -125,20 +117,17 @@ impl Validation {
         }
     }
 
-    fn by_mode(&self, site: Site, violations: &[Finding]) -> SchemaPolicy {
-        let strict = if site == Site::Result {
-            // Already told apart: asserted formats must not be told apart again.
-            classify_schema_violation(site, &[])
-        } else {
-            classify_schema_violation(site, violations)
-        };
+    /// What the mode of the run does about a site that is refined already: asserted formats must
+    /// not be told apart again.
+    fn by_mode(&self, site: Site) -> SchemaPolicy {
+        let strict = classify_schema_violation(site, &[]);
         let gates = self.strict && (site != Site::ListChanged || self.pinned);
         if gates { strict } else { lenient(strict) }
     }
 }
 
 impl Override {
-    fn speaks_about(&self, tool: &str, site: Site) -> bool {
+    fn covers(&self, tool: &str, site: Site) -> bool {
         self.site.iter().any(|name| site.is_named(name)) && glob(&self.tool, tool)
     }
 }
@@ -146,22 +135,15 @@ impl Override {
 fn site_names<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
     use serde::de::Error;
     let names = Vec::<String>::deserialize(from)?;
-    if names.is_empty() {
-        return Err(D::Error::custom(format!(
-            "site: expected one of {}",
-            Site::NAMES.join(", ")
-        )));
-    }
-    match names
-        .iter()
-        .find(|name| !Site::NAMES.contains(&name.as_str()))
-    {
-        None => Ok(names),
-        Some(wrong) => Err(D::Error::custom(format!(
-            "site: unknown {wrong:?}, expected one of {}",
-            Site::NAMES.join(", ")
-        ))),
-    }
+    let is_unknown = |name: &&String| !Site::NAMES.contains(&name.as_str());
+    let problem = match names.iter().find(is_unknown) {
+        Some(unknown) => format!("unknown {unknown:?}, "),
+        None if names.is_empty() => String::new(),
+        None => return Ok(names),
+    };
+    let known = Site::NAMES.join(", ");
+    let message = format!("site: {problem}expected one of {known}");
+    Err(D::Error::custom(message))
 }
 
 /// Whether a name matches a pattern in which `*` stands for any text and `?` for any character.

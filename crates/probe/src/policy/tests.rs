@@ -97,7 +97,7 @@ fn every_row_of_the_table() {
         assert_eq!(policy(by(false)), in_lenient, "row {row}");
         assert_eq!(policy(by(true)), in_strict, "row {row}");
     }
-    for site in Site::ALL {
+    for &site in Site::ALL {
         let told = |row: &Row| {
             let violations: Vec<Finding> = row.2.iter().map(|rule| finding(rule)).collect();
             row.1.refine(&violations) == site

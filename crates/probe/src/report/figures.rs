@@ -32,6 +32,20 @@ impl Default for Histograms {
 }
 
 impl Histograms {
+    /// Counts the times of one call.
+    pub(crate) fn add(
+        &mut self,
+        response: Duration,
+        service: Duration,
+        first_event: Option<Duration>,
+    ) {
+        count_time(&mut self.response, response);
+        count_time(&mut self.service, service);
+        if let Some(first_event) = first_event {
+            count_time(&mut self.first_event, first_event);
+        }
+    }
+
     /// Adds what another one holds.
     pub fn merge(&mut self, other: &Self) {
         for (to, from) in [
@@ -49,7 +63,7 @@ impl Histograms {
 const LONGEST: u64 = 24 * 3600 * 1_000_000;
 
 /// Counts a time, as microseconds.
-pub(crate) fn count(histogram: &mut Histogram<u64>, time: Duration) {
+pub(crate) fn count_time(histogram: &mut Histogram<u64>, time: Duration) {
     let micros = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
     // Saturating would not let it grow.
     let recorded = histogram.record(micros.clamp(1, LONGEST));
@@ -140,12 +154,17 @@ pub(crate) fn rounded(number: f64) -> f64 {
     (number * 1e3).round() / 1e3
 }
 
+/// A count as a number to reckon with.
 #[expect(
     clippy::cast_precision_loss,
-    reason = "no call takes 2^52 microseconds"
+    reason = "no run has 2^52 calls, and no call takes 2^52 microseconds"
 )]
+pub(crate) fn number(count: u64) -> f64 {
+    count as f64
+}
+
 pub(crate) fn millis(micros: u64) -> f64 {
-    micros as f64 / 1e3
+    number(micros) / 1e3
 }
 
 #[cfg(test)]
@@ -156,7 +175,7 @@ mod tests {
     fn figures_come_back_as_the_histogram_they_are_of() {
         let mut all = Histograms::default();
         for number in 1..=1000 {
-            count(&mut all.response, Duration::from_micros(number * 10));
+            count_time(&mut all.response, Duration::from_micros(number * 10));
         }
         let times = Figures::from(&all).response;
         assert_eq!((times.count, times.min_ms), (1000, 0.01));

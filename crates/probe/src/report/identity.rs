@@ -1,4 +1,7 @@
-//! What makes a finding the same in another run: where it is, never what was there.
+//! What makes a finding the same in another run (where it is, never what was there), and when it was
+//! seen.
+
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use countersign_inspect::Digest;
 
@@ -19,6 +22,12 @@ pub(crate) fn starred(pointer: &str) -> String {
 pub(crate) fn fingerprint(identity: &str) -> String {
     let digest = Digest::sha256(identity.as_bytes()).to_string();
     digest.chars().take(32).collect()
+}
+
+/// Milliseconds since 1970.
+pub(crate) fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

@@ -1,30 +1,33 @@
-//! `JUnit` XML, written by hand because the crate for it brings chrono, uuid and an XML library with it: a suite per tool, a case per check, in the dialect that CI systems read. Nothing a
-//! server wrote can end an attribute or an element: every text is escaped, and characters XML
-//! does not have are replaced.
+//! `JUnit` XML: a suite per tool, a case per check, in the dialect that CI systems read. Written by hand
+//! because the crate for it brings chrono, uuid and an XML library with it. Nothing a server wrote can
+//! end an attribute or an element: every text is escaped, and characters XML does not have are
+//! replaced.
 
 use std::fmt::Write as _;
 
+use super::written;
+
 /// One group of checks.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Suite {
+pub(crate) struct Suite {
     /// Its name: a tool, as a rule.
-    pub name: String,
+    pub(crate) name: String,
     /// Its checks.
-    pub checks: Vec<Check>,
+    pub(crate) checks: Vec<Check>,
 }
 
 /// One check.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Check {
+pub(crate) struct Check {
     /// What was checked.
-    pub name: String,
+    pub(crate) name: String,
     /// How it ended.
-    pub status: Status,
+    pub(crate) status: Status,
 }
 
 /// How a check ended.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Status {
+pub(crate) enum Status {
     /// Nothing to say.
     Passed,
     /// Nothing that gates, but something to read.
@@ -41,15 +44,12 @@ pub enum Status {
 }
 
 /// Renders suites.
-pub fn render(name: &str, suites: &[Suite]) -> String {
-    let mut out = String::from("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
-    // Writing to a string cannot fail.
-    let written = write(name, suites, &mut out);
-    debug_assert!(written.is_ok());
-    out
+pub(crate) fn render(name: &str, suites: &[Suite]) -> String {
+    written(|out| write(name, suites, out))
 }
 
 fn write(name: &str, suites: &[Suite], out: &mut String) -> std::fmt::Result {
+    writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
     let total: usize = suites.iter().map(|suite| suite.checks.len()).sum();
     let failures: usize = suites.iter().map(|suite| suite.count(is_failed)).sum();
     writeln!(
@@ -93,20 +93,20 @@ fn write_check(suite: &str, check: &Check, out: &mut String) -> std::fmt::Result
 
 impl Check {
     /// A check and how it ended.
-    pub fn new(name: impl Into<String>, status: Status) -> Self {
+    pub(crate) fn new(name: impl Into<String>, status: Status) -> Self {
         let name = name.into();
         Self { name, status }
     }
 
     /// A check that holds, or fails with this message.
-    pub fn holds(name: impl Into<String>, problem: Option<String>) -> Self {
+    pub(crate) fn holds(name: impl Into<String>, problem: Option<String>) -> Self {
         Self::new(name, problem.map_or(Status::Passed, Status::failed))
     }
 }
 
 impl Status {
     /// A failure that one line says all about.
-    pub fn failed(message: String) -> Self {
+    pub(crate) fn failed(message: String) -> Self {
         let text = String::new();
         Self::Failed { message, text }
     }
@@ -123,22 +123,22 @@ fn is_failed(status: &Status) -> bool {
     matches!(status, Status::Failed { .. })
 }
 
+/// Text for an attribute or an element. Characters that XML does not have are replaced.
 fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\t' | '\n' => out.push(letter),
-            '\u{0}'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => {
-                out.push('\u{fffd}');
-            }
-            other => out.push(other),
-        }
-    }
-    out
+    let is_foreign = |letter| match letter {
+        '\t' | '\n' => false,
+        '\u{fffe}' | '\u{ffff}' => true,
+        other => other.is_control(),
+    };
+    escape_markup(&text.replace(is_foreign, "\u{fffd}"))
+}
+
+/// Text in which nothing is markup.
+pub(crate) fn escape_markup(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }
 
 #[cfg(test)]

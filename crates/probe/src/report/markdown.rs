@@ -1,24 +1,19 @@
 //! Pieces of Markdown for the summary of a CI step. What a server wrote may be in a cell, so it
 //! can neither leave the cell nor become a link, an image or HTML.
 
-use std::fmt::Write as _;
-
 /// A table with a heading row.
-pub fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
-    let mut out = String::new();
-    let line = |cells: &mut dyn Iterator<Item = String>| {
-        format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
-    };
-    out.push_str(&line(&mut headings.iter().map(|heading| cell(heading))));
-    out.push_str(&line(&mut headings.iter().map(|_| "---".to_owned())));
+pub(crate) fn table(headings: &[&str], rows: &[Vec<String>]) -> String {
+    let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
+    let mut out = line(headings.iter().map(|heading| cell(heading)).collect());
+    out += &line(vec!["---".to_owned(); headings.len()]);
     for row in rows {
-        out.push_str(&line(&mut row.iter().map(|text| cell(text))));
+        out += &line(row.iter().map(|text| cell(text)).collect());
     }
     out
 }
 
 /// Text that means nothing to Markdown.
-pub fn cell(text: &str) -> String {
+pub(crate) fn cell(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {
         match letter {
@@ -38,18 +33,11 @@ pub fn cell(text: &str) -> String {
 }
 
 /// A block of code, fenced by more backticks than it has in it.
-pub fn code(text: &str) -> String {
-    let longest = text
-        .split(|letter| letter != '`')
-        .map(str::len)
-        .max()
-        .unwrap_or(0);
+pub(crate) fn code(text: &str) -> String {
+    let runs = text.split(|letter| letter != '`').map(str::len);
+    let longest = runs.max().unwrap_or(0);
     let fence = "`".repeat(longest.max(2) + 1);
-    let mut out = String::new();
-    // Writing to a string cannot fail.
-    let written = writeln!(out, "{fence}\n{}\n{fence}", text.trim_end());
-    debug_assert!(written.is_ok());
-    out
+    format!("{fence}\n{}\n{fence}\n", text.trim_end())
 }
 
 #[cfg(test)]

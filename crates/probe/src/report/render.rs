@@ -7,21 +7,56 @@ mod markdown;
 mod prometheus;
 mod terminal;
 
-use super::Run;
-use crate::plan::Format;
+pub(crate) use prometheus::write_violations;
+
+use countersign_inspect::word_enum;
+
+use super::{Counters, Run, ToolRun};
+
+word_enum! {
+    /// The form of a report.
+    #[derive(PartialOrd, Ord)]
+    pub enum Format {
+        /// Tables for a person at a terminal.
+        Terminal = "terminal",
+        /// Everything, for machines; the others are made from it.
+        Json = "json",
+        /// A summary for a pull request or a CI step.
+        Markdown = "markdown",
+        /// Test suites, one per tool.
+        Junit = "junit",
+        /// Code scanning results.
+        Sarif = "sarif",
+        /// One file with charts.
+        Html = "html",
+        /// Text exposition of the counters.
+        Prometheus = "prometheus",
+    }
+}
 
 /// A run as text.
 pub fn render(run: &Run, format: Format) -> String {
     match format {
-        Format::Terminal => terminal::render(run),
+        Format::Terminal => written(|out| terminal::write(run, out)),
         // Everything in a run has a JSON form.
         Format::Json => serde_json::to_string_pretty(run).unwrap_or_default() + "\n",
-        Format::Markdown => markdown::render(run),
-        Format::Html => html::render(run),
-        Format::Prometheus => prometheus::render(run),
+        Format::Markdown => written(|out| markdown::write(run, out)),
+        Format::Html => written(|out| html::write(run, out)),
+        Format::Prometheus => written(|out| prometheus::write(run, out)),
         Format::Junit => checks::junit(run),
         Format::Sarif => checks::sarif(run),
     }
+}
+
+/// The text that `write` makes. Writing into memory does not fail.
+pub(crate) fn written(write: impl FnOnce(&mut String) -> std::fmt::Result) -> String {
+    let mut out = String::new();
+    let result = write(&mut out);
+    debug_assert!(
+        result.is_ok(),
+        "only a `Display` that fails could fail here"
+    );
+    out
 }
 
 /// Text from a file or a peer, made safe for a terminal: control and invisible characters become visible escapes.
@@ -49,7 +84,7 @@ fn time(ms: f64) -> String {
     }
 }
 
-/// The server and what was asked for, in a line each.
+/// The server and the settings of the run, in a line each.
 fn title(run: &Run) -> (String, String) {
     let served = &run.server;
     let name = match (served.name.as_str(), served.version.as_str()) {
@@ -65,11 +100,49 @@ fn title(run: &Run) -> (String, String) {
         printable(&served.protocol)
     );
     let mode = if run.plan.strict { "strict" } else { "lenient" };
-    let asked = format!(
+    let settings = format!(
         "{}; warm-up {} s; seed {}; {mode}",
         run.plan.executor, run.plan.warm_up_s, run.plan.seed
     );
-    (server, asked)
+    (server, settings)
+}
+
+/// The starts of a run as cells: offered, made, dropped, late, abandoned, not validated.
+fn start_cells(counters: &Counters) -> [String; 6] {
+    [
+        format!("{} ({:.1}/s)", counters.offered, counters.offered_rate),
+        format!("{} ({:.1}/s)", counters.started, counters.achieved_rate),
+        counters.dropped.to_string(),
+        counters.late.to_string(),
+        counters.abandoned.to_string(),
+        counters.unvalidated.to_string(),
+    ]
+}
+
+/// The calls of a tool as cells: how many, how many unexpected, p50, p90, p99, p99.9 and longest
+/// response time, p50, p99 and longest service time.
+fn call_cells(tool: &ToolRun) -> [String; 10] {
+    let (response, service) = (&tool.figures.response, &tool.figures.service);
+    [
+        tool.calls.to_string(),
+        tool.unexpected.to_string(),
+        time(response.p50_ms),
+        time(response.p90_ms),
+        time(response.p99_ms),
+        time(response.p999_ms),
+        time(response.max_ms),
+        time(service.p50_ms),
+        time(service.p99_ms),
+        time(service.max_ms),
+    ]
+}
+
+/// The name of a tool, or of all together.
+fn tool_name(tool: &ToolRun) -> &str {
+    match tool.tool.as_str() {
+        "" => "all",
+        name => name,
+    }
 }
 
 /// What the verdict says.

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::figures::Figures;
 use super::violation::{PolicyCounts, ViolationRecord};
+use crate::client::Client;
+use crate::policy::SchemaPolicy;
 
 /// The version of the form of [`Run`].
 pub const VERSION: u32 = 1;
@@ -51,6 +53,14 @@ pub struct Run {
     pub verdict: Verdict,
 }
 
+impl Run {
+    /// The violations that are more than counted.
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &ViolationRecord> {
+        let violations = self.violations.iter();
+        violations.filter(|one| one.policy != SchemaPolicy::Ignore)
+    }
+}
+
 /// The server of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Served {
@@ -68,6 +78,20 @@ pub struct Served {
     pub protocol: String,
 }
 
+impl Served {
+    /// The server that a client is connected to. `target` is what is printed as its address.
+    pub(crate) fn new(target: &str, client: &Client) -> Self {
+        Self {
+            target: target.to_owned(),
+            name: client.identity().name.clone(),
+            version: client.identity().version.clone(),
+            transport: client.transport().to_owned(),
+            era: client.era().as_str().to_owned(),
+            protocol: client.version().to_owned(),
+        }
+    }
+}
+
 /// What was asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunPlan {
@@ -77,7 +101,7 @@ pub struct RunPlan {
     pub duration_s: f64,
     /// What was not counted at the start, in seconds.
     pub warm_up_s: f64,
-    /// What every choice by chance depended on.
+    /// The seed of every random choice.
     pub seed: u64,
     /// Whether violations gate.
     pub strict: bool,

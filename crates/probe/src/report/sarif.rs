@@ -3,44 +3,40 @@
 
 use serde_json::{Value, json};
 
+use crate::policy::SchemaPolicy;
+
 /// Where every rule is explained.
 const HELP: &str = "docs/guides/contract.md lists every rule and what strict does about it.";
 
-/// A rule that results refer to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SarifRule {
-    /// The stable identifier.
-    pub id: String,
-    /// One sentence.
-    pub text: String,
-}
+/// A rule that results refer to: the stable identifier, and one sentence.
+pub(crate) type SarifRule<'a> = (&'a str, &'static str);
 
 /// A result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SarifResult {
+pub(crate) struct SarifResult {
     /// The rule it breaks.
-    pub rule: String,
-    /// `error`, `warning` or `note`.
-    pub level: &'static str,
+    pub(crate) rule: String,
+    /// What is done about it.
+    pub(crate) policy: SchemaPolicy,
     /// One sentence.
-    pub text: String,
+    pub(crate) text: String,
     /// The server and the tool.
-    pub server: String,
+    pub(crate) server: String,
     /// The tool; empty for what is about the server.
-    pub tool: String,
+    pub(crate) tool: String,
     /// What makes it the same result in another run.
-    pub fingerprint: String,
+    pub(crate) fingerprint: String,
     /// Whether it was known before.
-    pub is_known: bool,
+    pub(crate) is_known: bool,
     /// Why it was accepted, if it was.
-    pub accepted: Option<String>,
+    pub(crate) accepted: Option<String>,
     /// A command that shows it again.
-    pub reproducer: Option<String>,
+    pub(crate) reproducer: Option<String>,
 }
 
 /// Renders one run.
-pub fn render(server: &str, rules: &[SarifRule], results: &[SarifResult]) -> String {
-    let described: Vec<Value> = rules.iter().map(described).collect();
+pub(crate) fn render(server: &str, rules: &[SarifRule<'_>], results: &[SarifResult]) -> String {
+    let described: Vec<Value> = rules.iter().map(describe).collect();
     let results: Vec<Value> = results.iter().map(|one| result(one, rules)).collect();
     let document = json!({
         "$schema": "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
@@ -61,31 +57,30 @@ pub fn render(server: &str, rules: &[SarifRule], results: &[SarifResult]) -> Str
 }
 
 /// A rule with every text that code scanning shows.
-fn described(rule: &SarifRule) -> Value {
-    let help = format!("{}. {HELP}", rule.text);
+fn describe((id, text): &SarifRule<'_>) -> Value {
+    let help = format!("{text}. {HELP}");
     json!({
-        "id": rule.id,
-        "shortDescription": {"text": rule.text},
-        "fullDescription": {"text": rule.text},
+        "id": id,
+        "shortDescription": {"text": text},
+        "fullDescription": {"text": text},
         "help": {"text": help},
     })
 }
 
-fn result(one: &SarifResult, rules: &[SarifRule]) -> Value {
-    let index = rules.iter().position(|rule| rule.id == one.rule);
-    let qualified = if one.tool.is_empty() {
-        one.server.clone()
+fn result(one: &SarifResult, rules: &[SarifRule<'_>]) -> Value {
+    let index = rules.iter().position(|(id, _)| *id == one.rule);
+    let (name, qualified) = if one.tool.is_empty() {
+        (&one.server, one.server.clone())
     } else {
-        format!("{}/{}", one.server, one.tool)
-    };
-    let name = if one.tool.is_empty() {
-        &one.server
-    } else {
-        &one.tool
+        (&one.tool, format!("{}/{}", one.server, one.tool))
     };
     let mut value = json!({
         "ruleId": one.rule,
-        "level": one.level,
+        "level": match one.policy {
+            SchemaPolicy::Fail => "error",
+            SchemaPolicy::Warn => "warning",
+            SchemaPolicy::Ignore => "note",
+        },
         "message": {"text": one.text},
         "locations": [{"logicalLocations": [{"name": name, "fullyQualifiedName": qualified, "kind": "function"}]}],
         "partialFingerprints": {"countersign/v1": one.fingerprint},

@@ -76,7 +76,7 @@ pub struct PolicyCounts {
 
 /// A violation that just happened.
 #[derive(Clone, Copy, Debug)]
-pub struct Happened<'a> {
+pub struct Occurrence<'a> {
     /// The server, as it names itself.
     pub server: &'a str,
     /// The tool.
@@ -95,27 +95,27 @@ pub struct Happened<'a> {
 
 impl Violations {
     /// Counts a violation.
-    pub fn add(&mut self, happened: &Happened<'_>) {
-        match happened.applied.policy {
+    pub fn add(&mut self, occurrence: &Occurrence<'_>) {
+        match occurrence.applied.policy {
             SchemaPolicy::Ignore => self.counts.ignore += 1,
             SchemaPolicy::Warn => self.counts.warn += 1,
             SchemaPolicy::Fail => self.counts.fail += 1,
         }
-        let first = happened.findings.first();
+        let first = occurrence.findings.first();
         let place = first.and_then(|finding| finding.instance_pointer.as_deref());
         let place = place.map(starred);
         let keyword = first.and_then(|finding| finding.schema_pointer.clone());
         let identity = format!(
             "{}\0{}\0{}\0{}\0{}",
-            happened.server,
-            happened.tool,
-            happened.site.rule(),
+            occurrence.server,
+            occurrence.tool,
+            occurrence.site.rule(),
             keyword.as_deref().unwrap_or_default(),
             place.as_deref().unwrap_or_default()
         );
         if let Some(known) = self.kept.get_mut(&identity) {
             known.count += 1;
-            known.last_ms = happened.now_ms;
+            known.last_ms = occurrence.now_ms;
             return;
         }
         if self.kept.len() >= MOST {
@@ -124,19 +124,19 @@ impl Violations {
         let record = ViolationRecord {
             version: 1,
             fingerprint: fingerprint(&identity),
-            rule: happened.site.rule().to_owned(),
-            site: happened.site.name().to_owned(),
-            policy: happened.applied.policy,
-            why: happened.applied.why.clone(),
-            tool: happened.tool.to_owned(),
-            schema_digest: happened.schema.map(str::to_owned),
+            rule: occurrence.site.rule().to_owned(),
+            site: occurrence.site.name().to_owned(),
+            policy: occurrence.applied.policy,
+            why: occurrence.applied.why.clone(),
+            tool: occurrence.tool.to_owned(),
+            schema_digest: occurrence.schema.map(str::to_owned),
             schema_pointer: keyword,
             instance_pointer: place,
             expected: first.and_then(|finding| finding.expected.clone()),
             actual: first.and_then(|finding| finding.actual.clone()),
             count: 1,
-            first_ms: happened.now_ms,
-            last_ms: happened.now_ms,
+            first_ms: occurrence.now_ms,
+            last_ms: occurrence.now_ms,
             repro: None,
         };
         self.kept.insert(identity, record);
@@ -173,7 +173,7 @@ mod tests {
         };
         let mut all = Violations::default();
         for (pointer, now_ms) in [("/rows/0/id", 5), ("/rows/17/id", 9), ("/other", 11)] {
-            all.add(&Happened {
+            all.add(&Occurrence {
                 server: "s",
                 tool: "t",
                 site: Site::Result,

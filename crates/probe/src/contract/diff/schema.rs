@@ -47,36 +47,26 @@ impl Differ<'_> {
         way: Way,
         depth: usize,
     ) {
-        match keyword {
-            "title" | "description" | "examples" | "$comment" | "default" | "deprecated"
-            | "format" | "$schema" | "$id" => {
-                self.add(at, Impact::Compatible, "an annotation changed");
+        let both = match (old, new) {
+            (Some(old @ Value::Object(_)), Some(new @ Value::Object(_))) => Some((old, new)),
+            _ => None,
+        };
+        match (keyword, both) {
+            (
+                "title" | "description" | "examples" | "$comment" | "default" | "deprecated"
+                | "format" | "$schema" | "$id",
+                _,
+            ) => self.add(at, Impact::Compatible, "an annotation changed"),
+            ("properties", _) => self.properties(at, (old, new), around, way, depth),
+            ("required" | "enum" | "type", _) => self.set(at, keyword, (old, new), way),
+            ("$defs" | "definitions", Some((old, new))) => {
+                self.definitions(at, old, new, way, depth);
             }
-            "properties" => self.properties(at, (old, new), around, way, depth),
-            "required" | "enum" | "type" => self.set(at, keyword, (old, new), way),
-            "$defs"
-            | "definitions"
-            | "items"
-            | "additionalProperties"
-            | "contains"
-            | "propertyNames"
-            | "not"
-            | "if"
-            | "then"
-            | "else"
-                if old.is_some_and(Value::is_object) && new.is_some_and(Value::is_object) =>
-            {
-                let (Some(old), Some(new)) = (old, new) else {
-                    return;
-                };
-                if matches!(keyword, "$defs" | "definitions") {
-                    self.definitions(at, old, new, way, depth);
-                } else if keyword == "not" || keyword == "if" {
-                    self.add(at, Impact::Breaking, "a condition changed");
-                } else {
-                    self.schema(at, old, new, way, depth + 1);
-                }
-            }
+            ("not" | "if", Some(_)) => self.add(at, Impact::Breaking, "a condition changed"),
+            (
+                "items" | "additionalProperties" | "contains" | "propertyNames" | "then" | "else",
+                Some((old, new)),
+            ) => self.schema(at, old, new, way, depth + 1),
             _ => self.bound(at, keyword, (old, new), way),
         }
     }
@@ -110,19 +100,11 @@ impl Differ<'_> {
                 (Some(one), Some(other)) => self.schema(&at, one, other, way, depth + 1),
                 (Some(_), None) => {
                     // Arguments that the tool no longer reads are refused only where the list is closed.
-                    let impact = if way == Way::Out || closed(after) {
-                        Impact::Breaking
-                    } else {
-                        Impact::Compatible
-                    };
+                    let impact = Impact::breaking_if(way == Way::Out || closed(after));
                     self.add(&at, impact, "the property is gone");
                 }
                 (None, Some(_)) => {
-                    let impact = if way == Way::Out && closed(before) {
-                        Impact::Breaking
-                    } else {
-                        Impact::Compatible
-                    };
+                    let impact = Impact::breaking_if(way == Way::Out && closed(before));
                     self.add(&at, impact, "the property is new");
                 }
                 (None, None) => {}
@@ -154,15 +136,12 @@ impl Differ<'_> {
                 (None, Some(_)) => !demands,
                 (None, None) => false,
             };
-        let narrower = if demands {
-            shrinks(&after, &before)
+        // A shorter list of allowed words is narrower, a shorter list of demanded ones is wider.
+        let (shrinks, grows) = (shrinks(&before, &after), shrinks(&after, &before));
+        let (narrower, wider) = if demands {
+            (grows, shrinks)
         } else {
-            shrinks(&before, &after)
-        };
-        let wider = if demands {
-            shrinks(&before, &after)
-        } else {
-            shrinks(&after, &before)
+            (shrinks, grows)
         };
         self.directed(at, narrower, wider, way);
     }
@@ -194,12 +173,7 @@ impl Differ<'_> {
 
     /// Narrower hurts who sends, wider hurts who receives.
     fn directed(&mut self, at: &str, narrower: bool, wider: bool, way: Way) {
-        let breaks = if way == Way::In { narrower } else { wider };
-        let impact = if breaks {
-            Impact::Breaking
-        } else {
-            Impact::Compatible
-        };
+        let impact = Impact::breaking_if(if way == Way::In { narrower } else { wider });
         let what = match (narrower, wider) {
             (true, false) => "allows less than before",
             (false, true) => "allows more than before",

@@ -1,6 +1,6 @@
 //! How to choose where a schema leaves a choice: the least, the most, or anything from a seed.
 
-use super::random::Random;
+use crate::random::Random;
 
 /// How to choose where a schema leaves a choice.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +17,7 @@ impl Choice {
     pub(super) fn branch(self, branches: usize, turn: usize) -> usize {
         match self {
             Self::Minimal(nth) | Self::Maximal(nth) => nth.checked_rem(branches).unwrap_or(0),
-            Self::Random(seed) => Random::new(seed ^ turn as u64).below(branches),
+            Self::Random(seed) => Random::new(seed ^ turn as u64).index(branches),
         }
     }
 
@@ -26,7 +26,7 @@ impl Choice {
         match self {
             Self::Random(seed) => {
                 let salt = (salt as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9);
-                Self::Random(Random::new(seed ^ salt).next())
+                Self::Random(Random::new(seed ^ salt).number())
             }
             other => other,
         }

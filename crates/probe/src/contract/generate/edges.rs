@@ -12,24 +12,16 @@ use super::view::View;
 
 /// Listed values that are tried, of one place.
 const MAX_LISTED: usize = 24;
+
 /// Values at the edges of what is allowed.
 pub(super) fn variants<'a>(document: &Document<'a>, view: &View<'a>) -> Named {
     let mut made: Named = Vec::new();
-    for (index, listed) in view
-        .enums
-        .into_iter()
-        .flatten()
-        .take(MAX_LISTED)
-        .enumerate()
-    {
+    let listed = view.enums.into_iter().flatten().take(MAX_LISTED);
+    for (index, listed) in listed.enumerate() {
         made.push((format!("enum member {index}"), listed.clone()));
     }
-    made.extend(
-        view.suggested
-            .iter()
-            .take(4)
-            .map(|value| ("suggested".to_owned(), (*value).clone())),
-    );
+    let suggested = view.suggested.iter().take(4);
+    made.extend(suggested.map(|value| ("suggested".to_owned(), (*value).clone())));
     let schemas = &view.origin;
     for nth in 1..view.branches.min(8) {
         if let Some(value) = value(document, schemas, Choice::Minimal(nth)) {
@@ -39,13 +31,12 @@ pub(super) fn variants<'a>(document: &Document<'a>, view: &View<'a>) -> Named {
     if view.enums.is_some() || !view.consts.is_empty() {
         return made;
     }
-    let types = view.types.clone().unwrap_or_default();
-    for name in types.iter().chain(
-        type_of(view, Choice::Minimal(0))
-            .iter()
-            .filter(|_| types.is_empty()),
-    ) {
-        match *name {
+    let mut types = view.types.clone().unwrap_or_default();
+    if types.is_empty() {
+        types.extend(type_of(view, Choice::Minimal(0)));
+    }
+    for name in types {
+        match name {
             "boolean" => made.extend([
                 ("true".to_owned(), json!(true)),
                 ("false".to_owned(), json!(false)),
@@ -74,10 +65,8 @@ fn strings(view: &View<'_>, made: &mut Named) {
     if least == 0 {
         made.push(("one character".to_owned(), Value::from("a")));
     }
-    made.push((
-        "other scripts".to_owned(),
-        Value::from("é漢😀".repeat(least / 3 + 1)),
-    ));
+    let scripts = "é漢😀".repeat(least / 3 + 1);
+    made.push(("other scripts".to_owned(), Value::from(scripts)));
     if let Some(most) = view.count("maxLength").filter(|most| *most <= MAX_LENGTH) {
         made.push(("longest".to_owned(), Value::from(plain(most))));
     }
@@ -126,6 +115,6 @@ pub(super) fn items<'a>(document: &Document<'a>, view: &View<'a>, count: usize) 
     };
     (0..count)
         .map(item)
-        .collect::<Option<Vec<Value>>>()
+        .collect::<Option<_>>()
         .map(Value::Array)
 }

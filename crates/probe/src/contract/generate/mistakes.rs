@@ -22,11 +22,7 @@ pub(super) fn mistakes<'a>(document: &Document<'a>, view: &View<'a>) -> Named {
         made.extend(named("type", other_type(view)));
     }
     if view.enums.is_some() || !view.consts.is_empty() {
-        let keyword = if view.enums.is_some() {
-            "enum"
-        } else {
-            "const"
-        };
+        let keyword = view.enums.map_or("const", |_| "enum");
         made.extend(named(keyword, unlisted(view)));
         return made;
     }
@@ -46,12 +42,11 @@ fn named(keyword: &str, value: Option<Value>) -> Option<(String, Value)> {
 
 fn wrong_numbers(view: &View<'_>) -> Named {
     let range = Range::from_view(view);
-    let fraction = view.types.is_some() && range.integer;
+    let fraction =
+        (view.types.is_some() && range.integer).then(|| json!(range.low.unwrap_or(0.0) + 0.5));
     let beyond = |keyword: &str, by: f64| {
-        named(
-            keyword,
-            view.bound(keyword).map(|bound| Range::value(bound + by)),
-        )
+        let bound = view.bound(keyword);
+        named(keyword, bound.map(|bound| Range::value(bound + by)))
     };
     let off = view.bound("multipleOf").map(|step| {
         let low = range.low.unwrap_or(0.0);
@@ -62,10 +57,7 @@ fn wrong_numbers(view: &View<'_>) -> Named {
         })
     });
     let all = [
-        named(
-            "type",
-            fraction.then(|| json!(range.low.unwrap_or(0.0) + 0.5)),
-        ),
+        named("type", fraction),
         beyond("minimum", -range.step),
         beyond("maximum", range.step),
         beyond("exclusiveMinimum", 0.0),
@@ -76,13 +68,11 @@ fn wrong_numbers(view: &View<'_>) -> Named {
 }
 
 fn wrong_strings(view: &View<'_>) -> Named {
-    let shorter = view
-        .count("minLength")
-        .and_then(|least| least.checked_sub(1));
+    let shorter = view.count("minLength").filter(|least| *least > 0);
     let longer = view.count("maxLength").filter(|most| *most < MAX_LENGTH);
     let text = |length: usize| Value::from(plain(length));
     let lengths = [
-        named("minLength", shorter.map(text)),
+        named("minLength", shorter.map(|least| text(least - 1))),
         named("maxLength", longer.map(|most| text(most + 1))),
     ];
     let unmatched = if view.patterns.is_empty() {
@@ -97,23 +87,16 @@ fn wrong_strings(view: &View<'_>) -> Named {
 }
 
 fn wrong_arrays<'a>(document: &Document<'a>, view: &View<'a>) -> Named {
-    let fewer = view
-        .count("minItems")
-        .and_then(|least| least.checked_sub(1));
+    let exactly = |count| items(document, view, count);
+    let fewer = view.count("minItems").filter(|least| *least > 0);
     let more = view.count("maxItems").filter(|most| *most < MAX_MEMBERS);
     let twice = view
         .unique
         .then(|| value(document, &view.items, Choice::Minimal(0)))
         .flatten();
     let all = [
-        named(
-            "minItems",
-            fewer.and_then(|count| items(document, view, count)),
-        ),
-        named(
-            "maxItems",
-            more.and_then(|count| items(document, view, count + 1)),
-        ),
+        named("minItems", fewer.and_then(|least| exactly(least - 1))),
+        named("maxItems", more.and_then(|most| exactly(most + 1))),
         named("uniqueItems", twice.map(|one| json!([one, one]))),
     ];
     all.into_iter().flatten().collect()
@@ -131,19 +114,13 @@ pub(super) fn missing(view: &View<'_>, present: Option<&Value>) -> Named {
             made.push((format!("required, without {name}"), Value::Object(without)));
         }
     }
-    if view
-        .additional
-        .iter()
-        .any(|one| **one == Value::Bool(false))
-    {
+    if view.additional.contains(&&Value::Bool(false)) {
         let mut with = object.clone();
         with.insert(UNEXPECTED.to_owned(), json!(1));
         made.push(("additionalProperties".to_owned(), Value::Object(with)));
     }
-    if let Some(most) = view
-        .count("maxProperties")
-        .filter(|most| *most < MAX_MEMBERS)
-    {
+    let most = view.count("maxProperties");
+    if let Some(most) = most.filter(|most| *most < MAX_MEMBERS) {
         let mut with = object.clone();
         for index in with.len()..=most {
             with.insert(format!("{UNEXPECTED}{index}"), json!(1));
@@ -170,20 +147,14 @@ fn other_type(view: &View<'_>) -> Option<Value> {
         ("boolean", json!(true)),
         ("object", json!({UNEXPECTED: 1})),
     ];
-    let mut wrong = candidates
-        .into_iter()
-        .filter(|(name, _)| !view.allows(name));
-    wrong.next().map(|(_, value)| value)
+    let mut candidates = candidates.into_iter();
+    candidates.find_map(|(name, value)| (!view.allows(name)).then_some(value))
 }
 
 /// A value like the listed ones that is not listed.
 fn unlisted(view: &View<'_>) -> Option<Value> {
-    let listed: Vec<&Value> = view
-        .enums
-        .into_iter()
-        .flatten()
-        .chain(view.consts.iter().copied())
-        .collect();
+    let mut listed: Vec<&Value> = view.enums.into_iter().flatten().collect();
+    listed.extend(&view.consts);
     let candidates = [
         json!("not_listed_by_the_schema"),
         json!(987_654),
@@ -191,12 +162,10 @@ fn unlisted(view: &View<'_>) -> Option<Value> {
         json!([]),
         json!({}),
     ];
-    let same = |value: &Value| {
-        listed
-            .iter()
-            .any(|one| std::mem::discriminant(*one) == std::mem::discriminant(value))
+    let same_type = |value: &Value| {
+        let mut listed = listed.iter();
+        listed.any(|one| std::mem::discriminant(*one) == std::mem::discriminant(value))
     };
-    candidates
-        .into_iter()
-        .find(|value| same(value) && !listed.contains(&value))
+    let mut candidates = candidates.into_iter();
+    candidates.find(|value| same_type(value) && !listed.contains(&value))
 }

@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::choice::Choice;
-use super::random::Random;
 use super::view::View;
+use crate::random::Random;
 
 /// The numbers a schema admits, as far as its plain bounds say.
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +80,7 @@ impl Range {
             clippy::cast_precision_loss,
             reason = "at most a million steps"
         )]
-        let taken = random.below(steps as usize + 1) as f64;
+        let taken = random.index(steps as usize + 1) as f64;
         taken.mul_add(self.step, low)
     }
 

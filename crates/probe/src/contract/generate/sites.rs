@@ -2,6 +2,8 @@
 //! on, breadth first, so many and no deeper. A variation is put into a base without changing
 //! anything else.
 
+use std::ops::Range;
+
 use serde_json::Value;
 
 use super::super::case::{Step, pointer};
@@ -56,10 +58,8 @@ impl<'d, 'a> Sites<'d, 'a> {
     }
 
     fn descend(&mut self, index: usize) {
-        let Some(site) = self.sites.get(index) else {
-            return;
-        };
-        let (path, view) = (site.path.clone(), site.view.clone());
+        let Site { path, view, .. } = &self.sites[index];
+        let (path, view) = (path.clone(), view.clone());
         let below = |step| {
             let mut path = path.clone();
             path.push(step);
@@ -79,22 +79,20 @@ impl<'d, 'a> Sites<'d, 'a> {
         }
     }
 
-    pub(super) fn all(&self) -> impl Iterator<Item = usize> + use<> {
+    pub(super) fn all(&self) -> Range<usize> {
         0..self.sites.len()
     }
 
-    pub(super) fn view(&self, site: usize) -> View<'a> {
-        self.sites
-            .get(site)
-            .map(|site| site.view.clone())
-            .unwrap_or_default()
+    pub(super) fn view(&self, site: usize) -> &View<'a> {
+        &self.sites[site].view
     }
 
-    pub(super) fn pointer(&self, site: usize) -> String {
-        self.sites
-            .get(site)
-            .map(|site| pointer(&site.path))
-            .unwrap_or_default()
+    /// The place of a site in arguments, as the names of cases have it.
+    pub(super) fn shown(&self, site: usize) -> String {
+        match self.sites[site].path.as_slice() {
+            [] => "the root".to_owned(),
+            path => pointer(path),
+        }
     }
 
     /// What is wanted and cannot be made.
@@ -107,7 +105,7 @@ impl<'d, 'a> Sites<'d, 'a> {
     /// The value at a site of a base, if the base has one.
     pub(super) fn get<'v>(&self, base: &'v Value, site: usize) -> Option<&'v Value> {
         let mut value = base;
-        for step in &self.sites.get(site)?.path {
+        for step in &self.sites[site].path {
             value = match step {
                 Step::Property(name) => value.get(name)?,
                 Step::Item(index) => value.get(index)?,
@@ -117,12 +115,12 @@ impl<'d, 'a> Sites<'d, 'a> {
     }
 
     /// The base with another value at a site. What the way there needs is made.
-    pub(super) fn with(&self, base: &Value, site: usize, changed: Value) -> Option<Value> {
-        let place = self.sites.get(site)?;
+    pub(super) fn replace(&self, base: &Value, site: usize, changed: Value) -> Option<Value> {
+        let place = &self.sites[site];
         let Some(step) = place.path.last() else {
             return Some(changed);
         };
-        let parent = self.sites.get(place.parent)?;
+        let parent = &self.sites[place.parent];
         let mut around = match self.get(base, place.parent) {
             Some(value) => value.clone(),
             None => self.make(&parent.schemas)?,
@@ -144,7 +142,7 @@ impl<'d, 'a> Sites<'d, 'a> {
             }
             _ => return None,
         }
-        self.with(base, place.parent, around)
+        self.replace(base, place.parent, around)
     }
 
     fn make(&self, schemas: &[&'a Value]) -> Option<Value> {

@@ -7,8 +7,8 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 use serde_json::Value;
 
 use super::choice::Choice;
-use super::random::Random;
 use super::view::View;
+use crate::random::Random;
 
 /// The longest string that is made.
 pub(super) const MAX_LENGTH: usize = 4096;
@@ -56,10 +56,9 @@ pub(super) fn text(view: &View<'_>, choice: Choice) -> Option<Value> {
         return None;
     }
     if let Some(pattern) = view.patterns.first() {
-        let seed = if let Choice::Random(seed) = choice {
-            seed
-        } else {
-            0
+        let seed = match choice {
+            Choice::Random(seed) => seed,
+            _ => 0,
         };
         let lengths = |text: &String| (least..=most).contains(&text.chars().count());
         let mut made = EXTRA
@@ -86,8 +85,8 @@ pub(super) fn plain(length: usize) -> String {
 }
 
 fn odd(least: usize, most: usize, random: &mut Random) -> String {
-    let length = least + random.below((most - least).min(24) + 1);
-    (0..length).map(|_| ODD[random.below(ODD.len())]).collect()
+    let length = least + random.index((most - least).min(24) + 1);
+    (0..length).map(|_| ODD[random.index(ODD.len())]).collect()
 }
 
 /// Whether strings for the pattern can be made at all.
@@ -146,11 +145,7 @@ impl Writer {
                 }
             }
             HirKind::Alternation(branches) => {
-                let chosen = if self.vary {
-                    self.random.below(branches.len())
-                } else {
-                    0
-                };
+                let chosen = self.choose(branches.len());
                 self.write(branches.get(chosen)?)?;
             }
             HirKind::Repetition(repetition) => {
@@ -162,6 +157,14 @@ impl Writer {
             }
         }
         Some(())
+    }
+
+    fn choose(&mut self, count: usize) -> usize {
+        if self.vary {
+            self.random.index(count)
+        } else {
+            0
+        }
     }
 
     /// A character of a class, a letter or digit if it has one.
@@ -188,20 +191,11 @@ impl Writer {
             .chain('A'..='Z')
             .filter(|one| within(*one))
             .collect();
-        let chosen = if self.vary {
-            self.random.below(common.len())
-        } else {
-            0
-        };
+        let chosen = self.choose(common.len());
         let printable = || (' '..='~').find(|one| within(*one));
         let any = || ranges.first().map(|(start, _)| *start);
-        self.text.push(
-            common
-                .get(chosen)
-                .copied()
-                .or_else(printable)
-                .or_else(any)?,
-        );
+        let letter = common.get(chosen).copied();
+        self.text.push(letter.or_else(printable).or_else(any)?);
         Some(())
     }
 }

@@ -6,9 +6,9 @@ use serde_json::{Map, Value};
 use super::choice::Choice;
 use super::document::Document;
 use super::number::Range;
-use super::random::Random;
 use super::text;
 use super::view::View;
+use crate::random::Random;
 
 /// Values within values.
 const MAX_DEPTH: usize = 8;
@@ -77,7 +77,7 @@ impl<'a> Maker<'_, 'a> {
                 Choice::Minimal(_) => false,
                 Choice::Maximal(_) => !closing,
                 Choice::Random(seed) => {
-                    !closing && Random::new(seed ^ 0x5eed ^ index as u64).below(2) == 0
+                    !closing && Random::new(seed ^ 0x5eed ^ index as u64).index(2) == 0
                 }
             };
             if wanted && !view.required.contains(name) && demanded.len() < MAX_MEMBERS {
@@ -125,7 +125,7 @@ impl<'a> Maker<'_, 'a> {
         let wanted = match choice {
             Choice::Minimal(_) => least,
             Choice::Maximal(_) => least.max(FEW.max(view.prefix.len())),
-            Choice::Random(seed) => least + Random::new(seed).below(FEW + 1),
+            Choice::Random(seed) => least + Random::new(seed).index(FEW + 1),
         };
         let length = wanted.min(most).min(MAX_MEMBERS);
         let mut items: Vec<Value> = Vec::new();
@@ -162,21 +162,19 @@ impl<'a> Maker<'_, 'a> {
 
 fn listed(view: &View<'_>, choice: Choice) -> Option<Value> {
     let members = view.enums?;
-    let index = match choice {
-        Choice::Minimal(nth) => nth.checked_rem(members.len())?,
-        Choice::Maximal(nth) => members
-            .len()
-            .checked_sub(1 + nth.checked_rem(members.len())?)?,
-        Choice::Random(seed) => Random::new(seed).below(members.len()),
+    let index = choice.branch(members.len(), 0);
+    let chosen = match choice {
+        Choice::Maximal(_) => members.iter().rev().nth(index),
+        Choice::Minimal(_) | Choice::Random(_) => members.get(index),
     };
-    members.get(index).cloned()
+    chosen.cloned()
 }
 
 /// What the author of the schema suggests, unless this is not the first attempt.
 fn suggested(view: &View<'_>, choice: Choice) -> Option<Value> {
     let use_it = match choice {
         Choice::Minimal(nth) | Choice::Maximal(nth) => nth == 0,
-        Choice::Random(seed) => Random::new(seed ^ 0xde_fa_17).below(4) == 0,
+        Choice::Random(seed) => Random::new(seed ^ 0xde_fa_17).index(4) == 0,
     };
     let scalar = |value: &&&Value| !value.is_null() && !value.is_object() && !value.is_array();
     view.suggested
@@ -189,11 +187,7 @@ fn suggested(view: &View<'_>, choice: Choice) -> Option<Value> {
 /// The type to make. What says nothing about types is read from the keywords it has.
 pub(super) fn type_of<'a>(view: &View<'a>, choice: Choice) -> Option<&'a str> {
     if let Some(types) = &view.types {
-        let index = match choice {
-            Choice::Minimal(nth) | Choice::Maximal(nth) => nth.checked_rem(types.len())?,
-            Choice::Random(seed) => Random::new(seed ^ 0x7e_be).below(types.len()),
-        };
-        return types.get(index).copied();
+        return types.get(choice.branch(types.len(), 0x7e_be)).copied();
     }
     let has = |keyword: &str| view.bounds.contains_key(keyword);
     let object = !view.properties.is_empty() || !view.required.is_empty() || has("minProperties");

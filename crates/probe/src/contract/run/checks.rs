@@ -6,10 +6,9 @@ use serde_json::Value;
 use super::super::case::{Case, Intent};
 use super::super::examine::examine;
 use super::super::oracle::{self, Family};
-use super::super::record::{Pass, Sighting, What};
+use super::super::record::{Pass, Sighting};
 use super::super::session::RunError;
 use super::intent::intent_of;
-use super::tool::Subject;
 use super::{NO_SUCH_TOOL, Runner};
 use crate::client::{Declaration, Reply};
 use crate::policy::Site;
@@ -28,27 +27,17 @@ impl Runner<'_> {
         self.family = Family::from_texts(&first.texts);
         self.report.family = self.family;
         let examined = examine(&self.judge, self.family, NO_SUCH_TOOL, &case, &exchange);
-        for sighting in &examined.sightings {
-            let shown = Some((case.arguments.clone(), examined.request_id.clone()));
-            self.findings.add(
-                NO_SUCH_TOOL,
-                "",
-                Pass::Coverage,
-                &case.name,
-                sighting,
-                shown,
-            );
-        }
+        self.findings.add_examined(NO_SUCH_TOOL, &case, &examined);
         Ok(())
     }
 
     /// The case a reproducer asks for.
     pub(super) async fn only_case(&mut self, arguments: &Value) -> Result<(), RunError> {
         for index in 0..self.subjects.len() {
-            let Some(subject) = self.subjects.get(index).filter(|one| one.refused.is_none()) else {
+            if self.subjects[index].run.refused.is_some() {
                 continue;
-            };
-            let name = subject.name.clone();
+            }
+            let name = self.subjects[index].run.name.clone();
             let intent = intent_of(&self.judge, &name, arguments);
             let case = Case {
                 name: "given".to_owned(),
@@ -56,20 +45,10 @@ impl Runner<'_> {
                 arguments: arguments.clone(),
             };
             let examined = self.ask(&name, &case).await?;
-            if let Some(subject) = self.subjects.get_mut(index) {
-                subject.count(Pass::Coverage, &case, &examined);
-                subject.minimal = case.intent.is_valid().then(|| case.arguments.clone());
-            }
-            for sighting in &examined.sightings {
-                let digest = self
-                    .subjects
-                    .get(index)
-                    .map(Subject::digest)
-                    .unwrap_or_default();
-                let shown = Some((case.arguments.clone(), examined.request_id.clone()));
-                self.findings
-                    .add(&name, &digest, Pass::Coverage, &case.name, sighting, shown);
-            }
+            let subject = &mut self.subjects[index];
+            subject.count(Pass::Coverage, &case, &examined);
+            subject.minimal = case.intent.is_valid().then(|| case.arguments.clone());
+            self.findings.add_examined(&name, &case, &examined);
             self.repeat(index).await?;
         }
         Ok(())
@@ -77,17 +56,12 @@ impl Runner<'_> {
 
     /// The same call twice, of a tool that says this makes no difference.
     pub(super) async fn repeat(&mut self, index: usize) -> Result<(), RunError> {
-        let Some(subject) = self
-            .subjects
-            .get(index)
-            .filter(|one| one.hints.is_repeatable())
-        else {
+        let subject = &self.subjects[index];
+        let may_repeat = subject.hints.is_repeatable() && subject.deaths == 0;
+        let Some(arguments) = subject.minimal.clone().filter(|_| may_repeat) else {
             return Ok(());
         };
-        let Some(arguments) = subject.minimal.clone().filter(|_| subject.deaths == 0) else {
-            return Ok(());
-        };
-        let (name, digest) = (subject.name.clone(), subject.digest());
+        let name = subject.run.name.clone();
         let bytes = arguments.to_string().into_bytes();
         let patience = self.patience(&name);
         let mut answers = Vec::new();
@@ -101,15 +75,10 @@ impl Runner<'_> {
         if let [Some(first), Some(second)] = answers.as_slice()
             && first != second
         {
-            let sighting = Sighting::new(What::Rule(&oracle::REPEAT)).detail(oracle::REPEAT.says);
-            self.findings.add(
-                &name,
-                &digest,
-                Pass::Coverage,
-                "repeat",
-                &sighting,
-                Some((arguments, None)),
-            );
+            let sighting = Sighting::of_rule(&oracle::REPEAT);
+            let shown = Some((arguments, None));
+            self.findings
+                .add(&name, Pass::Coverage, "repeat", &sighting, shown);
         }
         Ok(())
     }
@@ -119,32 +88,24 @@ impl Runner<'_> {
         let lines = self.session.noise();
         if lines > 0 {
             let rule = &oracle::NOISE;
-            let sighting =
-                Sighting::new(What::Rule(rule)).detail(format!("{}: {lines}", rule.says));
+            let sighting = Sighting::of_rule(rule).detail(format!("{}: {lines}", rule.description));
             self.findings
-                .add("", "", Pass::Coverage, "stdout", &sighting, None);
+                .add("", Pass::Coverage, "stdout", &sighting, None);
         }
     }
 
     /// Tools that mostly end in errors promise more than they take.
     pub(super) fn mostly_errors(&mut self) {
         for subject in &self.subjects {
-            let (errors, all) = (
-                subject.run.errored,
-                subject.run.errored + subject.run.succeeded,
-            );
+            let run = &subject.run;
+            let (errors, all) = (run.errored, run.errored + run.succeeded);
             if all >= 4 && errors * 2 > all {
                 let rule = &oracle::VALID_MOSTLY_ERRORS;
-                let sighting = Sighting::new(What::Rule(rule))
-                    .detail(format!("{}: {errors} of {all}", rule.says));
-                self.findings.add(
-                    &subject.name,
-                    &subject.digest(),
-                    Pass::Coverage,
-                    "all valid cases",
-                    &sighting,
-                    None,
-                );
+                let detail = format!("{}: {errors} of {all}", rule.description);
+                let sighting = Sighting::of_rule(rule).detail(detail);
+                let case = "all valid cases";
+                self.findings
+                    .add(&run.name, Pass::Coverage, case, &sighting, None);
             }
         }
     }
@@ -156,21 +117,18 @@ impl Runner<'_> {
             return Ok(());
         }
         let sorted = |tools: &[Declaration]| {
-            let mut all: Vec<(String, Vec<u8>)> = tools
-                .iter()
-                .map(|tool| (tool.name.clone(), tool.raw.to_vec()))
-                .collect();
-            all.sort();
+            let mut all = tools.to_vec();
+            all.sort_by(|one, other| (&one.name, &one.raw).cmp(&(&other.name, &other.raw)));
             all
         };
         let sighting = if sorted(before) == sorted(&after) {
-            Sighting::new(What::Rule(&oracle::LIST_ORDER)).detail(oracle::LIST_ORDER.says)
+            Sighting::of_rule(&oracle::LIST_ORDER)
         } else {
-            Sighting::new(What::Site(Site::ListChanged))
+            Sighting::of_site(Site::ListChanged)
                 .detail("the tool list is not what it was at the start")
         };
         self.findings
-            .add("", "", Pass::Coverage, "list", &sighting, None);
+            .add("", Pass::Coverage, "list", &sighting, None);
         Ok(())
     }
 }

@@ -1,14 +1,15 @@
 //! The findings of a run, each once, counted when seen again.
 
 use std::collections::HashMap;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
+use super::super::case::Case;
+use super::super::examine::Examined;
 use super::super::record::{Key, Pass, Record, Sighting, VERSION};
 use super::{Run, Settings};
-use crate::policy::SchemaPolicy;
-use crate::report::{self, starred};
+use crate::policy::{Applied, SchemaPolicy};
+use crate::report::{self, now_ms, starred};
 
 /// Distinct findings that are kept, at most.
 const MAX_FINDINGS: usize = 1_000;
@@ -18,8 +19,10 @@ pub(super) struct Findings<'s> {
     server: String,
     protocol: String,
     transport: String,
+    /// SHA-256 over the declared schemas, by tool.
+    pub(super) digests: HashMap<String, String>,
     known: HashMap<(String, Key), usize>,
-    records: Vec<Record>,
+    pub(super) records: Vec<Record>,
     /// Sightings beyond what is kept, and those a policy ignores.
     pub(super) ignored: u64,
 }
@@ -31,6 +34,7 @@ impl<'s> Findings<'s> {
             server: run.server.clone(),
             protocol: run.protocol.clone(),
             transport: run.transport.clone(),
+            digests: HashMap::new(),
             known: HashMap::new(),
             records: Vec::new(),
             ignored: 0,
@@ -38,7 +42,7 @@ impl<'s> Findings<'s> {
     }
 
     /// Counts a sighting that is known; false if it is new.
-    pub(super) fn again(&mut self, tool: &str, sighting: &Sighting) -> bool {
+    pub(super) fn count_again(&mut self, tool: &str, sighting: &Sighting) -> bool {
         let Some(index) = self.known.get(&(tool.to_owned(), sighting.key())) else {
             return false;
         };
@@ -53,31 +57,40 @@ impl<'s> Findings<'s> {
 
     /// Whether the policy does more than count it.
     pub(super) fn matters(&self, tool: &str, sighting: &Sighting) -> bool {
-        let applied = sighting
-            .what
-            .apply(tool, &self.settings.validation, self.settings.today);
-        applied.policy != SchemaPolicy::Ignore
+        self.apply_policy(tool, sighting).policy != SchemaPolicy::Ignore
+    }
+
+    fn apply_policy(&self, tool: &str, sighting: &Sighting) -> Applied {
+        let Settings {
+            validation, today, ..
+        } = self.settings;
+        sighting.requirement.apply(tool, validation, *today)
+    }
+
+    /// Adds what was seen in the answer to a case, with the arguments of that case.
+    pub(super) fn add_examined(&mut self, tool: &str, case: &Case, examined: &Examined) {
+        for sighting in &examined.sightings {
+            let shown = Some((case.arguments.clone(), examined.request_id.clone()));
+            self.add(tool, Pass::Coverage, &case.name, sighting, shown);
+        }
     }
 
     pub(super) fn add(
         &mut self,
         tool: &str,
-        digest: &str,
         pass: Pass,
         case: &str,
         sighting: &Sighting,
         shown: Option<(Value, Option<String>)>,
     ) {
-        if self.again(tool, sighting) {
+        if self.count_again(tool, sighting) {
             return;
         }
         if self.records.len() >= MAX_FINDINGS {
             self.ignored += 1;
             return;
         }
-        let applied = sighting
-            .what
-            .apply(tool, &self.settings.validation, self.settings.today);
+        let applied = self.apply_policy(tool, sighting);
         self.ignored += u64::from(applied.policy == SchemaPolicy::Ignore);
         let (arguments, request_id) =
             shown.map_or((None, None), |(arguments, id)| (Some(arguments), id));
@@ -85,15 +98,15 @@ impl<'s> Findings<'s> {
         let key = sighting.key();
         let record = Record {
             version: VERSION,
-            fingerprint: fingerprint(&self.server, tool, sighting.what.site(), &key),
-            rule: sighting.what.id().to_owned(),
-            site: sighting.what.site().to_owned(),
+            fingerprint: fingerprint(&self.server, tool, sighting.requirement.site(), &key),
+            rule: sighting.requirement.id().to_owned(),
+            site: sighting.requirement.site().to_owned(),
             policy: applied.policy,
             why: applied.why,
             tool: tool.to_owned(),
             protocol: self.protocol.clone(),
             transport: self.transport.clone(),
-            schema_digest: digest.to_owned(),
+            schema_digest: self.digests.get(tool).cloned().unwrap_or_default(),
             keyword_location: sighting.keyword_location.clone(),
             instance_pointer: sighting.instance_pointer.as_deref().map(starred),
             expected: sighting.expected.clone(),
@@ -112,10 +125,6 @@ impl<'s> Findings<'s> {
             .insert((tool.to_owned(), key), self.records.len());
         self.records.push(record);
     }
-
-    pub(super) fn records(self) -> Vec<Record> {
-        self.records
-    }
 }
 
 /// Server, tool, rule, site, keyword and place: the same in every run, and no value in it.
@@ -130,11 +139,4 @@ fn fingerprint(server: &str, tool: &str, site: &str, key: &Key) -> String {
     ];
     let text = serde_json::to_string(&parts).unwrap_or_default();
     report::fingerprint(&text)
-}
-
-fn now_ms() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

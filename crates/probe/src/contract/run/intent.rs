@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use crate::contract::case::Intent;
-use crate::contract::generate::{Label, label};
+use crate::contract::generate::label;
 use crate::judge::Judge;
 
 /// What arguments are meant to be, from the arguments alone.
@@ -18,12 +18,8 @@ pub(super) fn intent_of(judge: &Judge, tool: &str, arguments: &Value) -> Intent 
     let Some(Ok(engine)) = contract.input().map(|declared| declared.schema()) else {
         return Intent::Valid;
     };
-    match label(engine, arguments.to_string().as_bytes()) {
-        Label::Valid => Intent::Valid,
-        Label::Invalid(keyword, pointer) => Intent::Invalid { keyword, pointer },
-        Label::Unclear => Intent::Invalid {
-            keyword: String::new(),
-            pointer: String::new(),
-        },
-    }
+    label(engine, arguments).unwrap_or_else(|| Intent::Invalid {
+        keyword: String::new(),
+        pointer: String::new(),
+    })
 }

@@ -42,7 +42,7 @@ pub struct Run {
     pub protocol: String,
     /// `stdio` or `http`.
     pub transport: String,
-    /// Its kin, as its answers show it.
+    /// The SDK it is built with, as its answers show it.
     pub family: Family,
     /// Whether violations gate.
     pub strict: bool,
@@ -71,19 +71,18 @@ pub struct Run {
 impl Run {
     /// Findings that are treated this way.
     pub fn count(&self, policy: SchemaPolicy) -> usize {
-        self.findings
-            .iter()
-            .filter(|record| record.policy == policy)
-            .count()
+        let findings = self.findings.iter();
+        findings.filter(|record| record.policy == policy).count()
+    }
+
+    /// Findings that are more than counted.
+    pub(crate) fn shown(&self) -> impl Iterator<Item = &Record> {
+        let findings = self.findings.iter();
+        findings.filter(|record| record.policy != SchemaPolicy::Ignore)
     }
 
     /// Whether there were tools and none of them might be called.
     pub fn is_refused(&self) -> bool {
-        let mut refused = self
-            .tools
-            .iter()
-            .filter(|tool| tool.refused.is_some())
-            .peekable();
-        refused.peek().is_some() && refused.count() == self.tools.len()
+        !self.tools.is_empty() && self.tools.iter().all(|tool| tool.refused.is_some())
     }
 }

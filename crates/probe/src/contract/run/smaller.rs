@@ -7,7 +7,7 @@ use super::Runner;
 use super::intent::intent_of;
 use crate::contract::case::{Case, Intent};
 use crate::contract::oracle;
-use crate::contract::record::{Sighting, What};
+use crate::contract::record::{Requirement, Sighting};
 use crate::contract::session::RunError;
 use crate::contract::shrink;
 
@@ -24,14 +24,12 @@ impl Runner<'_> {
         case: &Case,
         sighting: &Sighting,
     ) -> Result<Value, RunError> {
-        let costly = matches!(sighting.what, What::Rule(rule) if rule == &oracle::HANG || rule == &oracle::CRASH);
-        let is_slow = matches!(sighting.what, What::Rule(rule) if rule == &oracle::SLOW);
-        let mut left = if is_slow {
-            0
-        } else if costly {
-            COSTLY_SHRINK_CALLS
-        } else {
-            SHRINK_CALLS
+        let mut left = match sighting.requirement {
+            Requirement::Rule(rule) if rule == &oracle::SLOW => 0,
+            Requirement::Rule(rule) if [oracle::HANG, oracle::CRASH].contains(rule) => {
+                COSTLY_SHRINK_CALLS
+            }
+            _ => SHRINK_CALLS,
         };
         let mut best = case.clone();
         'smaller: loop {
@@ -44,11 +42,8 @@ impl Runner<'_> {
                 }
                 left -= 1;
                 let examined = self.ask(tool, &candidate).await?;
-                if examined
-                    .sightings
-                    .iter()
-                    .any(|one| one.key() == sighting.key())
-                {
+                let mut seen = examined.sightings.iter();
+                if seen.any(|one| one.key() == sighting.key()) {
                     best = candidate;
                     continue 'smaller;
                 }

@@ -6,17 +6,15 @@ use serde_json::{Value, json};
 use super::super::case::{Case, Intent};
 use super::super::corpus::Corpus;
 use super::super::examine::Examined;
-use super::super::generate::{Generator, Label, label};
-use super::super::oracle::Seen;
+use super::super::generate::{Generator, label};
+use super::super::oracle::ReplyKind;
 use super::super::record::Pass;
-use super::super::safety::{Hints, Refused};
+use super::super::safety::{self, Hints};
 use super::{Settings, ToolRun, schema_digest};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Subject {
-    pub(super) name: String,
     pub(super) hints: Hints,
-    pub(super) refused: Option<Refused>,
     /// Crashes and hangs so far.
     pub(super) deaths: u32,
     /// Answers so far that took longer than they may.
@@ -25,42 +23,30 @@ pub(super) struct Subject {
     pub(super) minimal: Option<Value>,
     pub(super) run: ToolRun,
     schema: Value,
-    /// It can only be called as a task, which is not what is tested here.
+    /// The tool can only be called as a task, which is not what is tested here.
     needs_task: bool,
 }
 
 impl Subject {
-    pub(super) fn new(
-        name: &str,
-        declared: &Value,
-        hints: Hints,
-        refused: Option<Refused>,
-    ) -> Self {
+    pub(super) fn new(name: &str, declared: &Value, allowed: &[String]) -> Self {
+        let hints = Hints::from_declaration(declared);
         let run = ToolRun {
             name: name.to_owned(),
-            refused,
+            refused: safety::admit(name, hints, allowed).err(),
             schema_digest: schema_digest(declared),
             ..ToolRun::default()
         };
-        let schema = declared.get("inputSchema").cloned().unwrap_or_default();
         Self {
-            name: name.to_owned(),
             hints,
-            refused,
-            deaths: 0,
-            slow: 0,
-            minimal: None,
             run,
-            schema,
+            schema: declared.get("inputSchema").cloned().unwrap_or_default(),
             needs_task: declared["execution"]["taskSupport"] == "required",
+            ..Self::default()
         }
     }
 
-    pub(super) fn digest(&self) -> String {
-        self.run.schema_digest.clone()
-    }
-
-    pub(super) fn note(&mut self, note: String) {
+    pub(super) fn note(&mut self, note: impl Into<String>) {
+        let note = note.into();
         if !self.run.notes.contains(&note) {
             self.run.notes.push(note);
         }
@@ -70,7 +56,7 @@ impl Subject {
     pub(super) fn note_unexercised(&mut self, settings: &Settings) {
         let called = self.run.cases.values().any(|count| *count > 0);
         if settings.case.is_none() && called && self.run.succeeded == 0 {
-            self.note("no valid call had a result, so its results were not tested".to_owned());
+            self.note("no valid call had a result, so its results were not tested");
         }
     }
 
@@ -82,10 +68,10 @@ impl Subject {
         settings: &Settings,
         corpus: &Corpus,
     ) -> Vec<Case> {
-        let mut cases = self.made(engine, pass, settings, corpus);
+        let mut cases = self.generate(engine, pass, settings, corpus);
         for case in &mut cases {
             for (name, value) in &settings.values {
-                put(engine, case, name, value);
+                substitute(engine, case, name, value);
             }
         }
         if pass == Pass::Coverage {
@@ -95,7 +81,7 @@ impl Subject {
         cases
     }
 
-    fn made(
+    fn generate(
         &mut self,
         engine: &Schema,
         pass: Pass,
@@ -103,7 +89,7 @@ impl Subject {
         corpus: &Corpus,
     ) -> Vec<Case> {
         if self.needs_task {
-            self.note("it can only be called as a task".to_owned());
+            self.note("it can only be called as a task");
             return Vec::new();
         }
         let generator = Generator::new(&self.schema, engine);
@@ -132,9 +118,7 @@ impl Subject {
                 let made = bases.iter().filter(|case| case.intent.is_valid());
                 let mut cases: Vec<Case> = made
                     .flat_map(|case| corpus.arguments(&case.arguments, settings.stateful))
-                    .filter(|arguments| {
-                        label(engine, arguments.to_string().as_bytes()) == Label::Valid
-                    })
+                    .filter(|arguments| label(engine, arguments) == Some(Intent::Valid))
                     .map(|arguments| Case::valid("values seen before", arguments))
                     .collect();
                 cases.truncate(settings.stateful);
@@ -144,41 +128,28 @@ impl Subject {
     }
 
     pub(super) fn count(&mut self, pass: Pass, case: &Case, examined: &Examined) {
-        let seen = examined.seen;
         self.slow += u32::from(examined.is_slow);
         *self.run.cases.entry(pass.as_str().to_owned()).or_default() += 1;
-        match seen {
-            Seen::Timeout | Seen::Ended => self.deaths += 1,
-            Seen::Success if case.intent.is_valid() => self.run.succeeded += 1,
-            Seen::ToolError if case.intent.is_valid() => self.run.errored += 1,
-            Seen::ToolError | Seen::Error(_) if !case.intent.is_valid() => self.run.rejected += 1,
+        match examined.reply {
+            ReplyKind::Timeout | ReplyKind::Ended => self.deaths += 1,
+            ReplyKind::Success if case.intent.is_valid() => self.run.succeeded += 1,
+            ReplyKind::ToolError if case.intent.is_valid() => self.run.errored += 1,
+            ReplyKind::ToolError | ReplyKind::Error(_) if !case.intent.is_valid() => {
+                self.run.rejected += 1;
+            }
             _ => {}
         }
     }
 }
 
 /// Puts a value that exists into a case, unless that makes it another case.
-fn put(engine: &Schema, case: &mut Case, name: &str, value: &Value) {
+fn substitute(engine: &Schema, case: &mut Case, name: &str, value: &Value) {
     let mut arguments = case.arguments.clone();
     let Some(place) = arguments.get_mut(name) else {
         return;
     };
     *place = value.clone();
-    let same = match (
-        label(engine, arguments.to_string().as_bytes()),
-        &case.intent,
-    ) {
-        (Label::Valid, Intent::Valid) => true,
-        (
-            Label::Invalid(keyword, pointer),
-            Intent::Invalid {
-                keyword: known,
-                pointer: at,
-            },
-        ) => keyword == *known && pointer == *at,
-        _ => false,
-    };
-    if same {
+    if label(engine, &arguments).as_ref() == Some(&case.intent) {
         case.arguments = arguments;
     }
 }

@@ -7,7 +7,6 @@ use countersign_inspect::nearest_word;
 use super::Engine;
 use crate::judge::Violation;
 use crate::load::LoadError;
-use crate::load::validator::now_ms;
 use crate::policy::SchemaPolicy;
 
 impl Engine {
@@ -15,12 +14,11 @@ impl Engine {
     pub(super) fn check(&self, declared: Vec<(String, Violation)>) -> Result<(), LoadError> {
         let law = self.validator.law();
         let mut verdicts = self.validator.verdicts();
-        let now = now_ms();
         for (name, violation) in declared {
             let applied = law.apply(&name, &violation);
             let tool = law.tools.iter().position(|tool| *tool == name);
             let tool = tool.unwrap_or(usize::MAX);
-            law.record(&mut verdicts.violations, tool, &violation, &applied, now);
+            law.record(&mut verdicts.violations, tool, &violation, &applied);
         }
         for (scenario, tools) in self.plan.scenarios.iter().zip(&self.tools) {
             for (call, tool) in scenario.calls.iter().zip(tools) {
@@ -35,7 +33,7 @@ impl Engine {
                     let what = format!("scenario {:?}, tool {:?}", scenario.name, call.tool);
                     return Err(LoadError::Authored(what));
                 }
-                law.record(&mut verdicts.violations, *tool, &violation, &applied, now);
+                law.record(&mut verdicts.violations, *tool, &violation, &applied);
             }
         }
         let listed = self.sessions.list.tools.iter();
@@ -55,7 +53,7 @@ impl Engine {
     /// input schema, the violation is written down and the call is not made.
     pub(super) fn may_send(&self, tool: usize, arguments: &[u8]) -> bool {
         let law = self.validator.law();
-        let name = law.tools.get(tool).map_or("", String::as_str);
+        let name = law.tool(tool);
         let Some(violation) = law.authored(name, arguments) else {
             return true;
         };
@@ -64,13 +62,7 @@ impl Engine {
             return true;
         }
         let mut verdicts = self.validator.verdicts();
-        law.record(
-            &mut verdicts.violations,
-            tool,
-            &violation,
-            &applied,
-            now_ms(),
-        );
+        law.record(&mut verdicts.violations, tool, &violation, &applied);
         self.tally.withheld.fetch_add(1, Ordering::Relaxed);
         false
     }

@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use super::Engine;
-use crate::plan::{Chance, Order};
+use crate::plan::Order;
+use crate::random::Random;
 
 /// Which scenario a start takes, and which row of its feeder.
 #[derive(Clone, Copy, Debug)]
@@ -13,20 +14,13 @@ pub(in crate::load) struct Choice {
 }
 
 impl Engine {
-    /// Chooses what a start does. Depends on the chance alone, and for rows on the order of starts.
-    pub(in crate::load) fn choose(&self, chance: &mut Chance) -> Choice {
-        let mut left = chance.below(self.total_weight);
-        let scenario = self.plan.scenarios.iter().position(|one| {
-            let weight = u64::from(one.weight);
-            let found = left < weight;
-            left = left.saturating_sub(weight);
-            found
-        });
-        let scenario = scenario.unwrap_or(0);
+    /// Chooses what a start does. Depends on the seed alone, and for rows on the order of starts.
+    pub(in crate::load) fn choose(&self, random: &mut Random) -> Choice {
+        let scenario = self.plan.choose_scenario(random);
         let feeder = self.plan.scenarios.get(scenario);
         let feeder = feeder.and_then(|scenario| scenario.feeder.as_ref());
         let row = feeder.map(|feeder| match feeder.order {
-            Order::Random => usize::try_from(chance.below(feeder.rows.len() as u64)).unwrap_or(0),
+            Order::Random => usize::try_from(random.below(feeder.rows.len() as u64)).unwrap_or(0),
             Order::Sequential => {
                 let turn = self.rows.get(scenario);
                 let turn = turn.map_or(0, |turn| turn.fetch_add(1, Ordering::Relaxed));

@@ -1,12 +1,11 @@
 //! What a run counts of its starts, and what can be said of it meanwhile and at the end.
 
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use super::Engine;
-use crate::load::Progress;
-use crate::report::{Counters, millis, rounded};
+use crate::load::{Progress, lock};
+use crate::report::{Counters, millis, number, rounded};
 
 /// Starts and what became of them.
 #[derive(Debug, Default)]
@@ -35,11 +34,10 @@ impl Engine {
         let violations = verdicts.violations.counts.fail + verdicts.violations.counts.warn;
         drop(verdicts);
         let now = Instant::now();
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = lock(&self.shown);
         let (last, before) = std::mem::replace(&mut *shown, (now, completed));
         let since = now.saturating_duration_since(last).as_secs_f64();
-        #[expect(clippy::cast_precision_loss, reason = "no run has 2^52 calls")]
-        let rate = (completed - before) as f64 / since.max(1e-3);
+        let rate = number(completed - before) / since.max(1e-3);
         let at = |quantile| millis(all.response.value_at_quantile(quantile));
         Progress {
             elapsed: now.saturating_duration_since(self.origin()),
@@ -60,8 +58,7 @@ impl Engine {
         let load = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let (offered, started) = (load(&self.tally.offered), load(&self.tally.started));
         let figures = self.figures();
-        #[expect(clippy::cast_precision_loss, reason = "no run has 2^52 starts")]
-        let per = |count: u64, seconds: f64| rounded(count as f64 / seconds.max(1e-3));
+        let per = |count: u64, seconds: f64| rounded(number(count) / seconds.max(1e-3));
         Counters {
             offered,
             started,

@@ -8,7 +8,7 @@ use crate::load::outcome;
 use crate::load::sample::Sample;
 use crate::plan::Expect;
 use crate::policy::{Applied, CallOutcome, Date, SchemaPolicy, Site, Validation};
-use crate::report::{Happened, Violations};
+use crate::report::{Occurrence, Violations, now_ms};
 
 /// What answers are held to.
 #[derive(Debug)]
@@ -26,7 +26,8 @@ pub(in crate::load) struct Law {
 }
 
 impl Law {
-    fn tool(&self, number: usize) -> &str {
+    /// The name of one of the plan's tools; empty for what is about the server.
+    pub(in crate::load) fn tool(&self, number: usize) -> &str {
         self.tools.get(number).map_or("", String::as_str)
     }
 
@@ -34,13 +35,13 @@ impl Law {
         let tool = self.tool(sample.tool);
         let mut judged = match &sample.answer {
             Err(fault) => Judged {
-                outcome: outcome::of_fault(*fault),
+                outcome: outcome::fault_outcome(*fault),
                 violations: Vec::new(),
             },
             Ok(message) => {
                 let judgement = self.judge.reply(tool, message.clone());
                 let (answered, applied) = judgement.outcome(tool, &self.validation, self.today);
-                let outcome = outcome::refused(answered, message, sample.expect);
+                let outcome = outcome::recognise_refusal(answered, message, sample.expect);
                 // Not the server's answer, so nothing of the server's contract is broken by it.
                 let is_servers = outcome == answered;
                 let violations = judgement.violations.into_iter().zip(applied);
@@ -51,7 +52,7 @@ impl Law {
             }
         };
         if judged.outcome == CallOutcome::Denied && sample.expect != Expect::Deny {
-            judged.add(self, tool, Violation::at(Site::Denied));
+            judged.add(self, tool, Violation::of_site(Site::Denied));
         }
         if let Some(arguments) = &sample.arguments
             && let Some(violation) = self.authored(tool, arguments)
@@ -75,21 +76,18 @@ impl Law {
         tool: usize,
         violation: &Violation,
         applied: &Applied,
-        now_ms: u64,
     ) {
         let name = self.tool(tool);
-        let digest = self
-            .judge
-            .output_digest(name)
-            .map(|digest| digest.to_string());
-        violations.add(&Happened {
+        let digest = self.judge.output_digest(name);
+        let digest = digest.map(|digest| digest.to_string());
+        violations.add(&Occurrence {
             server: &self.server,
             tool: name,
             site: self.validation.refined(violation.site, &violation.findings),
             findings: &violation.findings,
             applied,
             schema: digest.as_deref(),
-            now_ms,
+            now_ms: now_ms(),
         });
     }
 

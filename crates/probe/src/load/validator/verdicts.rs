@@ -27,12 +27,21 @@ pub(in crate::load) struct Outcomes {
 }
 
 impl Outcomes {
-    /// Adds what another one counted.
-    pub(in crate::load) fn add(&mut self, other: &Self) {
-        self.unexpected += other.unexpected;
-        for (outcome, count) in &other.counts {
-            *self.counts.entry(*outcome).or_default() += count;
+    /// How many calls ended in this way.
+    pub(in crate::load) fn count(&self, outcome: CallOutcome) -> u64 {
+        self.counts.get(&outcome).copied().unwrap_or_default()
+    }
+
+    /// The outcomes of several tools together.
+    pub(in crate::load) fn sum(tools: &[Self]) -> Self {
+        let mut sum = Self::default();
+        for tool in tools {
+            sum.unexpected += tool.unexpected;
+            for (outcome, count) in &tool.counts {
+                *sum.counts.entry(*outcome).or_default() += count;
+            }
         }
+        sum
     }
 }
 

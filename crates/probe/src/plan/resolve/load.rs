@@ -24,11 +24,12 @@ pub(super) fn load(raw: &raw::Load) -> Result<Load, PlanError> {
         ExecutorName::Vus => vus(raw)?,
     };
     let time = |span: Option<Span>, default| span.map_or(default, |Span(time)| time);
-    let number = |key: &str, value: Option<u32>, default: u32| match value.unwrap_or(default) {
+    let number = |key: &str, value: u32| match value {
         0 => Err(setting(format!("load.{key}"), "must be at least 1")),
         value if value > MOST => Err(setting(format!("load.{key}"), "is too many")),
         value => Ok(value as usize),
     };
+    let optional = |key, value: Option<u32>| value.map(|one| number(key, one)).transpose();
     let many = match &executor {
         Executor::Vus { vus, .. } => u32::try_from(*vus).unwrap_or(MOST),
         Executor::Rate { .. } => CONNECTIONS,
@@ -38,17 +39,11 @@ pub(super) fn load(raw: &raw::Load) -> Result<Load, PlanError> {
         warm_up: time(raw.warm_up, Duration::ZERO),
         timeout: time(raw.timeout, TIMEOUT),
         drain: time(raw.drain, DRAIN),
-        max_in_flight: number("max_in_flight", raw.max_in_flight, IN_FLIGHT)?,
-        concurrency: match raw.concurrency {
-            None => None,
-            given => Some(number("concurrency", given, 1)?),
-        },
-        connections: number("connections", raw.connections, many)?,
+        max_in_flight: number("max_in_flight", raw.max_in_flight.unwrap_or(IN_FLIGHT))?,
+        concurrency: optional("concurrency", raw.concurrency)?,
+        connections: number("connections", raw.connections.unwrap_or(many))?,
         stdio: raw.stdio.unwrap_or_default(),
-        sessions: match raw.sessions {
-            None => None,
-            given => Some(number("sessions", given, 1)?),
-        },
+        sessions: optional("sessions", raw.sessions)?,
         seed: raw.seed.unwrap_or(0),
     };
     if load.warm_up >= load.duration() {

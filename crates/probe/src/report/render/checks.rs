@@ -81,19 +81,17 @@ fn contract(run: &Run, tool: &str) -> Vec<Check> {
 
 /// Each violation that is not ignored as a result.
 pub(super) fn sarif(run: &Run) -> String {
-    let shown = run.violations.iter();
-    let shown: Vec<&ViolationRecord> = shown
-        .filter(|one| one.policy != SchemaPolicy::Ignore)
-        .collect();
+    let shown: Vec<&ViolationRecord> = run.shown().collect();
     let ids: BTreeSet<&str> = shown.iter().map(|one| one.rule.as_str()).collect();
-    let rules: Vec<SarifRule> = ids.into_iter().map(rule).collect();
+    let rule = |id| {
+        let site = Site::ALL.iter().find(|site| site.rule() == id);
+        let text = site.map_or("the contract is not kept", |site| site.description());
+        (id, text)
+    };
+    let rules: Vec<SarifRule<'_>> = ids.into_iter().map(rule).collect();
     let results = shown.iter().map(|one| SarifResult {
         rule: one.rule.clone(),
-        level: if one.policy == SchemaPolicy::Fail {
-            "error"
-        } else {
-            "warning"
-        },
+        policy: one.policy,
         text: line(one),
         server: run.server.name.clone(),
         tool: one.tool.clone(),
@@ -104,13 +102,4 @@ pub(super) fn sarif(run: &Run) -> String {
     });
     let results: Vec<SarifResult> = results.collect();
     sarif::render(&run.server.name, &rules, &results)
-}
-
-fn rule(id: &str) -> SarifRule {
-    let site = Site::ALL.into_iter().find(|site| site.rule() == id);
-    let text = site.map_or("the contract is not kept", Site::says);
-    SarifRule {
-        id: id.to_owned(),
-        text: text.to_owned(),
-    }
 }

@@ -4,7 +4,8 @@ mod chart;
 
 use std::fmt::Write as _;
 
-use super::{time, title, verdict};
+use super::{call_cells, start_cells, title, tool_name, verdict};
+use crate::report::junit::escape_markup;
 use crate::report::{Run, ToolRun};
 use chart::{bars, lines, percentiles, shares};
 
@@ -18,31 +19,14 @@ th:first-child,td:first-child{text-align:left}th{font-weight:600}.text td,.text 
 svg{width:100%;height:auto;display:block}svg text{fill:var(--dim);font:11px system-ui,sans-serif}svg .grid{stroke:var(--line)}
 .key{display:inline-block;width:.8em;height:.8em;border-radius:2px;margin:0 .3em 0 1em;vertical-align:-.05em}";
 
-/// Writes the page.
-pub(super) fn render(run: &Run) -> String {
-    let mut out = String::new();
-    // Writing into a text cannot fail.
-    let _always = write(run, &mut out);
-    out
-}
-
 /// A text that is no markup.
 pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for letter in super::printable(text).chars() {
-        match letter {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            other => out.push(other),
-        }
-    }
-    out
+    escape_markup(&super::printable(text))
 }
 
-fn write(run: &Run, out: &mut String) -> std::fmt::Result {
-    let (server, asked) = title(run);
+/// Writes the page.
+pub(super) fn write(run: &Run, out: &mut String) -> std::fmt::Result {
+    let (server, settings) = title(run);
     let class = if run.verdict.exit == 0 {
         "pass"
     } else {
@@ -53,7 +37,7 @@ fn write(run: &Run, out: &mut String) -> std::fmt::Result {
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\n<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n<title>Load: {0}</title>\n<style>{STYLE}</style></head><body>\n<h1>Load: <span class=\"{class}\" id=\"verdict\">{0}</span></h1>\n<p>{1}</p><p class=\"dim\">{2}</p>",
         escaped(&verdict(run)),
         escaped(&server),
-        escaped(&asked)
+        escaped(&settings)
     )?;
     for reason in &run.verdict.reasons {
         writeln!(out, "<p class=\"fail\">{}</p>", escaped(reason))?;
@@ -90,19 +74,16 @@ fn legend(out: &mut String, keys: &[(&str, &str)]) -> std::fmt::Result {
     writeln!(out, "</p>")
 }
 
+/// A row of a table. The cells are markup already.
+fn row(cells: &[String]) -> String {
+    format!("<tr><td>{}</td></tr>", cells.join("</td><td>"))
+}
+
 fn starts(run: &Run, out: &mut String) -> std::fmt::Result {
-    let counters = &run.counters;
     writeln!(
         out,
-        "<h2>Starts</h2><table><tr><th>offered</th><th>made</th><th>dropped</th><th>late</th><th>abandoned</th><th>not validated</th></tr><tr><td>{} ({:.1}/s)</td><td>{} ({:.1}/s)</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr></table>",
-        counters.offered,
-        counters.offered_rate,
-        counters.started,
-        counters.achieved_rate,
-        counters.dropped,
-        counters.late,
-        counters.abandoned,
-        counters.unvalidated
+        "<h2>Starts</h2><table><tr><th>offered</th><th>made</th><th>dropped</th><th>late</th><th>abandoned</th><th>not validated</th></tr>{}</table>",
+        row(&start_cells(&run.counters))
     )
 }
 
@@ -111,29 +92,14 @@ fn tools(run: &Run, out: &mut String) -> std::fmt::Result {
         out,
         "<h2>Tools</h2><table id=\"tools\"><tr><th>tool</th><th>calls</th><th>unexpected</th><th>p50</th><th>p90</th><th>p99</th><th>p99.9</th><th>max</th><th>service p50</th><th>service p99</th></tr>"
     )?;
-    let row = |tool: &ToolRun, name: &str| {
-        let (response, service) = (&tool.figures.response, &tool.figures.service);
-        let times = [
-            response.p50_ms,
-            response.p90_ms,
-            response.p99_ms,
-            response.p999_ms,
-            response.max_ms,
-            service.p50_ms,
-            service.p99_ms,
-        ];
-        let cells: Vec<String> = times.map(|ms| format!("<td>{}</td>", time(ms))).to_vec();
-        let (calls, unexpected) = (tool.calls, tool.unexpected);
-        format!(
-            "<tr><td>{}</td><td>{calls}</td><td>{unexpected}</td>{}</tr>",
-            escaped(name),
-            cells.concat()
-        )
+    let row = |tool: &ToolRun| {
+        let [shown @ .., _longest_service] = call_cells(tool);
+        row(&[&[escaped(tool_name(tool))], &shown[..]].concat())
     };
     for tool in &run.tools {
-        writeln!(out, "{}", row(tool, &tool.tool))?;
+        writeln!(out, "{}", row(tool))?;
     }
-    writeln!(out, "{}</table>", row(&run.all, "all"))
+    writeln!(out, "{}</table>", row(&run.all))
 }
 
 fn violations(run: &Run, out: &mut String) -> std::fmt::Result {
@@ -152,17 +118,16 @@ fn violations(run: &Run, out: &mut String) -> std::fmt::Result {
     )?;
     for one in &run.violations {
         let text = |value: &Option<String>| escaped(value.as_deref().unwrap_or_default());
-        writeln!(
-            out,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td><td>{}</td></tr>",
-            one.policy,
+        let cells = [
+            one.policy.to_string(),
             escaped(&one.rule),
             escaped(&one.tool),
             text(&one.instance_pointer),
             text(&one.expected),
             text(&one.actual),
-            one.count
-        )?;
+            one.count.to_string(),
+        ];
+        writeln!(out, "{}", row(&cells))?;
     }
     writeln!(out, "</table>")
 }

@@ -2,17 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::{printable, time, title, verdict};
-use crate::policy::SchemaPolicy;
+use super::{call_cells, printable, start_cells, title, tool_name, verdict};
 use crate::report::Run;
-
-/// Writes the summary.
-pub(super) fn render(run: &Run) -> String {
-    let mut out = String::new();
-    // Writing into a text cannot fail.
-    let _always = write(run, &mut out);
-    out
-}
 
 /// A text in a cell of a table: nothing in it is markup.
 fn cell(text: &str) -> String {
@@ -26,10 +17,11 @@ fn cell(text: &str) -> String {
     out
 }
 
-fn write(run: &Run, out: &mut String) -> std::fmt::Result {
-    let (server, asked) = title(run);
+/// Writes the summary.
+pub(super) fn write(run: &Run, out: &mut String) -> std::fmt::Result {
+    let (server, settings) = title(run);
     writeln!(out, "## Load: {}\n", verdict(run))?;
-    writeln!(out, "{}\n\n{}\n", cell(&server), cell(&asked))?;
+    writeln!(out, "{}\n\n{}\n", cell(&server), cell(&settings))?;
     for reason in &run.verdict.reasons {
         writeln!(out, "- {}", cell(reason))?;
     }
@@ -43,17 +35,11 @@ fn write(run: &Run, out: &mut String) -> std::fmt::Result {
 }
 
 fn starts(run: &Run, out: &mut String) -> std::fmt::Result {
-    let counters = &run.counters;
+    let [shown @ .., _unvalidated] = start_cells(&run.counters);
     writeln!(
         out,
-        "\n| offered | made | dropped | late | abandoned |\n|---:|---:|---:|---:|---:|\n| {} ({:.1}/s) | {} ({:.1}/s) | {} | {} | {} |\n",
-        counters.offered,
-        counters.offered_rate,
-        counters.started,
-        counters.achieved_rate,
-        counters.dropped,
-        counters.late,
-        counters.abandoned
+        "\n| offered | made | dropped | late | abandoned |\n|---:|---:|---:|---:|---:|\n| {} |\n",
+        shown.join(" | ")
     )
 }
 
@@ -62,34 +48,19 @@ fn tools(run: &Run, out: &mut String) -> std::fmt::Result {
         out,
         "| tool | calls | unexpected | p50 | p90 | p99 | max | service p99 |\n|---|---:|---:|---:|---:|---:|---:|---:|"
     )?;
-    for tool in run.tools.iter().chain(std::iter::once(&run.all)) {
-        let (response, service) = (&tool.figures.response, &tool.figures.service);
-        let name = if tool.tool.is_empty() {
-            "all"
-        } else {
-            &tool.tool
-        };
+    for tool in run.tools.iter().chain([&run.all]) {
+        let name = cell(tool_name(tool));
+        let [calls, unexpected, p50, p90, p99, _, max, _, service, _] = call_cells(tool);
         writeln!(
             out,
-            "| {} | {} | {} | {} | {} | {} | {} | {} |",
-            cell(name),
-            tool.calls,
-            tool.unexpected,
-            time(response.p50_ms),
-            time(response.p90_ms),
-            time(response.p99_ms),
-            time(response.max_ms),
-            time(service.p99_ms)
+            "| {name} | {calls} | {unexpected} | {p50} | {p90} | {p99} | {max} | {service} |"
         )?;
     }
     Ok(())
 }
 
 fn violations(run: &Run, out: &mut String) -> std::fmt::Result {
-    let shown = run.violations.iter();
-    let mut shown = shown
-        .filter(|one| one.policy != SchemaPolicy::Ignore)
-        .peekable();
+    let mut shown = run.shown().peekable();
     if shown.peek().is_some() {
         writeln!(
             out,

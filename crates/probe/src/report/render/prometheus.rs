@@ -3,18 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use crate::report::{Figures, Run, Times};
+use crate::policy::SchemaPolicy;
+use crate::report::{Figures, Run, Times, number};
 
 const RESPONSE: &str = "From when a call was due to the last byte of its answer.";
 const SERVICE: &str = "From when a call was sent to the last byte of its answer.";
-
-/// Writes the metrics.
-pub(super) fn render(run: &Run) -> String {
-    let mut out = String::new();
-    // Writing into a text cannot fail.
-    let _always = write(run, &mut out);
-    out
-}
 
 /// A label's value.
 fn label(text: &str) -> String {
@@ -23,18 +16,17 @@ fn label(text: &str) -> String {
         .replace('\n', "\\n")
 }
 
-fn write(run: &Run, out: &mut String) -> std::fmt::Result {
+/// Writes the metrics.
+pub(super) fn write(run: &Run, out: &mut String) -> std::fmt::Result {
     starts(run, out)?;
     calls(run, out)?;
     summary("response", RESPONSE, run, |figures| &figures.response, out)?;
     summary("service", SERVICE, run, |figures| &figures.service, out)?;
-    violations(run, out)?;
-    head(
-        out,
-        "countersign_load_exit_code",
-        "gauge",
-        "The exit code of the run; 0 is a pass.",
-    )?;
+    let violations = run.violations.iter();
+    let violations = violations.map(|one| (&*one.tool, &*one.site, one.policy, one.count));
+    write_violations(violations, out)?;
+    let help = "The exit code of the run; 0 is a pass.";
+    head(out, "countersign_load_exit_code", "gauge", help)?;
     writeln!(out, "countersign_load_exit_code {}", run.verdict.exit)
 }
 
@@ -45,12 +37,8 @@ fn head(out: &mut String, name: &str, kind: &str, help: &str) -> std::fmt::Resul
 
 fn starts(run: &Run, out: &mut String) -> std::fmt::Result {
     let counters = &run.counters;
-    head(
-        out,
-        "countersign_load_starts_total",
-        "counter",
-        "Starts after the warm-up, by what became of them.",
-    )?;
+    let help = "Starts after the warm-up, by what became of them.";
+    head(out, "countersign_load_starts_total", "counter", help)?;
     for (kind, count) in [
         ("offered", counters.offered),
         ("started", counters.started),
@@ -67,12 +55,8 @@ fn starts(run: &Run, out: &mut String) -> std::fmt::Result {
 }
 
 fn calls(run: &Run, out: &mut String) -> std::fmt::Result {
-    head(
-        out,
-        "countersign_load_calls_total",
-        "counter",
-        "Calls that ended, by tool and outcome.",
-    )?;
+    let help = "Calls that ended, by tool and outcome.";
+    head(out, "countersign_load_calls_total", "counter", help)?;
     for tool in &run.tools {
         for (outcome, count) in &tool.outcomes {
             writeln!(
@@ -91,58 +75,42 @@ fn summary(
     name: &str,
     help: &str,
     run: &Run,
-    of: fn(&Figures) -> &Times,
+    times: fn(&Figures) -> &Times,
     out: &mut String,
 ) -> std::fmt::Result {
-    head(
-        out,
-        &format!("countersign_load_{name}_seconds"),
-        "summary",
-        help,
-    )?;
+    let name = format!("countersign_load_{name}_seconds");
+    head(out, &name, "summary", help)?;
     for tool in &run.tools {
-        times(name, &label(&tool.tool), of(&tool.figures), out)?;
+        let (times, tool) = (times(&tool.figures), label(&tool.tool));
+        for (quantile, ms) in [
+            ("0.5", times.p50_ms),
+            ("0.9", times.p90_ms),
+            ("0.99", times.p99_ms),
+            ("0.999", times.p999_ms),
+        ] {
+            let seconds = ms / 1e3;
+            writeln!(
+                out,
+                "{name}{{tool=\"{tool}\",quantile=\"{quantile}\"}} {seconds}"
+            )?;
+        }
+        let sum = times.mean_ms * number(times.count) / 1e3;
+        writeln!(out, "{name}_sum{{tool=\"{tool}\"}} {sum}")?;
+        writeln!(out, "{name}_count{{tool=\"{tool}\"}} {}", times.count)?;
     }
     Ok(())
 }
 
-fn times(name: &str, tool: &str, times: &Times, out: &mut String) -> std::fmt::Result {
-    for (quantile, ms) in [
-        ("0.5", times.p50_ms),
-        ("0.9", times.p90_ms),
-        ("0.99", times.p99_ms),
-        ("0.999", times.p999_ms),
-    ] {
-        writeln!(
-            out,
-            "countersign_load_{name}_seconds{{tool=\"{tool}\",quantile=\"{quantile}\"}} {}",
-            ms / 1e3
-        )?;
-    }
-    let count = times.count;
-    #[expect(clippy::cast_precision_loss, reason = "no run has 2^52 calls")]
-    let sum = times.mean_ms * count as f64 / 1e3;
-    writeln!(
-        out,
-        "countersign_load_{name}_seconds_sum{{tool=\"{tool}\"}} {sum}"
-    )?;
-    writeln!(
-        out,
-        "countersign_load_{name}_seconds_count{{tool=\"{tool}\"}} {count}"
-    )
-}
-
-fn violations(run: &Run, out: &mut String) -> std::fmt::Result {
-    head(
-        out,
-        "contract_violations_total",
-        "counter",
-        "Violations of declared contracts.",
-    )?;
+/// The counter of violations: tool, site, policy and how often, for each.
+pub(crate) fn write_violations<'a>(
+    violations: impl Iterator<Item = (&'a str, &'a str, SchemaPolicy, u64)>,
+    out: &mut String,
+) -> std::fmt::Result {
+    let help = "Violations of declared contracts.";
+    head(out, "contract_violations_total", "counter", help)?;
     let mut by_site: BTreeMap<(&str, &str, &str), u64> = BTreeMap::new();
-    for one in &run.violations {
-        let key = (one.tool.as_str(), one.site.as_str(), one.policy.as_str());
-        *by_site.entry(key).or_default() += one.count;
+    for (tool, site, policy, count) in violations {
+        *by_site.entry((tool, site, policy.as_str())).or_default() += count;
     }
     for ((tool, site, policy), count) in by_site {
         writeln!(

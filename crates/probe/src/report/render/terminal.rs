@@ -2,24 +2,16 @@
 
 use std::fmt::Write as _;
 
-use super::{printable, time, title, verdict};
-use crate::policy::SchemaPolicy;
+use super::{call_cells, printable, title, tool_name, verdict};
 use crate::report::{Ended, Run, ToolRun};
 
 /// Violations shown; the rest is counted.
 const SHOWN: usize = 20;
 
 /// Writes the whole report.
-pub(super) fn render(run: &Run) -> String {
-    let mut out = String::new();
-    // Writing into a text cannot fail.
-    let _always = write(run, &mut out);
-    out
-}
-
-fn write(run: &Run, out: &mut String) -> std::fmt::Result {
-    let (server, asked) = title(run);
-    writeln!(out, "{server}\n{asked}")?;
+pub(super) fn write(run: &Run, out: &mut String) -> std::fmt::Result {
+    let (server, settings) = title(run);
+    writeln!(out, "{server}\n{settings}")?;
     match run.ended {
         Ended::Finished => {}
         Ended::Interrupted => writeln!(out, "stopped before its end")?,
@@ -68,23 +60,22 @@ fn write(run: &Run, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
+const HEADINGS: [&str; 11] = [
+    "",
+    "calls",
+    "unexpected",
+    "p50",
+    "p90",
+    "p99",
+    "p99.9",
+    "max",
+    "service p50",
+    "p99",
+    "max",
+];
+
 fn table(run: &Run, out: &mut String) -> std::fmt::Result {
-    let mut rows = vec![
-        [
-            "",
-            "calls",
-            "unexpected",
-            "p50",
-            "p90",
-            "p99",
-            "p99.9",
-            "max",
-            "service p50",
-            "p99",
-            "max",
-        ]
-        .map(str::to_owned),
-    ];
+    let mut rows = vec![HEADINGS.map(str::to_owned).to_vec()];
     rows.extend(run.tools.iter().map(row));
     if run.tools.len() > 1 {
         rows.push(row(&run.all));
@@ -99,10 +90,9 @@ fn table(run: &Run, out: &mut String) -> std::fmt::Result {
     for row in rows {
         let mut line = String::new();
         for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
-            let gap: String = std::iter::repeat_n(' ', width - cell.chars().count()).collect();
             match column {
-                0 => write!(line, "{cell}{gap}")?,
-                _ => write!(line, "  {gap}{cell}")?,
+                0 => write!(line, "{cell:<width$}")?,
+                _ => write!(line, "  {cell:>width$}")?,
             }
         }
         writeln!(out, "{}", line.trim_end())?;
@@ -110,26 +100,10 @@ fn table(run: &Run, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn row(tool: &ToolRun) -> [String; 11] {
-    let (response, service) = (&tool.figures.response, &tool.figures.service);
-    let name = if tool.tool.is_empty() {
-        "all".to_owned()
-    } else {
-        printable(&tool.tool)
-    };
-    [
-        name,
-        tool.calls.to_string(),
-        tool.unexpected.to_string(),
-        time(response.p50_ms),
-        time(response.p90_ms),
-        time(response.p99_ms),
-        time(response.p999_ms),
-        time(response.max_ms),
-        time(service.p50_ms),
-        time(service.p99_ms),
-        time(service.max_ms),
-    ]
+fn row(tool: &ToolRun) -> Vec<String> {
+    let mut row = vec![printable(tool_name(tool))];
+    row.extend(call_cells(tool));
+    row
 }
 
 fn violations(run: &Run, out: &mut String) -> std::fmt::Result {
@@ -139,9 +113,7 @@ fn violations(run: &Run, out: &mut String) -> std::fmt::Result {
         "\nviolations  {} fail, {} warn, {} ignored",
         counts.fail, counts.warn, counts.ignore
     )?;
-    let shown = run.violations.iter();
-    let shown = shown.filter(|one| one.policy != SchemaPolicy::Ignore);
-    for one in shown.clone().take(SHOWN) {
+    for one in run.shown().take(SHOWN) {
         let place = one.instance_pointer.as_deref().unwrap_or_default();
         let types = match (&one.expected, &one.actual) {
             (Some(expected), Some(actual)) => format!(" expected {expected}, was {actual}"),
@@ -158,7 +130,7 @@ fn violations(run: &Run, out: &mut String) -> std::fmt::Result {
             one.count
         )?;
     }
-    let rest = shown.count().saturating_sub(SHOWN);
+    let rest = run.shown().count().saturating_sub(SHOWN);
     if rest > 0 {
         writeln!(out, "  and {rest} more")?;
     }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::time;
 use super::escaped;
-use crate::report::{Point, Run, Times};
+use crate::report::{Point, Run, Times, millis, number};
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 240.0;
@@ -124,21 +124,12 @@ pub(super) fn lines(run: &Run, out: &mut String) -> std::fmt::Result {
     writeln!(out, "</svg>")
 }
 
-#[expect(clippy::cast_precision_loss, reason = "no run has 2^52 calls")]
-fn number(count: u64) -> f64 {
-    count as f64
-}
-
 /// Calls over time, those that came to something else than expected on top.
 pub(super) fn bars(run: &Run, out: &mut String) -> std::fmt::Result {
     let points = &run.timeline;
     open(out, "calls", "Calls over time")?;
-    let most = points
-        .iter()
-        .map(|point| point.done)
-        .max()
-        .unwrap_or(1)
-        .max(1);
+    let most = points.iter().map(|point| point.done).max();
+    let most = most.unwrap_or(1).max(1);
     let marks = [0.0, 0.5, 1.0].map(|share| (share, format!("{:.0}", share * number(most))));
     grid(out, &marks)?;
     below(out, &seconds(points))?;
@@ -213,7 +204,7 @@ fn curve(times: &Times, nines: f64, low: f64, high: f64) -> Vec<(f64, f64)> {
     let places = steps.map(|step| {
         let across = f64::from(step) / 80.0;
         let quantile = 1.0 - 10_f64.powf(-across * nines);
-        let ms = number(histogram.value_at_quantile(quantile)) / 1e3;
+        let ms = millis(histogram.value_at_quantile(quantile));
         place(across, scaled(ms, low, high))
     });
     places.collect()
