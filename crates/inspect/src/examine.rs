@@ -105,7 +105,7 @@ impl Examined {
         if policy.output.mode != Mode::Off && opened.envelope.result().is_some() {
             shape::check(&opened, source.era, found);
             let config = &policy.output;
-            found.extend(guards::check_blocks(&self.bytes, opened.envelope, config));
+            found.extend(guards::check_blocks(&opened, config));
             self.conformance = contract::check(&opened, source.era, contract, config, found);
         }
         // Sanitising has its own switch, so this does not depend on the validation mode. A result that strict mode blocks

@@ -4,6 +4,7 @@
 use countersign_tape::{Envelope, Kind, elements};
 
 use crate::config::OutputValidation;
+use crate::open::transport::OpenedReply;
 use crate::verdict::explained::{ExplainedFinding, Guard};
 
 /// The guard that `structuredContent` breaks, if any. Equal passes.
@@ -24,17 +25,23 @@ pub(crate) fn check(envelope: &Envelope, config: &OutputValidation) -> Option<Ex
 
 /// The guard that `content` breaks, if it does: more blocks than `max_blocks`, whether or not a schema is declared.
 pub(crate) fn check_blocks(
-    bytes: &[u8],
-    envelope: &Envelope,
+    opened: &OpenedReply<'_, '_>,
     config: &OutputValidation,
 ) -> Option<ExplainedFinding> {
-    let content = envelope.content()?;
+    let content = opened.envelope.content()?;
+    let limit = u64::from(config.max_blocks);
     // An element takes two bytes at least, its comma included.
-    let may_exceed = u64::from(content.len()) / 2 >= u64::from(config.max_blocks);
-    if !may_exceed || content.kind(bytes) != Some(Kind::Array) {
+    if u64::from(content.len()) / 2 < limit {
         return None;
     }
-    let blocks = u64::try_from(elements(bytes, content).count()).unwrap_or(u64::MAX);
-    let limit = u64::from(config.max_blocks);
+    let blocks = match &opened.tapes.content {
+        Some(tape) if tape.node(0).kind() == Kind::Array => u64::from(tape.node(0).count()),
+        Some(_) => 0,
+        // Content that is too large to be laid out is read a second time.
+        None => {
+            let blocks = elements(opened.text.as_bytes(), content).count();
+            u64::try_from(blocks).unwrap_or(u64::MAX)
+        }
+    };
     (blocks > limit).then(|| ExplainedFinding::guard(Guard::Blocks, blocks, limit))
 }
