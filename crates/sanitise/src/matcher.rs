@@ -19,7 +19,7 @@ mod label;
 mod places;
 
 use label::{extra_tokens, named_families};
-use places::{Anchors, Seconds, is_opened};
+use places::{Anchors, Seconds, is_opened, markers_begin_with_capitals};
 
 pub(crate) use label::Label;
 
@@ -50,7 +50,7 @@ pub(crate) struct Matcher {
     anchored: Trie,
     /// Literals that begin otherwise, and configured ones.
     anywhere: Vec<Anywhere>,
-    has_signless_markers: bool,
+    markers_begin_with_capitals: bool,
     generic: Label,
     replaces_boundaries: bool,
 }
@@ -101,9 +101,7 @@ impl Matcher {
             anchors: Anchors::new(tokens),
             anchored: trie(tokens, |token| token.class == Class::E),
             anywhere,
-            has_signless_markers: tokens
-                .iter()
-                .any(|token| token.class == Class::E && !token.text.contains([':', '@', '#'])),
+            markers_begin_with_capitals: markers_begin_with_capitals(tokens),
             generic,
             replaces_boundaries: settings.wrap == Wrap::Delimit,
         })
@@ -163,9 +161,16 @@ impl Matcher {
         found
     }
 
-    /// Whether some role marker has neither a colon nor an at sign nor a number sign.
-    pub(crate) fn has_signless_markers(&self) -> bool {
-        self.has_signless_markers
+    /// Whether every role marker begins with a capital, an at sign or a number sign, or is not ASCII.
+    #[inline]
+    pub(crate) fn markers_begin_with_capitals(&self) -> bool {
+        self.markers_begin_with_capitals
+    }
+
+    /// Whether some token begins with a bracket and another one, a brace, a comma, a quote or a backslash.
+    #[inline]
+    pub(crate) fn opens_like_json(&self) -> bool {
+        self.seconds.are_like_json()
     }
 
     /// Whether some literal may stand in a text in which nothing looks suspicious.

@@ -1,12 +1,11 @@
 //! JSON judged as it stands, before anything is decoded: whether its strings can have anything for the sanitiser. Most
-//! results are done here. It may say no to a text that is clean; it never says yes to one that is not.
+//! results are done here, in one pass. It may say no to a text that is clean; it never says yes to one that is not.
+
+use countersign_tape::{Block, Escapes, each_place};
 
 use crate::matcher::Matcher;
 use crate::sanitiser::Sanitiser;
 use crate::settings::Mode;
-
-/// Bytes judged before the loop may stop early.
-const BLOCK: usize = 4096;
 
 impl Sanitiser {
     /// Whether the inside of a JSON string, escapes undecoded, has nothing to find, alone or joined to a neighbour.
@@ -20,16 +19,7 @@ impl Sanitiser {
     /// # Ok::<(), countersign_sanitise::Error>(())
     /// ```
     pub fn passes_string(&self, raw: &str) -> bool {
-        let bytes = raw.as_bytes();
-        if self.settings().mode == Mode::Off {
-            return true;
-        }
-        match look(bytes) {
-            Look::Odd => false,
-            _ if self.matcher.has_plain_literals() || self.matcher.marks(bytes) => false,
-            Look::Plain => true,
-            Look::Special => walk(bytes, &self.matcher, Ends::Here),
-        }
+        self.passes(raw.as_bytes(), Extent::String)
     }
 
     /// Whether no string or key of a checked JSON text has anything to find.
@@ -43,129 +33,154 @@ impl Sanitiser {
     /// # Ok::<(), countersign_sanitise::Error>(())
     /// ```
     pub fn passes_json(&self, json: &str) -> bool {
-        self.passes(json.as_bytes(), Ends::Nowhere)
+        self.passes(json.as_bytes(), Extent::Json)
     }
 
     /// The same for texts that a host may join, so that a token may begin in one of them and end in the next.
     pub fn passes_blocks(&self, json: &str) -> bool {
-        self.passes(json.as_bytes(), Ends::AtQuotes)
+        self.passes(json.as_bytes(), Extent::Blocks)
     }
 
-    fn passes(&self, bytes: &[u8], ends: Ends) -> bool {
+    fn passes(&self, bytes: &[u8], extent: Extent) -> bool {
         if self.settings().mode == Mode::Off {
             return true;
         }
-        let look = look(bytes);
-        if look == Look::Odd || self.matcher.has_plain_literals() {
+        let marked = extent == Extent::String && self.matcher.marks(bytes);
+        !marked && !self.matcher.has_plain_literals() && Look::new(bytes, self, extent).passes()
+    }
+}
+
+/// What is judged, and so where a text may begin and end that another one may follow: a token may begin with the last
+/// bracket of one and end in the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Extent {
+    /// The inside of one string.
+    String,
+    /// JSON whose strings stay apart.
+    Json,
+    /// JSON whose strings may be joined.
+    Blocks,
+}
+
+/// One pass over a text. Keeps from the block before what the next one needs.
+struct Look<'t> {
+    bytes: &'t [u8],
+    matcher: &'t Matcher,
+    extent: Extent,
+    escapes: Escapes,
+    /// Escaped line feeds of the block before.
+    lines: u64,
+}
+
+impl<'t> Look<'t> {
+    fn new(bytes: &'t [u8], sanitiser: &'t Sanitiser, extent: Extent) -> Self {
+        Self {
+            bytes,
+            matcher: &sanitiser.matcher,
+            extent,
+            escapes: Escapes::default(),
+            lines: 0,
+        }
+    }
+
+    fn passes(mut self) -> bool {
+        let mut start = 0;
+        while let Some(rest) = self.bytes.get(start..).filter(|rest| !rest.is_empty()) {
+            let block = match rest.first_chunk() {
+                Some(chunk) => Block::new(chunk),
+                None => Block::padded(rest, b' '),
+            };
+            if !self.block_passes(block, start) {
+                return false;
+            }
+            start += Block::LENGTH;
+        }
+        !self.escapes.is_open()
+    }
+
+    #[inline]
+    fn block_passes(&mut self, block: Block, start: usize) -> bool {
+        // Controls cannot stand in JSON text.
+        if block.has_or_exceeds_ascii([b'<', b'&', b'%']) {
             return false;
         }
-        // A string may begin behind any quote; that some of them end one does no harm.
-        let marks = |at: usize| {
-            let rest = bytes.get(at + 1..).unwrap_or_default();
-            self.matcher.marks(rest)
-        };
-        if look == Look::Special && !walk(bytes, &self.matcher, ends) {
+        let (quotes, backslashes) = (block.places([b'"']), block.places([b'\\']));
+        if backslashes == 0 && !self.escapes.is_open() {
+            self.lines = 0;
+        } else if !self.escapes_pass(block, start, quotes, backslashes) {
             return false;
         }
-        let signless = self.matcher.has_signless_markers();
-        !(signless || has_sign(bytes)) || !memchr::memchr_iter(b'"', bytes).any(marks)
+        self.brackets_pass(block, start, quotes, backslashes)
+            && (self.extent == Extent::String || self.starts_pass(block, start, quotes))
     }
-}
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Look {
-    /// Letters, digits and marks that mean nothing here.
-    Plain,
-    /// Escapes or brackets, too.
-    Special,
-    /// Something that only the slow path can judge.
-    Odd,
-}
-
-/// Where a text ends that another one may follow: a token may begin with its last bracket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ends {
-    Here,
-    AtQuotes,
-    /// Texts stay apart.
-    Nowhere,
-}
-
-fn look(bytes: &[u8]) -> Look {
-    let mut special = 0;
-    for block in bytes.chunks(BLOCK) {
-        let mut odd = 0_u8;
-        for &byte in block {
-            // Everything that is not ASCII, and DEL; controls cannot stand in JSON text.
-            let outside = byte >= 0x7F;
-            let loaded = byte == b'<' || byte == b'&' || byte == b'%';
-            odd |= u8::from(outside | loaded);
-            // The two brackets and the backslash between them.
-            special |= u8::from(byte.wrapping_sub(b'[') < 3);
+    /// Whether no escape of a block hides anything. Harmless are those of quotes, slashes, tabs, line feeds, and of
+    /// backslashes before which nothing could be an escape of its own.
+    #[inline]
+    fn escapes_pass(&mut self, block: Block, start: usize, quotes: u64, backslashes: u64) -> bool {
+        let escaped = self.escapes.next(backslashes);
+        let letters = block.places([b'n']);
+        let lines = escaped & letters;
+        let others = escaped & !(quotes | lines | backslashes);
+        if others != 0 && others & !block.places([b't', b'/']) != 0 {
+            return false;
         }
-        if odd != 0 {
-            return Look::Odd;
+        // JSON in JSON text has these two behind escaped backslashes.
+        let harmless = letters | backslashes & quotes >> 1;
+        let doubled = escaped & backslashes & !(harmless >> 1);
+        let is_escape = |at| is_escape_behind_backslash(self.behind(start + at));
+        if each_place(doubled).any(is_escape) {
+            return false;
         }
+        let blank = lines & (lines << 2 | self.lines >> 62);
+        self.lines = lines;
+        !each_place(blank).any(|at| self.matcher.marks(self.behind(start + at)))
     }
-    if special == 0 {
-        Look::Plain
-    } else {
-        Look::Special
+
+    /// Whether no token begins with a bracket of a block. Nearly all brackets of JSON are followed by what no token has.
+    #[inline]
+    fn brackets_pass(&self, block: Block, start: usize, quotes: u64, backslashes: u64) -> bool {
+        let mut brackets = block.places([b'[', b']']);
+        if brackets != 0 && !self.matcher.opens_like_json() {
+            let ends = if self.extent == Extent::Blocks {
+                0
+            } else {
+                quotes
+            };
+            let escaped_quotes = backslashes & quotes >> 1;
+            let harmless = block.places([b',', b'{', b'}']) | brackets | ends | escaped_quotes;
+            brackets &= !(harmless >> 1);
+        }
+        !each_place(brackets).any(|at| self.opens(start + at))
     }
-}
 
-/// Whether JSON text has a colon that does not follow a quote, as those of members do, or another sign that a role
-/// marker has. Without one of them no string needs to be looked at for markers.
-fn has_sign(bytes: &[u8]) -> bool {
-    let behind = bytes.get(1..).unwrap_or_default();
-    let mut blocks = bytes.chunks(BLOCK).zip(behind.chunks(BLOCK));
-    blocks.any(|(before, block)| {
-        let mut found = 0_u8;
-        for (&before, &byte) in before.iter().zip(block) {
-            let colon = u8::from(byte == b':') & u8::from(before != b'"');
-            found |= colon | u8::from(byte == b'@') | u8::from(byte == b'#');
+    /// Whether no string of a block begins with a role marker. That some quotes end a string does no harm.
+    #[inline]
+    fn starts_pass(&self, block: Block, start: usize, mut quotes: u64) -> bool {
+        if self.matcher.markers_begin_with_capitals() {
+            let firsts = block.places_between(b'@', b'Z') | block.places([b'#']);
+            quotes &= firsts >> 1 | 1 << 63;
         }
-        found != 0
-    })
-}
+        !each_place(quotes).any(|at| self.matcher.marks(self.behind(start + at)))
+    }
 
-/// Escapes and brackets one by one. Harmless escapes are those of quotes, slashes, tabs, line feeds, and of backslashes
-/// before which nothing could be an escape of its own. A bracket inside
-/// a string is followed by what a token has there, one outside hardly ever.
-fn walk(bytes: &[u8], matcher: &Matcher, ends: Ends) -> bool {
-    let mut lines = 0;
-    let mut line_end = usize::MAX;
-    let mut done = 0;
-    for at in memchr::memchr3_iter(b'[', b']', b'\\', bytes) {
-        if at < done {
-            continue;
-        }
-        let rest = bytes.get(at..).unwrap_or_default();
+    /// Whether a token may begin with the bracket at a place. A bracket inside a string is followed by what a token has
+    /// there, one outside hardly ever.
+    fn opens(&self, at: usize) -> bool {
+        let rest = self.bytes.get(at..).unwrap_or_default();
         match rest {
-            [b'\\', b'\\', behind @ ..] => {
-                if is_escape_behind_backslash(behind) {
-                    return false;
-                }
-                done = at + 2;
-            }
-            [b'\\', b'n', behind @ ..] => {
-                lines = if line_end == at { lines + 1 } else { 1 };
-                line_end = at + 2;
-                if lines > 1 && matcher.marks(behind) {
-                    return false;
-                }
-            }
-            [b'\\', b'"' | b't' | b'/', ..] => {}
-            [b'\\', ..] => return false,
-            [_] if ends == Ends::Here => return false,
-            [_, b'"', ..] if ends == Ends::AtQuotes => return false,
+            [_] => self.extent == Extent::String,
+            [_, b'"', ..] if self.extent == Extent::Blocks => true,
             // A quote or a slash; a line feed or a tab is in no token.
-            [bracket, b'\\', escaped, ..] if matcher.opens(&[*bracket, *escaped]) => return false,
-            _ if matcher.opens(rest) => return false,
-            _ => {}
+            [bracket, b'\\', escaped, ..] if self.matcher.opens(&[*bracket, *escaped]) => true,
+            _ => self.matcher.opens(rest),
         }
     }
-    true
+
+    /// What stands behind the byte at a place.
+    fn behind(&self, at: usize) -> &'t [u8] {
+        self.bytes.get(at + 1..).unwrap_or_default()
+    }
 }
 
 /// Whether something may take a backslash of the text, and what follows it, for an escape.
@@ -177,95 +192,4 @@ fn is_escape_behind_backslash(behind: &[u8]) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::settings::Settings;
-
-    fn sanitiser() -> Sanitiser {
-        Sanitiser::new(Settings::default()).unwrap()
-    }
-
-    #[test]
-    fn ordinary_strings_pass_undecoded() {
-        let sanitiser = sanitiser();
-        for raw in [
-            "",
-            "plain",
-            r"two\nlines\n\nand a \tparagraph",
-            r#"[{\"id\":1,\"tags\":[\"a\",\"b\"]},[1,[2]], true]."#,
-            r"https:\/\/example.test\/a",
-            "System of a down",
-            "Human error",
-            r#"{\"a\":\"two\\nlines and a \\\"quote\\\"\"}"#,
-            r"C:\\dir\\new",
-        ] {
-            assert!(sanitiser.passes_string(raw), "{raw}");
-        }
-    }
-
-    #[test]
-    fn whatever_may_hide_something_does_not_pass() {
-        let sanitiser = sanitiser();
-        for raw in [
-            "<|im_start|>",
-            r"\u003c|im_start|\u003e",
-            "[INST]",
-            r"[\/INST]",
-            "x [",
-            "x ]",
-            "[\\u0049NST]",
-            "Human: hello",
-            r"text\n\nHuman: hello",
-            r"text\n\n\nHuman: hello",
-            "caf\u{e9}",
-            "100%3C",
-            "&lt;",
-            r"a\\u003c",
-            r"a\\\\u003c",
-            r"a\\\u003c",
-            r"a\\x3c",
-            r"a\\074",
-            r"a\rb",
-            r"bell\u0007",
-            "\u{7f}",
-        ] {
-            assert!(!sanitiser.passes_string(raw), "{raw}");
-        }
-    }
-
-    #[test]
-    fn json_passes_as_a_whole() {
-        let sanitiser = sanitiser();
-        assert!(sanitiser.passes_json(r#"{"a":[1,2,["x","y"]],"n":null,"System":"s"}"#));
-        for json in [
-            r#"{"a":"[INST]"}"#,
-            r#"{"[INST]":1}"#,
-            r#"["Human: hi"]"#,
-            r#"["a\n\nHuman: hi"]"#,
-            r#"["a\u006e"]"#,
-            r#"["<|im_start|>"]"#,
-        ] {
-            assert!(!sanitiser.passes_json(json), "{json}");
-        }
-    }
-
-    #[test]
-    fn a_bracket_at_the_end_of_a_block_may_go_on_in_the_next() {
-        let sanitiser = sanitiser();
-        for json in [r#"[{"text":"a["}]"#, r#"[{"text":"a]"}]"#] {
-            assert!(sanitiser.passes_json(json) && !sanitiser.passes_blocks(json));
-        }
-        assert!(sanitiser.passes_blocks(r#"[{"text":"a[\"b\"]\n"}]"#));
-    }
-
-    #[test]
-    fn configured_markers_are_never_skipped() {
-        let settings = Settings {
-            extra_tokens: vec!["BEGIN AGENT".to_owned()],
-            ..Settings::default()
-        };
-        let sanitiser = Sanitiser::new(settings).unwrap();
-        assert!(!sanitiser.passes_string("BEGIN AGENT"));
-        assert!(!sanitiser.passes_json(r#""BEGIN AGENT""#));
-    }
-}
+mod tests;

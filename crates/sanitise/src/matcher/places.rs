@@ -10,12 +10,25 @@ pub(crate) fn is_opened(token: &Token) -> bool {
     token.class != Class::E && token.text.starts_with(['<', '[', ']'])
 }
 
+/// Whether every role marker begins with a capital, an at sign or a number sign, or is not ASCII.
+pub(crate) fn markers_begin_with_capitals(tokens: &Tokens) -> bool {
+    let markers = tokens.iter().filter(|token| token.class == Class::E);
+    let mut firsts = markers.filter_map(|token| token.text.bytes().next());
+    firsts.all(|first| matches!(first, b'A'..=b'Z' | b'@' | b'#') || !first.is_ascii())
+}
+
 /// Bytes that may follow an opener, as a set of openers for each byte.
-pub(crate) struct Seconds(Box<[u8; 256]>);
+pub(crate) struct Seconds {
+    openers: Box<[u8; 256]>,
+    like_json: bool,
+}
 
 impl Seconds {
     pub(crate) fn new(tokens: &Tokens) -> Self {
-        let mut seconds = Self(Box::new([0; 256]));
+        let mut seconds = Self {
+            openers: Box::new([0; 256]),
+            like_json: false,
+        };
         for token in tokens.iter().filter(|token| is_opened(token)) {
             if let [opener, second, ..] = token.text.as_bytes() {
                 seconds.allow(*opener, second.to_ascii_lowercase());
@@ -26,13 +39,24 @@ impl Seconds {
         for second in *b"|/uU \t\n\r\x0C" {
             seconds.allow(b'<', second);
         }
+        let is_allowed = |second: &u8| {
+            let pairs = [[b'[', *second], [b']', *second]];
+            pairs.iter().any(|pair| seconds.has(pair))
+        };
+        seconds.like_json = b"[]{},\"\\".iter().any(is_allowed);
         seconds
     }
 
     fn allow(&mut self, opener: u8, second: u8) {
-        if let Some(openers) = self.0.get_mut(usize::from(second)) {
+        if let Some(openers) = self.openers.get_mut(usize::from(second)) {
             *openers |= Self::bit(opener);
         }
+    }
+
+    /// Whether a hit may begin with a bracket and one of the bytes that often follow brackets in JSON.
+    #[inline]
+    pub(crate) fn are_like_json(&self) -> bool {
+        self.like_json
     }
 
     /// Whether a hit may begin with the first two bytes of `rest`.
@@ -40,7 +64,7 @@ impl Seconds {
         let [opener, second, ..] = rest else {
             return false;
         };
-        self.0
+        self.openers
             .get(usize::from(*second))
             .is_some_and(|openers| openers & Self::bit(*opener) != 0)
     }
