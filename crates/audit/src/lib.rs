@@ -59,9 +59,9 @@ pub use record::{
     parse_rule,
 };
 pub use store::{
-    Break, BreakKind, CapturedTool, Declared, Durability, Evidence, Generation, OnStoreError,
-    Options, Page, Reader, Recorded, Retention, Stats, Store, StoreError, Stored, Tail,
-    Verification,
+    Break, BreakKind, CallUnderWay, CapturedTool, Declared, Durability, Evidence, Generation,
+    OnStoreError, Options, Page, Reader, Recorded, Retention, Stats, Store, StoreError, Stored,
+    Tail, Verification,
 };
 pub use summary::{GroupBy, Rising, Summary, SummaryRow};
 pub use time::{NotATime, Timestamp, parse_period};

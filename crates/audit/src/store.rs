@@ -18,9 +18,11 @@ mod options;
 mod page;
 mod reader;
 mod recorded;
+mod shared;
 mod sqlite;
 mod stats;
 mod verification;
+mod writer;
 
 pub use catalogue::{CapturedTool, Declared, Generation};
 pub use error::StoreError;
@@ -28,11 +30,13 @@ pub use options::{Durability, Options, Retention};
 pub use page::{Page, Stored, Tail};
 pub use reader::Reader;
 pub use recorded::{Evidence, OnStoreError, Recorded};
+pub use shared::CallUnderWay;
 pub use stats::Stats;
 pub use verification::{Break, BreakKind, Verification};
 
-use sqlite::{Completions, Job, Shared};
+use shared::Shared;
 use stats::Counters;
+use writer::{Completions, Job};
 
 /// A store that is open for writing. Cheap to clone; the last handle to go ends the chain in good order.
 #[derive(Debug, Clone)]
@@ -73,6 +77,11 @@ impl Store {
     /// A new record id, greater than every one before it, and the clock's time.
     pub fn next_id(&self) -> NewId {
         self.inner.ids.next()
+    }
+
+    /// Says that a call has begun whose records will come. The store uses the number of calls under way, and nothing else.
+    pub fn begin_call(&self) -> CallUnderWay {
+        self.inner.shared.calls.begin()
     }
 
     /// Writes the records of a call and gives the value back as evidence of it.

@@ -4,14 +4,15 @@
 //! Readers have their own connections and never wait for the writer. Several processes may share the files.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::thread::{self, JoinHandle, Thread};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
 
 use rusqlite::Connection;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::mpsc;
 
-use super::stats::Counters;
-use super::{Durability, Options, StoreError};
+use super::shared::Shared;
+use super::writer::{Job, Writer};
+use super::{Options, StoreError};
 use crate::chain::{Signer, TrustedKeys};
 
 mod append;
@@ -31,70 +32,40 @@ mod signed;
 pub(super) mod summarise;
 mod transaction;
 pub(super) mod verify;
-mod writer;
 
 use append::Appender;
 use files::Files;
 use indexer::{BATCH, Indexer};
 use maintenance::Maintenance;
 use retain::Retain;
-use writer::Writer;
-pub(super) use writer::{Completions, Job};
 
 /// Idle reader connections kept open.
 const KEPT_READERS: usize = 4;
 
-/// What the threads of one store share.
+/// What the threads of a store share besides [`Shared`].
 #[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) counters: Counters,
-    pub(super) latest: watch::Sender<u64>,
-    pub(super) completions: Completions,
+struct Upkeep {
+    shared: Arc<Shared>,
     /// The write-ahead log is too long; the writer should pause for a checkpoint.
     wal_is_large: AtomicBool,
-    /// The size limit is reached and everything there is too young to be removed: nothing more is written.
-    is_over_limit: AtomicBool,
-    stop: AtomicBool,
     /// The last record indexed.
     indexed: AtomicU64,
-    maintenance: OnceLock<Thread>,
 }
 
-impl Shared {
-    fn new() -> Self {
+impl Upkeep {
+    fn new(shared: Arc<Shared>) -> Self {
         Self {
-            counters: Counters::default(),
-            latest: watch::Sender::new(0),
-            completions: Completions::default(),
+            shared,
             wal_is_large: AtomicBool::new(false),
-            is_over_limit: AtomicBool::new(false),
-            stop: AtomicBool::new(false),
             indexed: AtomicU64::new(0),
-            maintenance: OnceLock::new(),
         }
     }
 
-    /// The store reaches to `seq` now.
-    fn publish(&self, seq: u64) {
-        self.latest.send_if_modified(|latest| {
-            let newer = seq > *latest;
-            *latest = seq.max(*latest);
-            newer
-        });
+    /// Wakes the indexer once a whole batch waits for it.
+    fn reached(&self, seq: u64) {
         if seq >= self.indexed.load(Ordering::Relaxed) + BATCH as u64 {
-            self.wake();
+            self.shared.wake_maintenance();
         }
-    }
-
-    fn wake(&self) {
-        if let Some(thread) = self.maintenance.get() {
-            thread.unpark();
-        }
-    }
-
-    pub(super) fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
-        self.wake();
     }
 }
 
@@ -119,22 +90,25 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
     let signer = Arc::new(signer);
     let mut connection = files.open_main(true)?;
     schema::migrate(&mut connection)?;
-    let appender = Appender::open(connection, Arc::clone(&signer), options)?;
+    let shared = Arc::new(Shared::new());
+    let upkeep = Arc::new(Upkeep::new(Arc::clone(&shared)));
+    let appender = Appender::open(
+        connection,
+        Arc::clone(&signer),
+        options,
+        Arc::clone(&upkeep),
+    )?;
     let indexer = open_indexer(&files)?;
     drop(guard);
-    let shared = Arc::new(Shared::new());
     let (queue, receiver) = mpsc::channel(options.queue.max(1));
-    // No caller waits for a record that is only queued.
-    let linger = (options.durability == Durability::Async).then_some(writer::LINGER);
-    let writer = Writer::new(appender, receiver, Arc::clone(&shared), linger);
+    let writer = Writer {
+        appender,
+        queue: receiver,
+        shared: Arc::clone(&shared),
+        durability: options.durability,
+    };
     let retain = Retain::new(options, signer);
-    let maintenance = Maintenance::new(
-        indexer,
-        retain,
-        files.clone(),
-        Arc::clone(&shared),
-        queue.downgrade(),
-    );
+    let maintenance = Maintenance::new(indexer, retain, files.clone(), upkeep, queue.downgrade());
     let writer = start("activity-writer", move || writer.run())?;
     let maintenance = start("activity-index", move || maintenance.run())?;
     shared

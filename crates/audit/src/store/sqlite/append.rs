@@ -5,17 +5,19 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use rusqlite::{CachedStatement, Connection, params};
 
-use super::heads;
 use super::transaction::{Transaction, immediate};
+use super::{Upkeep, heads};
 use crate::chain::{Checkpoint, CheckpointKind, Signer, append_to_log};
 use crate::digest::{Digest, NO_HASH, chain_hash};
 use crate::id::{Ids, Ulid};
 use crate::record::body::Body;
 use crate::record::{Head, Kind, Opening, Outcome, Record, Source};
+use crate::store::writer::{Append, Appended};
 use crate::store::{Durability, Options, StoreError};
 
 /// Appends to one chain.
@@ -30,6 +32,7 @@ pub(super) struct Appender {
     period: Duration,
     chain_id: Ulid,
     state: State,
+    upkeep: Arc<Upkeep>,
 }
 
 /// Where the chain stands.
@@ -43,13 +46,6 @@ struct State {
     checkpoint_at: Instant,
 }
 
-/// What a committed transaction did.
-#[derive(Debug)]
-pub(super) struct Appended {
-    pub(super) last_seq: u64,
-    pub(super) checkpoint: bool,
-}
-
 impl Appender {
     /// Opens a new chain: `system_start`, naming the heads it finds, and a first checkpoint, in one transaction: no chain is
     /// ever without a signed beginning.
@@ -57,6 +53,7 @@ impl Appender {
         connection: Connection,
         signer: Arc<Signer>,
         options: &Options,
+        upkeep: Arc<Upkeep>,
     ) -> Result<Self, StoreError> {
         let sync = options.durability == Durability::Sync;
         if sync {
@@ -83,13 +80,10 @@ impl Appender {
             every: options.checkpoint_records.max(1),
             period: options.checkpoint_period,
             state,
+            upkeep,
         };
         appender.start()?;
         Ok(appender)
-    }
-
-    pub(super) fn connection(&self) -> &Connection {
-        &self.connection
     }
 
     fn start(&mut self) -> Result<(), StoreError> {
@@ -126,67 +120,6 @@ impl Appender {
         self.state = state;
         self.log(&checkpoint);
         Ok(())
-    }
-
-    /// Appends the records in one transaction, with a checkpoint if one is due.
-    pub(super) fn append<'b>(
-        &mut self,
-        bodies: impl IntoIterator<Item = &'b Body>,
-        lost: u64,
-    ) -> Result<Appended, StoreError> {
-        let transaction = immediate(&self.connection)?;
-        let mut state = self.state;
-        let last_seq = insert_all(&transaction, &mut state, bodies).map_err(StoreError::Write)?;
-        let checkpoint = if state.since_checkpoint >= self.every {
-            Some(self.checkpoint_in(&transaction, &mut state, lost)?)
-        } else {
-            None
-        };
-        transaction.commit().map_err(StoreError::Write)?;
-        self.state = state;
-        if let Some(checkpoint) = &checkpoint {
-            self.log(checkpoint);
-        }
-        Ok(Appended {
-            last_seq,
-            checkpoint: checkpoint.is_some(),
-        })
-    }
-
-    /// Signs the head if records have come since the last checkpoint and it is old enough; or anyway, to find out whether
-    /// the store takes anything and to confess what it did not. Says whether something was written.
-    pub(super) fn tick(&mut self, lost: u64, anyway: bool) -> Result<bool, StoreError> {
-        let due =
-            self.state.since_checkpoint > 0 && self.state.checkpoint_at.elapsed() >= self.period;
-        if !due && !anyway {
-            return Ok(false);
-        }
-        let transaction = immediate(&self.connection)?;
-        let mut state = self.state;
-        let checkpoint = self.checkpoint_in(&transaction, &mut state, lost)?;
-        transaction.commit().map_err(StoreError::Write)?;
-        self.state = state;
-        self.log(&checkpoint);
-        Ok(true)
-    }
-
-    /// Ends the chain in good order: `system_stop` and a last checkpoint.
-    pub(super) fn stop(&mut self, lost: u64) -> Result<Appended, StoreError> {
-        let mut record = Record::new(self.ids.next(), Kind::SystemStop, Outcome::Success);
-        record.source = Source::Internal;
-        record.reason = Some(format!("{} stopped", self.version));
-        let body = Body::encode(&mut record).map_err(StoreError::Encode)?;
-        let transaction = immediate(&self.connection)?;
-        let mut state = self.state;
-        let last_seq = insert_all(&transaction, &mut state, [&body]).map_err(StoreError::Write)?;
-        let checkpoint = self.checkpoint_in(&transaction, &mut state, lost)?;
-        transaction.commit().map_err(StoreError::Write)?;
-        self.state = state;
-        self.log(&checkpoint);
-        Ok(Appended {
-            last_seq,
-            checkpoint: true,
-        })
     }
 
     fn checkpoint_in(
@@ -227,6 +160,75 @@ impl Appender {
         if let Err(error) = append_to_log(&self.data_dir, checkpoint, self.sync) {
             tracing::error!(%error, "cannot append to checkpoints.log");
         }
+    }
+
+    /// While the writer pauses, a passive checkpoint reaches the end of the log and the next commit starts it afresh.
+    fn shorten_wal(&self) {
+        let result = self
+            .connection
+            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
+        if let Err(error) = result {
+            tracing::warn!(%error, "cannot shorten the write-ahead log");
+        }
+    }
+}
+
+impl Append for Appender {
+    fn append(&mut self, bodies: &[Body], lost: u64) -> Result<Appended, StoreError> {
+        if self.upkeep.wal_is_large.swap(false, Ordering::Relaxed) {
+            self.shorten_wal();
+        }
+        let transaction = immediate(&self.connection)?;
+        let mut state = self.state;
+        let last_seq = insert_all(&transaction, &mut state, bodies).map_err(StoreError::Write)?;
+        let checkpoint = if state.since_checkpoint >= self.every {
+            Some(self.checkpoint_in(&transaction, &mut state, lost)?)
+        } else {
+            None
+        };
+        transaction.commit().map_err(StoreError::Write)?;
+        self.state = state;
+        if let Some(checkpoint) = &checkpoint {
+            self.log(checkpoint);
+        }
+        self.upkeep.reached(last_seq);
+        Ok(Appended {
+            last_seq,
+            checkpoint: checkpoint.is_some(),
+        })
+    }
+
+    fn tick(&mut self, lost: u64, is_down: bool) -> Result<bool, StoreError> {
+        let due =
+            self.state.since_checkpoint > 0 && self.state.checkpoint_at.elapsed() >= self.period;
+        if !due && !is_down {
+            return Ok(false);
+        }
+        let transaction = immediate(&self.connection)?;
+        let mut state = self.state;
+        let checkpoint = self.checkpoint_in(&transaction, &mut state, lost)?;
+        transaction.commit().map_err(StoreError::Write)?;
+        self.state = state;
+        self.log(&checkpoint);
+        Ok(true)
+    }
+
+    fn stop(&mut self, lost: u64) -> Result<Appended, StoreError> {
+        let mut record = Record::new(self.ids.next(), Kind::SystemStop, Outcome::Success);
+        record.source = Source::Internal;
+        record.reason = Some(format!("{} stopped", self.version));
+        let body = Body::encode(&mut record).map_err(StoreError::Encode)?;
+        let transaction = immediate(&self.connection)?;
+        let mut state = self.state;
+        let last_seq = insert_all(&transaction, &mut state, [&body]).map_err(StoreError::Write)?;
+        let checkpoint = self.checkpoint_in(&transaction, &mut state, lost)?;
+        transaction.commit().map_err(StoreError::Write)?;
+        self.state = state;
+        self.log(&checkpoint);
+        Ok(Appended {
+            last_seq,
+            checkpoint: true,
+        })
     }
 }
 

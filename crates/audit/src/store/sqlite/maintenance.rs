@@ -12,10 +12,10 @@ use tokio::sync::mpsc;
 
 use super::indexer::{self, BATCH, Indexer};
 use super::retain::Retain;
-use super::writer::Job;
-use super::{Files, Shared};
+use super::{Files, Upkeep};
 use crate::store::StoreError;
 use crate::store::stats::Counters;
+use crate::store::writer::Job;
 
 const TURN: Duration = Duration::from_millis(200);
 const CHECKPOINT_TURN: Duration = Duration::from_secs(1);
@@ -31,7 +31,7 @@ pub(super) struct Maintenance {
     indexer: Indexer,
     retain: Retain,
     files: Files,
-    shared: Arc<Shared>,
+    upkeep: Arc<Upkeep>,
     /// Weak: the writer must see the end of its queue although this thread goes on for a moment.
     queue: mpsc::WeakSender<Job>,
     failing: bool,
@@ -42,14 +42,14 @@ impl Maintenance {
         indexer: Indexer,
         retain: Retain,
         files: Files,
-        shared: Arc<Shared>,
+        upkeep: Arc<Upkeep>,
         queue: mpsc::WeakSender<Job>,
     ) -> Self {
         Self {
             indexer,
             retain,
             files,
-            shared,
+            upkeep,
             queue,
             failing: false,
         }
@@ -58,7 +58,7 @@ impl Maintenance {
     pub(super) fn run(mut self) {
         let mut checkpoint_at = Instant::now();
         let mut retention_at: Option<Instant> = None;
-        while !self.shared.stop.load(Ordering::Relaxed) {
+        while !self.upkeep.shared.stop.load(Ordering::Relaxed) {
             let result = self.index(usize::MAX);
             self.note("index", result);
             if checkpoint_at.elapsed() >= CHECKPOINT_TURN {
@@ -71,7 +71,7 @@ impl Maintenance {
             let since = retention_at.map_or(CHECKPOINT_TURN, |at| at.elapsed());
             if due || since >= CHECKPOINT_TURN && self.retain.is_pressing(&self.indexer) {
                 retention_at = Some(Instant::now());
-                let result = self.retain.run(&self.indexer, &self.shared);
+                let result = self.retain.run(&self.indexer, &self.upkeep.shared);
                 self.note("retention", result);
             }
             thread::park_timeout(TURN);
@@ -82,13 +82,15 @@ impl Maintenance {
 
     /// Indexes what there is, and tells followers how far the store reaches, by which process it was written.
     fn index(&mut self, batches: usize) -> Result<(), StoreError> {
-        self.shared
-            .publish(indexer::last(self.indexer.main()).map_err(StoreError::Read)?);
+        let last = indexer::last(self.indexer.main()).map_err(StoreError::Read)?;
+        self.upkeep.shared.publish(last);
         for _ in 0..batches {
             let (count, reached) = self.indexer.batch()?;
-            Counters::add(&self.shared.counters.indexed, count as u64);
-            self.shared.indexed.store(reached, Ordering::Relaxed);
-            if count < BATCH || self.shared.stop.load(Ordering::Relaxed) && batches == usize::MAX {
+            Counters::add(&self.upkeep.shared.counters.indexed, count as u64);
+            self.upkeep.indexed.store(reached, Ordering::Relaxed);
+            if count < BATCH
+                || self.upkeep.shared.stop.load(Ordering::Relaxed) && batches == usize::MAX
+            {
                 break;
             }
         }
@@ -114,7 +116,7 @@ impl Maintenance {
             }
         }
         if wal_length(&self.files.main) > WAL_TOO_LARGE {
-            self.shared.wal_is_large.store(true, Ordering::Relaxed);
+            self.upkeep.wal_is_large.store(true, Ordering::Relaxed);
         }
         Ok(())
     }

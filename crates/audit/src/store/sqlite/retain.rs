@@ -10,13 +10,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rusqlite::{Connection, params};
 
+use super::catalogue;
 use super::index::{BUCKET_MILLIS, HOUR_MILLIS};
 use super::indexer::{self, Indexer};
 use super::transaction::{Transaction, immediate};
-use super::{Shared, catalogue};
 use crate::chain::{Checkpoint, CheckpointKind, Signer, append_to_log};
 use crate::digest::Digest;
 use crate::record::Head;
+use crate::store::shared::Shared;
 use crate::store::stats::Counters;
 use crate::store::{Options, Retention, StoreError};
 use crate::time::Timestamp;

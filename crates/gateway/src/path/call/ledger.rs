@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use countersign_audit as audit;
-use countersign_audit::{NewId, Recorded, Ulid};
+use countersign_audit::{CallUnderWay, NewId, Recorded, Ulid};
 use countersign_inspect::{ClientEra, Finding, InputVerdict, Inspected, Listing, Mode, Refusal};
 use countersign_tape::Span;
 use countersign_wire::Method;
@@ -23,6 +23,8 @@ use subject::CallSubject;
 /// The records of one call, under way.
 pub(super) struct Ledger {
     services: Arc<Services>,
+    /// Until it is dropped, the store knows that records of this call will come.
+    _under_way: CallUnderWay,
     /// The id of the call's record, and when the call began.
     id: NewId,
     started: Instant,
@@ -55,6 +57,7 @@ impl Ledger {
         let is_server = |name: &str| settings.config.server(name).is_some();
         let subject = CallSubject::from_call(call, is_server);
         Self {
+            _under_way: services.store.begin_call(),
             id: services.store.next_id(),
             started: Instant::now(),
             client: call.client.era,

@@ -1,8 +1,13 @@
 use super::*;
 use crate::chain::TrustedKeys;
 use crate::store::Reader;
+use crate::store::shared::Shared;
 use crate::store::sqlite::files::Files;
 use crate::store::sqlite::schema;
+
+fn upkeep() -> Arc<Upkeep> {
+    Arc::new(Upkeep::new(Arc::new(Shared::new())))
+}
 
 fn body(ids: &Ids) -> Body {
     let mut record = Record::new(ids.next(), Kind::ToolCall, Outcome::Success);
@@ -19,16 +24,16 @@ fn a_full_disk_fails_the_group_and_the_chain_goes_on_when_there_is_room() {
     schema::migrate(&mut connection).expect("migrates");
     let signer = Arc::new(Signer::load_or_create(dir.path()).expect("key"));
     TrustedKeys::remember(dir.path(), signer.public()).expect("remembered");
-    let mut appender = Appender::open(connection, signer, &options).expect("chain opens");
+    let mut appender = Appender::open(connection, signer, &options, upkeep()).expect("chain opens");
     let ids = Ids::new();
     let pages: i64 = appender
-        .connection()
+        .connection
         .pragma_query_value(None, "page_count", |row| row.get(0))
         .expect("pages");
     let limit = |appender: &Appender, pages: i64| {
         let set =
             appender
-                .connection()
+                .connection
                 .pragma_update_and_check(None, "max_page_count", pages, |row| row.get::<_, i64>(0));
         assert_eq!(set.ok(), Some(pages));
     };
@@ -59,7 +64,7 @@ fn a_checkpoint_comes_by_count_and_by_time() {
     let mut connection = Files::new(&options).open_main(true).expect("opens");
     schema::migrate(&mut connection).expect("migrates");
     let signer = Arc::new(Signer::load_or_create(dir.path()).expect("key"));
-    let mut appender = Appender::open(connection, signer, &options).expect("chain opens");
+    let mut appender = Appender::open(connection, signer, &options, upkeep()).expect("chain opens");
     let ids = Ids::new();
     let bodies: Vec<Body> = (0..5).map(|_| body(&ids)).collect();
     assert!(

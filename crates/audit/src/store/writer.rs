@@ -1,8 +1,8 @@
-//! The writer thread: takes whatever waits, up to 512 calls, commits it in one transaction, tells the callers.
+//! The writer thread: takes whatever waits, up to 512 calls, appends it as one group, tells the callers.
 //!
-//! Where callers wait there is no linger: while one group commits, the next one gathers. Under `async` no caller waits, so a few
-//! milliseconds of gathering save a transaction per record. A group that cannot be committed is lost as a whole and said so to
-//! every caller; the chain goes on from where it was with the next group.
+//! A lone caller's record is appended at once. While many calls are under way, the writer waits a moment, so that their
+//! records share a transaction; under `async` no caller waits, so it may wait longer. A group that cannot be appended is
+//! lost as a whole and every caller is told so; the chain goes on from where it was with the next group.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,18 +12,40 @@ use std::time::Duration;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
-use super::Shared;
-use super::append::Appender;
+use super::shared::Shared;
+use super::stats::Counters;
+use super::{Durability, Evidence, StoreError};
 use crate::record::body::Body;
-use crate::store::stats::Counters;
-use crate::store::{Evidence, StoreError};
 
-/// Calls taken into one transaction.
+/// Calls taken into one group.
 const GROUP: usize = 512;
 /// How long a group gathers when no caller waits for it.
-pub(super) const LINGER: Duration = Duration::from_millis(5);
+const GATHER_UNAWAITED: Duration = Duration::from_millis(5);
+/// How long a group gathers when callers wait for it and [`SIBLINGS`] other calls are under way.
+const GATHER_AWAITED: Duration = Duration::from_micros(400);
+/// As many other calls must be under way that a group is worth waiting for.
+const SIBLINGS: usize = 5;
 /// Groups that may wait to be told; beyond that the writer tells them itself.
 const GROUPS: usize = 16;
+
+/// The end of one chain in one kind of database. The writer thread owns it.
+pub(super) trait Append: Send {
+    /// Appends the records in one transaction, with a checkpoint if one is due. `lost` is what the checkpoint confesses.
+    fn append(&mut self, bodies: &[Body], lost: u64) -> Result<Appended, StoreError>;
+    /// Signs the head if a checkpoint is due, or in any case if the store `is_down`, to find out whether it takes anything.
+    /// Says whether something was written.
+    fn tick(&mut self, lost: u64, is_down: bool) -> Result<bool, StoreError>;
+    /// Ends the chain: `system_stop` and a last checkpoint.
+    fn stop(&mut self, lost: u64) -> Result<Appended, StoreError>;
+}
+
+/// What a committed transaction did.
+#[derive(Debug)]
+pub(super) struct Appended {
+    /// The place of the last record.
+    pub(super) last_seq: u64,
+    pub(super) checkpoint: bool,
+}
 
 /// What the writer is asked.
 #[derive(Debug)]
@@ -74,38 +96,20 @@ fn tell((caller, evidence): Completion) {
 }
 
 /// The thread's own state.
-pub(super) struct Writer {
-    appender: Appender,
-    queue: mpsc::Receiver<Job>,
-    shared: Arc<Shared>,
-    /// How long a group gathers after its first record.
-    linger: Option<Duration>,
+pub(super) struct Writer<A> {
+    pub(super) appender: A,
+    pub(super) queue: mpsc::Receiver<Job>,
+    pub(super) shared: Arc<Shared>,
+    pub(super) durability: Durability,
 }
 
-impl Writer {
-    pub(super) fn new(
-        appender: Appender,
-        queue: mpsc::Receiver<Job>,
-        shared: Arc<Shared>,
-        linger: Option<Duration>,
-    ) -> Self {
-        Self {
-            appender,
-            queue,
-            shared,
-            linger,
-        }
-    }
-
+impl<A: Append> Writer<A> {
     /// Until told to stop, or every handle is gone.
     pub(super) fn run(mut self) {
         let mut jobs = Vec::with_capacity(GROUP);
         let mut stop = None;
         while stop.is_none() && self.gather(&mut jobs) {
             stop = self.group(&mut jobs);
-            if self.shared.wal_is_large.swap(false, Ordering::Relaxed) {
-                self.shorten_wal();
-            }
         }
         self.queue.close();
         let result = self.appender.stop(self.shared.counters.lost());
@@ -117,12 +121,25 @@ impl Writer {
     fn gather(&mut self, jobs: &mut Vec<Job>) -> bool {
         let taken = self.queue.blocking_recv_many(jobs, GROUP);
         let ends = jobs.iter().any(|job| matches!(job, Job::Stop(_)));
-        if let Some(linger) = self.linger.filter(|_| (1..GROUP).contains(&taken) && !ends) {
-            thread::sleep(linger);
+        if (1..GROUP).contains(&taken)
+            && !ends
+            && let Some(pause) = self.pause(taken)
+        {
+            // Callers that come meanwhile need not wake this thread.
+            thread::sleep(pause);
             let more = std::iter::from_fn(|| self.queue.try_recv().ok());
             jobs.extend(more.take(GROUP - taken));
         }
         taken > 0
+    }
+
+    /// How long to wait for more than the jobs `taken`.
+    fn pause(&self, taken: usize) -> Option<Duration> {
+        if self.durability == Durability::Async {
+            return Some(GATHER_UNAWAITED);
+        }
+        let others = self.shared.calls.count().saturating_sub(taken);
+        (others >= SIBLINGS).then_some(GATHER_AWAITED)
     }
 
     /// One transaction for everything taken. Jobs behind a `Stop` are answered, not written.
@@ -217,16 +234,5 @@ impl Writer {
 
     fn is_over_limit(&self) -> bool {
         self.shared.is_over_limit.load(Ordering::Relaxed)
-    }
-
-    /// With the writer pausing, a passive checkpoint reaches the end of the log and the next commit starts it afresh.
-    fn shorten_wal(&self) {
-        let result =
-            self.appender
-                .connection()
-                .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-        if let Err(error) = result {
-            tracing::warn!(%error, "cannot shorten the write-ahead log");
-        }
     }
 }

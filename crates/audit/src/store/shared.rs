@@ -1,0 +1,83 @@
+//! What the threads of one store share, whatever database it has.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::Thread;
+
+use tokio::sync::watch;
+
+use super::stats::Counters;
+use super::writer::Completions;
+
+/// What the threads of one store share.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) counters: Counters,
+    pub(crate) latest: watch::Sender<u64>,
+    pub(crate) completions: Completions,
+    pub(crate) calls: CallCount,
+    /// The size limit is reached and everything there is too young to be removed: nothing more is written.
+    pub(crate) is_over_limit: AtomicBool,
+    pub(crate) stop: AtomicBool,
+    /// The thread that maintains the store.
+    pub(crate) maintenance: OnceLock<Thread>,
+}
+
+impl Shared {
+    pub(crate) fn new() -> Self {
+        Self {
+            counters: Counters::default(),
+            latest: watch::Sender::new(0),
+            completions: Completions::default(),
+            calls: CallCount::default(),
+            is_over_limit: AtomicBool::new(false),
+            stop: AtomicBool::new(false),
+            maintenance: OnceLock::new(),
+        }
+    }
+
+    /// The store reaches to `seq` now.
+    pub(crate) fn publish(&self, seq: u64) {
+        self.latest.send_if_modified(|latest| {
+            let newer = seq > *latest;
+            *latest = seq.max(*latest);
+            newer
+        });
+    }
+
+    pub(crate) fn wake_maintenance(&self) {
+        if let Some(thread) = self.maintenance.get() {
+            thread.unpark();
+        }
+    }
+
+    pub(crate) fn stop(&self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.wake_maintenance();
+    }
+}
+
+/// How many calls are under way that will have records.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CallCount(Arc<AtomicUsize>);
+
+impl CallCount {
+    pub(crate) fn count(&self) -> usize {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn begin(&self) -> CallUnderWay {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        CallUnderWay(self.clone())
+    }
+}
+
+/// A call that will have records. While many are under way, the store commits the records of several at once.
+#[derive(Debug)]
+pub struct CallUnderWay(CallCount);
+
+impl Drop for CallUnderWay {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
