@@ -29,6 +29,7 @@ pub mod health;
 mod http;
 mod path;
 mod random;
+mod runs_on;
 mod services;
 mod state;
 mod supervise;

@@ -11,6 +11,7 @@ use countersign_wire::message;
 use countersign_wire::version::LEGACY;
 use hyper::StatusCode;
 use hyper::header::HeaderMap;
+use memchr::memmem;
 
 use super::greet::initialize;
 use super::link::Link;
@@ -88,6 +89,7 @@ impl HttpRequest {
         if let Ok(answer) = &first
             && self.session.era == Era::Modern
             && answer.len() < MISMATCH_BYTES
+            && memmem::find(answer, HEADER_MISMATCH).is_some()
             && error_code(answer).is_some_and(|code| code == HEADER_MISMATCH)
         {
             // What is known of the tool is old: the next call will know better.

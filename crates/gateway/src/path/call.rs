@@ -2,8 +2,8 @@
 //! reply. Every call takes this path: a reply can be made of a `Recorded` only,
 //! which only the store makes, around an `Inspected`, which only inspection makes.
 //!
-//! A call runs in a task of its own. A client that goes away cancels it, and it is recorded like
-//! any other.
+//! A call runs in the task of its client's connection. A client that goes away cancels it, and a task of its own
+//! finishes it, so that it is recorded like any other.
 
 mod ledger;
 
@@ -28,6 +28,7 @@ use crate::path::reply::{self, Reply};
 use crate::path::route::{Route, Target, Unroutable, route};
 use crate::path::screen;
 use crate::random::ProcessRandomness;
+use crate::runs_on::RunsOn;
 use crate::services::{Phase, Services};
 use crate::state::{Endpoint, Settings, Snapshot};
 use ledger::Ledger;
@@ -65,24 +66,26 @@ impl From<Inspected> for Conclusion {
 /// Resolves when the client is gone, which its end of the channel says by being dropped.
 pub(crate) type Gone = oneshot::Receiver<()>;
 
-/// Makes a call in a task of its own and waits for the reply. `snapshot` decides everything about it.
-pub(crate) async fn make(
+/// Makes a call and waits for the reply. `snapshot` decides everything about it. A caller that stops waiting does not stop
+/// the call: what is left of it runs on.
+pub(crate) fn make(
     services: Arc<Services>,
     snapshot: Arc<Snapshot>,
     call: Call,
     gone: Gone,
-) -> Reply {
-    let id = call.id.clone();
-    let task = tokio::spawn(async move {
+) -> impl Future<Output = Reply> + Send + 'static {
+    let call = async move {
         let _work = services.drain.work();
-        // Boxed: a task is moved as a whole more than once, and this is most of it.
+        // Boxed: the future is moved as a whole more than once, and this is most of it.
         let settings = Arc::clone(&snapshot.settings);
-        match catch_panic(Box::pin(run(&services, snapshot, &call, gone))).await {
-            Ok(reply) => reply,
-            Err(_) => Box::pin(answer_panic(&services, settings, &call)).await,
+        if let Ok(reply) = catch_panic(Box::pin(run(&services, snapshot, &call, gone))).await {
+            return reply;
         }
-    });
-    task.await.unwrap_or_else(|_| reply::internal_error(&id))
+        let answer = Box::pin(answer_panic(&services, settings, &call));
+        let answer = catch_panic(answer).await;
+        answer.unwrap_or_else(|_| reply::internal_error(&call.id))
+    };
+    RunsOn::new(call)
 }
 
 /// Answers a call that panicked. A bug of the gateway ends this call and no other, and it is recorded too.
