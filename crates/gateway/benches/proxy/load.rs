@@ -5,7 +5,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use super::{CALL, KEY};
+use super::KEY;
+use super::messages::{Era, request};
 
 /// Microseconds.
 #[derive(Clone, Copy)]
@@ -28,12 +29,22 @@ impl Latency {
     }
 }
 
+/// What a load calls, and how often.
+#[derive(Clone, Copy)]
+pub(crate) struct Load {
+    pub(crate) era: Era,
+    pub(crate) tool: &'static str,
+    pub(crate) connections: usize,
+    pub(crate) calls: usize,
+}
+
 /// Runs a load in a process of its own.
-pub(crate) fn start(address: &str, connections: usize, calls: usize) -> Latency {
+pub(crate) fn start(address: &str, load: Load) -> Latency {
     let myself = std::env::current_exe().expect("a path");
-    let (connections, calls) = (connections.to_string(), calls.to_string());
+    let (connections, calls) = (load.connections.to_string(), load.calls.to_string());
+    let era = load.era.as_str();
     let output = Command::new(myself)
-        .args(["--load", address, &connections, &calls])
+        .args(["--load", address, era, load.tool, &connections, &calls])
         .stdin(Stdio::null())
         .stderr(Stdio::inherit())
         .output()
@@ -50,14 +61,11 @@ pub(crate) fn start(address: &str, connections: usize, calls: usize) -> Latency 
 }
 
 /// The process itself.
-pub(crate) fn run(address: &str, connections: &str, calls: &str) {
+pub(crate) fn run(address: &str, (era, tool): (&str, &str), connections: &str, calls: &str) {
+    let request = request(address, KEY, Era::from_word(era), tool);
     let address: SocketAddr = address.parse().expect("an address");
     let connections: usize = connections.parse().expect("a number");
     let calls: usize = calls.parse().expect("a number");
-    let request = format!(
-        "POST /mcp/s/x HTTP/1.1\r\nHost: {address}\r\nX-API-Key: {KEY}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{CALL}",
-        CALL.len()
-    );
     let mut times: Vec<f64> = std::thread::scope(|scope| {
         let clients: Vec<_> = (0..connections)
             .map(|_| scope.spawn(|| client(address, request.as_bytes(), calls / connections)))
@@ -75,7 +83,7 @@ pub(crate) fn run(address: &str, connections: &str, calls: &str) {
 fn client(address: SocketAddr, request: &[u8], calls: usize) -> Vec<f64> {
     let mut stream = TcpStream::connect(address).expect("it listens");
     stream.set_nodelay(true).expect("a socket");
-    let mut buffer = vec![0; 64 * 1024];
+    let mut buffer = vec![0; 256 * 1024];
     let mut times = Vec::with_capacity(calls);
     // Every answer of a run is as long as the first, which tells how long that is.
     let mut expected = None;
@@ -84,23 +92,28 @@ fn client(address: SocketAddr, request: &[u8], calls: usize) -> Vec<f64> {
         stream.write_all(request).expect("it reads");
         let mut length = 0;
         while expected.is_none_or(|expected| length < expected) {
-            let read = stream.read(&mut buffer[length..]).expect("an answer");
+            // The head comes with the first bytes; what comes after it is only counted.
+            let from = if expected.is_none() { length } else { 0 };
+            let read = stream.read(&mut buffer[from..]).expect("an answer");
             assert!(read > 0, "the connection was closed");
+            assert!(
+                length > 0 || buffer.starts_with(b"HTTP/1.1 200"),
+                "not an answer"
+            );
             length += read;
             expected = expected.or_else(|| whole(&buffer[..length]));
         }
         times.push(start.elapsed().as_secs_f64() * 1e6);
-        assert!(buffer.starts_with(b"HTTP/1.1 200"), "not an answer");
     }
     times
 }
 
 /// How long the response is, once its head has arrived.
 fn whole(response: &[u8]) -> Option<usize> {
-    let text = std::str::from_utf8(response).ok()?;
-    let (head, _) = text.split_once("\r\n\r\n")?;
+    let end = response.windows(4).position(|four| four == b"\r\n\r\n")?;
+    let head = std::str::from_utf8(&response[..end]).ok()?;
     let length = head
         .lines()
         .find_map(|line| line.strip_prefix("content-length: "))?;
-    Some(head.len() + 4 + length.parse::<usize>().ok()?)
+    Some(end + 4 + length.parse::<usize>().ok()?)
 }

@@ -3,7 +3,7 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use countersign_audit::Durability;
@@ -20,21 +20,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
 use tokio::sync::Mutex;
 
-use super::{CONNECTIONS, KEY, process};
-
-const HELLO: &str = r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"1"}}"#;
-const SCHEMA: &str = r#"{"type":"object","properties":{"items":{"type":"array","items":{"type":"object","properties":{"id":{"type":"integer"},"name":{"type":"string"},"score":{"type":"number"},"tags":{"type":"array","items":{"type":"string"}}},"required":["id","name"],"additionalProperties":false}},"total":{"type":"integer"}},"required":["items"],"additionalProperties":false}"#;
-
-/// A result of about 1 KB that conforms to the schema.
-static RESULT: LazyLock<String> = LazyLock::new(|| {
-    let item =
-        |n| format!(r#"{{"id":{n},"name":"item number {n}","score":{n}.5,"tags":["a","b"]}}"#);
-    let items: Vec<String> = (0..14).map(item).collect();
-    format!(
-        r#"{{"content":[{{"type":"text","text":"14 items, see the structured content"}}],"structuredContent":{{"items":[{}],"total":14}}}}"#,
-        items.join(",")
-    )
-});
+use super::messages::{Era, answer};
+use super::{KEY, MOST_CONNECTIONS, process};
 
 /// Serves a listener with a function from body to response.
 async fn serve<F, S>(listener: TcpListener, service: S)
@@ -55,14 +42,14 @@ async fn bind() -> (SocketAddr, TcpListener) {
 }
 
 /// The MCP server.
-pub(crate) fn upstream() {
+pub(crate) fn upstream(era: Era) {
     let runtime = Runtime::new().expect("a runtime");
     let (address, listener) = runtime.block_on(bind());
-    runtime.spawn(serve(listener, |stream| async move {
+    runtime.spawn(serve(listener, move |stream| async move {
         let service = service_fn(|request: Request<Incoming>| async move {
             #[expect(clippy::disallowed_methods, reason = "limited")]
             let body = Limited::new(request.into_body(), 1 << 20).collect().await;
-            Ok::<_, Infallible>(reply(&body.expect("a body").to_bytes()))
+            Ok::<_, Infallible>(reply(era, &body.expect("a body").to_bytes()))
         });
         let connection = server::conn::http1::Builder::new();
         drop(
@@ -74,34 +61,18 @@ pub(crate) fn upstream() {
     process::answer(address);
 }
 
-fn reply(body: &Bytes) -> Response<Full<Bytes>> {
+fn reply(era: Era, body: &Bytes) -> Response<Full<Bytes>> {
     let text = std::str::from_utf8(body).expect("UTF-8");
-    let number = |after: &str| {
-        let digits: String = after.chars().take_while(char::is_ascii_digit).collect();
-        digits
-    };
-    let id = text.split_once(r#""id":"#).map(|(_, after)| number(after));
     let mut response = Response::new(Full::default());
-    let Some(id) = id else {
-        *response.status_mut() = StatusCode::ACCEPTED;
-        return response;
-    };
-    let result = if text.contains(r#""tools/call""#) {
-        RESULT.clone()
-    } else if text.contains(r#""initialize""#) {
-        HELLO.to_owned()
-    } else if text.contains(r#""tools/list""#) {
-        format!(
-            r#"{{"tools":[{{"name":"t","inputSchema":{{"type":"object"}},"outputSchema":{SCHEMA}}}]}}"#
-        )
-    } else {
-        *response.status_mut() = StatusCode::BAD_REQUEST;
-        return response;
-    };
-    let message = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#);
-    *response.body_mut() = Full::new(message.into());
-    let json = HeaderValue::from_static("application/json");
-    response.headers_mut().insert(CONTENT_TYPE, json);
+    match answer(era, text) {
+        None => *response.status_mut() = StatusCode::ACCEPTED,
+        Some(Err(())) => *response.status_mut() = StatusCode::BAD_REQUEST,
+        Some(Ok(message)) => {
+            *response.body_mut() = Full::new(message.into());
+            let json = HeaderValue::from_static("application/json");
+            response.headers_mut().insert(CONTENT_TYPE, json);
+        }
+    }
     response
 }
 
@@ -147,7 +118,7 @@ pub(crate) fn gateway(upstream: &str, mode: &str, durability: &str) {
     let mut server = Server::http("x", format!("http://{upstream}/mcp"));
     server.output.mode = Some(mode);
     server.input.mode = Some(mode);
-    server.max_concurrent_requests = CONNECTIONS;
+    server.max_concurrent_requests = MOST_CONNECTIONS;
     let mut config = Config::embedded(&Environment::empty());
     config.listen = ([127, 0, 0, 1], 0).into();
     config.api_key = Some(ApiKey::new(KEY));

@@ -1,6 +1,7 @@
 //! A part of the bench in a process of its own: it prints where it listens, and for each line it is sent, what it
 //! has used so far.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -52,6 +53,19 @@ impl Process {
             cpu: Duration::from_nanos(numbers.next().expect("CPU time")),
             rss_kib: numbers.next().expect("memory"),
         }
+    }
+
+    /// The CPU time of its threads so far, by their names.
+    pub(crate) fn threads(&self) -> BTreeMap<String, Duration> {
+        let mut threads = BTreeMap::new();
+        let folder = format!("/proc/{}/task", self.child.id());
+        for task in std::fs::read_dir(folder).expect("threads").flatten() {
+            let read = |file| std::fs::read_to_string(task.path().join(file)).unwrap_or_default();
+            let nanos = read("schedstat").split(' ').next().map(str::parse);
+            let nanos = Duration::from_nanos(nanos.and_then(Result::ok).unwrap_or(0));
+            *threads.entry(read("comm").trim().to_owned()).or_default() += nanos;
+        }
+        threads
     }
 
     fn line(&mut self) -> String {
