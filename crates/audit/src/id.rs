@@ -14,6 +14,9 @@ use thiserror::Error;
 use crate::time::Timestamp;
 
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+/// The digit that each byte stands for, in either case; `NO_DIGIT` for any other.
+const DIGITS: [u8; 256] = digits();
+const NO_DIGIT: u8 = 0xff;
 const TEXT_LENGTH: usize = 26;
 const RANDOM_BITS: u32 = 80;
 const RANDOM_MASK: u128 = (1 << RANDOM_BITS) - 1;
@@ -82,16 +85,29 @@ impl FromStr for Ulid {
         if bytes.len() != TEXT_LENGTH || bytes.first().is_none_or(|b| *b > b'7') {
             return Err(NotAUlid);
         }
-        let mut value = 0_u128;
+        let (mut value, mut all) = (0_u128, 0);
         for byte in bytes {
-            let digit = ALPHABET
-                .iter()
-                .position(|a| *a == byte.to_ascii_uppercase())
-                .ok_or(NotAUlid)?;
-            value = (value << 5) | digit as u128;
+            let digit = DIGITS[usize::from(*byte)];
+            all |= digit;
+            value = (value << 5) | u128::from(digit & 31);
+        }
+        if all == NO_DIGIT {
+            return Err(NotAUlid);
         }
         Ok(Self(value))
     }
+}
+
+const fn digits() -> [u8; 256] {
+    let mut digits = [NO_DIGIT; 256];
+    let mut digit = 0;
+    while digit < 32 {
+        let byte = ALPHABET[digit as usize];
+        digits[byte as usize] = digit;
+        digits[byte.to_ascii_lowercase() as usize] = digit;
+        digit += 1;
+    }
+    digits
 }
 
 impl Serialize for Ulid {
