@@ -1,7 +1,7 @@
 //! Figures of the embedded store, printed as ratios to a naive baseline of the same run.
 //!
 //! `cargo bench -p countersign-audit` takes about half a minute. With `AUDIT_BENCH_MILLION=1` the reading figures are also taken
-//! at one million records. The last lines say which of the figures promised were reached in this run.
+//! at one million records; with the argument `reading` only those figures are taken. The last lines say which of the figures promised were reached in this run.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -20,37 +20,9 @@ const CALLERS: usize = 64;
 
 fn main() {
     let dir = tempfile::tempdir().expect("temp dir");
-    println!("commit, {CALLERS} callers");
-    let naive = baseline(dir.path());
-    println!(
-        "  {:<30} {naive:>9.0} records/s",
-        "fsync per record, plain file"
-    );
     let mut promised = Vec::new();
-    for (name, durability) in [
-        ("commit", Durability::Commit),
-        ("sync", Durability::Sync),
-        ("async", Durability::Async),
-    ] {
-        let figure = committed(&dir.path().join(name), durability, CALLERS, 2000);
-        figure.print(&format!("durability {name}"), naive);
-        if durability == Durability::Commit {
-            let ratio = figure.per_second / naive;
-            promised.push((
-                format!("{CALLERS} callers commit {ratio:.1}x as fast as with an fsync per record (at least 20x)"),
-                ratio >= 20.0,
-            ));
-        }
-    }
-    paced(&dir.path().join("paced"), naive);
-    for callers in [1, 16] {
-        let figure = committed(
-            &dir.path().join(format!("few{callers}")),
-            Durability::Commit,
-            callers,
-            20_000 / callers,
-        );
-        figure.print(&format!("commit, {callers} caller(s)"), naive);
+    if !std::env::args().any(|argument| argument == "reading") {
+        committing(dir.path(), &mut promised);
     }
     println!("reading");
     let (small, _) = reading(&dir.path().join("small"), 10_000);
@@ -70,6 +42,41 @@ fn main() {
     println!("promised");
     for (line, kept) in promised {
         println!("  {} {line}", if kept { "kept  " } else { "MISSED" });
+    }
+}
+
+/// Figures of writing, under a crowd of callers and without one.
+fn committing(dir: &Path, promised: &mut Vec<(String, bool)>) {
+    println!("commit, {CALLERS} callers");
+    let naive = baseline(dir);
+    println!(
+        "  {:<30} {naive:>9.0} records/s",
+        "fsync per record, plain file"
+    );
+    for (name, durability) in [
+        ("commit", Durability::Commit),
+        ("sync", Durability::Sync),
+        ("async", Durability::Async),
+    ] {
+        let figure = committed(&dir.join(name), durability, CALLERS, 2000);
+        figure.print(&format!("durability {name}"), naive);
+        if durability == Durability::Commit {
+            let ratio = figure.per_second / naive;
+            promised.push((
+                format!("{CALLERS} callers commit {ratio:.1}x as fast as with an fsync per record (at least 20x)"),
+                ratio >= 20.0,
+            ));
+        }
+    }
+    paced(&dir.join("paced"), naive);
+    for callers in [1, 16] {
+        let figure = committed(
+            &dir.join(format!("few{callers}")),
+            Durability::Commit,
+            callers,
+            20_000 / callers,
+        );
+        figure.print(&format!("commit, {callers} caller(s)"), naive);
     }
 }
 
@@ -303,6 +310,11 @@ fn reading(dir: &Path, count: usize) -> (Vec<(&'static str, f64)>, f64) {
         ),
         ("list --since 1h", list(&[("since", "1h")])),
         ("list --request-id", list(&[("request_id", "77")])),
+        ("list --request-id, none", list(&[("request_id", "none")])),
+        (
+            "list --status,server, none",
+            list(&[("status", "rejected"), ("server", "server3")]),
+        ),
     ];
     let mut turn = ids.iter().cycle();
     let show = least(500, || {
@@ -310,6 +322,9 @@ fn reading(dir: &Path, count: usize) -> (Vec<(&'static str, f64)>, f64) {
             .map(|id| store.reader().show(*id).expect("show"))
     });
     figures.push(("show", show));
+    let unknown = store.next_id().id;
+    let miss = least(500, || store.reader().show(unknown).expect("show"));
+    figures.push(("show, none", miss));
     let day = Duration::from_hours(24);
     let summary = least(50, || {
         store
@@ -334,13 +349,16 @@ fn rebuild(options: &Options, count: usize) {
         for suffix in ["", "-wal", "-shm"] {
             fs::remove_file(options.data_dir.join(format!("activity-index.db{suffix}"))).ok();
         }
-        let cpu = cpu_time();
+        let cpu = thread_cpu_time();
         drop(Reader::open(options).expect("reader"));
-        cpu_time().saturating_sub(cpu)
+        thread_cpu_time().saturating_sub(cpu)
     };
     let used = (0..3).map(|_| once()).min().unwrap_or_default();
     let micros = used.as_secs_f64() * 1e6 / count_f64(count as u64);
-    println!("  {count:>8} records, index built anew: {micros:.1} µs CPU/record");
+    println!(
+        "  {count:>8} records, index built anew: {micros:.2} µs CPU/record, {:.1} MB",
+        megabytes_of(&options.data_dir, "activity-index.db")
+    );
 }
 
 fn export(store: &Store) -> f64 {
@@ -410,10 +428,17 @@ fn resident() -> f64 {
 }
 
 fn megabytes(dir: &Path) -> f64 {
+    megabytes_of(dir, "")
+}
+
+/// Of the files with names that begin so.
+fn megabytes_of(dir: &Path, prefix: &str) -> f64 {
     let files = fs::read_dir(dir).expect("dir");
     count_f64(
         files
-            .filter_map(|file| file.ok()?.metadata().ok())
+            .filter_map(Result::ok)
+            .filter(|file| file.file_name().to_string_lossy().starts_with(prefix))
+            .filter_map(|file| file.metadata().ok())
             .map(|metadata| metadata.len())
             .sum(),
     ) / 1e6
@@ -427,6 +452,13 @@ fn least<T>(runs: usize, mut run: impl FnMut() -> T) -> f64 {
         best = best.min(start.elapsed());
     }
     best.as_secs_f64() * 1e6
+}
+
+/// User and system time of this thread, from the kernel's scheduler.
+fn thread_cpu_time() -> Duration {
+    let stat = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = stat.split_whitespace().next();
+    Duration::from_nanos(nanos.and_then(|n| n.parse().ok()).unwrap_or_default())
 }
 
 /// User and system time of this process, from the kernel's account of it.
