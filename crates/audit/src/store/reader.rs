@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use countersign_inspect::Overrides;
 
-use super::sqlite::{self, Database, catalogue, read, summarise, verify};
+use super::sqlite::{self, Database, catalogue, read, show, summarise, verify};
 use super::{
     CapturedTool, Declared, Generation, Options, Page, StoreError, Stored, Tail, Verification,
 };
@@ -44,7 +44,7 @@ impl Reader {
 
     /// One record by its id.
     pub fn show(&self, id: Ulid) -> Result<Option<Stored>, StoreError> {
-        self.database.read(|connection| read::show(connection, id))
+        self.database.read(|connection| show::show(connection, id))
     }
 
     /// Matching records after the place `seq`, oldest first, up to `limit`. Ask again from [`Tail::next`]. A follower resumes with

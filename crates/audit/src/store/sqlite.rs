@@ -22,12 +22,15 @@ mod files;
 mod heads;
 mod index;
 mod indexer;
+mod keys;
 mod lookup;
 mod maintenance;
+mod packed;
 mod plan;
 pub(super) mod read;
 mod retain;
 mod schema;
+pub(super) mod show;
 mod signed;
 pub(super) mod summarise;
 mod transaction;
@@ -184,6 +187,7 @@ impl Database {
     ) -> Result<T, StoreError> {
         self.with(|connection| work(connection).map_err(StoreError::Read))
     }
+
     /// Lends a connection to `work`.
     pub(super) fn with<T>(
         &self,

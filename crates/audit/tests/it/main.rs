@@ -1,5 +1,6 @@
 //! The store as its users see it: real files, real processes.
 
+mod batches;
 mod chain;
 mod commit;
 mod earlier;

@@ -37,7 +37,7 @@ const DECISIONS: [Decision; 4] = [
 const AGES: [u64; 6] = [0, 1, 9, 11, 70, 3000];
 
 #[derive(Debug, Clone)]
-struct Shape {
+pub(crate) struct Shape {
     kind: Option<Kind>,
     decision: Decision,
     outcome: u8,
@@ -48,7 +48,7 @@ struct Shape {
     age: u64,
 }
 
-fn shape() -> impl Strategy<Value = Shape> {
+pub(crate) fn shape() -> impl Strategy<Value = Shape> {
     (
         proptest::option::weighted(0.6, select(&KINDS[..])),
         select(&DECISIONS[..]),
@@ -73,7 +73,12 @@ fn shape() -> impl Strategy<Value = Shape> {
         )
 }
 
-fn record(store: &Store, shape: &Shape, parent: Option<&Record>, now: Timestamp) -> Record {
+pub(crate) fn record(
+    store: &Store,
+    shape: &Shape,
+    parent: Option<&Record>,
+    now: Timestamp,
+) -> Record {
     let outcome = [Outcome::Success, Outcome::Error, Outcome::Rejected][usize::from(shape.outcome)];
     let mut record = match shape.kind {
         Some(kind) => Record::new(store.next_id(), kind, outcome),
@@ -93,7 +98,7 @@ fn record(store: &Store, shape: &Shape, parent: Option<&Record>, now: Timestamp)
 }
 
 /// A filter as a person writes it: parameter and value.
-fn filter() -> impl Strategy<Value = Vec<(&'static str, String)>> {
+pub(crate) fn filter() -> impl Strategy<Value = Vec<(&'static str, String)>> {
     let words = |all: Vec<&'static str>| {
         proptest::sample::subsequence(all.clone(), 1..=2.min(all.len()))
             .prop_map(|words| words.join(","))
@@ -183,7 +188,7 @@ fn naive(record: &Value, filter: &[(&'static str, String)], now: Timestamp) -> b
     })
 }
 
-fn page_through(store: &Store, query: &Query) -> Vec<Stored> {
+pub(crate) fn page_through(store: &Store, query: &Query) -> Vec<Stored> {
     let mut query = query.clone();
     let mut all = Vec::new();
     loop {
@@ -483,13 +488,33 @@ fn a_record_that_cannot_be_decoded_is_counted_not_hidden() {
 
 #[test]
 fn an_index_that_lies_is_found_out() {
-    for sql in [
-        "UPDATE entry SET status = 0 WHERE seq = 3",
-        "UPDATE entry SET at = at + 1 WHERE seq = 3",
-        "UPDATE entry SET request_id = NULL WHERE seq = 3",
-        "DELETE FROM found WHERE seq = 3",
-        "DELETE FROM entry WHERE seq = 3",
-        "UPDATE name SET text = 'other' WHERE text = 'bad_output'",
+    for (sql, seq) in [
+        // The status `blocked`, the rule, the key of the first record, the dictionary.
+        ("DELETE FROM posting WHERE term = 41", Some(3)),
+        ("UPDATE posting SET term = 33 WHERE term = 41", Some(3)),
+        ("DELETE FROM posting WHERE term % 8 = 5", Some(3)),
+        ("DELETE FROM key", Some(1)),
+        (
+            "UPDATE name SET text = 'other' WHERE text = 'bad_output'",
+            Some(2),
+        ),
+        ("DELETE FROM batch", Some(1)),
+        ("UPDATE key SET run = run + 100", Some(1)),
+        // What cannot be read at all, or is not where it is looked for.
+        ("UPDATE batch SET greatest = greatest + 1", None),
+        ("UPDATE key SET hash = hash - 1", None),
+        (
+            "INSERT INTO epoch VALUES (7); UPDATE posting SET epoch = 7",
+            None,
+        ),
+        (
+            "UPDATE batch SET times = CAST(times || x'00' AS BLOB)",
+            None,
+        ),
+        ("UPDATE batch SET seqs = zeroblob(100000)", None),
+        ("UPDATE posting SET seqs = x'02'", None),
+        ("UPDATE posting SET seqs = x'00ffffffffffffffffffff'", None),
+        ("UPDATE key SET keys = x'ffff'", None),
     ] {
         let home = Home::new();
         let store = home.open();
@@ -510,5 +535,6 @@ fn an_index_that_lies_is_found_out() {
             countersign_audit::BreakKind::WrongIndex,
             "{sql}"
         );
+        assert_eq!(found.seq, seq, "{sql}");
     }
 }

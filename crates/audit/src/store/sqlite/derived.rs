@@ -1,113 +1,127 @@
-//! `Derived`: recomputes what the index says of each record, and what its roll-ups add up to, and compares. Part of `verify`.
+//! `Derived`: recomputes what the index must say of the records, and what its roll-ups add up to, and compares. Part of `verify`.
+//!
+//! The index is not in the order of the records. Both sides are added up instead, as hashes under a key that is new each time, so
+//! that no other content of the index has the same sum.
 
-use rusqlite::{CachedStatement, Connection, OptionalExtension, Row};
+use std::collections::HashMap;
+use std::hash::RandomState;
 
-use super::index::stage_term;
-use super::indexer::{Codes, Sums};
+use rusqlite::Connection;
+
+use super::indexer::{Names, Sums};
+use super::lookup;
 use super::read::mark;
 use crate::record::Record;
+use crate::record::body::decode;
 use crate::record::glance::Glance;
 
-/// Compares records with their index entries.
-pub(super) struct Derived<'c> {
-    mark: u64,
-    entry: CachedStatement<'c>,
-    found: CachedStatement<'c>,
-    /// What the records seen so far add up to.
-    pub(super) sums: Sums,
-}
+mod fingerprints;
 
-/// The terms of one record: as texts to compare, and as the integers of the index.
-type Terms = (Vec<(i64, String)>, Vec<i64>);
+use fingerprints::Fingerprints;
+
+/// Places that share a sum, as a power of two.
+const BLOCK_BITS: u32 = 12;
+/// Names remembered.
+const MAX_CACHED: usize = 20_000;
+
+/// Compares records with the index.
+pub(super) struct Derived<'c> {
+    connection: &'c Connection,
+    known: Known<'c>,
+    /// What the records seen so far add up to: in the roll-ups, and in everything else.
+    pub(super) sums: Sums,
+    expected: Fingerprints,
+}
 
 impl<'c> Derived<'c> {
     /// Call it before anything else is read: the index must not be newer than the records.
     pub(super) fn new(connection: &'c Connection) -> rusqlite::Result<Self> {
-        let entry = connection.prepare_cached(
-            "SELECT e.id, e.at, e.kind, e.status, e.decision, s.text, ps.text, t.text, c.text, e.request_id, e.parent, e.server, e.place FROM ix.entry e
-             JOIN ix.place p ON p.id = e.place LEFT JOIN ix.name s ON s.id = e.server LEFT JOIN ix.name ps ON ps.id = p.server
-             LEFT JOIN ix.name t ON t.id = p.tool LEFT JOIN ix.name c ON c.id = e.client WHERE e.seq = ?1",
-        )?;
-        let found = connection
-            .prepare_cached("SELECT f.term, n.text FROM ix.found f LEFT JOIN ix.name n ON n.id = f.term WHERE f.seq = ?1")?;
+        let mark = mark(connection)?;
+        let first = "SELECT ifnull(min(seq), 0) FROM activity";
+        let first: u64 = connection.query_row(first, [], |row| row.get(0))?;
         Ok(Self {
-            mark: mark(connection)?,
-            entry,
-            found,
+            connection,
+            known: Known::new(connection),
             sums: Sums::default(),
+            expected: Fingerprints::new(RandomState::new(), BLOCK_BITS, first..=mark),
         })
     }
 
-    /// Does the index say of this record what the record says?
-    pub(super) fn agrees(&mut self, seq: u64, record: &Record) -> rusqlite::Result<bool> {
-        if seq > self.mark {
-            return Ok(true);
+    /// Takes in a record.
+    pub(super) fn add(&mut self, seq: u64, record: &Record) -> rusqlite::Result<()> {
+        if !self.expected.places.contains(&seq) {
+            return Ok(());
         }
-        let entry = self.entry.query_row([seq], |row| {
-            let places: (i64, i64) = (row.get(11)?, row.get(12)?);
-            Ok(columns_agree(row, record)?.then_some(places))
-        });
-        let Some((server, place)) = entry.optional()?.flatten() else {
-            return Ok(false);
-        };
-        let (texts, codes) = self.terms(seq)?;
-        if texts != expected_terms(record) {
-            return Ok(false);
-        }
-        let codes = Codes {
-            server,
-            place,
-            client: 0,
-            terms: codes,
-        };
-        self.sums.add(seq, &Glance::from(record), &codes);
-        Ok(true)
+        let record = Glance::from(record);
+        let codes = self.expected.record(seq, &record, &mut self.known)?;
+        self.sums.add(seq, &record, &codes);
+        Ok(())
     }
 
-    /// What the index says was found.
-    fn terms(&mut self, seq: u64) -> rusqlite::Result<Terms> {
-        let mut rows = self.found.query([seq])?;
-        let (mut texts, mut codes) = (Vec::new(), Vec::new());
+    /// The first record of which the index says something else. Ask when every record has been taken in.
+    pub(super) fn first_wrong(&mut self) -> rusqlite::Result<Option<u64>> {
+        let stored = self.expected.of_index(self.connection)?;
+        let Some(block) = self.expected.first_difference(&stored) else {
+            return Ok(None);
+        };
+        let (first, mark) = (self.expected.places.start(), self.expected.places.end());
+        let low = block << BLOCK_BITS;
+        let high = low | ((1 << BLOCK_BITS) - 1);
+        let places = low.max(*first)..=high.min(*mark);
+        let mut expected = Fingerprints::new(self.expected.key.clone(), 0, places);
+        let sql = "SELECT seq, body FROM activity WHERE seq BETWEEN ?1 AND ?2";
+        let mut statement = self.connection.prepare(sql)?;
+        let mut rows = statement.query([expected.places.start(), expected.places.end()])?;
         while let Some(row) = rows.next()? {
-            let (term, text): (i64, Option<String>) = (row.get(0)?, row.get(1)?);
-            codes.push(term);
-            // A rule's integer is the dictionary's affair; its text is what counts.
-            texts.push(if term < 0 {
-                (term, String::new())
-            } else {
-                (0, text.unwrap_or_default())
-            });
+            if let Ok(record) = decode(row.get_ref(1)?.as_bytes().unwrap_or_default()) {
+                expected.record(row.get(0)?, &Glance::from(&record), &mut self.known)?;
+            }
         }
-        texts.sort_unstable();
-        Ok((texts, codes))
+        let stored = expected.of_index(self.connection)?;
+        Ok(expected.first_difference(&stored).or(Some(low)))
     }
 }
 
-fn expected_terms(record: &Record) -> Vec<(i64, String)> {
-    let stages = record
-        .findings
-        .iter()
-        .map(|f| (stage_term(f.stage), String::new()));
-    let rules = record.findings.iter().map(|f| (0, f.rule.to_string()));
-    let mut terms: Vec<_> = stages.chain(rules).collect();
-    terms.sort_unstable();
-    terms.dedup();
-    terms
+/// Names as the index has them.
+struct Known<'c> {
+    connection: &'c Connection,
+    names: HashMap<String, i64>,
+    /// One of those asked for was not there.
+    is_missing: bool,
 }
 
-fn columns_agree(row: &Row<'_>, record: &Record) -> rusqlite::Result<bool> {
-    let bytes = |at: usize| -> rusqlite::Result<Option<Vec<u8>>> { row.get(at) };
-    let text = |at: usize| -> rusqlite::Result<Option<String>> { row.get(at) };
-    let integer = |at: usize| -> rusqlite::Result<Option<i64>> { row.get(at) };
-    Ok(bytes(0)? == Some(record.id().to_bytes().to_vec())
-        && integer(1)? == i64::try_from(record.timestamp.as_millis()).ok()
-        && integer(2)? == Some(record.kind().code())
-        && integer(3)? == Some(record.status().code())
-        && integer(4)? == Glance::from(record).decision_code()
-        && text(5)? == record.server
-        && text(6)? == record.server
-        && text(7)? == record.tool
-        && text(8)? == record.client
-        && text(9)? == record.request_id
-        && bytes(10)? == record.parent_id.map(|id| id.to_bytes().to_vec()))
+impl<'c> Known<'c> {
+    fn new(connection: &'c Connection) -> Self {
+        let names = HashMap::new();
+        Self {
+            connection,
+            names,
+            is_missing: false,
+        }
+    }
+
+    fn found(&mut self, id: Option<i64>) -> i64 {
+        self.is_missing |= id.is_none();
+        id.unwrap_or_default()
+    }
+}
+
+impl Names for Known<'_> {
+    fn name(&mut self, text: &str) -> rusqlite::Result<i64> {
+        if let Some(id) = self.names.get(text) {
+            return Ok(*id);
+        }
+        let id = lookup::name(self.connection, text)?;
+        if let Some(id) = id
+            && self.names.len() < MAX_CACHED
+        {
+            self.names.insert(text.to_owned(), id);
+        }
+        Ok(self.found(id))
+    }
+
+    fn place(&mut self, server: i64, tool: i64) -> rusqlite::Result<i64> {
+        let id = lookup::place(self.connection, server, tool)?;
+        Ok(self.found(id))
+    }
 }

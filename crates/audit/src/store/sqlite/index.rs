@@ -1,39 +1,36 @@
 //! The tables of the index database. Everything in them is derived from the append table; deleting the file loses nothing but
 //! the roll-up of records that retention has removed since.
 //!
-//! Names are integers from a dictionary; `place` is a pair of server and tool. Indexes are partial where one value is the rule
-//! (a successful call), so that ordinary traffic pays for four of them.
+//! Names are integers from a dictionary; `place` is a pair of server and tool. A batch of records is a row of `batch` and a row of
+//! `posting` for each value that occurs in it, with the places of the records that have the value. What is as good as unique (`id`,
+//! `request_id`, `parent_id`) is a `key` instead.
 
 use rusqlite::{Connection, OptionalExtension};
 
 use super::transaction::immediate;
-use crate::record::Stage;
 use crate::store::StoreError;
 
 /// Raise it whenever a table below changes, or what is written into one: the index is then built anew.
-const FORMAT: i64 = 3;
+const FORMAT: i64 = 4;
 
-const TABLES: &str = "
+pub(super) const TABLES: &str = "
     CREATE TABLE state(only INTEGER PRIMARY KEY CHECK (only = 1), store TEXT NOT NULL, seq INTEGER NOT NULL) STRICT;
     CREATE TABLE name(id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;
     CREATE TABLE place(id INTEGER PRIMARY KEY, server INTEGER NOT NULL, tool INTEGER NOT NULL, UNIQUE(server, tool)) STRICT;
-    CREATE TABLE entry(
-        seq INTEGER PRIMARY KEY, id BLOB NOT NULL, at INTEGER NOT NULL, kind INTEGER NOT NULL, status INTEGER NOT NULL,
-        decision INTEGER, server INTEGER NOT NULL, place INTEGER NOT NULL, client INTEGER NOT NULL, request_id TEXT, parent BLOB
+    CREATE TABLE batch(
+        last INTEGER PRIMARY KEY, least INTEGER NOT NULL, greatest INTEGER NOT NULL, seqs BLOB NOT NULL, times BLOB NOT NULL
     ) STRICT;
-    CREATE INDEX entry_id ON entry(id);
-    CREATE INDEX entry_server ON entry(server) WHERE server <> 0;
-    CREATE INDEX entry_place ON entry(place) WHERE server <> 0;
-    CREATE INDEX entry_kind ON entry(kind) WHERE kind <> 0;
-    CREATE INDEX entry_status ON entry(status) WHERE status <> 0;
-    CREATE INDEX entry_decision ON entry(decision) WHERE decision IS NOT NULL;
-    CREATE INDEX entry_request ON entry(request_id) WHERE request_id IS NOT NULL;
-    CREATE INDEX entry_parent ON entry(parent) WHERE parent IS NOT NULL;
-    CREATE TABLE found(term INTEGER NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY(term, seq)) STRICT, WITHOUT ROWID;
-    CREATE INDEX found_seq ON found(seq);
+    CREATE TABLE epoch(id INTEGER PRIMARY KEY) STRICT;
+    CREATE TABLE posting(
+        epoch INTEGER NOT NULL, term INTEGER NOT NULL, last INTEGER NOT NULL, seqs BLOB NOT NULL, PRIMARY KEY(epoch, term, last)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE run(
+        id INTEGER PRIMARY KEY, level INTEGER NOT NULL, last INTEGER NOT NULL, count INTEGER NOT NULL
+    ) STRICT;
+    CREATE TABLE key(
+        run INTEGER NOT NULL, hash INTEGER NOT NULL, seq INTEGER NOT NULL, keys BLOB NOT NULL, PRIMARY KEY(run, hash, seq)
+    ) STRICT, WITHOUT ROWID;
     CREATE TABLE span(bucket INTEGER PRIMARY KEY, low INTEGER NOT NULL, high INTEGER NOT NULL) STRICT;
-    CREATE TABLE tally(dimension INTEGER NOT NULL, value INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY(dimension, value))
-        STRICT, WITHOUT ROWID;
     CREATE TABLE rollup(
         hour INTEGER NOT NULL, place INTEGER NOT NULL, kind INTEGER NOT NULL, status INTEGER NOT NULL, count INTEGER NOT NULL,
         validated INTEGER NOT NULL, rejected INTEGER NOT NULL, tokens INTEGER NOT NULL, PRIMARY KEY(hour, place, kind, status)
@@ -94,18 +91,34 @@ fn fits(index: &Connection, store: &str) -> bool {
     format.is_ok_and(|format| format == FORMAT) && belongs.is_ok_and(|belongs| belongs == store)
 }
 
-/// What a `tally` counts, to choose the most selective index.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// What a `posting` is about.
+#[derive(Debug, Clone, Copy)]
 pub(super) enum Dimension {
     Kind = 0,
     Status = 1,
     Decision = 2,
     Server = 3,
     Place = 4,
-    Term = 5,
+    Rule = 5,
+    Stage = 6,
 }
 
-/// A stage as a term of `found`: its place in the pipeline's list, negative so that it never meets a name.
-pub(super) fn stage_term(stage: Stage) -> i64 {
-    -1 - stage as i64
+impl Dimension {
+    /// A value of this dimension as one integer.
+    pub(super) fn term(self, value: i64) -> i64 {
+        (value << 3) | self as i64
+    }
+}
+
+/// Postings are kept by stretches of this many places, as a power of two, so that a batch changes few pages however long the
+/// store is.
+const EPOCH_BITS: u32 = 16;
+
+pub(super) fn epoch(seq: u64) -> u64 {
+    seq >> EPOCH_BITS
+}
+
+/// The last place of the stretch that `seq` is in.
+pub(super) fn end_of_epoch(seq: u64) -> u64 {
+    seq | ((1 << EPOCH_BITS) - 1)
 }

@@ -7,16 +7,18 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, params};
 
-use super::index::stage_term;
 use super::transaction::{Transaction, immediate};
 use crate::record::body::decode;
 use crate::record::glance::Glance;
 use crate::store::StoreError;
 
-mod inserts;
+mod codes;
+mod postings;
+mod runs;
 mod sums;
 
-use inserts::Inserts;
+pub(super) use codes::{Codes, Names, keys};
+use postings::Postings;
 pub(super) use sums::Sums;
 
 /// Records per transaction.
@@ -30,15 +32,6 @@ pub(super) struct Indexer {
     index: Connection,
     names: HashMap<String, i64>,
     places: HashMap<(i64, i64), i64>,
-}
-
-/// A record's dictionary integers.
-pub(super) struct Codes {
-    pub(super) server: i64,
-    pub(super) place: i64,
-    pub(super) client: i64,
-    /// Rules and stages found, without repetition.
-    pub(super) terms: Vec<i64>,
 }
 
 impl Indexer {
@@ -117,7 +110,7 @@ fn copy(main: &Connection, dictionary: &mut Dictionary<'_>) -> rusqlite::Result<
     let mut rows =
         main.prepare_cached("SELECT seq, body FROM activity WHERE seq > ?1 ORDER BY seq LIMIT ?2")?;
     let mut rows = rows.query(params![reached, BATCH])?;
-    let mut inserts = Inserts::new(transaction)?;
+    let mut postings = Postings::default();
     let mut sums = Sums::default();
     let mut count = 0;
     while let Some(row) = rows.next()? {
@@ -137,11 +130,11 @@ fn copy(main: &Connection, dictionary: &mut Dictionary<'_>) -> rusqlite::Result<
             );
             continue;
         };
-        let codes = dictionary.codes(&record)?;
+        let codes = Codes::new(dictionary, &record)?;
         sums.add(reached, &record, &codes);
-        inserts.add(reached, &record, &codes)?;
+        postings.add(reached, &record, &codes);
     }
-    inserts.finish()?;
+    postings.write(transaction)?;
     sums.write(transaction)?;
     transaction
         .prepare_cached("UPDATE state SET seq = ?1")?
@@ -156,31 +149,7 @@ struct Dictionary<'t> {
     places: &'t mut HashMap<(i64, i64), i64>,
 }
 
-impl Dictionary<'_> {
-    fn codes(&mut self, record: &Glance<'_>) -> rusqlite::Result<Codes> {
-        let server = self.optional(record.server)?;
-        let tool = self.optional(record.tool)?;
-        let client = self.optional(record.client)?;
-        let place = self.place(server, tool)?;
-        let mut terms = Vec::with_capacity(record.findings.len() * 2);
-        for finding in record.findings {
-            terms.push(stage_term(finding.stage));
-            terms.push(self.name(&finding.rule)?);
-        }
-        terms.sort_unstable();
-        terms.dedup();
-        Ok(Codes {
-            server,
-            place,
-            client,
-            terms,
-        })
-    }
-
-    fn optional(&mut self, text: Option<&str>) -> rusqlite::Result<i64> {
-        text.map_or(Ok(0), |text| self.name(text))
-    }
-
+impl Names for Dictionary<'_> {
     fn name(&mut self, text: &str) -> rusqlite::Result<i64> {
         if let Some(id) = self.names.get(text) {
             return Ok(*id);
@@ -217,5 +186,11 @@ impl Dictionary<'_> {
 /// The last record there is; 0 in an empty store.
 pub(super) fn last(main: &Connection) -> rusqlite::Result<u64> {
     main.prepare_cached("SELECT ifnull(max(seq), 0) FROM activity")?
+        .query_row([], |row| row.get(0))
+}
+
+/// The first record there is; 0 in an empty store.
+pub(super) fn first(main: &Connection) -> rusqlite::Result<u64> {
+    main.prepare_cached("SELECT ifnull(min(seq), 0) FROM activity")?
         .query_row([], |row| row.get(0))
 }

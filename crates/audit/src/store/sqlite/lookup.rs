@@ -1,8 +1,8 @@
-//! Small questions to the index on the way to a plan: the integers of names, how many records a value names, where a time begins.
+//! Small questions to the index on the way to a plan: the integers of names, where a time begins, which batch a record is in.
 
-use rusqlite::{Connection, OptionalExtension, params, types::Value};
+use rusqlite::{Connection, OptionalExtension};
 
-use super::index::{BUCKET_MILLIS, Dimension};
+use super::index::BUCKET_MILLIS;
 
 /// The first place a record of this time or later may have, among those indexed.
 pub(super) fn first_place(connection: &Connection, millis: u64) -> rusqlite::Result<Option<u64>> {
@@ -13,45 +13,50 @@ pub(super) fn first_place(connection: &Connection, millis: u64) -> rusqlite::Res
     )
 }
 
-pub(super) fn integer(value: u64) -> Value {
-    Value::Integer(i64::try_from(value).unwrap_or(i64::MAX))
+/// The batch that a record belongs to, by its last place.
+pub(super) fn batch_of(connection: &Connection, seq: u64) -> rusqlite::Result<Option<u64>> {
+    connection
+        .prepare_cached("SELECT min(last) FROM ix.batch WHERE last >= ?1")?
+        .query_row([seq], |row| row.get(0))
 }
 
-pub(super) fn joined(values: &[i64]) -> String {
-    values
-        .iter()
-        .map(i64::to_string)
-        .collect::<Vec<_>>()
-        .join(",")
+pub(super) fn newest_batch(connection: &Connection) -> rusqlite::Result<Option<u64>> {
+    connection
+        .prepare_cached("SELECT max(last) FROM ix.batch")?
+        .query_row([], |row| row.get(0))
 }
 
-pub(super) fn tally(
+/// The integers of the names that have been seen. Nothing if names are given and none of them has been.
+pub(super) fn names(
     connection: &Connection,
-    dimension: Dimension,
-    values: &[i64],
-) -> rusqlite::Result<u64> {
-    let sql = format!(
-        "SELECT ifnull(sum(count), 0) FROM ix.tally WHERE dimension = ?1 AND value IN ({})",
-        joined(values)
-    );
-    connection.query_row(&sql, [dimension as i64], |row| row.get(0))
-}
-
-/// The integers of the names that have been seen.
-pub(super) fn names(connection: &Connection, texts: &[String]) -> rusqlite::Result<Vec<i64>> {
+    texts: &[String],
+) -> rusqlite::Result<Option<Vec<i64>>> {
     let mut ids = Vec::with_capacity(texts.len());
     for text in texts {
-        let id: Option<i64> = connection
-            .prepare_cached("SELECT id FROM ix.name WHERE text = ?1")?
-            .query_row([text], |row| row.get(0))
-            .optional()?;
-        ids.extend(id);
+        ids.extend(name(connection, text)?);
     }
-    ids.sort_unstable();
-    ids.dedup();
-    Ok(ids)
+    Ok((texts.is_empty() || !ids.is_empty()).then_some(ids))
 }
 
+pub(super) fn name(connection: &Connection, text: &str) -> rusqlite::Result<Option<i64>> {
+    connection
+        .prepare_cached("SELECT id FROM ix.name WHERE text = ?1")?
+        .query_row([text], |row| row.get(0))
+        .optional()
+}
+
+pub(super) fn place(
+    connection: &Connection,
+    server: i64,
+    tool: i64,
+) -> rusqlite::Result<Option<i64>> {
+    connection
+        .prepare_cached("SELECT id FROM ix.place WHERE server = ?1 AND tool = ?2")?
+        .query_row([server, tool], |row| row.get(0))
+        .optional()
+}
+
+/// The places of these tools, on these servers if any are given.
 pub(super) fn places_of(
     connection: &Connection,
     tools: &[i64],
@@ -72,10 +77,10 @@ pub(super) fn places_of(
         .collect()
 }
 
-pub(super) fn has_serverless(connection: &Connection, places: &[i64]) -> rusqlite::Result<bool> {
-    let sql = format!(
-        "SELECT EXISTS (SELECT 1 FROM ix.place WHERE server = 0 AND id IN ({}))",
-        joined(places)
-    );
-    connection.query_row(&sql, params![], |row| row.get(0))
+fn joined(values: &[i64]) -> String {
+    values
+        .iter()
+        .map(i64::to_string)
+        .collect::<Vec<_>>()
+        .join(",")
 }

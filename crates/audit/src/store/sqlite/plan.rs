@@ -1,73 +1,64 @@
-//! `Plan`: how the index answers one filter. One index drives, chosen by how few records it names; the rest are conditions.
+//! `Plan`: how the index answers one filter.
 //!
-//! Each value of the driving filter is walked by itself in the order of the store and the walks are merged, so a page costs what a
-//! page holds, not what the filter matches. All SQL text is made of integers and fixed words; texts are bound.
+//! Each part of the filter names the batches that have a match and the places in them. The parts are walked together, newest
+//! batch first, and each passes over what another has passed over: a page costs what the rarest part has, not what the filter
+//! matches.
 
+mod batches;
 mod conditions;
+mod keyed;
+mod part;
 
-use rusqlite::{Connection, params_from_iter, types::Value};
+use rusqlite::Connection;
 
-use super::lookup::integer;
+use super::lookup::{batch_of, newest_batch};
+use super::packed::damaged;
 use crate::query::Filter;
+use part::Part;
 
 /// How one filter is answered from the index.
 pub(super) struct Plan {
-    driver: Driver,
-    /// Every part of the filter, as conditions on the entry `e`.
-    conditions: String,
-    /// Texts bound to the conditions, from `?3` on.
-    bound: Vec<Value>,
-    /// The places in the store that the filter's time may occupy.
+    /// Without any, nothing in the index can match.
+    conditions: Vec<Condition>,
+    /// The places in the store that the filter's time, and retention, leave.
     low: u64,
     high: u64,
 }
 
-enum Driver {
-    /// Nothing in the index can match.
-    Nothing,
-    /// Walk the entries themselves.
-    Entries,
-    /// Walk the index `entry_name`, once per value.
-    Index {
-        name: &'static str,
-        terms: Vec<String>,
-    },
-    /// Walk the findings, once per rule or stage.
-    Found(Vec<i64>),
-}
-
-/// A driver that could be used, and how many records it names.
-struct Candidate {
-    count: u64,
-    driver: Driver,
+/// A part of the filter, in the integers of the index.
+enum Condition {
+    /// Any of these terms.
+    Terms(Vec<i64>),
+    /// This key. What it finds may have another one.
+    Key(u32),
+    /// Not before the first and before the second, in milliseconds.
+    Times(u64, u64),
 }
 
 impl Plan {
-    pub(super) fn new(connection: &Connection, filter: &Filter) -> rusqlite::Result<Self> {
+    /// Places before `first` are gone.
+    pub(super) fn new(
+        connection: &Connection,
+        filter: &Filter,
+        first: u64,
+    ) -> rusqlite::Result<Self> {
         let mut plan = Self {
-            driver: Driver::Entries,
-            conditions: String::new(),
-            bound: Vec::new(),
-            low: 0,
+            conditions: Vec::new(),
+            low: first,
             high: i64::MAX as u64,
         };
-        let mut candidates = Vec::new();
-        plan.closed_sets(connection, filter, &mut candidates)?;
-        let possible = plan.places(connection, filter, &mut candidates)?
-            && plan.findings(connection, filter, &mut candidates)?;
-        plan.texts(filter, &mut candidates);
-        plan.times(connection, filter)?;
-        plan.driver = match candidates.into_iter().min_by_key(|c| c.count) {
-            _ if !possible => Driver::Nothing,
-            Some(best) => best.driver,
-            None => Driver::Entries,
-        };
+        if !plan.add(connection, filter)? {
+            plan.conditions.clear();
+        }
         Ok(plan)
     }
 
-    fn and(&mut self, condition: &str) {
-        self.conditions.push_str(" AND ");
-        self.conditions.push_str(condition);
+    /// Is what the plan finds a match without a look at the record?
+    pub(super) fn is_exact(&self) -> bool {
+        !self
+            .conditions
+            .iter()
+            .any(|condition| matches!(condition, Condition::Key(_)))
     }
 
     /// Up to `limit` places of matching records before `before`, newest first.
@@ -78,78 +69,83 @@ impl Plan {
         limit: usize,
     ) -> rusqlite::Result<Vec<u64>> {
         let mut seqs = Vec::new();
-        for Walk {
-            from,
-            condition,
-            seq,
-        } in self.walks()
-        {
-            let sql = format!(
-                "SELECT {seq} FROM {from} WHERE {condition} AND {seq} < ?1 AND {seq} >= {}{} ORDER BY {seq} DESC LIMIT ?2",
-                self.low, self.conditions
-            );
-            let before = before.min(self.high.saturating_add(1));
-            let mut statement = connection.prepare_cached(&sql)?;
-            let bound = [integer(before), integer(limit as u64)]
-                .into_iter()
-                .chain(self.bound.iter().cloned());
-            let rows = statement.query_map(params_from_iter(bound), |row| row.get::<_, u64>(0))?;
-            for seq in rows {
-                seqs.push(seq?);
-            }
-        }
-        seqs.sort_unstable_by(|a, b| b.cmp(a));
-        seqs.dedup();
-        seqs.truncate(limit);
+        self.walk(connection, before, |found| {
+            seqs.extend(found.iter().take(limit - seqs.len()));
+            Ok(seqs.len() < limit)
+        })?;
         Ok(seqs)
     }
 
-    /// All matches up to `mark`. Scans.
-    pub(super) fn count(&self, connection: &Connection, mark: u64) -> rusqlite::Result<u64> {
-        if matches!(self.driver, Driver::Nothing) {
-            return Ok(0);
-        }
-        let sql = format!(
-            "SELECT count(*) FROM ix.entry e WHERE e.seq <= ?1 AND e.seq >= ?2{}",
-            self.conditions
-        );
-        let bound = [integer(mark.min(self.high)), integer(self.low)]
-            .into_iter()
-            .chain(self.bound.iter().cloned());
-        connection
-            .prepare_cached(&sql)?
-            .query_row(params_from_iter(bound), |row| row.get(0))
-    }
-
-    fn walks(&self) -> Vec<Walk> {
-        let entries = |from: String, condition: &str| Walk {
-            from,
-            condition: condition.to_owned(),
-            seq: "e.seq",
+    /// Hands out the places of matches before `before`, newest first, batch by batch, as long as `each` says so.
+    pub(super) fn walk(
+        &self,
+        connection: &Connection,
+        before: u64,
+        mut each: impl FnMut(&[u64]) -> rusqlite::Result<bool>,
+    ) -> rusqlite::Result<()> {
+        let Some(newest) = before.checked_sub(1).map(|seq| seq.min(self.high)) else {
+            return Ok(());
         };
-        match &self.driver {
-            Driver::Nothing => Vec::new(),
-            Driver::Entries => vec![entries("ix.entry e".to_owned(), "1")],
-            Driver::Index { name, terms } => terms
-                .iter()
-                .map(|term| entries(format!("ix.entry e INDEXED BY entry_{name}"), term))
-                .collect(),
-            // The cross join keeps the entries from driving.
-            Driver::Found(terms) => terms
-                .iter()
-                .map(|term| Walk {
-                    from: "ix.found f CROSS JOIN ix.entry e".to_owned(),
-                    condition: format!("f.term = {term} AND e.seq = f.seq"),
-                    seq: "f.seq",
-                })
-                .collect(),
+        let parts = self
+            .conditions
+            .iter()
+            .map(|condition| Part::new(connection, condition, self.low));
+        let mut parts: Vec<Part<'_>> = parts.collect::<Result<_, _>>()?;
+        let mut bound = match batch_of(connection, newest)? {
+            None => newest_batch(connection)?,
+            bound => bound,
+        };
+        while let Some(last) = bound
+            && let Some(last) = agree(&mut parts, last)?
+            && last >= self.low
+        {
+            let mut seqs = common(&mut parts, last)?;
+            seqs.retain(|seq| (self.low..=newest).contains(seq));
+            if !seqs.is_empty() && !each(&seqs)? {
+                break;
+            }
+            bound = last.checked_sub(1);
         }
+        Ok(())
     }
 }
 
-/// One walk in the order of the store.
-struct Walk {
-    from: String,
-    condition: String,
-    seq: &'static str,
+/// The newest batch up to `bound` in which every part has something.
+fn agree(parts: &mut [Part<'_>], mut bound: u64) -> rusqlite::Result<Option<u64>> {
+    let (count, mut agreed) = (parts.len(), 0);
+    while agreed < count {
+        for part in &mut *parts {
+            let last = match part.seek(bound)? {
+                None => return Ok(None),
+                Some(last) if last > bound => return Err(damaged()),
+                Some(last) => last,
+            };
+            agreed = if last == bound { agreed + 1 } else { 1 };
+            bound = last;
+            if agreed == count {
+                break;
+            }
+        }
+    }
+    Ok((count > 0).then_some(bound))
+}
+
+/// The places that every part has in a batch, newest first.
+fn common(parts: &mut [Part<'_>], last: u64) -> rusqlite::Result<Vec<u64>> {
+    let mut common: Option<Vec<u64>> = None;
+    for part in parts {
+        let seqs = part.seqs(last)?;
+        common = Some(match common {
+            None => seqs,
+            Some(mut common) => {
+                let mut others = seqs.iter().copied().peekable();
+                common.retain(|seq| {
+                    while others.next_if(|other| other > seq).is_some() {}
+                    others.peek() == Some(seq)
+                });
+                common
+            }
+        });
+    }
+    Ok(common.unwrap_or_default())
 }

@@ -1,21 +1,21 @@
-//! Answers from the store: a page, one record, what came after a place.
+//! Answers from the store: a page, what came after a place.
 //!
 //! A page is the index's answer plus the few newest records that the index does not have yet, read from the append table in the
 //! same snapshot. Every walk is bounded; a record that cannot be decoded is counted and passed over.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, Row, params};
 
 use super::indexer;
 use super::lookup::first_place;
 use super::plan::Plan;
+use super::show::by_seq;
 use crate::digest::Digest;
-use crate::id::Ulid;
 use crate::query::{Cursor, Filter, Query};
 use crate::record::Record;
 use crate::record::body::decode;
 use crate::store::{Page, Stored, Tail};
 
-const ROW: &str =
+pub(super) const ROW: &str =
     "SELECT a.seq, c.chain_id, a.n, a.body, a.hash FROM activity a JOIN chain c ON c.id = a.chain";
 /// Records looked at for one [`after`], matching or not.
 const LOOK: usize = 5000;
@@ -23,8 +23,6 @@ const LOOK: usize = 5000;
 const LOOK_BYTES: usize = 4 << 20;
 /// Bytes of records in one page, give or take a record: with payloads kept, a thousand records may be anything.
 const PAGE_BYTES: usize = 8 << 20;
-/// How far `show` looks back for the record before: another process may have written in between.
-const LOOK_BACK: u64 = 10_000;
 
 /// A page of matching records, newest first.
 pub(crate) fn list(connection: &Connection, query: &Query) -> rusqlite::Result<Page> {
@@ -70,14 +68,14 @@ impl Found {
     fn fill(&mut self, connection: &Connection, query: &Query) -> rusqlite::Result<Option<u64>> {
         // The index first: its snapshot must not be newer than that of the records.
         let mark = mark(connection)?;
-        let plan = Plan::new(connection, &query.filter)?;
+        let plan = Plan::new(connection, &query.filter, indexer::first(connection)?)?;
         let before = query.cursor.map_or(i64::MAX as u64, |cursor| cursor.before);
         self.tail(connection, &query.filter, mark, before)?;
-        self.indexed(connection, &plan, before.min(mark + 1))?;
+        self.indexed(connection, &plan, &query.filter, before.min(mark + 1))?;
         if !query.total {
             return Ok(None);
         }
-        let mut total = plan.count(connection, mark)?;
+        let mut total = count_indexed(connection, &plan, &query.filter, mark)?;
         for_each_after(connection, mark, |record| {
             total += u64::from(query.filter.matches(record));
         })?;
@@ -102,7 +100,7 @@ impl Found {
         while !self.is_full()
             && let Some(row) = rows.next()?
         {
-            self.push(row, Some(filter))?;
+            self.push(row, filter)?;
         }
         Ok(())
     }
@@ -112,6 +110,7 @@ impl Found {
         &mut self,
         connection: &Connection,
         plan: &Plan,
+        filter: &Filter,
         mut before: u64,
     ) -> rusqlite::Result<()> {
         let mut statement = connection.prepare_cached(&format!("{ROW} WHERE a.seq = ?1"))?;
@@ -124,7 +123,7 @@ impl Found {
                 }
                 let mut rows = statement.query([seq])?;
                 if let Some(row) = rows.next()? {
-                    self.push(row, None)?;
+                    self.push(row, filter)?;
                 }
             }
             match seqs.last() {
@@ -135,9 +134,10 @@ impl Found {
         Ok(())
     }
 
-    fn push(&mut self, row: &Row<'_>, filter: Option<&Filter>) -> rusqlite::Result<()> {
+    /// The record has the last word: two keys of the index may look alike.
+    fn push(&mut self, row: &Row<'_>, filter: &Filter) -> rusqlite::Result<()> {
         match stored(row)? {
-            Some(record) if filter.is_none_or(|f| f.matches(&record.record)) => {
+            Some(record) if filter.matches(&record.record) => {
                 self.bytes += row.get_ref(3)?.as_bytes().map_or(0, <[u8]>::len);
                 self.records.push(record);
             }
@@ -155,6 +155,27 @@ pub(super) fn mark(connection: &Connection) -> rusqlite::Result<u64> {
         .query_row([], |row| row.get(0))
 }
 
+fn count_indexed(
+    connection: &Connection,
+    plan: &Plan,
+    filter: &Filter,
+    mark: u64,
+) -> rusqlite::Result<u64> {
+    let mut count = 0;
+    plan.walk(connection, mark + 1, |seqs| {
+        if plan.is_exact() {
+            count += seqs.len() as u64;
+            return Ok(true);
+        }
+        for seq in seqs {
+            let record = by_seq(connection, *seq)?;
+            count += u64::from(record.is_some_and(|record| filter.matches(&record.record)));
+        }
+        Ok(true)
+    })?;
+    Ok(count)
+}
+
 /// Visits the records that the index does not have yet.
 pub(super) fn for_each_after(
     connection: &Connection,
@@ -169,59 +190,6 @@ pub(super) fn for_each_after(
         }
     }
     Ok(())
-}
-
-/// One record by its id, with the hash before it.
-pub(crate) fn show(connection: &Connection, id: Ulid) -> rusqlite::Result<Option<Stored>> {
-    let snapshot = connection.unchecked_transaction()?;
-    let indexed: Option<u64> = snapshot
-        .prepare_cached("SELECT seq FROM ix.entry WHERE id = ?1 ORDER BY seq LIMIT 1")?
-        .query_row([id.to_bytes()], |row| row.get(0))
-        .optional()?;
-    let record = match indexed {
-        Some(seq) => by_seq(&snapshot, seq)?,
-        None => newest_with(&snapshot, id)?,
-    };
-    record
-        .map(|record| with_prev(&snapshot, record))
-        .transpose()
-}
-
-fn by_seq(connection: &Connection, seq: u64) -> rusqlite::Result<Option<Stored>> {
-    let mut statement = connection.prepare_cached(&format!("{ROW} WHERE a.seq = ?1"))?;
-    let mut rows = statement.query([seq])?;
-    rows.next()?.map_or(Ok(None), stored)
-}
-
-fn newest_with(connection: &Connection, id: Ulid) -> rusqlite::Result<Option<Stored>> {
-    let mark = mark(connection)?;
-    let mut statement =
-        connection.prepare_cached(&format!("{ROW} WHERE a.seq > ?1 ORDER BY a.seq DESC"))?;
-    let mut rows = statement.query([mark])?;
-    while let Some(row) = rows.next()? {
-        if let Some(record) = stored(row)?.filter(|record| record.record.id() == id) {
-            return Ok(Some(record));
-        }
-    }
-    Ok(None)
-}
-
-fn with_prev(connection: &Connection, mut record: Stored) -> rusqlite::Result<Stored> {
-    if record.n == 0 {
-        return Ok(record);
-    }
-    let sql = "SELECT a.hash FROM activity a JOIN chain c ON c.id = a.chain
-               WHERE a.seq < ?1 AND a.seq >= ?2 AND a.n = ?3 AND c.chain_id = ?4 ORDER BY a.seq DESC LIMIT 1";
-    let from = record.seq.saturating_sub(LOOK_BACK);
-    let hash: Option<Vec<u8>> = connection
-        .query_row(
-            sql,
-            params![record.seq, from, record.n - 1, record.chain_id.to_string()],
-            |row| row.get(0),
-        )
-        .optional()?;
-    record.prev = hash.and_then(|hash| Digest::from_slice(&hash));
-    Ok(record)
 }
 
 /// Matching records after a place, oldest first: up to `limit`, and never more than a bounded look.
@@ -243,7 +211,7 @@ pub(crate) fn after(
         };
         looked += 1;
         next = row.get(0)?;
-        found.push(row, Some(filter))?;
+        found.push(row, filter)?;
     }
     Ok(Tail {
         records: found.records,
@@ -265,7 +233,7 @@ pub(crate) fn bounds(connection: &Connection, filter: &Filter) -> rusqlite::Resu
 }
 
 /// A row as a record; `None` if it cannot be decoded.
-fn stored(row: &Row<'_>) -> rusqlite::Result<Option<Stored>> {
+pub(super) fn stored(row: &Row<'_>) -> rusqlite::Result<Option<Stored>> {
     let record = decode(row.get_ref(3)?.as_bytes().unwrap_or_default()).ok();
     let chain_id = row
         .get_ref(1)?

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rusqlite::{Connection, params};
 
 use super::catalogue;
-use super::index::{BUCKET_MILLIS, HOUR_MILLIS};
+use super::index::BUCKET_MILLIS;
 use super::indexer::{self, Indexer};
 use super::transaction::{Transaction, immediate};
 use crate::chain::{Checkpoint, CheckpointKind, Signer, append_to_log};
@@ -22,9 +22,9 @@ use crate::store::stats::Counters;
 use crate::store::{Options, Retention, StoreError};
 use crate::time::Timestamp;
 
+mod forget;
+
 const STEP: u64 = 1000;
-/// The roll-up is kept at least this long: the signals compare with a week.
-const ROLLUP_HOURS: u64 = 9 * 24;
 
 /// Applies the retention limits.
 pub(super) struct Retain {
@@ -90,13 +90,13 @@ impl Retain {
             }
         }
         // Whatever an earlier run that was cut short has left goes as well.
-        let oldest = first(main).map_err(StoreError::Read)?;
-        forget(index, oldest.saturating_sub(1), self.limits)
+        let oldest = indexer::first(main).map_err(StoreError::Read)?;
+        forget::up_to(index, oldest.saturating_sub(1), self.limits)
     }
 
     /// How far the limits reach.
     fn cut(&self, main: &Connection, index: &Connection, now: Timestamp) -> rusqlite::Result<Cut> {
-        let (oldest, newest) = (first(main)?, indexer::last(main)?);
+        let (oldest, newest) = (indexer::first(main)?, indexer::last(main)?);
         // Only what is indexed has a known time; what is not is new.
         let mark = indexer::mark(index)?;
         let mut wanted = 0;
@@ -131,7 +131,7 @@ impl Retain {
         cut: u64,
         floors: &mut BTreeMap<i64, Checkpoint>,
     ) -> Result<Option<u64>, StoreError> {
-        let oldest = first(main).map_err(StoreError::Read)?;
+        let oldest = indexer::first(main).map_err(StoreError::Read)?;
         if oldest == 0 || oldest > cut {
             return Ok(None);
         }
@@ -149,11 +149,6 @@ impl Retain {
         transaction.commit().map_err(StoreError::Write)?;
         Ok(Some(removed as u64))
     }
-}
-
-fn first(main: &Connection) -> rusqlite::Result<u64> {
-    main.prepare_cached("SELECT ifnull(min(seq), 0) FROM activity")?
-        .query_row([], |row| row.get(0))
 }
 
 /// The last place before which every record is older than `time`; `None` if no indexed record is as young as that.
@@ -240,42 +235,6 @@ fn write_floor(
         "DELETE FROM checkpoint WHERE chain = ?1 AND n <= ?2",
         params![chain, head.n],
     )?;
-    Ok(())
-}
-
-/// Removes what the index knows of records up to `last`, in steps as short as the others.
-fn forget(index: &Connection, last: u64, limits: Retention) -> Result<(), StoreError> {
-    let oldest = "SELECT min(seq) FROM entry";
-    while let Some(first) = index
-        .query_row(oldest, [], |row| row.get::<_, Option<u64>>(0))
-        .map_err(StoreError::Read)?
-        && first <= last
-    {
-        let to = last.min(first.saturating_add(STEP - 1));
-        let transaction = immediate(index)?;
-        let delete = || -> rusqlite::Result<()> {
-            transaction.execute("DELETE FROM entry WHERE seq <= ?1", [to])?;
-            transaction.execute("DELETE FROM found WHERE (term, seq) IN (SELECT term, seq FROM found INDEXED BY found_seq WHERE seq <= ?1)", [to])?;
-            transaction.execute("DELETE FROM span WHERE high <= ?1", [to])?;
-            Ok(())
-        };
-        delete().map_err(StoreError::Write)?;
-        transaction.commit().map_err(StoreError::Write)?;
-    }
-    let Some(age) = limits.max_age else {
-        return Ok(());
-    };
-    let hours =
-        (u64::try_from(age.as_millis()).unwrap_or(u64::MAX) / HOUR_MILLIS).max(ROLLUP_HOURS);
-    let oldest_hour = (Timestamp::now().as_millis() / HOUR_MILLIS).saturating_sub(hours);
-    for table in ["rollup", "rollup_rule"] {
-        index
-            .execute(
-                &format!("DELETE FROM {table} WHERE hour < ?1"),
-                [oldest_hour],
-            )
-            .map_err(StoreError::Write)?;
-    }
     Ok(())
 }
 

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 
 use rusqlite::Connection;
 
-use super::catalogue;
 use super::derived::Derived;
 use super::files::Files;
 use super::signed::Signed;
@@ -22,6 +21,7 @@ use crate::store::StoreError;
 use crate::store::verification::{Break, BreakKind, Verification};
 use crate::time::Timestamp;
 
+mod copies;
 mod coverage;
 #[cfg(test)]
 mod tests;
@@ -55,7 +55,7 @@ pub(crate) fn verify(
         }),
     };
     let broken = match broken {
-        None => walk.working_copies(&snapshot, &derived)?,
+        None => walk.working_copies(&snapshot, &mut derived)?,
         broken => broken,
     };
     Ok(walk.finish(broken))
@@ -119,15 +119,7 @@ impl Walk {
                 Ok(record) => record,
                 Err(broken) => return Ok(Some(*broken)),
             };
-            if !derived.agrees(row.seq, &record)? {
-                return Ok(Some(Break {
-                    seq: Some(row.seq),
-                    chain_id: self.chains.get(&row.chain).copied(),
-                    n: Some(row.n),
-                    id: Some(record.id()),
-                    ..Break::new(BreakKind::WrongIndex)
-                }));
-            }
+            derived.add(row.seq, &record)?;
         }
         Ok(None)
     }
@@ -207,25 +199,6 @@ impl Walk {
         } else {
             Err(BreakKind::MissingPredecessor)
         }
-    }
-
-    /// What is kept beside the records: the roll-ups and the catalogue.
-    fn working_copies(
-        &self,
-        connection: &Connection,
-        derived: &Derived<'_>,
-    ) -> Result<Option<Break>, StoreError> {
-        // Roll-ups outlive the records they count.
-        let is_complete = self.signed.floors.is_empty();
-        let agree = derived.sums.agree(connection, is_complete);
-        if !agree.map_err(StoreError::Read)? {
-            return Ok(Some(Break::new(BreakKind::WrongRollup)));
-        }
-        let changed = catalogue::first_changed(connection).map_err(StoreError::Read)?;
-        Ok(changed.map(|tool| Break {
-            tool: Some(tool.into()),
-            ..Break::new(BreakKind::WrongCatalogue)
-        }))
     }
 }
 

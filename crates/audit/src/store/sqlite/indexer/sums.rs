@@ -1,4 +1,4 @@
-//! `Sums`: what a batch of records adds to the roll-up, the signals, the spans of time and the tallies.
+//! `Sums`: what a batch of records adds to the roll-up, the signals and the spans of time.
 //!
 //! Added up in memory first, so that a batch writes one row per distinct key instead of one per record. The keys of a batch are
 //! few, so finding one by comparing takes less than hashing it.
@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 
 use super::Codes;
 use crate::record::glance::Glance;
-use crate::store::sqlite::index::{BUCKET_MILLIS, Dimension, HOUR_MILLIS, MINUTE_MILLIS};
+use crate::store::sqlite::index::{BUCKET_MILLIS, HOUR_MILLIS, MINUTE_MILLIS};
 use crate::store::sqlite::transaction::Transaction;
 
 /// Minutes of `recent` kept: the last hour and some.
@@ -18,7 +18,6 @@ const RECENT_MINUTES: u64 = 90;
 /// What a batch adds up before it is written.
 #[derive(Default)]
 pub(in crate::store::sqlite) struct Sums {
-    tally: BTreeMap<(Dimension, i64), u64>,
     rollup: BTreeMap<(u64, i64, i64, i64), [u64; 4]>,
     rules: BTreeMap<(u64, i64, i64), u64>,
     recent: BTreeMap<(u64, i64), [u64; 2]>,
@@ -50,7 +49,7 @@ impl Sums {
                 [validated, rejected],
             );
         }
-        for rule in codes.terms.iter().filter(|term| **term > 0) {
+        for rule in &codes.rules {
             *self
                 .rules
                 .entry((at / HOUR_MILLIS, *rule, codes.place))
@@ -58,29 +57,10 @@ impl Sums {
         }
         let span = self.spans.entry(at / BUCKET_MILLIS).or_insert((seq, seq));
         *span = (span.0.min(seq), span.1.max(seq));
-        let mut count = |dimension, value| *self.tally.entry((dimension, value)).or_default() += 1;
-        count(Dimension::Kind, kind);
-        count(Dimension::Status, status);
-        count(Dimension::Server, codes.server);
-        count(Dimension::Place, codes.place);
-        record
-            .decision_code()
-            .into_iter()
-            .for_each(|d| count(Dimension::Decision, d));
-        codes
-            .terms
-            .iter()
-            .for_each(|term| count(Dimension::Term, *term));
     }
 
     pub(super) fn write(self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
         let add = |sql: &str| transaction.prepare_cached(sql);
-        let mut tally = add(
-            "INSERT INTO tally VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET count = count + excluded.count",
-        )?;
-        for ((dimension, value), count) in self.tally {
-            tally.execute(params![dimension as i64, value, count])?;
-        }
         let mut rollup = add("INSERT INTO rollup VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE SET count = count + excluded.count,
              validated = validated + excluded.validated, rejected = rejected + excluded.rejected, tokens = tokens + excluded.tokens")?;
         for ((hour, place, kind, status), [count, validated, rejected, tokens]) in self.rollup {

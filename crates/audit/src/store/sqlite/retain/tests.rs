@@ -286,3 +286,34 @@ fn removing_by_hand_is_not_retention() {
         .expect("deleted");
     assert!(!home.verify().is_intact());
 }
+
+#[test]
+fn an_index_whose_first_batch_is_partly_gone_answers_for_what_is_left() {
+    let home = Home::new(3, 1500, 1);
+    let oldest = home.reader().after(0, &Filter::default(), 1);
+    let gone = oldest.expect("the first").records[0].record.id();
+    home.apply(Retention {
+        max_records: Some(2000),
+        ..Retention::FOR_EVER
+    });
+    let reader = home.reader();
+    let left = reader.after(0, &Filter::default(), 5000).expect("all");
+    for pairs in [
+        &[("decision", "flagged")][..],
+        &[("type", "tool_call")],
+        &[("since", "30m")],
+        &[("until", "10m"), ("status", "flagged")],
+    ] {
+        let pairs = pairs.iter().copied().chain([("limit", "1000")]);
+        let mut query = Query::from_pairs(pairs, Timestamp::now()).expect("a query");
+        query.total = true;
+        let matching = left.records.iter().rev();
+        let matching = matching.filter(|stored| query.filter.matches(&stored.record));
+        let expected: Vec<u64> = matching.map(|stored| stored.seq).collect();
+        let page = reader.list(&query).expect("list");
+        let found: Vec<u64> = page.activities.iter().map(|stored| stored.seq).collect();
+        assert_eq!(page.total, Some(expected.len() as u64));
+        assert_eq!(found, expected[..expected.len().min(1000)]);
+    }
+    assert_eq!(reader.show(gone).expect("show"), None);
+}

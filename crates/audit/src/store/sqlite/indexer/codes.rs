@@ -1,0 +1,89 @@
+//! `Codes`: what a record is found by, as the integers of the index.
+
+use crate::record::glance::Glance;
+use crate::store::sqlite::index::Dimension;
+use crate::store::sqlite::keys::Named;
+use crate::store::sqlite::packed::Key;
+
+/// Where names have their integers from.
+pub(in crate::store::sqlite) trait Names {
+    fn name(&mut self, text: &str) -> rusqlite::Result<i64>;
+    /// The integer of a server and a tool together; either may be 0 for none.
+    fn place(&mut self, server: i64, tool: i64) -> rusqlite::Result<i64>;
+}
+
+/// A record's dictionary integers.
+pub(in crate::store::sqlite) struct Codes {
+    /// 0 for none, as the tool.
+    pub(in crate::store::sqlite) server: i64,
+    tool: i64,
+    pub(in crate::store::sqlite) place: i64,
+    /// Rules found, without repetition; and stages.
+    pub(in crate::store::sqlite) rules: Vec<i64>,
+    stages: Vec<i64>,
+}
+
+impl Codes {
+    pub(in crate::store::sqlite) fn new(
+        names: &mut impl Names,
+        record: &Glance<'_>,
+    ) -> rusqlite::Result<Self> {
+        let mut optional = |text: Option<&str>| text.map_or(Ok(0), |text| names.name(text));
+        let (server, tool) = (optional(record.server)?, optional(record.tool)?);
+        let place = names.place(server, tool)?;
+        let findings = record.findings.iter();
+        let mut stages: Vec<i64> = findings.map(|finding| finding.stage as i64).collect();
+        let findings = record.findings.iter();
+        let mut rules: Vec<i64> = findings
+            .map(|finding| names.name(&finding.rule))
+            .collect::<Result<_, _>>()?;
+        for values in [&mut stages, &mut rules] {
+            values.sort_unstable();
+            values.dedup();
+        }
+        Ok(Self {
+            server,
+            tool,
+            place,
+            rules,
+            stages,
+        })
+    }
+
+    /// Every term under which the record has a place in the index. A filter cannot ask for records without a server or tool.
+    pub(in crate::store::sqlite) fn each_term(
+        &self,
+        record: &Glance<'_>,
+        mut each: impl FnMut(i64),
+    ) {
+        each(Dimension::Kind.term(record.kind.code()));
+        each(Dimension::Status.term(record.status.code()));
+        if let Some(decision) = record.decision_code() {
+            each(Dimension::Decision.term(decision));
+        }
+        if self.server != 0 {
+            each(Dimension::Server.term(self.server));
+        }
+        if self.tool != 0 {
+            each(Dimension::Place.term(self.place));
+        }
+        for rule in &self.rules {
+            each(Dimension::Rule.term(*rule));
+        }
+        for stage in &self.stages {
+            each(Dimension::Stage.term(*stage));
+        }
+    }
+}
+
+/// Every key that leads to the record.
+pub(in crate::store::sqlite) fn keys(record: &Glance<'_>, seq: u64) -> impl Iterator<Item = Key> {
+    let id = Named::Id.key(&record.id.to_bytes(), seq);
+    let request = record
+        .request_id
+        .map(|id| Named::Request.key(id.as_bytes(), seq));
+    let parent = record
+        .parent_id
+        .map(|id| Named::Parent.key(&id.to_bytes(), seq));
+    [Some(id), request, parent].into_iter().flatten()
+}
