@@ -1,0 +1,50 @@
+'use strict'
+// The hook for transports that hand over parsed messages: each is written as JSON again and judged as a value.
+
+const native = require('./native.js')
+
+class GuardedTransport {
+  #inner
+  #boundary
+  #lines
+  #deliver
+
+  constructor(nativeInspector, deliver, inner) {
+    this.#inner = inner
+    this.#deliver = deliver
+    this.#boundary = new native.NativeBoundary(nativeInspector, true)
+    this.#lines = this.#boundary.lines()
+    inner.onclose = () => this.onclose?.()
+    inner.onerror = (error) => this.onerror?.(error)
+    inner.onmessage = (message, extra) => this.#receive(message, extra)
+  }
+
+  #receive(message, extra) {
+    for (const piece of this.#lines.feed(Buffer.from(`${JSON.stringify(message)}\n`))) {
+      this.onmessage?.(JSON.parse(this.#deliver(piece).toString()), extra)
+    }
+  }
+
+  get sessionId() {
+    return this.#inner.sessionId
+  }
+
+  setProtocolVersion(version) {
+    this.#inner.setProtocolVersion?.(version)
+  }
+
+  start() {
+    return this.#inner.start()
+  }
+
+  async send(message, options) {
+    const lines = this.#boundary.sent(Buffer.from(JSON.stringify(message))).toString()
+    for (const line of lines.split('\n')) await this.#inner.send(JSON.parse(line), options)
+  }
+
+  close() {
+    return this.#inner.close()
+  }
+}
+
+module.exports = { GuardedTransport }

@@ -1,0 +1,13 @@
+'use strict'
+// JSON text or a value, as callers have it.
+
+/** The JSON text of `data` as bytes, and whether it was a value. Bytes are text already; a string is too. */
+function asBytes(data) {
+  if (data instanceof Uint8Array) return { bytes: data, isValue: false }
+  if (typeof data === 'string') return { bytes: Buffer.from(data), isValue: false }
+  const text = JSON.stringify(data)
+  if (text === undefined) throw new TypeError('the value has no JSON form')
+  return { bytes: Buffer.from(text), isValue: true }
+}
+
+module.exports = { asBytes }

@@ -1,0 +1,135 @@
+//! An inspector of one server's results.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use countersign_bindings::{Contract, Engine, Fidelity, Reading};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+
+use crate::detached;
+use crate::verdict::Verdict;
+
+/// A declared tool.
+#[pyclass(frozen, module = "countersign_mcp._native")]
+pub(crate) struct Tool {
+    pub(crate) contract: Arc<Contract>,
+}
+
+#[pymethods]
+impl Tool {
+    #[getter]
+    fn name(&self) -> String {
+        self.contract.tool().tool().to_owned()
+    }
+
+    /// Why a declared schema cannot be enforced, in words for the operator.
+    #[getter]
+    fn diagnostics(&self) -> Vec<String> {
+        let remarks = self.contract.diagnostics().iter();
+        remarks
+            .map(|remark| format!("{}: {}: {}", remark.member, remark.rule, remark.detail))
+            .collect()
+    }
+}
+
+/// Contracts of one server's tools, and the settings they are held to.
+#[pyclass(frozen, module = "countersign_mcp._native")]
+pub(crate) struct Inspector {
+    pub(crate) engine: Engine,
+}
+
+#[pymethods]
+impl Inspector {
+    #[new]
+    #[pyo3(signature = (settings, server=None))]
+    fn new(settings: &str, server: Option<&str>) -> PyResult<Self> {
+        let engine = Engine::new(settings, server)
+            .map_err(|error| PyValueError::new_err((error.message, error.key, error.allowed)))?;
+        Ok(Self { engine })
+    }
+
+    fn declare(&self, py: Python<'_>, tool: &[u8]) -> PyResult<Tool> {
+        let captured = detached(py, tool.len(), || self.engine.declare(tool));
+        let contract = captured.map_err(PyValueError::new_err)?;
+        Ok(Tool { contract })
+    }
+
+    fn tool(&self, name: &str) -> Tool {
+        Tool {
+            contract: self.engine.contract(name),
+        }
+    }
+
+    #[pyo3(signature = (tool, reply, *, is_value=false, is_legacy_server=false, is_legacy_client=None, id=None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of one Python method")]
+    fn result(
+        &self,
+        py: Python<'_>,
+        tool: &Tool,
+        reply: &[u8],
+        is_value: bool,
+        is_legacy_server: bool,
+        is_legacy_client: Option<bool>,
+        id: Option<&[u8]>,
+    ) -> Verdict {
+        let reading = Reading {
+            is_legacy_server,
+            client: is_legacy_client,
+            id: id.map(Bytes::copy_from_slice),
+            fidelity: if is_value {
+                Fidelity::Value
+            } else {
+                Fidelity::Bytes
+            },
+        };
+        // The bytes belong to Python, and other threads may run: they are copied once.
+        let reply = Bytes::copy_from_slice(reply);
+        let contract = &tool.contract;
+        let inspected = detached(py, reply.len(), || {
+            self.engine.result(contract, reply, &reading)
+        });
+        Verdict {
+            inspected,
+            contract: Arc::clone(contract),
+            fidelity: reading.fidelity,
+        }
+    }
+
+    /// The records of a verdict, as JSON objects.
+    fn records(&self, verdict: &Verdict) -> Vec<String> {
+        self.engine
+            .records(&verdict.contract, &verdict.inspected, verdict.fidelity)
+    }
+
+    /// Whether a result whose record could not be handed over is refused.
+    fn refuses_unrecorded(&self, verdict: &Verdict) -> bool {
+        self.engine.refuses_unrecorded(&verdict.inspected)
+    }
+
+    /// The error result that takes the place of one whose record could not be handed over.
+    fn unrecorded<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.engine.unrecorded())
+    }
+
+    /// Judges arguments: decision, reason, findings as JSON text.
+    fn arguments(
+        &self,
+        py: Python<'_>,
+        tool: &Tool,
+        arguments: Option<&[u8]>,
+    ) -> (&'static str, Option<String>, String) {
+        let length = arguments.map_or(0, <[u8]>::len);
+        let contract = &tool.contract;
+        let verdict = detached(py, length, || self.engine.arguments(contract, arguments));
+        let findings = serde_json::to_string(&verdict.findings);
+        let findings = findings.unwrap_or_else(|_| "[]".to_owned());
+        (verdict.decision.as_str(), verdict.reason, findings)
+    }
+
+    #[getter]
+    fn is_input_strict(&self) -> bool {
+        self.engine.is_input_strict()
+    }
+}

@@ -1,0 +1,127 @@
+"""The Python SDK, both majors: stdio, HTTP in every form, and a transport whose messages are values."""
+
+import asyncio
+import sys
+
+import httpx
+import mcp
+from countersign_mcp import ConfigError, Inspector
+from harness import SERVER, STRICT, check_blocked, check_good, check_token, http_server, main
+from mcp import ClientSession, StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+
+try:
+    import httpx2 as sdk_httpx
+except ImportError:
+    sdk_httpx = httpx
+
+PARAMETERS = StdioServerParameters(command=sys.executable, args=[SERVER, "stdio"])
+
+
+async def use(read, write):
+    """Calls every tool, as an agent does."""
+    async with ClientSession(read, write) as session:
+        await session.initialize()
+        tools = (await session.list_tools()).tools
+        assert [tool.description for tool in tools] == [f"{tool.name}(removed: control token)" for tool in tools]
+        check_good(await session.call_tool("good", {}))
+        bad = await session.call_tool("bad", {})
+        assert getattr(bad, "isError", None) or getattr(bad, "is_error", None)
+        check_blocked(bad)
+        check_token(await session.call_tool("token", {}))
+
+
+async def test_without_the_guard_the_payload_arrives():
+    async with stdio_client(PARAMETERS) as (read, write):
+        async with ClientSession(read, write) as session:
+            await session.initialize()
+            assert "<|im_start|>" in str(await session.call_tool("token", {}))
+
+
+async def test_stdio():
+    records = []
+    inspector = Inspector(STRICT, server="weather", on_record=records.append)
+    async with stdio_client(inspector.guard(PARAMETERS)) as (read, write):
+        await use(read, write)
+    assert [record.count('"type":"policy_decision"') for record in records] == [0, 0, 1, 0, 1], records
+    assert all('"fidelity":"bytes"' in record for record in records)
+
+
+async def test_four_connections_from_one_parameter_object():
+    parameters = Inspector(STRICT).guard(PARAMETERS)
+
+    async def one():
+        async with stdio_client(parameters) as (read, write):
+            await use(read, write)
+
+    await asyncio.gather(*(one() for _ in range(4)))
+
+
+async def test_http_in_every_form():
+    with http_server() as address:
+        for path in ("json", "events", "gzip", "split"):
+            inspector = Inspector(STRICT)
+            async with sdk_httpx.AsyncClient() as client:
+                guarded = inspector.guard(client)
+                assert guarded is client
+                async with streamable_http_client(f"{address}/{path}", http_client=guarded) as streams:
+                    await use(*streams[:2])
+
+
+async def test_an_answer_under_a_foreign_id_or_in_a_batch_is_refused():
+    with http_server() as address:
+        for path, rule in (("foreign", "transport.bad_id"), ("batch", "transport.not_json")):
+            async with sdk_httpx.AsyncClient() as client:
+                guarded = Inspector(STRICT).guard(client)
+                async with streamable_http_client(f"{address}/{path}", http_client=guarded) as streams:
+                    async with ClientSession(*streams[:2]) as session:
+                        await session.initialize()
+                        text = str(await session.call_tool("good", {}))
+                        assert "blocked by policy: " in text and rule in text, text
+
+
+async def test_values():
+    records = []
+    inspector = Inspector(STRICT, on_record=records.append)
+    async with inspector.guard(stdio_client(PARAMETERS)) as (read, write):
+        await use(read, write)
+    assert all('"fidelity":"value"' in record and "payload_digest" not in record for record in records)
+    try:
+        inspector.guard(stdio_client(PARAMETERS), require="bytes")
+    except TypeError:
+        pass
+    else:
+        raise AssertionError("values were taken for bytes")
+
+
+async def test_a_record_that_cannot_be_handed_over_withholds_the_result():
+    def fail(record):
+        raise OSError("disk full")
+
+    async with stdio_client(Inspector(STRICT, on_record=fail).guard(PARAMETERS)) as (read, write):
+        async with ClientSession(read, write) as session:
+            await session.initialize()
+            await session.list_tools()
+            text = str(await session.call_tool("good", {}))
+            assert "could not be recorded" in text and "41" not in text, text
+
+
+def test_what_guard_does_not_know_is_refused():
+    inspector = Inspector()
+    for target in (7, "http://x", {"x": 1}, object(), {"transport": "websocket", "url": "ws://x"}):
+        try:
+            inspector.guard(target)
+        except TypeError:
+            continue
+        raise AssertionError(target)
+    try:
+        Inspector({"input_validation": {"mode": "strict"}}).guard(PARAMETERS)
+    except ConfigError as error:
+        assert error.key == "input_validation.mode"
+    else:
+        raise AssertionError("strict arguments cannot be enforced")
+
+
+if __name__ == "__main__":
+    print(f"mcp {getattr(mcp, '__version__', '')}".strip())
+    main(sys.modules[__name__])

@@ -1,0 +1,12 @@
+"""Prints the first program of a README, and with --output what its last comment lines say that it prints."""
+
+import re
+import sys
+
+text = open(sys.argv[1], encoding="utf-8").read()
+program = re.search(r"```(?:python|js)\n(.*?)```", text, re.S).group(1)
+comment = "#" if sys.argv[1].endswith("python/README.md") else "//"
+if "--output" in sys.argv:
+    lines = [line for line in program.splitlines() if line.startswith(comment)]
+    program = "".join(line[len(comment) + 1 :] + "\n" for line in lines)
+print(program, end="")
