@@ -15,6 +15,8 @@ core() {
 
     step format cargo fmt --all --check
     step clippy cargo clippy --locked --workspace --all-targets -- -D warnings
+    step "clippy of the local model" cargo clippy --locked -p countersign-classify -p countersign-gateway \
+        --features countersign-gateway/local-model --all-targets -- -D warnings
     step tests fresh_clone_tests
     step docs env RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --no-deps
     step "schema dependencies" schema_dependencies
@@ -77,18 +79,36 @@ data_suites() {
         "$COUNTERSIGN_TEST_DATA/json-schema-test-suite"
 }
 
-# The tests that `cargo test` reports as ignored because they need Python or the right to mount a file system.
+# The tests that `cargo test` reports as ignored because they need Python, PostgreSQL or the right to mount a file system.
 tests_with_tools() {
     if python3 --version >/dev/null 2>&1; then
         step "tests with Python" ignored_tests with_python --workspace --test it
     else
         not_run "tests with Python" "python3 is not installed"
     fi
+    if install_postgresql; then
+        step "tests with PostgreSQL" ignored_tests with_postgres --workspace --test it
+    else
+        not_run "tests with PostgreSQL" "PostgreSQL is not installed and cannot be installed here"
+    fi
     if unshare -rm mount -t tmpfs x /mnt 2>/dev/null; then
         step "tests on a full disk" ignored_tests on_a_mounted_disk --workspace --test it
     else
         not_run "tests on a full disk" "no file system may be mounted here"
     fi
+}
+
+# PostgreSQL's server programs: those of this machine, or Debian's package.
+install_postgresql() {
+    has_postgresql && return
+    [[ "$(id -u)" -eq 0 ]] && command -v apt-get >/dev/null || return 1
+    { apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends postgresql; } \
+        >"$LOGS/install-postgresql.log" 2>&1 || return 1
+    has_postgresql
+}
+
+has_postgresql() {
+    [[ -n "${COUNTERSIGN_TEST_POSTGRES:-}" ]] || command -v initdb >/dev/null || compgen -G '/usr/lib/postgresql/*/bin/initdb' >/dev/null
 }
 
 # ignored_tests NAME CARGO-ARGUMENTS…: the ignored tests with NAME in their names; fails if there is none. The whole

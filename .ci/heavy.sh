@@ -11,6 +11,8 @@ heavy() {
     step "kill the gateway 50 times" env COUNTERSIGN_TEST_KILLS=50 cargo test --locked -p countersign --test it killed
     suite "load beside wrk" bench/load-vs-wrk
     step "soak the load tester" bench/soak
+    # The int8 kernels of the reference differ between processors: one score was 0.033 away where 0.03 is allowed.
+    suite "local model beside its own package" interop/local-model/run
     fuzz
     [[ ${#table[@]} -gt 0 ]] || not_run heavy "there is no bench and no fuzz target yet"
 }

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use countersign_inspect::word_enum;
 
 use crate::query::Filter;
-use crate::store::{Reader, StoreError, Stored};
+use crate::store::{Reader, StoreError, StoredRecord};
 
 mod csv;
 mod sarif;
@@ -76,7 +76,7 @@ impl<'w> Exporter<'w> {
     }
 
     /// Writes one record.
-    pub fn write(&mut self, record: &Stored) -> io::Result<()> {
+    pub fn write(&mut self, record: &StoredRecord) -> io::Result<()> {
         self.count += 1;
         match &mut self.state {
             State::Jsonl => {

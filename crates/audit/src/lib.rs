@@ -54,14 +54,15 @@ pub use id::{Generator, Ids, NewId, NotAUlid, Ulid};
 pub use preview::{Preview, PreviewRow};
 pub use query::{Cursor, Filter, MAX_LIMIT, Query, QueryError};
 pub use record::{
-    Decision, Finding, Head, Kind, MAX_FINDINGS, Millis, Mode, Opening, Outcome, Payload,
-    PayloadPolicy, Payloads, Record, Redactor, Severity, Source, Stage, Status, Undecodable,
+    Decision, DecodeError, Finding, Head, Kind, MAX_FINDINGS, Millis, Mode, Opening, Outcome,
+    Payload, PayloadPolicy, Payloads, Record, Redactor, Severity, Source, Stage, Status,
     parse_rule,
 };
 pub use store::{
-    Break, BreakKind, CallUnderWay, CapturedTool, Declared, Durability, Evidence, Generation,
-    OnStoreError, Options, Page, Reader, Recorded, Retention, Stats, Store, StoreError, Stored,
-    Tail, Verification,
+    Break, BreakKind, CapturedTool, CopyProgress, CopySummary, Durability, Evidence, Generation,
+    OnStoreError, Options, Page, PendingCall, PostgresError, Reader, Recorded, Retention, Stats,
+    Store, StoreError, StoredRecord, Tail, ToolDeclaration, Verification, check_postgres_url,
+    copy_to_postgres, migrate_postgres,
 };
 pub use summary::{GroupBy, Rising, Summary, SummaryRow};
 pub use time::{NotATime, Timestamp, parse_period};

@@ -4,13 +4,13 @@
 //! What is found follows the settings of the time of the call. What is done about it follows the overrides of today. A call
 //! in mode `off` was not checked, so nothing is known about it.
 
-mod outlook;
+mod record_preview;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use countersign_inspect::Overrides;
-use outlook::Outlook;
+use record_preview::RecordPreview;
 use serde::Serialize;
 
 use crate::id::Ulid;
@@ -130,11 +130,11 @@ impl<'a> PreviewTally<'a> {
             || (self.overrides)(&key.0, key.2.as_deref().unwrap_or_default()),
             |row| row.overrides,
         );
-        let outlook = Outlook::from_record(record, overrides);
-        if known.is_none() && outlook.is_nothing() {
+        let preview = RecordPreview::from_record(record, overrides);
+        if known.is_none() && preview.is_nothing() {
             return;
         }
-        self.total.add(outlook.counts);
+        self.total.add(preview.counts);
         if known.is_none() && self.rows.len() >= MAX_ROWS {
             self.left_out += 1;
             return;
@@ -144,8 +144,8 @@ impl<'a> PreviewTally<'a> {
             rules: BTreeMap::new(),
             overrides,
         });
-        row.counts.add(outlook.counts);
-        for rule in outlook.rules {
+        row.counts.add(preview.counts);
+        for rule in preview.rules {
             *row.rules.entry(rule.to_owned()).or_default() += 1;
         }
     }

@@ -11,14 +11,14 @@ use crate::time::Timestamp;
 pub(crate) mod body;
 mod bound;
 mod closed;
-pub(crate) mod glance;
+pub(crate) mod indexed_fields;
 mod millis;
 mod opening;
 mod payload;
 mod redact;
 pub(crate) mod verdict;
 
-pub use body::Undecodable;
+pub use body::DecodeError;
 pub use bound::MAX_FINDINGS;
 pub(crate) use bound::stored_name;
 pub use closed::{Kind, Source, Status};
@@ -84,7 +84,7 @@ pub struct Record {
     /// How many findings were left out.
     #[serde(default, skip_serializing_if = "is_zero")]
     findings_left_out: u64,
-    /// The result was held against its contract: the declared schema, or a guard or shape that it broke before.
+    /// The result was checked against its contract: the declared schema, or a guard or shape that it broke before.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub validated: bool,
     /// Why a result with a declared schema was allowed without being held to it: the rule `contract.missing` or
@@ -220,7 +220,7 @@ impl Record {
 
     /// A policy decision about a result that broke its contract: what the rejection rate counts.
     pub fn is_contract_rejection(&self) -> bool {
-        glance::Glance::from(self).is_contract_rejection()
+        indexed_fields::IndexedFields::from(self).is_contract_rejection()
     }
 }
 

@@ -4,39 +4,56 @@
 //! question blocks its thread and belongs on a blocking one. Serves the record stage.
 
 use std::sync::Arc;
-use std::thread::JoinHandle;
+use std::sync::atomic::Ordering;
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::timeout_at;
 
 use crate::id::{Ids, NewId};
 use crate::record::Record;
 use crate::record::body::Body;
 
+mod backend;
 mod catalogue;
+mod copied;
+mod copy;
+mod data_dir;
 mod error;
+mod open;
 mod options;
 mod page;
+mod postgres;
+mod rates;
 mod reader;
 mod recorded;
 mod shared;
+mod signed_statements;
 mod sqlite;
 mod stats;
 mod verification;
+mod walk;
 mod writer;
 
-pub use catalogue::{CapturedTool, Declared, Generation};
+pub use catalogue::{CapturedTool, Generation, ToolDeclaration};
+pub use copy::{CopyProgress, CopySummary, copy_to_postgres};
 pub use error::StoreError;
 pub use options::{Durability, Options, Retention};
-pub use page::{Page, Stored, Tail};
+pub use page::{Page, StoredRecord, Tail};
+pub use postgres::{PostgresError, check_postgres_url, migrate_postgres};
 pub use reader::Reader;
 pub use recorded::{Evidence, OnStoreError, Recorded};
-pub use shared::CallUnderWay;
+pub use shared::PendingCall;
 pub use stats::Stats;
 pub use verification::{Break, BreakKind, Verification};
 
 use shared::Shared;
 use stats::Counters;
 use writer::{Completions, Job};
+
+/// How often a thread looks whether its records are committed, where it may not wait for ever.
+const LOOK_AGAIN: Duration = Duration::from_micros(200);
 
 /// A store that is open for writing. Cheap to clone; the last handle to go ends the chain in good order.
 #[derive(Debug, Clone)]
@@ -51,6 +68,8 @@ struct Inner {
     shared: Arc<Shared>,
     reader: Reader,
     durability: Durability,
+    /// How long a caller waits for its records.
+    patience: Option<Duration>,
     ids: Ids,
     threads: Vec<JoinHandle<()>>,
 }
@@ -58,14 +77,15 @@ struct Inner {
 impl Store {
     /// Opens or creates the store, writes `system_start`, and starts its threads.
     pub fn open(options: &Options) -> Result<Self, StoreError> {
-        let opened = sqlite::open(options)?;
+        let opened = open::open(options)?;
         let inner = Inner {
             queue: Some(opened.queue),
             shared: opened.shared,
             reader: Reader {
-                database: opened.database,
+                backend: opened.backend,
             },
             durability: options.durability,
+            patience: opened.patience,
             ids: Ids::new(),
             threads: opened.threads,
         };
@@ -80,7 +100,7 @@ impl Store {
     }
 
     /// Says that a call has begun whose records will come. The store uses the number of calls under way, and nothing else.
-    pub fn begin_call(&self) -> CallUnderWay {
+    pub fn begin_call(&self) -> PendingCall {
         self.inner.shared.calls.begin()
     }
 
@@ -126,6 +146,7 @@ impl Store {
 
     /// Writes what is queued, `system_stop` and a last checkpoint. Later commits find the store down.
     pub async fn close(&self) {
+        self.inner.shared.is_closing.store(true, Ordering::Relaxed);
         let (done, closed) = oneshot::channel();
         if let Some(queue) = &self.inner.queue
             && queue.send(Job::Stop(done)).await.is_ok()
@@ -157,12 +178,28 @@ impl Store {
         if self.inner.durability == Durability::Async {
             return self.try_enqueue(queue, bodies);
         }
-        let (done, committed) = oneshot::channel();
-        if queue.send(Job::Write(bodies, Some(done))).await.is_err() {
-            return self.failed(count);
+        if self.is_known_down() {
+            return self.enqueue_unawaited(queue, bodies);
         }
+        let (done, committed) = oneshot::channel();
+        let is_sent = queue.send(Job::Write(bodies, Some(done)));
         // The writer answers every job it took; a dropped sender means it died with this one.
-        committed.await.unwrap_or_else(|_| self.failed(count))
+        let Some(patience) = self.inner.patience else {
+            if is_sent.await.is_err() {
+                return self.failed(count);
+            }
+            return committed.await.unwrap_or_else(|_| self.failed(count));
+        };
+        let deadline = Instant::now() + patience;
+        match timeout_at(deadline.into(), is_sent).await {
+            Ok(Ok(())) => {}
+            // What is not in the queue is lost.
+            Ok(Err(_)) | Err(_) => return self.failed(count),
+        }
+        match timeout_at(deadline.into(), committed).await {
+            Ok(answer) => answer.unwrap_or_else(|_| self.failed(count)),
+            Err(_) => Evidence::StoreDown,
+        }
     }
 
     fn enqueue_blocking(&self, bodies: Vec<Body>) -> Evidence {
@@ -173,13 +210,61 @@ impl Store {
         if self.inner.durability == Durability::Async {
             return self.try_enqueue(queue, bodies);
         }
+        if self.is_known_down() {
+            return self.enqueue_unawaited(queue, bodies);
+        }
         let (done, committed) = oneshot::channel();
-        if queue.blocking_send(Job::Write(bodies, Some(done))).is_err() {
+        let job = Job::Write(bodies, Some(done));
+        if let Some(patience) = self.inner.patience {
+            return self.await_blocking(queue, job, committed, (count, patience));
+        }
+        if queue.blocking_send(job).is_err() {
             return self.failed(count);
         }
         committed
             .blocking_recv()
             .unwrap_or_else(|_| self.failed(count))
+    }
+
+    /// A channel of the runtime has no time-out for threads, so it is looked at again and again.
+    fn await_blocking(
+        &self,
+        queue: &mpsc::Sender<Job>,
+        mut job: Job,
+        mut committed: oneshot::Receiver<Evidence>,
+        (count, patience): (u64, Duration),
+    ) -> Evidence {
+        let deadline = Instant::now() + patience;
+        while let Err(error) = queue.try_send(job) {
+            match error {
+                mpsc::error::TrySendError::Full(back) if Instant::now() < deadline => job = back,
+                _ => return self.failed(count),
+            }
+            thread::sleep(LOOK_AGAIN);
+        }
+        loop {
+            match committed.try_recv() {
+                Ok(evidence) => return evidence,
+                Err(oneshot::error::TryRecvError::Closed) => return self.failed(count),
+                Err(oneshot::error::TryRecvError::Empty) if Instant::now() >= deadline => {
+                    return Evidence::StoreDown;
+                }
+                Err(oneshot::error::TryRecvError::Empty) => thread::sleep(LOOK_AGAIN),
+            }
+        }
+    }
+
+    /// A caller need not wait for a database that is known to be away. Its records wait in the queue instead.
+    fn is_known_down(&self) -> bool {
+        self.inner.patience.is_some() && !self.stats().healthy
+    }
+
+    fn enqueue_unawaited(&self, queue: &mpsc::Sender<Job>, bodies: Vec<Body>) -> Evidence {
+        let count = bodies.len() as u64;
+        match queue.try_send(Job::Write(bodies, None)) {
+            Ok(()) => Evidence::StoreDown,
+            Err(_) => self.failed(count),
+        }
     }
 
     fn try_enqueue(&self, queue: &mpsc::Sender<Job>, bodies: Vec<Body>) -> Evidence {

@@ -62,7 +62,7 @@ pub struct SummaryRow {
     /// Records of each status; for rules not counted.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub statuses: BTreeMap<&'static str, u64>,
-    /// Results held against their contract.
+    /// Results that were checked against their contract.
     pub validated: u64,
     /// Results that broke it: their schema, a guard, the shape of a result, or structured content that had to be there.
     pub contract_rejections: u64,
@@ -129,9 +129,9 @@ pub(crate) struct Counts {
     pub(crate) tokens: u64,
 }
 
-/// Where counts belong.
+/// The server and tool that counts belong to.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct CountKey<'a> {
     pub(crate) server: Option<&'a str>,
     pub(crate) tool: Option<&'a str>,
 }
@@ -157,7 +157,7 @@ impl Totals {
     }
 
     /// Records of one kind and status.
-    pub(crate) fn add(&mut self, place: Place<'_>, kind: Kind, status: Status, counts: Counts) {
+    pub(crate) fn add(&mut self, place: CountKey<'_>, kind: Kind, status: Status, counts: Counts) {
         *self.types.entry(kind.as_str()).or_default() += counts.records;
         *self.statuses.entry(status.as_str()).or_default() += counts.records;
         if let Some(row) = self.row(place) {
@@ -178,7 +178,7 @@ impl Totals {
         }
     }
 
-    fn row(&mut self, place: Place<'_>) -> Option<&mut SummaryRow> {
+    fn row(&mut self, place: CountKey<'_>) -> Option<&mut SummaryRow> {
         let owned = |text: Option<&str>| text.map(str::to_owned);
         let key = match self.by {
             GroupBy::Server => (Some(place.server?.to_owned()), None),
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn rows_follow_the_grouping() {
-        let place = Place {
+        let place = CountKey {
             server: Some("crm"),
             tool: Some("search"),
         };
@@ -275,7 +275,7 @@ mod tests {
             let mut totals = Totals::new(by);
             totals.add(place, Kind::ToolCall, Status::Success, counts);
             totals.add(
-                Place {
+                CountKey {
                     server: None,
                     tool: None,
                 },

@@ -18,11 +18,11 @@ pub(crate) type Key = [u8; 32];
 pub(crate) struct Cache {
     entries: usize,
     ttl: Duration,
-    kept: Mutex<Kept>,
+    kept: Mutex<CacheEntries>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct CacheEntries {
     verdicts: HashMap<Key, (Verdict, Instant)>,
     /// In the order they were added, which is the order they grow old in.
     order: VecDeque<(Key, Instant)>,

@@ -157,14 +157,14 @@ enum Cut {
 /// Reads characters in order and says where a word or a sentence has ended.
 #[derive(Debug, Default)]
 struct Cuts {
-    last: Last,
+    last: LastCharacter,
     /// White space since.
     space: bool,
 }
 
 /// What the last character that is not white space was.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Last {
+enum LastCharacter {
     #[default]
     Word,
     /// Ends a sentence if white space follows.
@@ -178,20 +178,22 @@ impl Cuts {
         if c.is_whitespace() {
             self.space = true;
             if c == '\n' {
-                self.last = Last::End;
+                self.last = LastCharacter::End;
             }
             return Cut::Nowhere;
         }
         let cut = match (self.last, self.space) {
-            (Last::End, _) | (Last::Stop, true) => Cut::Sentence,
-            (Last::Word, true) => Cut::Word,
+            (LastCharacter::End, _) | (LastCharacter::Stop, true) => Cut::Sentence,
+            (LastCharacter::Word, true) => Cut::Word,
             (_, false) => Cut::Nowhere,
         };
         self.last = match c {
-            '.' | '!' | '?' | '…' | ':' | ';' => Last::Stop,
-            '"' | '\'' | ')' | '”' if self.last == Last::Stop && !self.space => Last::Stop,
-            '。' | '！' | '？' => Last::End,
-            _ => Last::Word,
+            '.' | '!' | '?' | '…' | ':' | ';' => LastCharacter::Stop,
+            '"' | '\'' | ')' | '”' if self.last == LastCharacter::Stop && !self.space => {
+                LastCharacter::Stop
+            }
+            '。' | '！' | '？' => LastCharacter::End,
+            _ => LastCharacter::Word,
         };
         self.space = false;
         cut

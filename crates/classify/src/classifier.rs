@@ -7,8 +7,8 @@ use std::pin::Pin;
 use crate::error::Error;
 use crate::verdict::{Question, Verdict};
 
-/// A running request. Dropping it cancels the request.
-pub type Answer<'a> = Pin<Box<dyn Future<Output = Result<Vec<Verdict>, Error>> + Send + 'a>>;
+/// A running request for verdicts, one for each chunk. Dropping it cancels the request.
+pub type VerdictFuture<'a> = Pin<Box<dyn Future<Output = Result<Vec<Verdict>, Error>> + Send + 'a>>;
 
 /// How much a classifier takes. Characters are counted as UTF-16 code units, which no count of characters exceeds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,5 +39,5 @@ pub trait Classifier: Send + Sync + fmt::Debug {
     }
 
     /// One verdict for each chunk, in their order.
-    fn screen<'a>(&'a self, question: &'a Question) -> Answer<'a>;
+    fn screen<'a>(&'a self, question: &'a Question) -> VerdictFuture<'a>;
 }

@@ -34,7 +34,7 @@ pub enum Error {
     /// There was more text than is screened.
     #[error("a part of the text was not screened")]
     Uncovered,
-    /// A bug, of ours or of a library.
+    /// A bug of this crate or of a library.
     #[error("it failed")]
     Internal,
 }

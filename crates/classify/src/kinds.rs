@@ -21,7 +21,7 @@ macro_rules! classifier {
                 $knows_origin
             })?
 
-            fn screen<'a>(&'a self, question: &'a Question) -> crate::classifier::Answer<'a> {
+            fn screen<'a>(&'a self, question: &'a Question) -> crate::classifier::VerdictFuture<'a> {
                 Box::pin(self.ask(question))
             }
         }

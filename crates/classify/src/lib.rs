@@ -12,7 +12,7 @@
 //! use std::sync::Arc;
 //!
 //! use countersign_classify::{
-//!     Action, Answer, BUDGET, Classifier, Limits, OnInjection, Options, Origin, Panel, Question, Verdict,
+//!     Action, BUDGET, Classifier, Limits, OnInjection, Options, Origin, Panel, Question, Verdict, VerdictFuture,
 //! };
 //! use countersign_inspect::{Contract, Decision, Declaration, Policy, RawReply, Source, ToolName, examine};
 //!
@@ -29,7 +29,7 @@
 //!     fn limits(&self) -> Limits {
 //!         Limits { chunk_chars: 1000, batch_chunks: 8, batch_chars: 8000 }
 //!     }
-//!     fn screen<'a>(&'a self, question: &'a Question) -> Answer<'a> {
+//!     fn screen<'a>(&'a self, question: &'a Question) -> VerdictFuture<'a> {
 //!         let verdict = |text: &str| match text.contains("IGNORE") {
 //!             true => Verdict::new(Action::Block).labelled("shouting"),
 //!             false => Verdict::default(),
@@ -69,7 +69,7 @@ mod screener;
 mod settings;
 mod verdict;
 
-pub use classifier::{Answer, Classifier, Limits};
+pub use classifier::{Classifier, Limits, VerdictFuture};
 pub use counts::Stats;
 pub use error::{Error, SetupError};
 pub use outcome::Outcome;

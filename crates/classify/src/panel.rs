@@ -118,7 +118,7 @@ impl Panel {
             screened.extend(failure(screener, outcome));
         }
         PanelResult {
-            screening: Screening::done(screened),
+            screening: Screening::with_findings(screened),
             outcomes,
         }
     }
@@ -170,7 +170,7 @@ fn verdict(screener: &Screener, outcome: &Outcome) -> Option<ClassifierFinding> 
     };
     let rule = format!("classifier.{}", outcome.name);
     let finding = Finding::new(Stage::Classify, rule, severity)
-        .at(outcome.pointer.clone().unwrap_or_default())
+        .with_instance_pointer(outcome.pointer.clone().unwrap_or_default())
         .detail(described(outcome));
     Some(ClassifierFinding { finding, action })
 }

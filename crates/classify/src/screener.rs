@@ -79,7 +79,7 @@ impl Screener {
             self.limits.chunk_chars,
             self.options.max_chunks.max(1),
         );
-        let mut round = Round::new(&split);
+        let mut round = VerdictCollector::new(&split);
         let open = self.recall(origin, &split.chunks, &mut round);
         self.ask(origin, open, deadline, &mut round).await;
         let outcome = self.outcome(&round, &split, texts, started.elapsed());
@@ -92,7 +92,7 @@ impl Screener {
         &self,
         origin: &Origin,
         chunks: &'c [Chunk],
-        round: &mut Round,
+        round: &mut VerdictCollector,
     ) -> Vec<(&'c Chunk, Key)> {
         let classifier = &self.connection.classifier;
         let origin = classifier.knows_origin().then_some(origin);
@@ -115,7 +115,7 @@ impl Screener {
         origin: &Origin,
         open: Vec<(&Chunk, Key)>,
         deadline: Instant,
-        round: &mut Round,
+        round: &mut VerdictCollector,
     ) {
         let mut questions = JoinSet::new();
         for batch in self.batches(open) {
@@ -174,7 +174,7 @@ impl Screener {
 
     fn outcome(
         &self,
-        round: &Round,
+        round: &VerdictCollector,
         split: &Split,
         texts: &[Text<'_>],
         elapsed: Duration,
@@ -225,13 +225,13 @@ impl Connection {
 }
 
 /// One result's verdicts as they come in.
-struct Round {
+struct VerdictCollector {
     verdicts: Vec<Option<Verdict>>,
     remembered: usize,
     error: Option<Error>,
 }
 
-impl Round {
+impl VerdictCollector {
     fn new(split: &Split) -> Self {
         Self {
             verdicts: vec![None; split.chunks.len()],

@@ -300,7 +300,7 @@ impl Transport {
     async fn greet(&self, era: Option<Era>) -> Result<Hello, ServerError> {
         let preference = era.map_or(EraPreference::First(Era::Modern), EraPreference::Only);
         match self {
-            Self::Stdio(process) => handshake::greet(&process.wire, preference, b"{}").await,
+            Self::Stdio(process) => handshake::greet(&process.connection, preference, b"{}").await,
             Self::Http(link) => greet::greet(link, preference).await,
         }
     }

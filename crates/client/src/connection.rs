@@ -6,14 +6,16 @@ use std::sync::Arc;
 use bytes::Bytes;
 use countersign_inspect::{Era, Listing, RawReply, Source};
 use countersign_wire::{Capabilities, Subject, message};
+use tokio::sync::broadcast;
 
+use crate::announcement::Announcement;
 use crate::error::Error;
 use crate::hello::Hello;
 use crate::http::link::Link;
-use crate::http::paired::Paired;
 use crate::http::request::HttpRequest;
+use crate::http::sse_transport::SseTransport;
 use crate::notes::NoteSink;
-use crate::stdio::wire::{Slot, Wire};
+use crate::stdio::connection::{StdioConnection, StdioRequest};
 
 /// A connection to a server that has been greeted.
 #[derive(Debug)]
@@ -26,9 +28,9 @@ pub struct Connection {
 #[derive(Debug)]
 pub(crate) enum Transport {
     /// A child process.
-    Stdio(Arc<Wire>),
+    Stdio(Arc<StdioConnection>),
     /// Over HTTP. The stream is there if answers come by it and not as responses.
-    Http(Arc<Link>, Option<Arc<Paired>>),
+    Http(Arc<Link>, Option<Arc<SseTransport>>),
 }
 
 impl Connection {
@@ -60,6 +62,27 @@ impl Connection {
         self.hello.capabilities
     }
 
+    /// Whether the server is a child process.
+    pub fn is_stdio(&self) -> bool {
+        matches!(self.transport, Transport::Stdio(_))
+    }
+
+    /// What the server announces to every client from now on.
+    pub fn announcements(&self) -> broadcast::Receiver<Announcement> {
+        match &self.transport {
+            Transport::Stdio(wire) => wire.announcements.subscribe(),
+            Transport::Http(link, _) => link.announcements.subscribe(),
+        }
+    }
+
+    /// The way to a server over HTTP.
+    pub(crate) fn link(&self) -> Option<&Arc<Link>> {
+        match &self.transport {
+            Transport::Stdio(_) => None,
+            Transport::Http(link, _) => Some(link),
+        }
+    }
+
     /// Whether arguments that a tool marks are repeated as headers.
     pub fn mirrors(&self) -> bool {
         matches!(self.transport, Transport::Http(..)) && self.hello.era == Era::Modern
@@ -68,7 +91,7 @@ impl Connection {
     /// Waits until the server says that its tools have changed.
     pub async fn list_changed(&self) {
         let list_changed = match &self.transport {
-            Transport::Stdio(wire) => &wire.list_changed,
+            Transport::Stdio(connection) => &connection.list_changed,
             Transport::Http(link, _) => &link.list_changed,
         };
         list_changed.notified().await;
@@ -93,14 +116,14 @@ impl Connection {
     ) -> Result<PendingRequest, Error> {
         let era = self.hello.era;
         let request = match &self.transport {
-            Transport::Stdio(wire) => {
+            Transport::Stdio(connection) => {
                 let line = |id| Ok(message::line(id, subject.method, &params(era, id)?));
-                Request::Stdio(wire.ask(notes, line)?)
+                Request::Stdio(connection.ask(notes, line)?)
             }
-            Transport::Http(link, paired) => {
-                let (id, paired) = (link.id(), paired.clone());
+            Transport::Http(link, sse) => {
+                let (id, sse) = (link.id(), sse.clone());
                 let params = params(era, id)?;
-                Request::Http(HttpRequest::new(link, subject, &params, id, notes, paired))
+                Request::Http(HttpRequest::new(link, subject, &params, id, notes, sse))
             }
         };
         Ok(PendingRequest { era, request })
@@ -116,7 +139,7 @@ pub struct PendingRequest {
 
 #[derive(Debug)]
 enum Request {
-    Stdio(Slot),
+    Stdio(StdioRequest),
     Http(HttpRequest),
 }
 
@@ -127,7 +150,7 @@ impl PendingRequest {
             Request::Stdio(slot) => slot.id(),
             Request::Http(request) => request.id,
         };
-        let source = Source::new(self.era).answering(id.to_string());
+        let source = Source::new(self.era).with_request_id(id.to_string());
         Ok(RawReply::new(self.answer().await?, source))
     }
 

@@ -24,12 +24,13 @@ const MAX_REASON: usize = 500;
 pub struct Diagnostics {
     /// Values that must not be shown.
     secrets: Vec<String>,
-    known: Mutex<Known>,
+    known: Mutex<DiagnosticState>,
 }
 
+/// The part that changes while the server runs.
 #[derive(Debug, Default)]
-struct Known {
-    failing: Option<Failing>,
+struct DiagnosticState {
+    failing: Option<FailureInfo>,
     /// When the current try began.
     began: Option<Instant>,
     /// Lines of processes that have ended.
@@ -40,7 +41,7 @@ struct Known {
 
 /// Why a server cannot be called.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failing {
+pub struct FailureInfo {
     /// Why, as it may be shown.
     pub reason: Arc<str>,
     /// When it is tried again; nothing while it is being tried.
@@ -75,7 +76,7 @@ impl Diagnostics {
     /// The try failed and the next one is `wait` away. Gives the reason as it may be shown.
     pub(crate) fn fail(&self, reason: &str, wait: Duration) -> Arc<str> {
         let reason: Arc<str> = excerpt(&escape_controls(reason), MAX_REASON).into();
-        lock(&self.known).failing = Some(Failing {
+        lock(&self.known).failing = Some(FailureInfo {
             reason: Arc::clone(&reason),
             next_try: SystemTime::now().checked_add(wait),
         });
@@ -88,7 +89,7 @@ impl Diagnostics {
     }
 
     /// Why it cannot be called, if it cannot.
-    pub fn failing(&self) -> Option<Failing> {
+    pub fn failing(&self) -> Option<FailureInfo> {
         lock(&self.known).failing.clone()
     }
 
@@ -122,7 +123,7 @@ impl Diagnostics {
         }
     }
 
-    fn lines_of(&self, known: &Known) -> Vec<String> {
+    fn lines_of(&self, known: &DiagnosticState) -> Vec<String> {
         let current = known.current.as_ref();
         let current = current.map(|stderr| self.visible_lines(stderr));
         let mut lines = known.earlier.clone();

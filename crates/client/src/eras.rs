@@ -27,7 +27,7 @@ pub struct KnownEras {
 
 /// What is known about one server.
 #[derive(Clone, Debug)]
-pub struct Eras {
+pub struct ServerEra {
     known: KnownEras,
     key: String,
 }
@@ -51,8 +51,8 @@ impl KnownEras {
         }
     }
 
-    /// Nothing, and nothing is written down.
-    pub fn nothing() -> Self {
+    /// Knows no server yet, and writes no file.
+    pub fn without_file() -> Self {
         Self {
             file: Arc::default(),
             all: Arc::default(),
@@ -60,10 +60,10 @@ impl KnownEras {
     }
 
     /// What is known about the server of this name at this address or command.
-    pub fn for_server(&self, server: &str, place: &str) -> Eras {
+    pub fn for_server(&self, server: &str, place: &str) -> ServerEra {
         // A digest: an address may hold a secret in its query.
         let digest = countersign_inspect::Digest::sha256(place.as_bytes()).to_string();
-        Eras {
+        ServerEra {
             known: self.clone(),
             key: format!("{server} {digest}"),
         }
@@ -90,7 +90,7 @@ fn write_private(path: &Path, text: &[u8]) -> io::Result<()> {
     options.open(path)?.write_all(text)
 }
 
-impl Eras {
+impl ServerEra {
     /// What the server spoke the last time.
     pub fn known(&self) -> Option<Era> {
         let entry = *lock(&self.known.all).get(&self.key)?;

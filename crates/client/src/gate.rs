@@ -1,5 +1,5 @@
 //! How many calls a server gets at once, and how many more may wait. A call that finds the queue full
-//! is told at once, so that it can try elsewhere or later.
+//! fails at once, so that its client can try elsewhere or later.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -7,7 +7,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::error::Error;
 
-/// The way in to one server.
+/// Limits how many calls one server has at once.
 #[derive(Debug)]
 pub(crate) struct Gate {
     places: Semaphore,
@@ -29,21 +29,21 @@ impl Gate {
         if let Ok(place) = self.places.try_acquire() {
             return Ok(place);
         }
-        let _turn = self.queue().ok_or(Error::QueueFull)?;
+        let _slot = self.queue().ok_or(Error::QueueFull)?;
         self.places.acquire().await.map_err(|_| Error::ShuttingDown)
     }
 
-    fn queue(&self) -> Option<Turn<'_>> {
+    fn queue(&self) -> Option<QueueSlot<'_>> {
         let before = self.waiting.fetch_add(1, Ordering::Relaxed);
-        let turn = Turn(&self.waiting);
-        (before < self.queue).then_some(turn)
+        let slot = QueueSlot(&self.waiting);
+        (before < self.queue).then_some(slot)
     }
 }
 
 /// A place in the queue, given up on drop.
-struct Turn<'a>(&'a AtomicUsize);
+struct QueueSlot<'a>(&'a AtomicUsize);
 
-impl Drop for Turn<'_> {
+impl Drop for QueueSlot<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -113,6 +113,18 @@ impl Hello {
         Ok(Self::read(bytes, result, Era::Legacy, version))
     }
 
+    /// What a modern server is to be subscribed to: the lists whose changes it can tell. Nothing if it can tell none.
+    pub(crate) fn subscription(&self) -> Option<String> {
+        let lists = [
+            (self.tells_changes, "toolsListChanged"),
+            (self.capabilities.prompt_changes, "promptsListChanged"),
+            (self.capabilities.resource_changes, "resourcesListChanged"),
+        ];
+        let told = lists.into_iter().filter(|(is_told, _)| *is_told);
+        let told: Vec<String> = told.map(|(_, name)| format!(r#""{name}":true"#)).collect();
+        (!told.is_empty()).then(|| format!(r#""notifications":{{{}}}"#, told.join(",")))
+    }
+
     fn read(bytes: &Bytes, result: Span, era: Era, version: String) -> Self {
         let instructions = member(bytes, result, "instructions")
             .filter(|value| value.kind(bytes) == Some(Kind::String))

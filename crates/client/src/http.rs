@@ -4,7 +4,7 @@
 pub(crate) mod greet;
 pub(crate) mod link;
 pub(crate) mod listen;
-pub(crate) mod paired;
 pub(crate) mod request;
 mod response;
 mod session;
+pub(crate) mod sse_transport;

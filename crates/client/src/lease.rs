@@ -7,24 +7,25 @@ use tokio::sync::watch;
 
 /// A share in a server that runs.
 #[derive(Clone, Debug)]
-pub struct Lease(Arc<Held>);
+pub struct Lease(Arc<StopOnDrop>);
 
+/// Tells the server to end when the last lease is dropped.
 #[derive(Debug)]
-struct Held(Arc<watch::Sender<bool>>);
+struct StopOnDrop(Arc<watch::Sender<bool>>);
 
 impl Lease {
     pub(crate) fn new() -> Self {
-        Self(Arc::new(Held(Arc::new(watch::Sender::new(false)))))
+        Self(Arc::new(StopOnDrop(Arc::new(watch::Sender::new(false)))))
     }
 
     /// What tells the server to end. Holding it is no lease.
     pub fn stop(&self) -> Arc<watch::Sender<bool>> {
-        let Held(stop) = &*self.0;
+        let StopOnDrop(stop) = &*self.0;
         Arc::clone(stop)
     }
 }
 
-impl Drop for Held {
+impl Drop for StopOnDrop {
     fn drop(&mut self) {
         self.0.send_replace(true);
     }

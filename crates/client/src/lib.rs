@@ -1,6 +1,7 @@
 //! An MCP client that keeps the bytes of what servers send: stdio, Streamable HTTP and the HTTP transport before it, in both
 //! eras, with sessions, reconnects and notifications.
 
+mod announcement;
 pub mod backoff;
 mod client;
 mod connection;
@@ -14,6 +15,7 @@ mod http;
 mod lease;
 pub mod notes;
 mod observer;
+mod peer;
 mod pending;
 mod retry;
 mod server_error;
@@ -24,24 +26,26 @@ mod supervisor;
 mod timeouts;
 mod timings;
 
+pub use announcement::Announcement;
 pub use client::{
     Client, ConnectError, Declaration, ErrorReply, Exchange, Fault, List, ListError, Options,
     Reply, Target,
 };
 pub use connection::{Connection, PendingRequest};
 pub use countersign_dial::{Site, SiteError};
-pub use diagnostics::{Diagnostics, Failing, excerpt};
-pub use eras::{Eras, KnownEras};
+pub use diagnostics::{Diagnostics, FailureInfo, excerpt};
+pub use eras::{KnownEras, ServerEra};
 pub use error::Error;
 pub use hello::Identity;
 pub use lease::Lease;
 pub use notes::{NoteSink, Notes};
 pub use observer::{Observer, ServerFailure};
+pub use peer::{Peer, PeerMessage};
 pub use server_error::ServerError;
 pub use server_handle::{Limits, ServerHandle};
 pub use state::{State, ready};
-pub use stdio::peer::{Peer, PeerMessage};
-pub use stdio::program::{Program, Shares};
+pub use stdio::program::{Inheritance, Program};
 pub use supervisor::{
-    End, HttpServer, HttpTransport, ServerTransport, StdioServer, Supervision, Supervisor,
+    HttpServer, HttpTransport, OwnConnection, ServerExit, ServerTransport, StdioServer,
+    Supervision, Supervisor,
 };

@@ -29,8 +29,8 @@ pub struct NoteSink {
 struct Inner {
     /// Nothing once the reader is gone. Most calls have no note, and then this takes no memory.
     waiting: Mutex<Option<VecDeque<Note>>>,
-    /// Told of every note.
-    said: Notify,
+    /// Notified of every new note.
+    note_added: Notify,
     /// The client's own progress token, raw.
     token: Option<Bytes>,
     /// What a modern server is to be asked to log, if the request does not say.
@@ -49,15 +49,15 @@ impl Notes {
     /// The next note. Waits for ever if there is none to come.
     pub async fn next(&mut self) -> Note {
         loop {
-            if let Some(note) = self.waiting() {
+            if let Some(note) = self.try_next() {
                 return note;
             }
-            self.inner.said.notified().await;
+            self.inner.note_added.notified().await;
         }
     }
 
-    /// A note that is there already.
-    pub fn waiting(&mut self) -> Option<Note> {
+    /// The next note if one is already there; does not wait.
+    pub fn try_next(&mut self) -> Option<Note> {
         lock(&self.inner.waiting).as_mut()?.pop_front()
     }
 }
@@ -74,7 +74,7 @@ impl Drop for Notes {
 pub fn channel(token: Option<Bytes>, log_level: Option<&'static str>) -> (NoteSink, Notes) {
     let inner = Arc::new(Inner {
         waiting: Mutex::new(Some(VecDeque::new())),
-        said: Notify::new(),
+        note_added: Notify::new(),
         token,
         log_level,
         progressed: Mutex::new(None),
@@ -112,14 +112,16 @@ impl NoteSink {
             _ => None,
         };
         if let Some(note) = note {
-            inner.say(note);
+            // A note is dropped if too many wait or the reader is gone.
+            drop(inner.say(note));
         }
     }
 
-    /// Passes a note on.
-    pub fn say(&self, note: Note) {
-        if let Some(inner) = &self.inner {
-            inner.say(note);
+    /// Passes a note on; gives it back if too many wait, or the call has no reader.
+    pub fn say(&self, note: Note) -> Result<(), Note> {
+        match &self.inner {
+            Some(inner) => inner.say(note),
+            None => Err(note),
         }
     }
 
@@ -147,14 +149,14 @@ impl NoteSink {
 }
 
 impl Inner {
-    /// A note is dropped if too many wait or the reader is gone.
-    fn say(&self, note: Note) {
-        if let Some(waiting) = &mut *lock(&self.waiting)
-            && waiting.len() < WAITING
-        {
-            waiting.push_back(note);
+    /// The note comes back if too many wait or the reader is gone.
+    fn say(&self, note: Note) -> Result<(), Note> {
+        match &mut *lock(&self.waiting) {
+            Some(waiting) if waiting.len() < WAITING => waiting.push_back(note),
+            _ => return Err(note),
         }
-        self.said.notify_one();
+        self.note_added.notify_one();
+        Ok(())
     }
 
     fn renew(&self) {
@@ -228,7 +230,7 @@ mod tests {
         sink.offer("notifications/message", &log);
         NoteSink::closed().offer("notifications/message", &log);
         assert_eq!(notes.next().await.bytes(), &log);
-        assert!(notes.waiting().is_none());
+        assert!(notes.try_next().is_none());
         drop(notes);
         sink.offer("notifications/message", &log);
     }
@@ -239,7 +241,7 @@ mod tests {
         for _ in 0..10 * WAITING {
             sink.offer("notifications/progress", &progress("7"));
         }
-        let heard = std::iter::from_fn(|| notes.waiting()).count();
+        let heard = std::iter::from_fn(|| notes.try_next()).count();
         assert_eq!(heard, WAITING);
     }
 

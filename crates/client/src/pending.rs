@@ -14,9 +14,9 @@ use crate::error::Error;
 use crate::notes::NoteSink;
 
 /// What a waiting request gets: the line that answers it, or why there is none.
-pub(crate) type Answer = Result<Bytes, Error>;
+pub(crate) type AnswerResult = Result<Bytes, Error>;
 /// Brings the answer, and when it came.
-pub(crate) type Receiver = oneshot::Receiver<(Answer, Instant)>;
+pub(crate) type AnswerReceiver = oneshot::Receiver<(AnswerResult, Instant)>;
 
 /// The requests that have been sent and not been answered.
 #[derive(Debug)]
@@ -26,12 +26,12 @@ pub(crate) struct Pending {
     slots: Mutex<Option<Slots>>,
 }
 
-type Slots = HashMap<u64, Waiting>;
+type Slots = HashMap<u64, WaitingRequest>;
 
 /// A request that waits for its answer.
 #[derive(Debug)]
-struct Waiting {
-    answer: oneshot::Sender<(Answer, Instant)>,
+struct WaitingRequest {
+    answer: oneshot::Sender<(AnswerResult, Instant)>,
     notes: NoteSink,
 }
 
@@ -44,23 +44,23 @@ impl Pending {
     }
 
     /// A slot under a new id; nothing if the connection is lost.
-    pub(crate) fn open(&self, notes: &NoteSink) -> Option<(u64, Receiver)> {
+    pub(crate) fn open(&self, notes: &NoteSink) -> Option<(u64, AnswerReceiver)> {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         Some((id, self.insert(id, notes)?))
     }
 
     /// A slot under an id that was not used before.
-    pub(crate) fn insert(&self, id: u64, notes: &NoteSink) -> Option<Receiver> {
+    pub(crate) fn insert(&self, id: u64, notes: &NoteSink) -> Option<AnswerReceiver> {
         let (answer, receiver) = oneshot::channel();
         let notes = notes.clone();
         lock(&self.slots)
             .as_mut()?
-            .insert(id, Waiting { answer, notes });
+            .insert(id, WaitingRequest { answer, notes });
         Some(receiver)
     }
 
     /// Hands an answer over; false if no request waits for it.
-    pub(crate) fn settle(&self, id: u64, answer: Answer) -> bool {
+    pub(crate) fn settle(&self, id: u64, answer: AnswerResult) -> bool {
         let slot = lock(&self.slots)
             .as_mut()
             .and_then(|slots| slots.remove(&id));
@@ -78,6 +78,17 @@ impl Pending {
         let mut live = slots.as_ref()?.values().filter(|slot| slot.notes.is_open());
         let only = live.next()?.notes.clone();
         live.next().is_none().then_some(only)
+    }
+
+    /// Where notes of the newest request go that has a reader for them.
+    pub(crate) fn any_notes(&self) -> Option<NoteSink> {
+        let slots = lock(&self.slots);
+        let live = slots
+            .as_ref()?
+            .iter()
+            .filter(|(_, slot)| slot.notes.is_open());
+        let (_, newest) = live.max_by_key(|(id, _)| **id)?;
+        Some(newest.notes.clone())
     }
 
     /// Renews the time-out of every request that waits.

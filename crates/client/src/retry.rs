@@ -34,7 +34,7 @@ impl RetryPolicy {
 }
 
 /// Waits so long, or until told to stop.
-pub(crate) async fn rest(pause: Duration, stop: &mut watch::Receiver<bool>) {
+pub(crate) async fn pause_or_stop(pause: Duration, stop: &mut watch::Receiver<bool>) {
     tokio::select! {
         () = sleep(pause) => {}
         _ = stop.wait_for(|stop| *stop) => {}

@@ -48,8 +48,8 @@ impl ServerHandle {
         }
     }
 
-    /// The same server under other limits. Calls under way keep theirs.
-    pub fn limited(self: &Arc<Self>, limits: Limits) -> Arc<Self> {
+    /// The same server with other limits. Calls under way keep their limits.
+    pub fn with_limits(self: &Arc<Self>, limits: Limits) -> Arc<Self> {
         if self.limits == limits {
             return Arc::clone(self);
         }
@@ -69,8 +69,22 @@ impl ServerHandle {
         })
     }
 
-    /// Whether this is the server behind a state, and not another one of the same name.
-    pub fn is_behind(&self, state: &watch::Receiver<State>) -> bool {
+    /// Another connection to the same server, whose state another supervisor reports. Both together are held to the limits
+    /// of the one.
+    #[must_use]
+    pub fn sibling(&self, state: watch::Receiver<State>, diagnostics: Arc<Diagnostics>) -> Self {
+        Self {
+            name: Arc::clone(&self.name),
+            state,
+            gate: Arc::clone(&self.gate),
+            limits: self.limits,
+            lease: Lease::new(),
+            diagnostics,
+        }
+    }
+
+    /// Whether `state` belongs to this server, and not to another server of the same name.
+    pub fn has_state_channel(&self, state: &watch::Receiver<State>) -> bool {
         self.state.same_channel(state)
     }
 
@@ -92,6 +106,14 @@ impl ServerHandle {
     /// How the server is, now and from now on.
     pub fn state(&self) -> watch::Receiver<State> {
         self.state.clone()
+    }
+
+    /// The era that the server speaks; nothing while it is not there.
+    pub fn era(&self) -> Option<Era> {
+        match &*self.state.borrow() {
+            State::Ready(connection) => Some(connection.protocol().0),
+            _ => None,
+        }
     }
 
     /// What the server says it can do; nothing while it is not there.
@@ -129,8 +151,8 @@ impl ServerHandle {
         self.timeouts().wait(Instant::now(), notes, call).await
     }
 
-    /// Waits for work on a reply no longer than the call that began at `start` is waited for.
-    pub async fn within<T>(
+    /// Runs work on a reply under the time-outs of the call that began at `start`.
+    pub async fn with_call_timeout<T>(
         &self,
         start: Instant,
         notes: &NoteSink,

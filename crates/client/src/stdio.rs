@@ -1,7 +1,6 @@
 //! A server that is a child process: one message a line over its standard streams.
 
+pub(crate) mod connection;
 pub(crate) mod handshake;
 pub(crate) mod outbox;
-pub(crate) mod peer;
 pub(crate) mod program;
-pub(crate) mod wire;

@@ -12,16 +12,16 @@ use countersign_inspect::Era;
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 
-pub use http::{HttpServer, HttpTransport};
+pub use http::{HttpServer, HttpTransport, OwnConnection};
 use life::Life;
 pub use stdio::StdioServer;
 
 use crate::connection::{Connection, Transport};
 use crate::diagnostics::Diagnostics;
-use crate::eras::Eras;
+use crate::eras::ServerEra;
 use crate::hello::Hello;
 use crate::observer::{Observer, ServerFailure};
-use crate::retry::{RetryPolicy, rest};
+use crate::retry::{RetryPolicy, pause_or_stop};
 use crate::server_error::ServerError;
 use crate::state::State;
 
@@ -34,12 +34,12 @@ pub struct Supervision {
     pub max_message_bytes: usize,
     /// The memory for its messages.
     pub budget: Budget,
-    /// Told what happens.
+    /// Receives the events of the server.
     pub observer: Arc<dyn Observer>,
-    /// Where it is said whether the server can be called.
+    /// Publishes whether the server can be called.
     pub state: watch::Sender<State>,
     /// Which era it spoke the last time.
-    pub eras: Eras,
+    pub eras: ServerEra,
     /// The era that the configuration fixes, if it does.
     pub era: Option<Era>,
     /// What an operator is told.
@@ -84,8 +84,8 @@ pub struct Supervisor {
     pub supervision: Supervision,
     /// How the server is reached.
     pub transport: ServerTransport,
-    /// Told how the server ended, if it is not to be started again.
-    ended: Option<oneshot::Sender<End>>,
+    /// Receives how the server ended, if the server is to run only once.
+    ended: Option<oneshot::Sender<ServerExit>>,
 }
 
 impl Supervisor {
@@ -98,9 +98,9 @@ impl Supervisor {
         }
     }
 
-    /// For one life of the server, whose end is told.
+    /// Runs the server only once, and sends to `tell` how it ended.
     #[must_use]
-    pub fn once(self, tell: oneshot::Sender<End>) -> Self {
+    pub fn once(self, tell: oneshot::Sender<ServerExit>) -> Self {
         Self {
             ended: Some(tell),
             ..self
@@ -116,7 +116,7 @@ impl Supervisor {
         self.supervision.state.send_replace(State::Stopped);
         if !*stop.borrow() {
             // If the receiver is gone, no caller waits for the end.
-            let _missed = ended.send(End::from(life));
+            let _missed = ended.send(ServerExit::from(life));
         }
     }
 
@@ -135,7 +135,7 @@ impl Supervisor {
             if !tries.are_worth_waiting() {
                 self.supervision.state.send_replace(State::Down);
             }
-            rest(wait, stop).await;
+            pause_or_stop(wait, stop).await;
         }
         self.supervision.state.send_replace(State::Stopped);
     }
@@ -168,7 +168,7 @@ impl Supervisor {
 
 /// How a server ended by itself.
 #[derive(Debug)]
-pub struct End {
+pub struct ServerExit {
     /// Whether it could be called before that.
     pub served: bool,
     /// What it ended with, as a shell says it: above 128 for a signal. `None` if it was ended.

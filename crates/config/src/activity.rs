@@ -2,7 +2,7 @@
 
 use countersign_audit::{Durability, OnStoreError, Payloads, Signer};
 
-use super::held::Held;
+use super::effective::EffectiveSettings;
 use super::keys::Form;
 use super::mask::shown_url;
 use super::reader::Reader;
@@ -17,7 +17,8 @@ keys! {
     /// Where records are stored.
     #[block("storage")]
     pub struct Storage {
-        /// `sqlite:` is a file in the data directory, `sqlite:PATH` another file. May contain `${env:NAME}`.
+        /// `sqlite:` is a file in the data directory, `sqlite:PATH` another file, `postgres://USER@HOST/DATABASE` a
+        /// PostgreSQL that several gateways share: see `docs/guides/postgres.md`. May contain `${env:NAME}`.
         /// `COUNTERSIGN_STORAGE_URL` wins over it.
         #[key(Form::Text, Restart)]
         url: Secret = Secret::new("sqlite:"), default r#""sqlite:""#, read read_storage_url, show show_storage_url;
@@ -69,6 +70,39 @@ keys! {
     }
 }
 
+/// Which database records go to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Database<'a> {
+    /// A file: this one, or `activity.db` in the data directory.
+    Sqlite(Option<&'a str>),
+    /// PostgreSQL at this URL.
+    Postgres(&'a str),
+}
+
+impl Storage {
+    /// Which database the URL names.
+    pub fn database(&self) -> Database<'_> {
+        let url = self.url.expose();
+        match url.strip_prefix("sqlite:") {
+            Some(path) => Database::Sqlite(Some(path).filter(|path| !path.is_empty())),
+            None => Database::Postgres(url),
+        }
+    }
+
+    /// The URL without what may be secret.
+    pub fn shown_url(&self) -> String {
+        shown_url(self.url.expose())
+    }
+
+    /// The password in the URL, as it is written there.
+    pub(crate) fn password(&self) -> Option<&str> {
+        let (_, rest) = self.url.expose().split_once("://")?;
+        let authority = rest.split(['/', '?']).next()?;
+        let (user, _) = authority.rsplit_once('@')?;
+        user.split_once(':').map(|(_, password)| password)
+    }
+}
+
 impl Default for Storage {
     fn default() -> Self {
         Self::with_defaults()
@@ -87,7 +121,7 @@ fn read_storage_url(reader: &mut Reader<'_, '_>, node: u32, url: &mut Secret) {
 }
 
 /// May hold a password.
-fn show_storage_url(storage: &Storage, _: &Held) -> String {
+fn show_storage_url(storage: &Storage, _: &EffectiveSettings) -> String {
     shown_url(storage.url.expose())
 }
 

@@ -11,7 +11,7 @@ use super::classifier::CLASSIFIER;
 use super::document::step;
 use super::keys::{Api, Block, Form};
 use super::model::ROOT;
-use super::problem::{ConfigError, MAX_REPORTED, Place, Problem};
+use super::problem::{ConfigError, FilePosition, MAX_REPORTED, Problem};
 use super::server::Server;
 use super::setting::Keys;
 
@@ -28,7 +28,7 @@ pub fn check_api_change(before: &str, after: &str) -> Result<(), ConfigError> {
         .filter(|pointer| before.pointer(pointer) != after.pointer(pointer))
         .map(|pointer| {
             let hint = "change it in the configuration file";
-            let place = Place { pointer, at: None };
+            let place = FilePosition { pointer, at: None };
             Problem::new("cannot be changed over the API", hint).at(place)
         })
         .collect();
@@ -61,7 +61,7 @@ fn commands(block: &Block) -> impl Iterator<Item = &'static str> {
 }
 
 fn refuse(pointer: &str, message: &str) -> Problem {
-    let place = Place {
+    let place = FilePosition {
         pointer: pointer.to_owned(),
         at: None,
     };

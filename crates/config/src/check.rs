@@ -67,14 +67,14 @@ impl Reader<'_, '_> {
         let members: Vec<_> = self.tape().members(index).collect();
         for (key, value) in members {
             let name = self.tape().string(key).into_owned();
-            if let Some(known) = block.key(&name) {
-                self.check_form(value, known.form);
-            } else if let Some((_, meaning)) =
-                block.foreign.iter().find(|(known, _)| *known == name)
-            {
-                self.warn_of_ignored(key, value, &name, meaning);
-            } else {
-                self.refuse_unknown(key, &name, block);
+            let foreign = block.foreign.iter().find(|(known, _)| *known == name);
+            let is_object = self.tape().node(value).kind() == Kind::Object;
+            match (block.key(&name), foreign) {
+                // Where another program has a setting of the same name, its value is an object, and ours is not.
+                (Some(known), None) => self.check_form(value, known.form),
+                (Some(known), Some(_)) if !is_object => self.check_form(value, known.form),
+                (_, Some((_, meaning))) => self.warn_of_ignored(key, value, &name, meaning),
+                (None, None) => self.refuse_unknown(key, &name, block),
             }
         }
     }

@@ -5,7 +5,7 @@ use countersign_inspect::nearest_word;
 use countersign_tape::{Limits, ParseError, Tape};
 
 use super::MAX_BYTES;
-use super::problem::{ConfigError, Place, Problem};
+use super::problem::{ConfigError, FilePosition, Problem};
 
 /// Deeper than any configuration, and shallow enough for serde.
 const MAX_DEPTH: u32 = 64;
@@ -43,9 +43,9 @@ impl<'a> Document<'a> {
     }
 
     /// Where a node is.
-    pub(crate) fn place(&self, index: u32) -> Place {
+    pub(crate) fn place(&self, index: u32) -> FilePosition {
         let offset = self.tape.node(index).start() as usize;
-        Place {
+        FilePosition {
             pointer: self.tape.pointer(index),
             at: Some(position(self.tape.text(), offset)),
         }
@@ -76,7 +76,7 @@ pub(crate) fn step(name: &str) -> String {
 }
 
 fn not_json(error: &ParseError, text: &str) -> Problem {
-    let place = Place {
+    let place = FilePosition {
         pointer: String::new(),
         at: Some(position(text, error.offset())),
     };

@@ -11,7 +11,7 @@ use countersign_inspect::config::{
 };
 use serde::Serialize;
 
-use super::held::Held;
+use super::effective::EffectiveSettings;
 use super::keys::Form;
 use super::reader::Reader;
 use super::setting::{Setting, keys};
@@ -134,7 +134,7 @@ keys! {
 }
 
 macro_rules! inspected {
-    ($($type:ty: $held:ident $(, $check:path)?;)+) => {$(
+    ($($type:ty: $setting:ident $(, $check:path)?;)+) => {$(
         impl Setting for $type {
             fn read(reader: &mut Reader<'_, '_>, node: u32) -> Option<Self> {
                 let block: Self = reader.deserialize(node)?;
@@ -142,8 +142,8 @@ macro_rules! inspected {
                 Some(block)
             }
 
-            fn show<'a>(&'a self, _: Form, held: &'a Held) -> Option<impl Serialize + 'a> {
-                Some(&held.$held)
+            fn show<'a>(&'a self, _: Form, effective: &'a EffectiveSettings) -> Option<impl Serialize + 'a> {
+                Some(&effective.$setting)
             }
         }
     )+};

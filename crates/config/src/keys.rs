@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::foreign::Foreign;
+use super::foreign_keys::ForeignKeys;
 
 /// An object with known keys.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct Block {
     pub(crate) help: &'static str,
     pub(crate) keys: &'static [Key],
     /// Keys of other programs that are known, not implemented, and only warned about.
-    pub(crate) foreign: &'static Foreign,
+    pub(crate) foreign: &'static ForeignKeys,
 }
 
 /// One key of a block.
@@ -26,7 +26,7 @@ pub(crate) struct Key {
     pub(crate) form: Form,
     pub(crate) default: DefaultText,
     pub(crate) help: &'static str,
-    pub(crate) change: Change,
+    pub(crate) change: ChangeTiming,
     pub(crate) api: Api,
 }
 
@@ -35,12 +35,12 @@ pub(crate) struct Key {
 pub(crate) enum DefaultText {
     Json(&'static str),
     /// Made from the typed default.
-    Made(fn() -> String),
+    Computed(fn() -> String),
 }
 
 /// When a changed value takes effect in a gateway that runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum ChangeTiming {
     /// With the reload.
     Reload,
     /// With the next start; until then the old value stays in use.
@@ -123,7 +123,7 @@ impl Key {
     pub(crate) fn default(&self) -> Cow<'static, str> {
         match self.default {
             DefaultText::Json(text) => text.into(),
-            DefaultText::Made(make) => make().into(),
+            DefaultText::Computed(make) => make().into(),
         }
     }
 }

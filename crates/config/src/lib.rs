@@ -26,11 +26,12 @@ mod check;
 mod classifier;
 mod document;
 mod duration;
+mod effective;
 mod environment;
 mod file;
-mod foreign;
-mod held;
+mod foreign_keys;
 mod inspector;
+mod isolation;
 mod keys;
 mod locate;
 mod mask;
@@ -61,12 +62,13 @@ mod variables;
 
 use std::path::Path;
 
-pub use activity::{ActivityConfig, Storage};
+pub use activity::{ActivityConfig, Database, Storage};
 pub use api_change::check_api_change;
 pub use classifier::Classifier;
 pub use environment::Environment;
 pub use file::replace_file;
-pub use locate::{Located, Origin, locate};
+pub use isolation::Isolation;
+pub use locate::{ConfigLocation, LocationSource, locate};
 pub use merge::{merged, patch};
 pub use model::{Config, ModeSource, RoutingMode, SetupFailure, ToolNames};
 pub use name::{
@@ -74,14 +76,14 @@ pub use name::{
     is_allowed as is_server_name, numbered as numbered_server_name,
 };
 pub use overrides::Overrides;
-pub use problem::{ConfigError, Place, Problem, Warning};
+pub use problem::{ConfigError, FilePosition, Problem, Warning};
 pub use profile::Profile;
 pub use resolve::exposure_warning;
 pub use rules::parse_listen;
 pub use schema::schema;
 pub use secret::{ApiKey, Secret};
 pub use server::{Server, ToolConfig};
-pub use source::{Adjust, Opened, Source};
+pub use source::{Adjustment, LoadedConfig, Source};
 pub use template::template;
 pub use transport::{Protocol, Transport};
 pub use variables::{EnvFile, assignment};
@@ -94,9 +96,9 @@ pub fn load(
     path: &Path,
     environment: &Environment<'_>,
 ) -> Result<(Config, Vec<Warning>), ConfigError> {
-    let located = Located {
+    let located = ConfigLocation {
         path: Some(path.to_owned()),
-        source: Origin::Flag,
+        source: LocationSource::Flag,
     };
     open(&located, environment, &Overrides::default())
 }
@@ -115,7 +117,7 @@ pub fn parse(
 /// What holds: the file that [`locate`] finds, or the defaults where there is none; then the
 /// environment; then `flags`. References are to variables of `environment` and of the [`EnvFile`].
 pub fn open(
-    located: &Located,
+    located: &ConfigLocation,
     environment: &Environment<'_>,
     flags: &Overrides,
 ) -> Result<(Config, Vec<Warning>), ConfigError> {

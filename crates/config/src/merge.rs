@@ -2,7 +2,7 @@
 //! was written, references to the environment included. The one thing beyond the RFC: servers are patched by name, even
 //! where the file lists them.
 
-use countersign_tape::{EditError, Edits, Kind, Place, Span, elements, members, quote};
+use countersign_tape::{EditError, Edits, Kind, MemberPosition, Span, elements, members, quote};
 
 use super::document::Document;
 use super::problem::{ConfigError, Problem};
@@ -85,7 +85,7 @@ fn merge(target: &[u8], patch: &[u8], by_name: &str) -> Result<Vec<u8>, EditErro
             }
             None => {
                 let value = merge(b"{}", new, "")?;
-                edits.insert_member(whole, Place::Last, &name, &value);
+                edits.insert_member(whole, MemberPosition::Last, &name, &value);
             }
         }
     }
@@ -121,7 +121,7 @@ fn servers(list: &[u8], patch: &[u8]) -> Result<Vec<u8>, EditError> {
         let mut edits = Edits::new(&server);
         if Span::whole(&server).kind(&server) == Some(Kind::Object) {
             let name = quote(&name.unwrap_or_default());
-            edits.insert_member(Span::whole(&server), Place::First, "name", &name);
+            edits.insert_member(Span::whole(&server), MemberPosition::First, "name", &name);
         }
         new.push(edits.apply()?.to_vec());
     }

@@ -15,9 +15,9 @@ use countersign_inspect::{MAX_MESSAGE_DEPTH, Policy, word_enum};
 
 use super::activity::{ActivityConfig, Storage};
 use super::classifier::{CLASSIFIER, Classifier};
+use super::effective::EffectiveSettings;
 use super::environment::Environment;
-use super::foreign;
-use super::held::Held;
+use super::foreign_keys;
 use super::inspector::{INPUT_VALIDATION, OUTPUT_VALIDATION, SANITISATION};
 use super::keys::{Block, Form};
 use super::problem::{ConfigError, Problem};
@@ -44,7 +44,7 @@ const SHORT_KEY: usize = 16;
 
 keys! {
     /// The whole of `mcp_config.json`. Every key may be left out.
-    #[block("file", &foreign::ROOT)]
+    #[block("file", &foreign_keys::ROOT)]
     pub struct Config {
         /// For editors: where the schema that `countersign config schema` prints is kept. Not read.
         #[key(Form::Text, Reload)]
@@ -90,6 +90,10 @@ keys! {
         /// How long a call may take; a server's `timeout` wins over it.
         #[key(Form::Duration, Reload)]
         call_tool_timeout: Duration = Duration::from_mins(2);
+        /// How long a client session may be idle before it ends, with the sessions and processes that servers keep for
+        /// it. A client that keeps its stream open is not idle.
+        #[key(Form::Duration, Reload)]
+        session_idle_timeout: Duration = Duration::from_hours(4);
         /// The largest message that is handled at all, in bytes.
         #[key(Form::Number(1024, 1 << 30), Restart)]
         max_message_bytes: usize = 16 << 20;
@@ -198,8 +202,8 @@ fn read_hosts(reader: &mut Reader<'_, '_>, node: u32, hosts: &mut Vec<String>) {
     }
 }
 
-fn show_depth(_: &Config, held: &Held) -> u32 {
-    held.max_message_depth
+fn show_depth(_: &Config, effective: &EffectiveSettings) -> u32 {
+    effective.max_message_depth
 }
 
 impl Config {

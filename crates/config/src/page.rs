@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::duration;
-use super::foreign::Foreign;
+use super::foreign_keys::ForeignKeys;
 use super::keys::{Block, Form};
 use super::model::ROOT;
 use super::name;
@@ -147,7 +147,7 @@ fn value(form: Form) -> String {
     }
 }
 
-fn ignored(foreign: &Foreign, page: &mut String) {
+fn ignored(foreign: &ForeignKeys, page: &mut String) {
     let (silent, telling): (Vec<_>, Vec<_>) =
         foreign.iter().partition(|(_, meaning)| meaning.is_empty());
     for (key, meaning) in telling {

@@ -11,9 +11,9 @@ use thiserror::Error;
 /// and finding places costs time.
 pub(crate) const MAX_REPORTED: usize = 50;
 
-/// A place in the file.
+/// A position in the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct FilePosition {
     /// RFC 6901 pointer; empty for the whole file.
     pub pointer: String,
     /// Line and column in characters, from 1, where the text is known.
@@ -24,7 +24,7 @@ pub struct Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// Where; `None` when it is not about the file.
-    pub place: Option<Place>,
+    pub place: Option<FilePosition>,
     /// What.
     pub message: String,
     /// The next step.
@@ -67,7 +67,7 @@ impl Problem {
         }
     }
 
-    pub(crate) fn at(mut self, place: Place) -> Self {
+    pub(crate) fn at(mut self, place: FilePosition) -> Self {
         self.place = Some(place);
         self
     }

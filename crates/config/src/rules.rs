@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 
+use countersign_audit::check_postgres_url;
+
 use super::problem::Problem;
 use super::secret::Secret;
 
@@ -51,18 +53,19 @@ pub(crate) fn api_key(key: &str) -> Result<(), Problem> {
 }
 
 pub(crate) fn storage_url(url: &str) -> Result<(), Problem> {
+    let hint =
+        "write \"sqlite:\", \"sqlite:PATH\" or \"postgres://user:password@host:5432/database\"";
     if url.starts_with("sqlite:") {
-        return Ok(());
-    }
-    let message = if url.starts_with("postgres:") || url.starts_with("postgresql:") {
-        "PostgreSQL is not implemented in this version"
+        Ok(())
+    } else if is_postgres(url) {
+        check_postgres_url(url).map_err(|why| Problem::new(why, hint))
     } else {
-        "not a storage URL"
-    };
-    Err(Problem::new(
-        message,
-        "write \"sqlite:\" or \"sqlite:PATH\"",
-    ))
+        Err(Problem::new("not a storage URL", hint))
+    }
+}
+
+fn is_postgres(url: &str) -> bool {
+    url.starts_with("postgres://") || url.starts_with("postgresql://")
 }
 
 pub(crate) fn check_url(url: &str) -> Result<(), Problem> {

@@ -6,8 +6,8 @@ use super::resolve;
 use super::setting::Keys;
 
 impl Config {
-    /// Sets back what cannot change while the gateway runs, and returns the keys of these settings. Fails if what then
-    /// holds would be open to anyone, even if what was asked for is not.
+    /// Sets back what cannot change while the gateway runs, and returns the keys of these settings. Fails if the
+    /// result would let every client in without a key, even if the new configuration alone would not.
     pub fn while_running(&mut self, running: &Self) -> Result<Vec<String>, Problem> {
         let mut waiting = Vec::new();
         self.keep_keys(running, &mut waiting);
@@ -19,7 +19,7 @@ impl Config {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::keys::{Block, Change, Form};
+    use crate::keys::{Block, ChangeTiming, Form};
     use crate::model::ROOT;
     use crate::{Environment, parse};
 
@@ -33,7 +33,7 @@ mod tests {
         let keys = block.keys.iter();
         keys.flat_map(|key| match key.form {
             Form::Block(inner) => restart_keys(inner, &format!("{}.", key.name)),
-            _ if key.change == Change::Restart => vec![format!("{prefix}{}", key.name)],
+            _ if key.change == ChangeTiming::Restart => vec![format!("{prefix}{}", key.name)],
             _ => Vec::new(),
         })
         .collect()

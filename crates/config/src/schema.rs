@@ -31,7 +31,11 @@ fn block(block: &Block, definitions: &mut Map<String, Value>) -> Value {
         let separator = if meaning.is_empty() { "" } else { ": " };
         let description =
             format!("Not implemented in this version and ignored{separator}{meaning}.");
-        let ignored = json!({"description": description, "deprecated": true});
+        let ignored = match properties.remove(key) {
+            // Ours is not an object.
+            Some(ours) => json!({"anyOf": [ours, {"description": description, "type": "object"}]}),
+            None => json!({"description": description, "deprecated": true}),
+        };
         properties.insert(key.to_owned(), ignored);
     }
     json!({

@@ -11,14 +11,15 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::classifier::read_allowed;
 use super::duration;
-use super::foreign;
-use super::held::Held;
+use super::effective::EffectiveSettings;
+use super::foreign_keys;
 use super::inspector::{INPUT_VALIDATION, OUTPUT_VALIDATION, SANITISATION};
+use super::isolation::{ISOLATIONS, Isolation};
 use super::keys::Form;
 use super::problem::Problem;
 use super::profile::Profile;
 use super::reader::Reader;
-use super::setting::{Keys, Setting, Shown, keys};
+use super::setting::{Keys, Setting, ShownBlock, keys};
 use super::transport::{PROTOCOLS, Protocol, Transport};
 
 /// What `era` may be: an era by its word, or `auto`, which is the word of none.
@@ -26,7 +27,7 @@ const ERAS: &[&str] = &["auto", "legacy", "modern"];
 
 keys! {
     /// One server: a `command` to start and speak to over stdio, or a `url`.
-    #[block("server", &foreign::SERVER)]
+    #[block("server", &foreign_keys::SERVER)]
     pub struct Server {
         /// Its name: 1 to 20 of `a`-`z`, `0`-`9` and `-`; another is replaced by one that fits, with a warning.
         /// Required in an array; in an object the key is the name.
@@ -65,6 +66,15 @@ keys! {
         /// [eras](../concepts/eras.md).
         #[key(Form::Choice(ERAS), Reload)]
         era: Option<Era> = None, default r#""auto""#, show show_era;
+        /// Whether its clients share one session or process. `client`: each client session has one of its own. `auto` is
+        /// `client` for a server of the legacy era over HTTP, and `shared` for a `command`. See
+        /// [isolation](../concepts/isolation.md).
+        #[key(Form::Choice(ISOLATIONS), Reload)]
+        isolation: Option<Isolation> = None, default r#""auto""#, show show_isolation;
+        /// How many client sessions may have a session or process of their own at a time. For one more, the one that has
+        /// been idle longest ends.
+        #[key(Form::Number(1, 65_536), Reload)]
+        max_client_connections: usize = 256;
         /// Whether the gateway uses it at all.
         #[key(Form::Flag, Reload)]
         enabled: bool = true;
@@ -144,20 +154,24 @@ impl Default for ToolConfig {
     }
 }
 
-fn show_era(server: &Server, _: &Held) -> &'static str {
+fn show_era(server: &Server, _: &EffectiveSettings) -> &'static str {
     server.era.map_or("auto", Era::as_str)
 }
 
-fn show_timeout(_: &Server, held: &Held) -> String {
-    duration::show(held.timeout)
+fn show_isolation(server: &Server, _: &EffectiveSettings) -> &'static str {
+    server.isolation.map_or("auto", Isolation::as_str)
 }
 
-fn show_allowed(server: &Server, _: &Held) -> Vec<String> {
+fn show_timeout(_: &Server, effective: &EffectiveSettings) -> String {
+    duration::show(effective.timeout)
+}
+
+fn show_allowed(server: &Server, _: &EffectiveSettings) -> Vec<String> {
     server.classify.clone().unwrap_or_default()
 }
 
-fn show_inherited_classify(_: &ToolConfig, held: &Held) -> Vec<String> {
-    held.classify.clone()
+fn show_inherited_classify(_: &ToolConfig, effective: &EffectiveSettings) -> Vec<String> {
+    effective.classify.clone()
 }
 
 impl Server {
@@ -207,18 +221,18 @@ impl Server {
 }
 
 /// A server as `config show` prints it.
-struct ShownServer<'a>(&'a Server, &'a Held);
+struct ShownServer<'a>(&'a Server, &'a EffectiveSettings);
 
 impl Serialize for ShownServer<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        let Self(server, held) = self;
+        let Self(server, effective) = self;
         let mut map = to.serialize_map(None)?;
         map.serialize_entry("name", &server.name)?;
         if let Some(written) = &server.configured_name {
             map.serialize_entry("configured_name", written)?;
         }
-        server.transport.show(&held.redactor, &mut map)?;
-        server.show_keys(held, &mut map)?;
+        server.transport.show(&effective.redactor, &mut map)?;
+        server.show_keys(effective, &mut map)?;
         map.end()
     }
 }
@@ -228,10 +242,14 @@ impl Setting for Vec<Server> {
         Some(reader.servers(node))
     }
 
-    fn show<'a>(&'a self, _: Form, held: &'a Held) -> Option<impl Serialize + 'a> {
+    fn show<'a>(
+        &'a self,
+        _: Form,
+        effective: &'a EffectiveSettings,
+    ) -> Option<impl Serialize + 'a> {
         let shown = self.iter().filter_map(|server| {
-            let held = held.inner.get(&server.name)?;
-            Some(ShownServer(server, held))
+            let effective = effective.inner.get(&server.name)?;
+            Some(ShownServer(server, effective))
         });
         Some(shown.collect::<Vec<_>>())
     }
@@ -244,10 +262,14 @@ impl Setting for BTreeMap<String, ToolConfig> {
         Some(tools.filter_map(read).collect())
     }
 
-    fn show<'a>(&'a self, _: Form, held: &'a Held) -> Option<impl Serialize + 'a> {
+    fn show<'a>(
+        &'a self,
+        _: Form,
+        effective: &'a EffectiveSettings,
+    ) -> Option<impl Serialize + 'a> {
         let shown = self.iter().filter_map(|(name, tool)| {
-            let held = held.inner.get(name)?;
-            Some((name, Shown(tool, held)))
+            let effective = effective.inner.get(name)?;
+            Some((name, ShownBlock(tool, effective)))
         });
         Some(shown.collect::<BTreeMap<_, _>>())
     }

@@ -12,8 +12,8 @@ use countersign_tape::Kind;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::duration;
-use super::held::Held;
-use super::keys::{Block, Change, Form, Key};
+use super::effective::EffectiveSettings;
+use super::keys::{Block, ChangeTiming, Form, Key};
 use super::reader::Reader;
 use super::rules;
 use super::secret::Secret;
@@ -26,7 +26,11 @@ pub(crate) trait Setting: Sized {
     fn read(reader: &mut Reader<'_, '_>, node: u32) -> Option<Self>;
 
     /// As `config show` prints it; nothing if the key is left out there.
-    fn show<'a>(&'a self, form: Form, held: &'a Held) -> Option<impl Serialize + 'a>;
+    fn show<'a>(
+        &'a self,
+        form: Form,
+        effective: &'a EffectiveSettings,
+    ) -> Option<impl Serialize + 'a>;
 
     /// Sets a value that cannot change while the gateway runs back to the one in use, and adds its key to `waiting`. The
     /// default is for lists and for blocks of other crates, which change with a reload.
@@ -42,7 +46,11 @@ pub(crate) trait Keys: Sized {
     fn read_keys(&mut self, reader: &mut Reader<'_, '_>, node: u32);
 
     /// Adds each key to what `config show` prints.
-    fn show_keys<M: SerializeMap>(&self, held: &Held, map: &mut M) -> Result<(), M::Error>;
+    fn show_keys<M: SerializeMap>(
+        &self,
+        effective: &EffectiveSettings,
+        map: &mut M,
+    ) -> Result<(), M::Error>;
 
     /// [`Setting::keep`] for each key.
     fn keep_keys(&mut self, running: &Self, waiting: &mut Vec<String>);
@@ -60,18 +68,18 @@ pub(crate) fn default_text<T: Setting>(value: &T, form: Form) -> String {
     if matches!(form, Form::Block(_)) {
         return String::new();
     }
-    let held = Held::default();
+    let effective = EffectiveSettings::default();
     let text = value
-        .show(form, &held)
+        .show(form, &effective)
         .map(|shown| serde_json::to_string(&shown));
     // Strings, numbers and lists of them cannot fail to serialise.
     text.transpose().unwrap_or_default().unwrap_or_default()
 }
 
 /// An object with the keys of a block.
-pub(crate) struct Shown<'a, T>(pub(crate) &'a T, pub(crate) &'a Held);
+pub(crate) struct ShownBlock<'a, T>(pub(crate) &'a T, pub(crate) &'a EffectiveSettings);
 
-impl<T: Keys> Serialize for Shown<'_, T> {
+impl<T: Keys> Serialize for ShownBlock<'_, T> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut map = to.serialize_map(None)?;
         self.0.show_keys(self.1, &mut map)?;
@@ -87,8 +95,12 @@ impl<T: Keys + Default> Setting for T {
         Some(block)
     }
 
-    fn show<'a>(&'a self, _: Form, held: &'a Held) -> Option<impl Serialize + 'a> {
-        Some(Shown(self, held))
+    fn show<'a>(
+        &'a self,
+        _: Form,
+        effective: &'a EffectiveSettings,
+    ) -> Option<impl Serialize + 'a> {
+        Some(ShownBlock(self, effective))
     }
 
     fn keep(&mut self, running: &Self, key: &Key, waiting: &mut Vec<String>) {
@@ -99,15 +111,19 @@ impl<T: Keys + Default> Setting for T {
 }
 
 /// A value that need not be there is `null` where the file may say so, and left out elsewhere.
-impl<T: Setting + Same + Clone> Setting for Option<T> {
+impl<T: Setting + SameValue + Clone> Setting for Option<T> {
     fn read(reader: &mut Reader<'_, '_>, node: u32) -> Option<Self> {
         let is_null = reader.tape().node(node).kind() == Kind::Null;
         (!is_null).then(|| T::read(reader, node).map(Some))?
     }
 
-    fn show<'a>(&'a self, form: Form, held: &'a Held) -> Option<impl Serialize + 'a> {
+    fn show<'a>(
+        &'a self,
+        form: Form,
+        effective: &'a EffectiveSettings,
+    ) -> Option<impl Serialize + 'a> {
         let is_left_out = self.is_none() && !matches!(form, Form::OptionalText);
-        (!is_left_out).then(|| self.as_ref().and_then(|value| value.show(form, held)))
+        (!is_left_out).then(|| self.as_ref().and_then(|value| value.show(form, effective)))
     }
 
     fn keep(&mut self, running: &Self, key: &Key, waiting: &mut Vec<String>) {
@@ -121,17 +137,17 @@ impl<T: Setting + Same + Clone> Setting for Option<T> {
 
 /// Whether two values are the same. Secrets have no `==`, so that keys of clients are not compared with it; both sides
 /// here come from the operator.
-pub(crate) trait Same {
+pub(crate) trait SameValue {
     fn is_same(&self, other: &Self) -> bool;
 }
 
-impl<T: PartialEq> Same for T {
+impl<T: PartialEq> SameValue for T {
     fn is_same(&self, other: &Self) -> bool {
         self == other
     }
 }
 
-impl Same for Secret {
+impl SameValue for Secret {
     fn is_same(&self, other: &Self) -> bool {
         self.expose() == other.expose()
     }
@@ -145,7 +161,7 @@ pub(crate) fn keep<T: Clone>(
     key: &Key,
     waiting: &mut Vec<String>,
 ) {
-    if key.change == Change::Restart && !is_same {
+    if key.change == ChangeTiming::Restart && !is_same {
         new.clone_from(running);
         waiting.push(key.name.to_owned());
     }
@@ -162,7 +178,7 @@ macro_rules! plain {
             fn show<'a>(
                 &'a self,
                 _: $crate::keys::Form,
-                _: &'a $crate::held::Held,
+                _: &'a $crate::effective::EffectiveSettings,
             ) -> Option<impl serde::Serialize + 'a> {
                 Some($show(self))
             }
@@ -173,7 +189,7 @@ macro_rules! plain {
                 key: &$crate::keys::Key,
                 waiting: &mut Vec<String>,
             ) {
-                let is_same = $crate::setting::Same::is_same(self, running);
+                let is_same = $crate::setting::SameValue::is_same(self, running);
                 $crate::setting::keep(self, running, is_same, key, waiting);
             }
         }

@@ -4,16 +4,16 @@
 
 use countersign_audit::Redactor;
 
-use super::held::Held;
+use super::effective::EffectiveSettings;
 use super::model::Config;
 use super::secret::Secret;
-use super::setting::Shown;
+use super::setting::ShownBlock;
 
 impl Config {
     /// The resolved configuration as JSON, without secrets.
     pub fn show(&self) -> String {
         // Maps with string keys and plain values cannot fail to serialise.
-        let text = serde_json::to_string_pretty(&Shown(self, &self.held()));
+        let text = serde_json::to_string_pretty(&ShownBlock(self, &self.effective()));
         text.unwrap_or_default()
     }
 
@@ -22,7 +22,9 @@ impl Config {
         let servers = self.servers.iter();
         let servers = servers.flat_map(|server| server.transport.secrets().values());
         let secrets = self.own_secrets().chain(servers);
-        Redactor::new(secrets.map(|secret| secret.expose().to_owned()))
+        let secrets = secrets.map(|secret| secret.expose().to_owned());
+        let password = self.storage.password().map(str::to_owned);
+        Redactor::new(secrets.chain(password))
     }
 
     /// The keys of the gateway itself and of its classifiers.
@@ -34,25 +36,30 @@ impl Config {
     }
 
     /// What holds in the file, for each server and for each tool.
-    fn held(&self) -> Held {
+    fn effective(&self) -> EffectiveSettings {
         let redactor = self.redactor();
-        let mut file = self.held_for("", "", &redactor);
+        let mut file = self.effective_for("", "", &redactor);
         for server in &self.servers {
-            let mut held = self.held_for(&server.name, "", &redactor);
-            held.inner = server
+            let mut effective = self.effective_for(&server.name, "", &redactor);
+            effective.inner = server
                 .tools
                 .keys()
-                .map(|tool| (tool.clone(), self.held_for(&server.name, tool, &redactor)))
+                .map(|tool| {
+                    (
+                        tool.clone(),
+                        self.effective_for(&server.name, tool, &redactor),
+                    )
+                })
                 .collect();
-            file.inner.insert(server.name.clone(), held);
+            file.inner.insert(server.name.clone(), effective);
         }
         file
     }
 
-    fn held_for(&self, server: &str, tool: &str, redactor: &Redactor) -> Held {
+    fn effective_for(&self, server: &str, tool: &str, redactor: &Redactor) -> EffectiveSettings {
         let policy = self.policy(server, tool);
         let timeout = self.server(server).and_then(|server| server.timeout);
-        Held {
+        EffectiveSettings {
             output: policy.output,
             input: policy.input,
             sanitisation: self.sanitisation(server, tool),

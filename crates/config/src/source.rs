@@ -10,12 +10,12 @@ use std::sync::Arc;
 use countersign_inspect::Digest;
 
 use super::file::{copy_owner_and_rights, replace_file};
-use super::locate::{Located, Origin};
+use super::locate::{ConfigLocation, LocationSource};
 use super::problem::{ConfigError, Problem, Warning};
 use super::{Config, EnvFile, Environment, Overrides, read, settle};
 
 /// A change that is made to every configuration after it was read and before it is used.
-pub type Adjust = dyn Fn(&mut Config) -> Result<(), Problem> + Send + Sync;
+pub type Adjustment = dyn Fn(&mut Config) -> Result<(), Problem> + Send + Sync;
 
 /// Where a configuration is from.
 #[derive(Clone)]
@@ -25,12 +25,12 @@ pub struct Source {
     /// Whether the defaults hold where there is no file.
     optional: bool,
     flags: Overrides,
-    adjust: Option<Arc<Adjust>>,
+    adjust: Option<Arc<Adjustment>>,
 }
 
 /// A configuration as it was read, and what it takes to read it again.
 #[derive(Clone, Debug)]
-pub struct Opened {
+pub struct LoadedConfig {
     /// What holds.
     pub config: Config,
     /// What should not go unread.
@@ -44,7 +44,7 @@ pub struct Opened {
 }
 
 /// A configuration that is not from a file: it cannot be read again.
-impl From<Config> for Opened {
+impl From<Config> for LoadedConfig {
     fn from(config: Config) -> Self {
         Self {
             config,
@@ -58,10 +58,10 @@ impl From<Config> for Opened {
 
 impl Source {
     /// The file that was found, under these flags. Where none was found, the defaults hold until there is one.
-    pub fn from_located(located: &Located, flags: Overrides) -> Self {
+    pub fn from_located(located: &ConfigLocation, flags: Overrides) -> Self {
         Self {
             path: located.path.clone(),
-            optional: located.source == Origin::Nowhere,
+            optional: located.source == LocationSource::Nowhere,
             flags,
             adjust: None,
         }
@@ -78,11 +78,11 @@ impl Source {
     }
 
     /// Reads the configuration for the first time.
-    pub fn open(self) -> Result<Opened, ConfigError> {
+    pub fn open(self) -> Result<LoadedConfig, ConfigError> {
         let text = self.read()?;
         let variables = self.variables(text.as_deref());
         let (config, warnings) = self.resolve(text.as_deref())?;
-        Ok(Opened {
+        Ok(LoadedConfig {
             config,
             warnings,
             source: self.path.is_some().then_some(self),
@@ -154,8 +154,8 @@ mod tests {
 
     use super::*;
 
-    fn source(path: PathBuf, origin: Origin) -> Source {
-        let located = Located {
+    fn source(path: PathBuf, origin: LocationSource) -> Source {
+        let located = ConfigLocation {
             path: Some(path),
             source: origin,
         };
@@ -170,14 +170,14 @@ mod tests {
         fs::write(&file, "{}").expect("written");
         fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).expect("set");
         symlink(&file, &link).expect("a link");
-        source(link.clone(), Origin::Flag)
+        source(link.clone(), LocationSource::Flag)
             .write("{ }")
             .expect("written");
         assert_eq!(fs::read_to_string(&file).expect("a file"), "{ }");
         assert!(fs::symlink_metadata(&link).expect("a link").is_symlink());
         assert_eq!(fs::metadata(&file).expect("a file").mode() & 0o777, 0o640);
         let new = folder.path().join("deep/new.json");
-        source(new.clone(), Origin::Nowhere)
+        source(new.clone(), LocationSource::Nowhere)
             .write("{}")
             .expect("written");
         assert_eq!(fs::metadata(&new).expect("a file").mode() & 0o777, 0o600);
@@ -189,9 +189,9 @@ mod tests {
     fn a_missing_file_is_the_defaults_only_where_no_flag_names_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("none.json");
-        let optional = source(path.clone(), Origin::Nowhere);
+        let optional = source(path.clone(), LocationSource::Nowhere);
         assert_eq!(optional.read().expect("no file"), None);
-        assert!(source(path, Origin::Flag).read().is_err());
+        assert!(source(path, LocationSource::Flag).read().is_err());
         let opened = optional.adjusted(|config| {
             config
                 .servers

@@ -1,6 +1,6 @@
 //! The env file: variables for `${env:NAME}` references, kept out of the configuration and out of the shell's history.
 //! `NAME=value` lines as a shell reads them, without expansion. The process's own variables win over it. It is read for
-//! references only: no setting of ours comes from it, and no child gets it as a whole.
+//! references only: no setting of the gateway comes from it, and no child gets it as a whole.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -15,7 +15,7 @@ use super::environment::{Environment, is_variable};
 use super::file;
 use super::model::DATA_DIR;
 use super::overrides::Overrides;
-use super::problem::{ConfigError, Place, Problem, Warning};
+use super::problem::{ConfigError, FilePosition, Problem, Warning};
 
 /// The variable that names the file.
 const VARIABLE: &str = "COUNTERSIGN_ENV_FILE";
@@ -249,7 +249,7 @@ impl Lines<'_> {
 
     /// Never with the text itself: it is a secret.
     fn problem(&self, what: &str, hint: &str) -> Problem {
-        let place = Place {
+        let place = FilePosition {
             pointer: String::new(),
             at: Some((self.line, 1)),
         };

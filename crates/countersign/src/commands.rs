@@ -23,6 +23,7 @@ mod sanitise;
 mod schema;
 mod serve;
 mod servers;
+mod store;
 mod tools;
 mod value_parser;
 mod wrap;
@@ -35,6 +36,8 @@ pub(crate) enum Command {
     Import(import::Arguments),
     #[command(subcommand)]
     Activity(activity::Command),
+    #[command(subcommand)]
+    Store(store::Command),
     #[command(subcommand)]
     Servers(servers::Command),
     #[command(subcommand)]
@@ -66,6 +69,7 @@ pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<Exit, F
         Command::Wrap(arguments) => wrap::run(&arguments, console),
         Command::Import(arguments) => import::run(&arguments, console),
         Command::Activity(command) => activity::run(&command, console),
+        Command::Store(command) => store::run(&command, console),
         Command::Servers(command) => servers::run(&command, console),
         Command::Tools(command) => tools::run(&command, console),
         Command::Inspect(arguments) => inspect::run(&arguments, console),

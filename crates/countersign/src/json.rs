@@ -13,7 +13,7 @@ pub(crate) fn list(value: &Value) -> &[Value] {
 }
 
 /// A string without its quotes, or any other value as JSON.
-pub(crate) fn plain(value: &Value) -> String {
+pub(crate) fn unquoted(value: &Value) -> String {
     value
         .as_str()
         .map_or_else(|| value.to_string(), str::to_owned)

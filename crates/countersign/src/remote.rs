@@ -23,7 +23,7 @@ use tokio::time::timeout;
 
 use crate::report::Failure;
 
-pub(crate) use announcement::{Announcement, announced};
+pub(crate) use announcement::{Announcement, read_announcement};
 pub(crate) use body::Body;
 
 const CONNECT: Duration = Duration::from_secs(2);
@@ -44,9 +44,9 @@ pub(crate) struct Remote {
     runtime: Arc<Runtime>,
 }
 
-/// An answer.
+/// A response of the gateway.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) body: Vec<u8>,
 }
@@ -74,7 +74,7 @@ impl Remote {
 
     /// The gateway that runs with this configuration; nothing if none does.
     pub(crate) fn find(config: &Config) -> Result<Option<Self>, Failure> {
-        let announced = announced(&config.data_dir);
+        let announced = read_announcement(&config.data_dir);
         let key = key_for(config, announced.is_some()).map_err(Failure::usage)?;
         let address = announced.unwrap_or(reachable(config.listen));
         let Some(key) = key else {
@@ -103,18 +103,18 @@ impl Remote {
     }
 
     /// Reads a resource of the REST interface.
-    pub(crate) fn get(&self, path: &str) -> Result<Answer, Failure> {
+    pub(crate) fn get(&self, path: &str) -> Result<Response, Failure> {
         self.ask(Method::GET, path, b"")
     }
 
     /// Sends a message to an endpoint of the protocol.
-    pub(crate) fn post(&self, path: &str, message: &[u8]) -> Result<Answer, Failure> {
+    pub(crate) fn post(&self, path: &str, message: &[u8]) -> Result<Response, Failure> {
         self.ask(Method::POST, path, message)
     }
 
-    fn ask(&self, method: Method, path: &str, message: &[u8]) -> Result<Answer, Failure> {
+    fn ask(&self, method: Method, path: &str, message: &[u8]) -> Result<Response, Failure> {
         let request = self.send(method, path, None, message);
-        let answer = request.and_then(|(status, body)| Answer::read(status, body));
+        let answer = request.and_then(|(status, body)| Response::read(status, body));
         answer.map_err(|error| self.unreachable(error))
     }
 
@@ -125,7 +125,7 @@ impl Remote {
         if status == 200 {
             return Ok(body);
         }
-        let answer = Answer::read(status, body).map_err(|error| self.unreachable(error))?;
+        let answer = Response::read(status, body).map_err(|error| self.unreachable(error))?;
         Err(answer.json().err().unwrap_or_else(not_a_gateway))
     }
 
@@ -159,7 +159,7 @@ fn not_a_gateway() -> Failure {
     Failure::unreachable(anyhow!("the answer is not a gateway's"))
 }
 
-impl Answer {
+impl Response {
     fn read(status: u16, from: Body) -> anyhow::Result<Self> {
         let mut body = Vec::new();
         from.take(MAX_BYTES).read_to_end(&mut body)?;

@@ -39,8 +39,8 @@ impl Failure {
         Self::new(error, Exit::Usage)
     }
 
-    /// The answer is no, before there was anything to answer.
-    pub(crate) fn no(error: impl Into<Error>) -> Self {
+    /// The answer is no: the command could not start its work because of it. Exit code 1.
+    pub(crate) fn answer_is_no(error: impl Into<Error>) -> Self {
         Self::new(error, Exit::No)
     }
 

@@ -12,9 +12,9 @@ const GRACE: Duration = Duration::from_millis(500);
 
 /// A runtime for a command.
 #[derive(Debug)]
-pub(crate) struct Engine(Runtime);
+pub(crate) struct CommandRuntime(Runtime);
 
-impl Engine {
+impl CommandRuntime {
     pub(crate) fn start() -> anyhow::Result<Self> {
         Runtime::new().context("cannot start the runtime").map(Self)
     }
@@ -38,13 +38,13 @@ impl Engine {
 mod tests {
     use std::sync::mpsc::channel;
 
-    use super::Engine;
+    use super::CommandRuntime;
 
     #[test]
     fn the_end_does_not_wait_for_blocking_work() {
         let (release, released) = channel::<()>();
-        let engine = Engine::start().expect("a runtime");
-        let answer = engine.run(async {
+        let runtime = CommandRuntime::start().expect("a runtime");
+        let answer = runtime.run(async {
             let (started, has_started) = tokio::sync::oneshot::channel();
             // It ends with the test, which would otherwise wait for it.
             drop(tokio::task::spawn_blocking(move || {

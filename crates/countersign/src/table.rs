@@ -1,8 +1,10 @@
 //! Rows in columns, for people. Text from peers is made safe for the terminal here, once.
 
+use unicode_width::UnicodeWidthStr;
+
 use crate::report::printable;
 
-/// Lines with every column but the last as wide as its widest cell.
+/// Lines with every column but the last as wide as its widest cell, in terminal columns: a CJK character takes two.
 pub(crate) fn table<R>(head: &[&str], rows: impl IntoIterator<Item = R>) -> String
 where
     R: AsRef<[String]>,
@@ -14,13 +16,13 @@ where
     }
     for line in &lines {
         for (width, cell) in widths.iter_mut().zip(line) {
-            *width = cell.chars().count().max(*width);
+            *width = cell.width().max(*width);
         }
     }
     let mut text = String::new();
     for line in &lines {
         let cells = line.iter().zip(&widths);
-        let cells = cells.map(|(cell, &width)| format!("{cell:<width$}"));
+        let cells = cells.map(|(cell, &width)| cell.clone() + &" ".repeat(width - cell.width()));
         text.extend([cells.collect::<Vec<_>>().join("  ").trim_end(), "\n"]);
     }
     text
@@ -45,5 +47,22 @@ mod tests {
         a       blocked   no\u{1b}[2J
         longer  ok
         ");
+    }
+
+    #[test]
+    fn wide_characters_line_up_and_combining_marks_are_escaped() {
+        let row = |cells: [&str; 2]| cells.map(str::to_owned);
+        let rows = [["天気", "a"], ["cafe\u{301}", "b"], ["cafés", "c"]].map(row);
+        // The second column begins 13 terminal columns from the left in each line.
+        let lines = [
+            "tool         reason",
+            "天気         a",
+            r"cafe\u{301}  b",
+            "cafés        c",
+        ];
+        assert_eq!(
+            table(&["tool", "reason"], rows).lines().collect::<Vec<_>>(),
+            lines
+        );
     }
 }

@@ -164,16 +164,17 @@ impl MemoryReservation {
         if self.units() == 0 {
             return bytes;
         }
-        Bytes::from_owner(Owned { bytes, _held: self })
+        Bytes::from_owner(ReservedBytes { bytes, _held: self })
     }
 }
 
-struct Owned {
+/// Bytes that hold their memory reservation until they are dropped.
+struct ReservedBytes {
     bytes: Bytes,
     _held: MemoryReservation,
 }
 
-impl AsRef<[u8]> for Owned {
+impl AsRef<[u8]> for ReservedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }

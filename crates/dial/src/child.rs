@@ -26,7 +26,7 @@ const LOOK: Duration = Duration::from_millis(10);
 /// there at once; only a process that left the child's group can keep the pipe open longer.
 const LAST_LINES: Duration = Duration::from_millis(500);
 
-/// The variables of ours that a child may have: all but our own settings.
+/// The variables of this process that a child may have: all but the gateway's own settings.
 pub fn inheritable() -> impl Iterator<Item = (OsString, OsString)> {
     std::env::vars_os().filter(|(name, _)| !name.to_string_lossy().starts_with(OURS))
 }
@@ -187,7 +187,8 @@ mod tests {
     async fn rest(mut stdout: ChildStdout) -> String {
         let mut text = String::new();
         let read = timeout(HANGS, stdout.read_to_string(&mut text)).await;
-        read.expect("somebody is left").expect("text");
+        read.expect("a process still has the pipe open")
+            .expect("text");
         text
     }
 

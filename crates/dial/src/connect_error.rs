@@ -8,7 +8,7 @@ use tokio_rustls::rustls::{CertificateError, Error as TlsError};
 
 use crate::origin::Origin;
 
-/// So much is said of a problem that has no words of ours.
+/// The longest text of the TLS library that is quoted, for a problem that has no text here.
 const MAX_DETAIL: usize = 200;
 
 /// The step that failed; the source says why.
@@ -20,6 +20,8 @@ enum ConnectError {
         #[source]
         source: io::Error,
     },
+    #[error("the addresses of {host} may not be connected to")]
+    Forbidden { host: String },
     #[error("no TCP connection to {peer}")]
     Tcp {
         peer: String,
@@ -36,6 +38,15 @@ enum ConnectError {
 pub(crate) fn unresolved(origin: &Origin, source: io::Error) -> io::Error {
     let host = origin.host.clone();
     io::Error::new(source.kind(), ConnectError::Name { host, source })
+}
+
+/// The filter lets no address of the host pass.
+pub(crate) fn forbidden(origin: &Origin) -> io::Error {
+    let host = origin.host.clone();
+    io::Error::new(
+        io::ErrorKind::PermissionDenied,
+        ConnectError::Forbidden { host },
+    )
 }
 
 /// No TCP connection.

@@ -47,12 +47,12 @@ pub struct Lines<R> {
     limit: usize,
     budget: Budget,
     held: MemoryReservation,
-    skipping: Option<Skipping>,
+    skipping: Option<SkippedLine>,
 }
 
-/// A line that is being thrown away.
+/// A line that is discarded as it arrives.
 #[derive(Debug)]
-struct Skipping {
+struct SkippedLine {
     why: LineRefusal,
     finder: IdFinder,
     reported: bool,
@@ -139,7 +139,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     /// Starts to throw the line in the buffer away.
     fn skip(&mut self, why: LineRefusal) {
         self.held = MemoryReservation::default();
-        self.skipping = Some(Skipping {
+        self.skipping = Some(SkippedLine {
             why,
             finder: IdFinder::default(),
             reported: false,

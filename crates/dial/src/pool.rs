@@ -15,9 +15,9 @@ use hyper::{Request, Response};
 use thiserror::Error;
 use tokio::time::timeout;
 
+use crate::connection::{AddressFilter, HttpConnection, dial};
 use crate::lock::lock;
 use crate::origin::Origin;
-use crate::wire::{Wire, dial};
 
 /// Servers close what is idle; we would rather be first.
 const IDLE: Duration = Duration::from_secs(30);
@@ -30,12 +30,13 @@ const REST_TIME: Duration = Duration::from_secs(1);
 pub struct Pool {
     origin: Origin,
     most_idle: usize,
-    idle: Mutex<Vec<IdleWire>>,
+    filter: AddressFilter,
+    idle: Mutex<Vec<IdleConnection>>,
 }
 
 #[derive(Debug)]
-struct IdleWire {
-    wire: Box<Wire>,
+struct IdleConnection {
+    connection: Box<HttpConnection>,
     since: Instant,
 }
 
@@ -59,8 +60,16 @@ impl Pool {
         Self {
             origin,
             most_idle,
+            filter: |_| true,
             idle: Mutex::default(),
         }
+    }
+
+    /// Connects only to addresses that the filter lets pass. If there is none, connecting fails with
+    /// [`io::ErrorKind::PermissionDenied`].
+    #[must_use]
+    pub fn with_filter(self, filter: AddressFilter) -> Self {
+        Self { filter, ..self }
     }
 
     /// Where they go.
@@ -70,8 +79,8 @@ impl Pool {
 
     /// Opens a connection and keeps it.
     pub async fn open(&self) -> io::Result<()> {
-        let wire = Box::pin(dial(&self.origin)).await?;
-        self.keep(Box::new(wire));
+        let connection = Box::pin(dial(&self.origin, self.filter)).await?;
+        self.keep(Box::new(connection));
         Ok(())
     }
 
@@ -89,10 +98,10 @@ impl Pool {
         mut request: Request<Full<Bytes>>,
         mut connected: impl FnMut(),
     ) -> Result<Response<Reply>, SendError> {
-        if let Some(mut wire) = self.take_idle() {
+        if let Some(mut connection) = self.take_idle() {
             connected();
-            match wire.send(request).await {
-                Ok(response) => return Ok(self.reply(response, wire)),
+            match connection.send(request).await {
+                Ok(response) => return Ok(self.reply(response, connection)),
                 Err(mut failed) => match failed.take_message() {
                     Some(unsent) => request = unsent,
                     None => return Err(SendError::Broken(failed.into_error())),
@@ -100,11 +109,11 @@ impl Pool {
             }
         }
         // Boxed: the state of a TLS handshake is large, and seldom needed.
-        let dialled = Box::pin(dial(&self.origin)).await;
-        let mut wire = Box::new(dialled.map_err(SendError::Connect)?);
+        let dialled = Box::pin(dial(&self.origin, self.filter)).await;
+        let mut connection = Box::new(dialled.map_err(SendError::Connect)?);
         connected();
-        match wire.send(request).await {
-            Ok(response) => Ok(self.reply(response, wire)),
+        match connection.send(request).await {
+            Ok(response) => Ok(self.reply(response, connection)),
             Err(mut failed) => Err(match failed.take_message() {
                 Some(_) => SendError::Unsent(failed.into_error()),
                 None => SendError::Broken(failed.into_error()),
@@ -112,22 +121,33 @@ impl Pool {
         }
     }
 
-    fn reply(self: &Arc<Self>, response: Response<Incoming>, wire: Box<Wire>) -> Response<Reply> {
+    fn reply(
+        self: &Arc<Self>,
+        response: Response<Incoming>,
+        connection: Box<HttpConnection>,
+    ) -> Response<Reply> {
         let pool = Arc::clone(self);
-        response.map(|body| Reply { body, wire, pool })
+        response.map(|body| Reply {
+            body,
+            connection,
+            pool,
+        })
     }
 
     /// A connection that was used before and still works, as far as this side can tell.
-    fn take_idle(&self) -> Option<Box<Wire>> {
+    fn take_idle(&self) -> Option<Box<HttpConnection>> {
         loop {
-            let IdleWire { mut wire, since } = lock(&self.idle).pop()?;
-            if since.elapsed() < IDLE && wire.is_usable() {
-                return Some(wire);
+            let IdleConnection {
+                mut connection,
+                since,
+            } = lock(&self.idle).pop()?;
+            if since.elapsed() < IDLE && connection.is_usable() {
+                return Some(connection);
             }
         }
     }
 
-    fn keep(&self, wire: Box<Wire>) {
+    fn keep(&self, connection: Box<HttpConnection>) {
         let mut idle = lock(&self.idle);
         // What has been idle longest is the first to be closed by the server anyway.
         while idle.len() >= self.most_idle
@@ -136,7 +156,7 @@ impl Pool {
             idle.remove(0);
         }
         let since = Instant::now();
-        idle.push(IdleWire { wire, since });
+        idle.push(IdleConnection { connection, since });
     }
 }
 
@@ -144,7 +164,7 @@ impl Pool {
 #[derive(Debug)]
 pub struct Reply {
     body: Incoming,
-    wire: Box<Wire>,
+    connection: Box<HttpConnection>,
     pool: Arc<Pool>,
 }
 
@@ -161,7 +181,7 @@ impl Body for Reply {
         match Pin::new(&mut this.body).poll_frame(context) {
             Poll::Ready(frame) => Poll::Ready(frame),
             Poll::Pending => {
-                this.wire.drive(context);
+                this.connection.drive(context);
                 Pin::new(&mut this.body).poll_frame(context)
             }
         }
@@ -179,7 +199,7 @@ impl Body for Reply {
 impl Reply {
     /// Gives the connection back; the response has been read to its end.
     pub fn done(self) {
-        self.pool.keep(self.wire);
+        self.pool.keep(self.connection);
     }
 
     /// Gives the connection back once the rest of the response, of which nothing is wanted, has

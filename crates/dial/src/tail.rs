@@ -17,11 +17,12 @@ const CUT: char = '\u{2026}';
 /// The end of what a child wrote to standard error.
 #[derive(Clone, Debug, Default)]
 pub struct Tail {
-    kept: Arc<Mutex<Kept>>,
+    kept: Arc<Mutex<TailBuffer>>,
 }
 
+/// The last bytes that were read.
 #[derive(Debug, Default)]
-struct Kept {
+struct TailBuffer {
     bytes: Vec<u8>,
     /// Whether there was more before `bytes`.
     is_cut: bool,

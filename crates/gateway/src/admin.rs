@@ -28,7 +28,7 @@ use crate::state::Snapshot;
 /// The content type of the metrics.
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// What can be asked for. The `OpenAPI` document is held against this list.
+/// What can be requested. A test compares the `OpenAPI` document with this list.
 const RESOURCES: [(&str, Resource); 13] = [
     ("activity", Resource::Activities),
     ("activity/summary", Resource::Summary),
@@ -112,7 +112,7 @@ async fn resource(
     services: &Arc<Services>,
     snapshot: &Snapshot,
     request: Request<Incoming>,
-) -> Answer {
+) -> ApiResult {
     let (head, body) = request.into_parts();
     let path = head.uri.path().strip_prefix("/api/v1/").unwrap_or_default();
     let query = head.uri.query().unwrap_or_default();
@@ -140,7 +140,7 @@ async fn resource(
     }
 }
 
-fn status(services: &Services, snapshot: &Snapshot) -> Answer {
+fn status(services: &Services, snapshot: &Snapshot) -> ApiResult {
     let counts: serde_json::Map<_, _> = services
         .events
         .counts()
@@ -156,8 +156,8 @@ fn status(services: &Services, snapshot: &Snapshot) -> Answer {
     }))
 }
 
-/// What a handler comes to: a response, or why there is none.
-type Answer = Result<Response<Body>, ApiError>;
+/// The result of a handler: a response, or why there is none.
+type ApiResult = Result<Response<Body>, ApiError>;
 
 /// Why a request is refused.
 #[derive(Debug, PartialEq, Eq)]
@@ -201,7 +201,7 @@ fn not_allowed(allowed: &'static str) -> Response<Body> {
     response
 }
 
-fn ok(value: &impl Serialize) -> Answer {
+fn ok(value: &impl Serialize) -> ApiResult {
     let text = serde_json::to_vec(value);
     let text = text.map_err(|_| ApiError::internal("the answer cannot be written"))?;
     Ok(respond_json(StatusCode::OK, Bytes::from(text)))

@@ -7,6 +7,7 @@ mod capture;
 mod change;
 mod descriptions;
 mod fetch;
+mod private_list;
 mod remarks;
 mod survey;
 
@@ -23,6 +24,7 @@ use tokio::time::{Instant, sleep};
 
 use budget::ListBudget;
 pub(crate) use descriptions::clean_instructions;
+pub(crate) use private_list::follow_private;
 pub(crate) use survey::survey;
 
 use crate::events;
@@ -215,7 +217,7 @@ async fn capture(
     let (instructions, poisoned) =
         descriptions::instructions(services, &settings, server, said, known.as_ref());
     records.extend(poisoned);
-    let found = Capture {
+    let found = ServerCapture {
         raw_instructions: said.map(|said| said.bytes().clone()),
         settings,
         tools: Arc::new(tools),
@@ -230,11 +232,11 @@ async fn capture(
 
 /// Publishes what a server has, unless it was replaced by another server of its name. Clients are told only if its list has
 /// changed.
-fn publish(state: &State, of: &TrackedServer, found: Capture) {
+fn publish(state: &State, of: &TrackedServer, found: ServerCapture) {
     state.change(|snapshot| {
         let found = found.with_policy(&snapshot.settings, &of.name);
         snapshot.replacing(&of.name, |server| {
-            if !server.upstream.is_behind(&of.state) {
+            if !server.upstream.has_state_channel(&of.state) {
                 return server.clone();
             }
             server.with_tools(found.tools, found.instructions, found.changed)
@@ -244,7 +246,7 @@ fn publish(state: &State, of: &TrackedServer, found: Capture) {
 
 /// Notes that a server's list does not come for now: the known list stays.
 fn settle(state: &State, of: &TrackedServer) {
-    let is_it = |server: &Server| !server.settled && server.upstream.is_behind(&of.state);
+    let is_it = |server: &Server| !server.settled && server.upstream.has_state_channel(&of.state);
     if !state.load().server(&of.name).is_some_and(is_it) {
         return;
     }
@@ -259,7 +261,7 @@ fn settle(state: &State, of: &TrackedServer) {
 
 /// What a server was found to have, and the settings it was captured under.
 #[derive(Debug)]
-struct Capture {
+struct ServerCapture {
     settings: Arc<Settings>,
     tools: Arc<Tools>,
     instructions: Option<Bytes>,
@@ -269,7 +271,7 @@ struct Capture {
     changed: bool,
 }
 
-impl Capture {
+impl ServerCapture {
     /// The same under the policies of these settings, which may have changed since.
     fn with_policy(mut self, settings: &Arc<Settings>, server: &str) -> Self {
         if !Arc::ptr_eq(&self.settings, settings) {

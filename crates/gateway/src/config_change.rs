@@ -7,12 +7,12 @@ use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 
-use countersign_config::{ConfigError, Opened, Problem, Source};
+use countersign_config::{ConfigError, LoadedConfig, Problem, Source};
 use countersign_dial::lock;
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 
-pub(crate) use difference::{Change, Summary, between, changes};
+pub(crate) use difference::{SettingChange, Summary, changed_keys, changes};
 
 /// What is said about a file that cannot be read.
 const UNREADABLE: &str = "check the path; `countersign config init` writes a new file";
@@ -30,7 +30,7 @@ pub(crate) struct Notice {
 
 /// What a new configuration came to.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Applied {
+pub(crate) struct AppliedConfig {
     /// The keys that differ from the configuration before.
     pub(crate) changed: Vec<String>,
     /// The same, sorted, for the log.
@@ -38,7 +38,7 @@ pub(crate) struct Applied {
     pub(crate) summary: Summary,
     /// Each setting that differs, with its old and its new value, for the record.
     #[serde(skip)]
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Vec<SettingChange>,
     /// The keys that wait for the next start.
     pub(crate) needs_restart: Vec<String>,
     pub(crate) warnings: Vec<Notice>,
@@ -46,7 +46,7 @@ pub(crate) struct Applied {
 
 /// Why a configuration is not applied.
 #[derive(Debug)]
-pub(crate) enum Refused {
+pub(crate) enum ConfigRefusal {
     /// The gateway was not started from a file.
     NoFile,
     /// The gateway stops.
@@ -63,13 +63,13 @@ pub(crate) enum Refused {
     Unwritable(io::Error),
 }
 
-impl From<ConfigError> for Refused {
+impl From<ConfigError> for ConfigRefusal {
     fn from(error: ConfigError) -> Self {
         Self::Config(error)
     }
 }
 
-impl Refused {
+impl ConfigRefusal {
     /// What is wrong; at least one thing.
     pub(crate) fn notices(&self) -> Vec<Notice> {
         let (message, hint) = match self {
@@ -123,9 +123,9 @@ impl Notice {
     }
 }
 
-/// How the configuration file fares.
+/// The state of the configuration file.
 #[derive(Clone, Debug, Default, Serialize)]
-pub(crate) struct Status {
+pub(crate) struct ConfigStatus {
     /// The file, if the gateway was started from one.
     file: Option<String>,
     /// What is wrong with the file; while there is something, the configuration before stays in use.
@@ -137,33 +137,33 @@ pub(crate) struct Status {
 
 /// What the task that changes the configuration is asked to do.
 #[derive(Debug)]
-pub(crate) enum Request {
+pub(crate) enum ReloadRequest {
     /// Read the file now, changed or not.
     Reread,
     /// Change the file by this JSON merge patch, and apply it.
     Patch(String),
 }
 
-type Outcome = Result<Applied, Refused>;
+type Outcome = Result<AppliedConfig, ConfigRefusal>;
 
 /// Requests on their way to the task that changes the configuration, with where each outcome goes.
-pub(crate) type Requests = mpsc::Receiver<(Request, oneshot::Sender<Outcome>)>;
+pub(crate) type ReloadRequests = mpsc::Receiver<(ReloadRequest, oneshot::Sender<Outcome>)>;
 
-/// The way to the task that changes the configuration, and how the last change fared.
+/// Sends requests to the task that changes the configuration, and knows how the last change ended.
 #[derive(Debug)]
 pub(crate) struct Reloads {
-    status: Mutex<Status>,
+    status: Mutex<ConfigStatus>,
     /// None if the gateway was not started from a file.
-    requests: Option<mpsc::Sender<(Request, oneshot::Sender<Outcome>)>>,
+    requests: Option<mpsc::Sender<(ReloadRequest, oneshot::Sender<Outcome>)>>,
 }
 
 impl Reloads {
-    pub(crate) fn new(opened: &Opened) -> (Self, Requests) {
+    pub(crate) fn new(opened: &LoadedConfig) -> (Self, ReloadRequests) {
         let file = opened.source.as_ref().map(Source::path);
-        let status = Status {
+        let status = ConfigStatus {
             file: file.map(|file| file.display().to_string()),
             warnings: Notice::all(&opened.warnings, file),
-            ..Status::default()
+            ..ConfigStatus::default()
         };
         let (sender, requests) = mpsc::channel(1);
         let reloads = Self {
@@ -174,21 +174,21 @@ impl Reloads {
     }
 
     /// How the file fares.
-    pub(crate) fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> ConfigStatus {
         lock(&self.status).clone()
     }
 
-    pub(crate) fn set_status(&self, change: impl FnOnce(&mut Status)) {
+    pub(crate) fn set_status(&self, change: impl FnOnce(&mut ConfigStatus)) {
         change(&mut lock(&self.status));
     }
 
     /// Asks for a change and waits for its outcome. The change is made even if the caller does not wait.
-    pub(crate) async fn request(&self, request: Request) -> Outcome {
-        let requests = self.requests.as_ref().ok_or(Refused::NoFile)?;
+    pub(crate) async fn request(&self, request: ReloadRequest) -> Outcome {
+        let requests = self.requests.as_ref().ok_or(ConfigRefusal::NoFile)?;
         let (reply, outcome) = oneshot::channel();
         if requests.send((request, reply)).await.is_err() {
-            return Err(Refused::Stopping);
+            return Err(ConfigRefusal::Stopping);
         }
-        outcome.await.unwrap_or(Err(Refused::Stopping))
+        outcome.await.unwrap_or(Err(ConfigRefusal::Stopping))
     }
 }

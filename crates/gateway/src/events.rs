@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) use access::{Evicted, Foreign, NotAdmin, Unauthorised};
 pub(crate) use call::{CallAnswered, Unrecorded};
-pub(crate) use classified::Classified;
+pub(crate) use classified::ResultClassified;
 pub(crate) use configuration::{ConfigApplied, ConfigRefused};
 pub(crate) use list::{ListCaptured, ListCut, ListDelayed, ListFailed, ToolSkipped};
 pub(crate) use server::ServerReady;

@@ -1,11 +1,12 @@
 //! A running gateway: everything it is made of is started here in order, and stopped in the
 //! reverse order, so that no call is lost and no child outlives it.
 
+mod idle_sessions;
 mod keys;
 mod listener;
 mod plan;
 mod reload;
-mod wrapped;
+mod wrapped_server;
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,20 +14,21 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use countersign_audit::{Options, Retention, Store, StoreError};
-use countersign_config::{ActivityConfig, Config, Opened};
+use countersign_config::{ActivityConfig, Config, Database, LoadedConfig};
 use thiserror::Error;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 
-use crate::config_change::Request;
+use crate::config_change::ReloadRequest;
 use crate::services::{Phase, Runtime, Services};
 use crate::state::{Endpoint, Settings};
+use idle_sessions::end_idle_sessions;
 use keys::Keys;
 use plan::Plan;
 use reload::Reloader;
 
 pub use keys::{Key, KeyError, stored_admin_key, stored_api_key};
-pub use wrapped::Wrapped;
+pub use wrapped_server::WrappedServer;
 
 /// How long calls may go on once the gateway stops.
 const DRAIN: Duration = Duration::from_secs(10);
@@ -42,10 +44,10 @@ pub enum StartError {
     #[error(transparent)]
     Key(#[from] KeyError),
     /// The activity store could not be opened.
-    #[error("cannot open the activity store in {}", data_dir.display())]
+    #[error("cannot open the activity store {place}")]
     Store {
-        /// Where it is.
-        data_dir: PathBuf,
+        /// Where it is, without secrets.
+        place: String,
         /// Why.
         #[source]
         source: StoreError,
@@ -77,6 +79,9 @@ pub enum StartError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A key would be generated, but every gateway that shares the database needs the same one.
+    #[error("{0} must be set, and be the same for every gateway, where storage.url is PostgreSQL")]
+    Unshared(&'static str),
     /// Something the configuration asks for does not exist yet.
     #[error("{0} is not supported yet")]
     Unsupported(String),
@@ -94,10 +99,11 @@ pub struct Gateway {
 impl Gateway {
     /// Starts everything the configuration asks for. If it is from a file, that file is followed: what changes in it
     /// holds for the next call. Must be called within a tokio runtime.
-    pub async fn start(opened: impl Into<Opened>) -> Result<Self, StartError> {
+    pub async fn start(opened: impl Into<LoadedConfig>) -> Result<Self, StartError> {
         let opened = opened.into();
         let config = opened.config.clone();
         check(&config)?;
+        check_shared_keys(&config)?;
         let keys = Keys::from_config(&config)?;
         let store = open_store(&config)?;
         let listen = config.listen;
@@ -110,6 +116,7 @@ impl Gateway {
         let settings = Settings::new(config, Some(guard));
         Plan::make(&runtime, settings)?.carry_out(&runtime).await;
         Reloader::start(&runtime, opened, requests);
+        tokio::spawn(end_idle_sessions(runtime.clone()));
         let acceptor = tokio::spawn(listener::serve(runtime.clone(), listener));
         Ok(Self {
             runtime,
@@ -137,13 +144,22 @@ impl Gateway {
     /// Waits until every server has been heard, or has had its time.
     pub async fn settled(&self) {
         let state = &self.runtime.state;
-        state.settling().wait(state.load(), &Endpoint::Direct).await;
+        state
+            .tool_list_wait()
+            .wait(state.load(), &Endpoint::Direct)
+            .await;
     }
 
     /// Reads the configuration file now, instead of within a second, whether it has changed or not. How it fares is
     /// logged, counted and recorded.
     pub async fn reload(&self) {
-        drop(self.runtime.services.reloads.request(Request::Reread).await);
+        drop(
+            self.runtime
+                .services
+                .reloads
+                .request(ReloadRequest::Reread)
+                .await,
+        );
     }
 
     /// How often each operational event has happened, by name.
@@ -181,22 +197,21 @@ async fn wind_down(services: &Services, hurry: impl Future<Output = ()>) {
     let drain = &services.drain;
     drain.enter(Phase::Draining);
     let finished = tokio::select! {
-        finished = drain.idle(DRAIN) => finished,
+        finished = drain.wait_idle(DRAIN) => finished,
         () = hurry => false,
     };
     if !finished {
         drain.enter(Phase::Cancelling);
-        drain.idle(CANCEL).await;
+        drain.wait_idle(CANCEL).await;
     }
     services.fleet.end().await;
 }
 
 /// What is configured must exist, before anything is started.
 fn check(config: &Config) -> Result<(), StartError> {
-    if config.storage.url.expose() != "sqlite:" {
-        return Err(StartError::Unsupported(
-            "a storage url other than sqlite:".to_owned(),
-        ));
+    let is_shared = matches!(config.storage.database(), Database::Postgres(_));
+    if is_shared && config.activity.signing_key.is_none() {
+        return Err(StartError::Unshared("activity.signing_key"));
     }
     config.panel().map_err(|failed| StartError::Classifier {
         name: failed.name.clone(),
@@ -205,11 +220,36 @@ fn check(config: &Config) -> Result<(), StartError> {
     Ok(())
 }
 
+/// Clients reach any of the gateways that share a database, so all of them need the same keys.
+fn check_shared_keys(config: &Config) -> Result<(), StartError> {
+    let is_shared = matches!(config.storage.database(), Database::Postgres(_));
+    let keys = [
+        (
+            "api_key",
+            config.api_key.is_none() && config.require_mcp_auth,
+        ),
+        ("admin_key", config.admin_key.is_none()),
+    ];
+    match keys.iter().find(|(_, is_generated)| *is_generated) {
+        Some((key, _)) if is_shared => Err(StartError::Unshared(key)),
+        _ => Ok(()),
+    }
+}
+
 fn open_store(config: &Config) -> Result<Store, StartError> {
     Store::open(&store_options(config)).map_err(|source| StartError::Store {
-        data_dir: config.data_dir.clone(),
+        place: store_place(config),
         source,
     })
+}
+
+/// Where the activity store of a configuration is, without secrets.
+pub fn store_place(config: &Config) -> String {
+    match config.storage.database() {
+        Database::Sqlite(None) => format!("in {}", config.data_dir.display()),
+        Database::Sqlite(Some(path)) => format!("at {path}"),
+        Database::Postgres(_) => format!("at {}", config.storage.shown_url()),
+    }
 }
 
 /// How the activity store of a configuration is opened.
@@ -223,6 +263,10 @@ pub fn store_options(config: &Config) -> Options {
         ..
     } = config.activity;
     let mut options = Options::new(&config.data_dir);
+    match config.storage.database() {
+        Database::Sqlite(path) => options.database = path.map(PathBuf::from),
+        Database::Postgres(url) => options.postgres_url = Some(url.to_owned()),
+    }
     options.durability = durability;
     options.retention = Retention {
         max_age: (retention_days > 0).then(|| DAY * retention_days),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use countersign_client::ServerError;
-use countersign_client::{End, KnownEras, State, ready};
+use countersign_client::{KnownEras, ServerExit, State, ready};
 use countersign_config::{Config, Server};
 use countersign_dial::Budget;
 use countersign_inspect::Era;
@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use crate::catalogue::survey;
 use crate::events::Events;
 pub use crate::state::Tally;
-use crate::supervise::{Means, diagnostics, supervisor};
+use crate::supervise::{SupervisorResources, diagnostics, supervisor};
 
 /// Every version of the protocol that servers may speak, the newest first.
 pub const PROTOCOL_VERSIONS: [&str; 5] = [MODERN, LEGACY[0], LEGACY[1], LEGACY[2], LEGACY[3]];
@@ -31,6 +31,8 @@ pub struct HealthCheck {
     pub version: String,
     /// Its tools.
     pub tally: Tally,
+    /// It keeps state for each of its clients: a legacy server that tells them of single resources.
+    pub keeps_client_state: bool,
 }
 
 /// A server that cannot be called.
@@ -52,14 +54,15 @@ impl HealthCheck {
         let state = watch::Sender::new(State::Starting);
         let seen = state.subscribe();
         let (tell, ended) = oneshot::channel();
-        let means = Means {
+        let resources = SupervisorResources {
             budget: Budget::new(config.max_inflight_bytes),
             events: Arc::new(Events::default()),
-            known: KnownEras::nothing(),
+            known: KnownEras::without_file(),
             diagnostics: Arc::new(diagnostics(&server.transport)),
             state,
+            own: None,
         };
-        let supervisor = supervisor(config, server, means)
+        let supervisor = supervisor(config, server, resources)
             .map_err(|error| Failure::from(ServerError::Address(error.to_string())))?;
         let stop = watch::Sender::new(false);
         let running = tokio::spawn(supervisor.once(tell).run(stop.subscribe()));
@@ -100,6 +103,7 @@ async fn check(
         era,
         version,
         tally,
+        keeps_client_state: era == Era::Legacy && connection.capabilities().resource_updates,
     })
 }
 
@@ -112,8 +116,8 @@ impl From<ServerError> for Failure {
     }
 }
 
-impl From<End> for Failure {
-    fn from(end: End) -> Self {
+impl From<ServerExit> for Failure {
+    fn from(end: ServerExit) -> Self {
         let error = match (end.code, end.error) {
             (Some(code), None | Some(ServerError::Unreachable)) => ServerError::Exited(code),
             (_, Some(error)) => error,

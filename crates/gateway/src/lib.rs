@@ -2,7 +2,7 @@
 //! inspected and recorded before the agent reads it.
 //!
 //! The life of a call is one page: `path/call.rs`. [`Gateway::start`] takes a
-//! [`Config`](countersign_config::Config) and serves until it is stopped; [`Wrapped`] is the same for one client over
+//! [`Config`](countersign_config::Config) and serves until it is stopped; [`WrappedServer`] is the same for one client over
 //! the standard streams.
 //!
 //! ```no_run
@@ -22,6 +22,7 @@ mod admin;
 mod catalogue;
 mod catch_panic;
 mod config_change;
+mod detach_on_drop;
 mod downstream;
 mod events;
 mod gateway;
@@ -29,16 +30,16 @@ pub mod health;
 mod http;
 mod path;
 mod random;
-mod runs_on;
 mod services;
 mod state;
 mod supervise;
 
 pub use admin::preview::{PreviewQuery, preview};
 pub use countersign_classify as classify;
-pub use countersign_client::End;
+pub use countersign_client::ServerExit;
 pub use countersign_inspect as inspect;
 pub use gateway::{
-    Gateway, Key, KeyError, StartError, Wrapped, store_options, stored_admin_key, stored_api_key,
+    Gateway, Key, KeyError, StartError, WrappedServer, store_options, store_place,
+    stored_admin_key, stored_api_key,
 };
 pub use random::ProcessRandomness;

@@ -7,26 +7,34 @@ mod fleet;
 mod level;
 mod lists;
 mod metrics;
+mod outbox;
+mod private_server;
+mod private_tools;
+mod server_requests;
 mod sessions;
 
 use std::sync::Arc;
 
 use countersign_audit::{Reader, Store, StoreError};
-use countersign_config::{Config, Opened};
+use countersign_config::{Config, LoadedConfig};
 use countersign_dial::Budget;
 use tokio::sync::Semaphore;
 
-use crate::config_change::{Reloads, Requests};
+use crate::config_change::{ReloadRequests, Reloads};
 use crate::events::Events;
-use crate::state::{Relisting, Settings, Snapshot, State};
+use crate::state::{CurrentState, Relister, Settings, Snapshot, State};
 
 pub(crate) use drain::{Drain, Phase};
-pub(crate) use feed::{Event, Feed, Next, STEP, Subscription};
+pub(crate) use feed::{Event, Feed, NextEvents, STEP, Subscription};
 pub(crate) use fleet::Fleet;
-pub(crate) use level::Level;
-pub(crate) use lists::Lists;
+pub(crate) use level::{Level, Levels};
+pub(crate) use lists::ListDigests;
 pub(crate) use metrics::{BOUNDS, Counts, Metrics};
-pub(crate) use sessions::{ActiveRequest, Session, Sessions};
+pub(crate) use outbox::Outbox;
+pub(crate) use private_server::{Place, Places, PrivateServer, ToolList};
+pub(crate) use private_tools::PrivateTools;
+pub(crate) use server_requests::ServerRequests;
+pub(crate) use sessions::{ActiveRequest, NewSession, Session, Sessions};
 
 /// How many clients may listen for changes: half of the connections that there may be, so that requests still get through.
 const LISTENERS: usize = 2048;
@@ -41,13 +49,13 @@ pub(crate) struct Runtime {
 impl Runtime {
     /// Nothing runs yet: no server is in the state, and no client is let in before the first plan has been carried out.
     /// Blocks shortly, to read what the data directory remembers. The requests are those of [`Reloads`].
-    pub(crate) fn new(opened: &Opened, store: Store) -> (Self, Requests) {
+    pub(crate) fn new(opened: &LoadedConfig, store: Store) -> (Self, ReloadRequests) {
         let mut config = opened.config.clone();
         config.servers.clear();
         let settings = Arc::new(Settings::new(config, None));
         let state = Arc::new(State::new(Snapshot::new(settings, Vec::new())));
         let (reloads, requests) = Reloads::new(opened);
-        let services = Services::new(&opened.config, store, reloads, Relisting::new(&state));
+        let services = Services::new(&opened.config, store, reloads, &state);
         let services = Arc::new(services);
         (Self { state, services }, requests)
     }
@@ -63,11 +71,17 @@ pub(crate) struct Services {
     pub(crate) intake: Budget,
     pub(crate) events: Arc<Events>,
     pub(crate) metrics: Metrics,
-    pub(crate) lists: Lists,
+    pub(crate) lists: ListDigests,
     pub(crate) sessions: Sessions,
     pub(crate) fleet: Fleet,
     pub(crate) reloads: Reloads,
-    pub(crate) relisting: Relisting,
+    pub(crate) relisting: Relister,
+    pub(crate) current: CurrentState,
+    /// The places for connections that belong to single clients.
+    pub(crate) places: Places,
+    pub(crate) private_tools: PrivateTools,
+    /// The log levels of shared servers.
+    pub(crate) levels: Levels,
     pub(crate) drain: Drain,
     /// What the streams of events read.
     pub(crate) feed: Feed,
@@ -76,7 +90,7 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    fn new(config: &Config, store: Store, reloads: Reloads, relisting: Relisting) -> Self {
+    fn new(config: &Config, store: Store, reloads: Reloads, state: &Arc<State>) -> Self {
         let budget = Budget::new(config.max_inflight_bytes);
         Self {
             store,
@@ -84,11 +98,15 @@ impl Services {
             budget,
             events: Arc::default(),
             metrics: Metrics::default(),
-            lists: Lists::default(),
+            lists: ListDigests::default(),
             sessions: Sessions::new(),
             fleet: Fleet::new(&config.data_dir),
             reloads,
-            relisting,
+            relisting: Relister::new(state),
+            current: CurrentState::new(state),
+            places: Places::default(),
+            private_tools: PrivateTools::default(),
+            levels: Levels::default(),
             drain: Drain::new(),
             feed: Feed::new(),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
@@ -98,6 +116,11 @@ impl Services {
     /// The memory for the messages of one server.
     pub(crate) fn budget_for_one(&self, config: &Config) -> Budget {
         share(&self.budget, config)
+    }
+
+    /// The memory for the messages of a connection that belongs to one client. Nothing is set aside for it.
+    pub(crate) fn budget_without_share(&self) -> Budget {
+        self.budget.clone()
     }
 
     /// Asks the store, on a thread that may block. `None` if it cannot be read, which is logged.

@@ -35,7 +35,7 @@ pub(crate) use tools::Tools;
 pub(crate) use words::words;
 
 /// How long a request may wait for servers that are coming up.
-const SETTLING: Duration = Duration::from_secs(10);
+const MAX_TOOL_LIST_WAIT: Duration = Duration::from_secs(10);
 
 /// Holds the current snapshot. What serves a request is given one snapshot, and no access to the holder.
 #[derive(Debug)]
@@ -89,16 +89,16 @@ impl State {
     }
 
     /// For a request that may have to wait for tool lists.
-    pub(crate) fn settling(&self) -> Settling<'_> {
-        Settling(self)
+    pub(crate) fn tool_list_wait(&self) -> ToolListWait<'_> {
+        ToolListWait(self)
     }
 }
 
 /// Lets a request wait for the servers behind its endpoint, and gives it nothing else.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Settling<'a>(&'a State);
+pub(crate) struct ToolListWait<'a>(&'a State);
 
-impl Settling<'_> {
+impl ToolListWait<'_> {
     /// The request's own snapshot if the servers behind the endpoint have been asked for their tools. Otherwise the first
     /// snapshot in which they have, or the current one after ten seconds.
     pub(crate) async fn wait(self, snapshot: Arc<Snapshot>, endpoint: &Endpoint) -> Arc<Snapshot> {
@@ -114,16 +114,31 @@ impl Settling<'_> {
             }
             snapshot
         };
-        let settled = timeout(SETTLING, wait).await;
+        let settled = timeout(MAX_TOOL_LIST_WAIT, wait).await;
         settled.unwrap_or_else(|_| state.load())
+    }
+}
+
+/// Lets a task that outlives requests see the snapshot of the moment, and gives it nothing else.
+#[derive(Debug)]
+pub(crate) struct CurrentState(Arc<State>);
+
+impl CurrentState {
+    pub(crate) fn new(state: &Arc<State>) -> Self {
+        Self(Arc::clone(state))
+    }
+
+    /// The current snapshot. Held longer than needed, it would keep servers alive that are to end.
+    pub(crate) fn load(&self) -> Arc<Snapshot> {
+        self.0.load()
     }
 }
 
 /// Lets the end of a call have a tool listed anew, and gives it nothing else.
 #[derive(Debug)]
-pub(crate) struct Relisting(Arc<State>);
+pub(crate) struct Relister(Arc<State>);
 
-impl Relisting {
+impl Relister {
     pub(crate) fn new(state: &Arc<State>) -> Self {
         Self(Arc::clone(state))
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use countersign_client::{
-    Diagnostics, HttpServer, HttpTransport, KnownEras, Limits, Observer, Program, ServerTransport,
-    Shares, State, StdioServer, Supervision, Supervisor,
+    Diagnostics, HttpServer, HttpTransport, Inheritance, KnownEras, Limits, Observer,
+    OwnConnection, Program, ServerTransport, State, StdioServer, Supervision, Supervisor,
 };
 use countersign_config::{Config, Protocol, Server, Transport};
 use countersign_dial::{Budget, Site, SiteError};
@@ -13,36 +13,40 @@ use tokio::sync::watch;
 /// A call that reports progress may take so many time-outs.
 const TOTAL: u32 = 10;
 
-/// What a supervisor needs besides the configuration.
+/// What a supervisor needs besides the configuration of its server.
 #[derive(Debug)]
-pub(crate) struct Means {
+pub(crate) struct SupervisorResources {
     pub(crate) budget: Budget,
     pub(crate) events: Arc<dyn Observer>,
     pub(crate) known: KnownEras,
     pub(crate) diagnostics: Arc<Diagnostics>,
     pub(crate) state: watch::Sender<State>,
+    /// The client that the connection belongs to, if it belongs to one.
+    pub(crate) own: Option<OwnConnection>,
 }
 
 /// The supervisor of a server. Starts nothing yet.
 pub(crate) fn supervisor(
     config: &Config,
     server: &Server,
-    means: Means,
+    resources: SupervisorResources,
 ) -> Result<Supervisor, SiteError> {
     let name: Arc<str> = server.name.as_str().into();
+    // The shared connection has found out which era the server speaks.
+    let known_era = resources.own.as_ref().map(|own| own.beside.protocol().0);
     let place = match &server.transport {
         Transport::Stdio { command, args, .. } => format!("{command} {}", args.join(" ")),
         Transport::Http { url, .. } => url.clone(),
     };
     let supervision = Supervision {
-        eras: means.known.for_server(&name, &place),
+        eras: resources.known.for_server(&name, &place),
         server: name,
         max_message_bytes: config.max_message_bytes,
-        budget: means.budget,
-        observer: means.events,
-        state: means.state,
-        era: server.era,
-        diagnostics: means.diagnostics,
+        budget: resources.budget,
+        observer: resources.events,
+        state: resources.state,
+        era: known_era.or(server.era),
+        diagnostics: resources.diagnostics,
     };
     let transport = match &server.transport {
         Transport::Stdio {
@@ -59,9 +63,9 @@ pub(crate) fn supervisor(
                     .map(|(name, value)| (name.clone(), value.expose().to_owned()))
                     .collect(),
                 working_dir: working_dir.clone(),
-                shares: Shares::default(),
+                inheritance: Inheritance::default(),
             },
-            peer: None,
+            peer: resources.own.map(|own| own.peer),
         }),
         Transport::Http {
             url,
@@ -76,6 +80,7 @@ pub(crate) fn supervisor(
                 Protocol::StreamableHttp => HttpTransport::Streamable,
                 Protocol::Sse => HttpTransport::Sse,
             },
+            own: resources.own,
         }),
     };
     Ok(Supervisor::new(supervision, transport))

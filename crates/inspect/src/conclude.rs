@@ -124,7 +124,10 @@ impl Verdict {
                 classifier: screened.action,
                 ..verdict.overrides
             };
-            verdict.add(&ExplainedFinding::plain(screened.finding), overrides);
+            verdict.add(
+                &ExplainedFinding::without_sentence(screened.finding),
+                overrides,
+            );
         }
         verdict
     }

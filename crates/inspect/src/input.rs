@@ -99,13 +99,13 @@ fn check(
     };
     let exhausted = || {
         let what = "judging the arguments costs more than it may";
-        remark("exhausted", what)
+        input_finding("exhausted", what)
     };
     let judged = with_tape(arguments, &limits, |tape| {
         apply_schema(tape, &context, 1.0, exhausted, found)
     });
     judged.unwrap_or_else(|_| {
-        found.push(remark("type", "the arguments are not JSON"));
+        found.push(input_finding("type", "the arguments are not JSON"));
         0
     })
 }
@@ -114,13 +114,13 @@ fn check(
 /// document is not treated as permissive.
 fn external(why: &Unenforceable) -> Option<ExplainedFinding> {
     why.is_external_ref().then(|| {
-        let mut found = remark("$ref", "the declared schema has an external reference");
+        let mut found = input_finding("$ref", "the declared schema has an external reference");
         found.finding.detail = Some(long_for_record(&why.to_string()));
         found
     })
 }
 
-fn remark(keyword: &'static str, what: &str) -> ExplainedFinding {
+fn input_finding(keyword: &'static str, what: &str) -> ExplainedFinding {
     let rule = format!("input.schema.{keyword}");
     let finding = Finding::new(Stage::Input, rule, Severity::Violation).detail(what);
     ExplainedFinding::with_sentence(finding, format!("input schema validation failed: {what}"))

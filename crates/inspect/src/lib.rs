@@ -13,7 +13,7 @@
 //! };
 //!
 //! let output = OutputValidation { mode: Mode::Strict, ..OutputValidation::default() };
-//! let mut inspector = Inspector::new(Policy { output, ..Policy::default() });
+//! let inspector = Inspector::new(Policy { output, ..Policy::default() });
 //! let tool = br#"{"name":"count","outputSchema":{"type":"object","properties":{"n":{"type":"integer"}}}}"#;
 //! let tool = inspector.declare(Declaration::read(tool)?).tool().clone();
 //!
@@ -47,7 +47,8 @@
 //! - `clean`: control tokens and hidden characters in texts;
 //! - `screen`: what classifiers are given and what they return;
 //! - `emit`: the answer, as bytes;
-//! - `examine`, `conclude`, `input`, `inspector`: the entry points that run the stages.
+//! - `examine`, `conclude`, `input`, `inspector`: the entry points that run the stages;
+//! - `boundary`: the state machine between a server and its clients, for programs that embed all this.
 #![cfg_attr(
     not(test),
     warn(
@@ -58,6 +59,7 @@
     )
 )]
 
+mod boundary;
 mod clean;
 mod conclude;
 pub mod config;
@@ -81,12 +83,13 @@ mod tool;
 mod verdict;
 mod word_enum;
 
+pub use boundary::{Boundary, Exchange, JudgedCall, Passed};
 pub use clean::listing::Listing;
 pub use clean::note::{MAX_NOTE_BYTES, Note, NotePolicy};
 pub use digest::Digest;
 pub use emit::inspected::Inspected;
 pub use emit::randomness::{NoRandomness, Randomness};
-pub use emit::refusal::{Refusal, Router};
+pub use emit::refusal::{Refusal, RouterCall};
 pub use emit::report::{Report, StructuredContent};
 pub use emit::segments::Segments;
 pub use era::{ClientEra, Era};
@@ -95,7 +98,9 @@ pub use examine::{Examined, examine};
 pub use hex::{decode_hex, encode_hex};
 pub use input::{InputVerdict, examine_arguments};
 pub use inspector::Inspector;
-pub use judge::contract::{Contract, Declaration, DeclaredSchema, Diagnostic, SchemaVersion, Side};
+pub use judge::contract::{
+    Contract, Declaration, DeclaredSchema, Diagnostic, SchemaKind, SchemaVersion,
+};
 pub use judge::decide::{Overrides, decide};
 pub use nearest::nearest_word;
 pub use open::mirror::Mirror;

@@ -121,14 +121,14 @@ impl Finding {
 
     /// Sets where in the instance it was found.
     #[must_use]
-    pub fn at(mut self, instance_pointer: impl Into<String>) -> Self {
+    pub fn with_instance_pointer(mut self, instance_pointer: impl Into<String>) -> Self {
         self.instance_pointer = Some(instance_pointer.into());
         self
     }
 
-    /// Sets which part of the schema spoke.
+    /// Sets the schema keyword that failed.
     #[must_use]
-    pub fn by(mut self, schema_pointer: impl Into<String>) -> Self {
+    pub fn with_schema_pointer(mut self, schema_pointer: impl Into<String>) -> Self {
         self.schema_pointer = Some(schema_pointer.into());
         self
     }
@@ -143,7 +143,7 @@ impl Finding {
 
     /// Sets where in a text it was found.
     #[must_use]
-    pub fn hit(mut self, hit: Hit) -> Self {
+    pub fn with_hit(mut self, hit: Hit) -> Self {
         self.hit = Some(Box::new(hit));
         self
     }
@@ -231,8 +231,8 @@ mod tests {
     #[test]
     fn a_finding_survives_json() {
         let finding = Finding::new(Stage::Contract, "schema.type", Severity::Violation)
-            .at("/id")
-            .by("/properties/id/type")
+            .with_instance_pointer("/id")
+            .with_schema_pointer("/properties/id/type")
             .expecting("integer", "string")
             .detail("the id is text");
         let json = serde_json::to_string(&finding).unwrap();

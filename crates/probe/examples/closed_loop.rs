@@ -6,7 +6,7 @@
 use std::io::Write as _;
 use std::path::Path;
 
-use countersign_probe::load::{self, Surroundings};
+use countersign_probe::load::{self, RunContext};
 use countersign_probe::plan::Plan;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -25,12 +25,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .enable_all()
         .build()?;
     let mut never = std::pin::pin!(std::future::pending());
-    let around = Surroundings {
+    let context = RunContext {
         progress: &mut |_| {},
         stop: never.as_mut(),
         today: "2026-01-01".parse()?,
     };
-    let run = runtime.block_on(load::run(&plan, around))?;
+    let run = runtime.block_on(load::run(&plan, context))?;
     let mut out = std::io::stdout();
     writeln!(out, "{}", run.all.outcome("ok"))?;
     writeln!(

@@ -50,9 +50,9 @@ pub struct Change {
     pub is_regression: bool,
 }
 
-/// What a comparison came to.
+/// The result of comparing runs before and after a change.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Compared {
+pub struct RunComparison {
     /// The version of this form.
     pub version: u32,
     /// Runs before and after.
@@ -61,7 +61,7 @@ pub struct Compared {
     pub changes: Vec<Change>,
     /// Remarks for the reader of the report.
     pub notes: Vec<String>,
-    /// What it comes to.
+    /// The exit code and its reasons.
     pub verdict: Verdict,
 }
 
@@ -97,7 +97,7 @@ fn measure(run: &Run) -> [f64; 5] {
 }
 
 /// Compares runs before with runs after.
-pub fn compare(before: &[Run], after: &[Run], limits: &Limits) -> Compared {
+pub fn compare(before: &[Run], after: &[Run], limits: &Limits) -> RunComparison {
     let enough = before.len() >= ENOUGH && after.len() >= ENOUGH;
     let mut changes = Vec::new();
     for (number, (metric, kind)) in METRICS.into_iter().enumerate() {
@@ -127,7 +127,7 @@ pub fn compare(before: &[Run], after: &[Run], limits: &Limits) -> Compared {
     let reasons: Vec<String> = regressions
         .map(|one| format!("{} went from {} to {}", one.metric, one.before, one.after))
         .collect();
-    Compared {
+    RunComparison {
         version: 1,
         runs: (before.len(), after.len()),
         changes,
@@ -224,7 +224,7 @@ fn tail(z: f64) -> f64 {
 }
 
 /// For a person at a terminal.
-pub fn terminal(compared: &Compared) -> String {
+pub fn terminal(compared: &RunComparison) -> String {
     let mut lines = vec![format!(
         "{:<18}{:>14}{:>14}{:>12}{:>10}",
         "", "before", "after", "worse by", "chance"

@@ -3,9 +3,9 @@
 //! The findings are the gateway's own, from the same inspection; this file only says which row
 //! of the policy table each belongs to. It decides nothing: that is the policy's.
 
-mod answer;
 mod declaration;
 mod judgement;
+mod reply_facts;
 mod violation;
 
 use std::collections::HashMap;
@@ -19,8 +19,8 @@ use countersign_inspect::{
 };
 use memchr::memmem;
 
-pub use answer::{Answer, texts};
 pub use judgement::Judgement;
+pub use reply_facts::{ReplyFacts, texts};
 pub use violation::Violation;
 
 use crate::policy::Site;
@@ -43,12 +43,12 @@ use crate::policy::Site;
 pub struct Judge {
     era: Era,
     policy: Policy,
-    tools: HashMap<String, Declared>,
+    tools: HashMap<String, ToolContracts>,
 }
 
 /// A tool's contract, twice if its formats could be the only thing wrong with a result.
 #[derive(Clone, Debug)]
-struct Declared {
+struct ToolContracts {
     contract: Arc<Contract>,
     with_formats: Option<Arc<Contract>>,
 }
@@ -85,7 +85,7 @@ impl Judge {
         });
         let violations = declaration::violations(&contract);
         let name = contract.tool().tool().to_owned();
-        let declared = Declared {
+        let declared = ToolContracts {
             contract,
             with_formats,
         };
@@ -116,7 +116,7 @@ impl Judge {
     pub fn reply(&self, tool: &str, reply: impl Into<Bytes>) -> Judgement {
         let bytes = reply.into();
         let mut judgement = Judgement {
-            answer: Answer::read(&bytes),
+            answer: ReplyFacts::read(&bytes),
             ..Judgement::default()
         };
         let Some(declared) = self.tools.get(tool) else {

@@ -26,7 +26,7 @@ use thiserror::Error;
 use crate::client::{ConnectError, ListError};
 use crate::plan::{Executor, Plan};
 use crate::policy::Date;
-use crate::report::{Ended, Run};
+use crate::report::{Run, RunEnd};
 
 pub use outcome::label;
 pub(crate) use outcome::{answer, unvalidated_outcome};
@@ -76,8 +76,8 @@ pub struct Progress {
     pub p99_ms: f64,
 }
 
-/// What a run is given beside its plan.
-pub struct Surroundings<'a> {
+/// What a run needs beside its plan: a progress callback, a stop signal, the current day.
+pub struct RunContext<'a> {
     /// Told how far the run has got, about every second.
     pub progress: &'a mut dyn FnMut(&Progress),
     /// Ends when the run is to be stopped.
@@ -86,16 +86,16 @@ pub struct Surroundings<'a> {
     pub today: Date,
 }
 
-impl std::fmt::Debug for Surroundings<'_> {
+impl std::fmt::Debug for RunContext<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Surroundings").finish_non_exhaustive()
+        f.debug_struct("RunContext").finish_non_exhaustive()
     }
 }
 
 /// Runs a plan.
-pub async fn run(plan: &Plan, mut around: Surroundings<'_>) -> Result<Run, LoadError> {
+pub async fn run(plan: &Plan, mut context: RunContext<'_>) -> Result<Run, LoadError> {
     let sessions = Sessions::open(plan).await?;
-    let engine = Engine::new(plan, sessions, around.today);
+    let engine = Engine::new(plan, sessions, context.today);
     let engine = match engine {
         Ok(engine) => Arc::new(engine),
         Err((sessions, error)) => {
@@ -105,10 +105,10 @@ pub async fn run(plan: &Plan, mut around: Surroundings<'_>) -> Result<Run, LoadE
     };
     let began = Instant::now();
     let ended = match &plan.load.executor {
-        Executor::Rate { shape } => rate::run(&engine, shape, &mut around).await?,
+        Executor::Rate { shape } => rate::run(&engine, shape, &mut context).await?,
         Executor::Vus {
             vus, think_time, ..
-        } => vus::run(&engine, *vus, *think_time, &mut around).await,
+        } => vus::run(&engine, *vus, *think_time, &mut context).await,
     };
     let lasted = began.elapsed();
     let run = finish::finish(plan, &engine, ended, lasted).await;
@@ -121,10 +121,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How the making of starts ended, and by when the schedule was behind.
+/// How the schedule of starts ended, and how far the generator was behind it.
 #[derive(Clone, Copy, Debug)]
-struct Stopped {
-    ended: Ended,
+struct ScheduleEnd {
+    ended: RunEnd,
     /// Starts that were due and could not even be handed over.
     overrun: u64,
 }

@@ -132,9 +132,9 @@ async fn blocks(
     Ok(tally.report(comparison, legs))
 }
 
-/// An answer and how long it took from when it was due.
+/// An exchange, and the time from when its call was due until its answer came.
 #[derive(Debug)]
-struct Timed {
+struct TimedExchange {
     exchange: Exchange,
     response: Duration,
 }
@@ -146,7 +146,7 @@ async fn play(
     block: &[Step],
     lanes: usize,
     timeout: Duration,
-) -> Vec<Timed> {
+) -> Vec<TimedExchange> {
     let lanes = Arc::new(Semaphore::new(lanes.min(Semaphore::MAX_PERMITS)));
     let origin = Instant::now() + LEAD;
     let first = block.first().map_or(Duration::ZERO, |step| step.due);
@@ -161,7 +161,7 @@ async fn play(
             let _lane = lanes.acquire().await;
             let exchange = client.call(&tool, &arguments, timeout).await;
             let response = exchange.done.saturating_duration_since(due);
-            (position, Timed { exchange, response })
+            (position, TimedExchange { exchange, response })
         });
     }
     let mut done = calls.join_all().await;

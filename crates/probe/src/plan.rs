@@ -23,14 +23,14 @@ use thiserror::Error;
 use crate::client::{Options, SiteError, Target};
 use crate::policy::Validation;
 use crate::random::Random;
-use crate::report::written;
+use crate::report::write_string;
 
 pub use crate::report::Format;
 pub use feeder::{Feeder, FeederError, Order, Row};
 pub use scenario::{Call, Expect, Scenario};
 pub use schedule::{Executor, Load, Processes, Shape, Stage};
-pub use subject::Subject;
-pub use template::{Taken, Template, TemplateError};
+pub use subject::TestSubject;
+pub use template::{TakenValues, Template, TemplateError};
 pub use threshold::{Bound, Metric, Statistic, Threshold, ThresholdError, Timing};
 
 /// A plan larger than this is not one.
@@ -158,7 +158,7 @@ impl Plan {
 
     /// What the plan will do, in words; nothing is sent to find out.
     pub fn explain(&self) -> String {
-        written(|out| explain::write(self, out))
+        write_string(|out| explain::write(self, out))
     }
 
     /// When calls start, in words.

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub use date::{Date, NotADate};
 pub use outcome::{CallOutcome, ProtocolError};
-pub use overrides::{Applied, Override, Validation, Why, glob};
+pub use overrides::{AppliedPolicy, Override, PolicySource, Validation, glob};
 
 word_enum! {
     /// What is done about a violation.

@@ -11,10 +11,11 @@ mod violation;
 
 pub use figures::{Figures, Histograms, Times};
 pub(crate) use figures::{count_time, millis, number, rounded};
-pub(crate) use identity::{fingerprint, now_ms, starred};
+pub(crate) use identity::{fingerprint, now_ms, wildcard_positions};
 pub use render::{Format, printable, render};
-pub(crate) use render::{write_violations, written};
+pub(crate) use render::{write_string, write_violations};
 pub use run::{
-    Counters, Ended, Kept, Point, Run, RunPlan, Served, Setup, ToolRun, VERSION, Verdict,
+    Counters, Run, RunEnd, RunPlan, Setup, TestedServer, ThresholdResult, TimelinePoint, ToolRun,
+    VERSION, Verdict,
 };
 pub use violation::{Occurrence, PolicyCounts, ViolationRecord, Violations};

@@ -9,9 +9,9 @@ use icu_properties::{CodePointMapData, CodePointMapDataBorrowed};
 
 use crate::hidden::Hidden;
 
-/// What a character is to this crate.
+/// How this crate treats a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sort {
+pub(crate) enum CharKind {
     /// Neither folded nor hidden.
     Inert,
     /// A nonspacing or enclosing mark.
@@ -74,14 +74,14 @@ impl Chars {
 
     /// What a character is.
     #[inline]
-    pub(crate) fn sort(&self, c: char) -> Sort {
+    pub(crate) fn kind(&self, c: char) -> CharKind {
         match self.codes.get(c as usize) {
-            Some(&INERT) => Sort::Inert,
-            Some(&MARK) => Sort::Mark,
-            Some(&code) if code >= FOLD => Sort::Fold(code - FOLD),
+            Some(&INERT) => CharKind::Inert,
+            Some(&MARK) => CharKind::Mark,
+            Some(&code) if code >= FOLD => CharKind::Fold(code - FOLD),
             Some(&code) => Hidden::ALL
                 .get(usize::from(code - HIDDEN))
-                .map_or(Sort::Inert, |hidden| Sort::Hidden(*hidden)),
+                .map_or(CharKind::Inert, |hidden| CharKind::Hidden(*hidden)),
             None => above_table(c),
         }
     }
@@ -95,12 +95,12 @@ impl Chars {
     pub(crate) fn fold_text(&self, text: &str) -> String {
         let mut folded = String::with_capacity(text.len());
         for c in text.chars() {
-            match self.sort(c) {
-                Sort::Inert => folded.push(c),
-                Sort::Fold(fold) => folded.push_str(self.folded(fold)),
-                Sort::Hidden(Hidden::Blank) if c != '\u{2800}' => folded.push(' '),
-                Sort::Mark if !ends_in_ascii(&folded) => folded.push(c),
-                Sort::Mark | Sort::Hidden(_) => {}
+            match self.kind(c) {
+                CharKind::Inert => folded.push(c),
+                CharKind::Fold(fold) => folded.push_str(self.folded(fold)),
+                CharKind::Hidden(Hidden::Blank) if c != '\u{2800}' => folded.push(' '),
+                CharKind::Mark if !ends_in_ascii(&folded) => folded.push(c),
+                CharKind::Mark | CharKind::Hidden(_) => {}
             }
         }
         folded
@@ -108,8 +108,8 @@ impl Chars {
 }
 
 #[cold]
-fn above_table(c: char) -> Sort {
-    Hidden::from_code_point(c as u32).map_or(Sort::Inert, Sort::Hidden)
+fn above_table(c: char) -> CharKind {
+    Hidden::from_code_point(c as u32).map_or(CharKind::Inert, CharKind::Hidden)
 }
 
 /// A mark on an ASCII base is ignored in the match view: no token has one, and accents get stripped downstream.
@@ -225,7 +225,7 @@ mod tests {
                 continue;
             };
             if let Some(hidden) = Hidden::from_code_point(point) {
-                assert_eq!(chars.sort(c), Sort::Hidden(hidden), "{point:x}");
+                assert_eq!(chars.kind(c), CharKind::Hidden(hidden), "{point:x}");
             }
         }
     }

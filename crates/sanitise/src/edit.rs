@@ -8,24 +8,24 @@ pub const TOKEN_PLACEHOLDER: &str = "(removed: control token)";
 /// What stands in the place of a forged boundary.
 pub const BOUNDARY_PLACEHOLDER: &str = "(removed: boundary)";
 
-/// One change: source bytes and what becomes of them.
+/// One change: a range of source bytes and what replaces it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edit {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    pub(crate) to: To,
+    pub(crate) replacement: Replacement,
 }
 
-/// What a stretch of text becomes.
+/// What replaces a stretch of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum To {
+pub(crate) enum Replacement {
     Nothing,
     LineFeed,
     Token,
     Boundary,
 }
 
-impl To {
+impl Replacement {
     pub(crate) fn text(self) -> &'static str {
         match self {
             Self::Nothing => "",
@@ -45,7 +45,9 @@ impl Edits {
     pub(crate) fn push(&mut self, edit: Edit) {
         match self.0.last_mut() {
             Some(last)
-                if edit.to == To::Nothing && last.to == To::Nothing && last.end == edit.start =>
+                if edit.replacement == Replacement::Nothing
+                    && last.replacement == Replacement::Nothing
+                    && last.end == edit.start =>
             {
                 last.end = edit.end;
             }
@@ -65,7 +67,7 @@ impl Edits {
         for edit in self.0 {
             if edit.start >= done {
                 changed.push_str(text.get(done..edit.start).unwrap_or_default());
-                changed.push_str(edit.to.text());
+                changed.push_str(edit.replacement.text());
             }
             done = done.max(edit.end);
         }
@@ -84,17 +86,17 @@ mod tests {
         edits.push(Edit {
             start: 4,
             end: 6,
-            to: To::Token,
+            replacement: Replacement::Token,
         });
         edits.push(Edit {
             start: 1,
             end: 5,
-            to: To::Token,
+            replacement: Replacement::Token,
         });
         edits.push(Edit {
             start: 2,
             end: 3,
-            to: To::Nothing,
+            replacement: Replacement::Nothing,
         });
         assert_eq!(edits.apply("abcdefgh"), format!("a{TOKEN_PLACEHOLDER}gh"));
     }
@@ -106,7 +108,7 @@ mod tests {
             edits.push(Edit {
                 start,
                 end: start + 1,
-                to: To::Nothing,
+                replacement: Replacement::Nothing,
             });
         }
         assert_eq!(edits.0.len(), 1);

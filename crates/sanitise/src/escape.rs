@@ -1,4 +1,4 @@
-//! Text encodings that something behind us may undo: character references, backslash escapes, percent encoding. Decodes
+//! Text encodings that a client or host may undo later: character references, backslash escapes, percent encoding. Decodes
 //! one layer at a time and remembers which bytes came out of an escape. Knows nothing about tokens.
 
 /// A text with one or more layers of escapes undone.

@@ -1,5 +1,5 @@
-//! Classes of characters a reader does not see, or sees as something else. By code point alone: whether one of them stays
-//! is decided where it stands.
+//! Classes of characters a reader does not see, or sees as something else. Decided by code point alone: `walk`
+//! decides by the surrounding text whether one of them is kept.
 
 use crate::named_enum::named_enum;
 

@@ -5,7 +5,7 @@ use std::fmt;
 
 use memchr::memmem::Finder;
 
-use crate::edit::To;
+use crate::edit::Replacement;
 use crate::error::Error;
 use crate::finding::{Action, Key, Rule, Severity};
 use crate::settings::{Settings, Wrap};
@@ -19,7 +19,7 @@ mod label;
 mod places;
 
 use label::{extra_tokens, named_families};
-use places::{Anchors, Seconds, is_opened, markers_begin_with_capitals};
+use places::{Anchors, SecondBytes, is_opened, markers_begin_with_capitals};
 
 pub(crate) use label::Label;
 
@@ -28,12 +28,12 @@ pub(crate) use label::Label;
 pub(crate) struct Hit {
     pub(crate) start: usize,
     pub(crate) end: usize,
-    pub(crate) what: What,
+    pub(crate) kind: HitKind,
 }
 
-/// What was hit.
+/// The kind of thing that a hit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum HitKind {
     Token(Label),
     Boundary,
 }
@@ -42,20 +42,21 @@ pub(crate) enum What {
 pub(crate) struct Matcher {
     names: Vec<String>,
     literals: Vec<(String, Label)>,
-    seconds: Seconds,
+    seconds: SecondBytes,
     /// Literals that begin with one of the openers.
     opened: Trie,
     anchors: Anchors,
     /// Role markers, tried at anchors only.
     anchored: Trie,
     /// Literals that begin otherwise, and configured ones.
-    anywhere: Vec<Anywhere>,
+    anywhere: Vec<FreeLiteral>,
     markers_begin_with_capitals: bool,
     generic: Label,
     replaces_boundaries: bool,
 }
 
-struct Anywhere {
+/// A literal that begins with no opener and no role marker: searched for everywhere in a text.
+struct FreeLiteral {
     finder: Finder<'static>,
     label: Label,
     length: usize,
@@ -84,19 +85,19 @@ impl Matcher {
             .iter()
             .map(|token| (token.text.clone(), Label::literal(token, named, settings)))
             .collect();
-        let mut anywhere: Vec<Anywhere> = literals
+        let mut anywhere: Vec<FreeLiteral> = literals
             .iter()
             .zip(tokens.iter())
             .filter(|(_, token)| token.class != Class::E && !is_opened(token))
-            .map(|((text, label), token)| Anywhere::new(text, *label, token.ascii))
+            .map(|((text, label), token)| FreeLiteral::new(text, *label, token.ascii))
             .collect();
         for text in extra_tokens(settings)? {
-            anywhere.push(Anywhere::new(&text, extra, true));
+            anywhere.push(FreeLiteral::new(&text, extra, true));
         }
         Ok(Self {
             names,
             literals,
-            seconds: Seconds::new(tokens),
+            seconds: SecondBytes::new(tokens),
             opened: trie(tokens, is_opened),
             anchors: Anchors::new(tokens),
             anchored: trie(tokens, |token| token.class == Class::E),
@@ -114,24 +115,27 @@ impl Matcher {
     }
 
     /// How a hit is counted where the text may, or may not, be edited, and what would stand in its place.
-    pub(crate) fn judge(&self, hit: Hit, may_edit: bool) -> (Key, To) {
-        let (rule, severity, acted_on, to) = match hit.what {
-            What::Token(label) => {
+    pub(crate) fn judge(&self, hit: Hit, may_edit: bool) -> (Key, Replacement) {
+        let (rule, severity, acted_on, replacement) = match hit.kind {
+            HitKind::Token(label) => {
                 let rule = Rule::Token(label.family, label.class);
-                (rule, label.severity, label.acted_on, To::Token)
+                (rule, label.severity, label.acted_on, Replacement::Token)
             }
-            What::Boundary if self.replaces_boundaries => {
-                (Rule::Boundary, Severity::Attack, true, To::Boundary)
-            }
+            HitKind::Boundary if self.replaces_boundaries => (
+                Rule::Boundary,
+                Severity::Attack,
+                true,
+                Replacement::Boundary,
+            ),
             // Without a wrapper of our own it may be the honest one of a gateway behind us.
-            What::Boundary => (Rule::Boundary, Severity::Info, false, To::Boundary),
+            HitKind::Boundary => (Rule::Boundary, Severity::Info, false, Replacement::Boundary),
         };
         let action = if acted_on && may_edit {
             Action::Replaced
         } else {
             Action::Reported
         };
-        (Key::new(rule, severity, action), to)
+        (Key::new(rule, severity, action), replacement)
     }
 
     /// Whether an ASCII text without openers has anything to find.
@@ -203,7 +207,11 @@ impl Matcher {
         for literal in searched {
             steps += bytes.len() as u64;
             for start in literal.finder.find_iter(bytes) {
-                sink(Hit::new(start, literal.length, What::Token(literal.label)));
+                sink(Hit::new(
+                    start,
+                    literal.length,
+                    HitKind::Token(literal.label),
+                ));
             }
         }
         steps
@@ -219,7 +227,7 @@ impl Matcher {
         });
         if rest.first() == Some(&b'<') {
             if let Some(length) = shape::boundary_len(rest, &mut steps) {
-                sink(Hit::new(start, length, What::Boundary));
+                sink(Hit::new(start, length, HitKind::Boundary));
             }
             if let Some(length) = shape::bar_token_len(rest, &mut steps) {
                 // A listed token of that length has a better name than the shape.
@@ -229,7 +237,7 @@ impl Matcher {
             }
         }
         if let Some((length, label)) = best {
-            sink(Hit::new(start, length, What::Token(label)));
+            sink(Hit::new(start, length, HitKind::Token(label)));
         }
         steps
     }
@@ -237,7 +245,7 @@ impl Matcher {
     /// Role markers at block start and after blank lines.
     fn role_markers(&self, bytes: &[u8], sink: &mut impl FnMut(Hit)) -> u64 {
         let mut steps = bytes.len() as u64;
-        self.anchors.each(bytes, |start| {
+        self.anchors.for_each(bytes, |start| {
             let rest = bytes.get(start..).unwrap_or_default();
             let mut best = None;
             steps += self.anchored.find_prefixes(rest, |length, values| {
@@ -245,7 +253,7 @@ impl Matcher {
                 best = found.map(|label| (length, label)).or(best);
             });
             if let Some((length, label)) = best {
-                sink(Hit::new(start, length, What::Token(label)));
+                sink(Hit::new(start, length, HitKind::Token(label)));
             }
         });
         steps
@@ -267,13 +275,13 @@ impl Matcher {
 }
 
 impl Hit {
-    fn new(start: usize, length: usize, what: What) -> Self {
+    fn new(start: usize, length: usize, kind: HitKind) -> Self {
         let end = start + length;
-        Self { start, end, what }
+        Self { start, end, kind }
     }
 }
 
-impl Anywhere {
+impl FreeLiteral {
     fn new(text: &str, label: Label, ascii: bool) -> Self {
         Self {
             finder: Finder::new(text).into_owned(),

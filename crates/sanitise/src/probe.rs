@@ -1,9 +1,9 @@
-//! The probe: would a token appear if something behind us undid an encoding? Flags only, never rewrites: the text is
+//! The probe: would a token appear if a client or host undid an encoding? Flags only, never rewrites: the text is
 //! inert as it stands. Bounded by a budget of bytes and a number of layers, whatever the text.
 
 use crate::escape::{Decoded, escape_at};
 use crate::finding::{Action, Key, Rule, Severity};
-use crate::matcher::{Matcher, What};
+use crate::matcher::{HitKind, Matcher};
 use crate::walk::{Notes, match_view};
 
 /// Encoded bytes looked into, per text.
@@ -42,7 +42,7 @@ pub(crate) fn probe(text: &str, matcher: &Matcher, notes: &mut Notes) {
                     first: at,
                 });
                 if let Some(done) = done {
-                    look(text, &done, &mut budget, matcher, notes);
+                    probe_window(text, &done, &mut budget, matcher, notes);
                 }
             }
         }
@@ -51,11 +51,17 @@ pub(crate) fn probe(text: &str, matcher: &Matcher, notes: &mut Notes) {
         }
     }
     if let Some(last) = window {
-        look(text, &last, &mut budget, matcher, notes);
+        probe_window(text, &last, &mut budget, matcher, notes);
     }
 }
 
-fn look(text: &str, window: &Window, budget: &mut usize, matcher: &Matcher, notes: &mut Notes) {
+fn probe_window(
+    text: &str,
+    window: &Window,
+    budget: &mut usize,
+    matcher: &Matcher,
+    notes: &mut Notes,
+) {
     let start = text.ceil_char_boundary(window.start);
     let end = text.floor_char_boundary(window.end.min(start + *budget).min(text.len()));
     let Some(stretch) = text.get(start..end) else {
@@ -79,7 +85,9 @@ fn count(decoded: &Decoded, offset: usize, matcher: &Matcher, notes: &mut Notes)
     let view = match_view(text);
     let mut found = false;
     matcher.find(&view, |hit| {
-        let What::Token(label) = hit.what else { return };
+        let HitKind::Token(label) = hit.kind else {
+            return;
+        };
         // What would only be flagged in plain sight is not worth a flag in disguise.
         if label.severity > Severity::Info
             && decoded.is_derived(view.start(hit.start), view.end(hit.end))

@@ -1,5 +1,6 @@
 //! JSON judged as it stands, before anything is decoded: whether its strings can have anything for the sanitiser. Most
-//! results are done here, in one pass. It may say no to a text that is clean; it never says yes to one that is not.
+//! results are done here, in one pass. It may send a clean text on to
+//! the full check; it never passes a text that is not clean.
 
 use countersign_tape::{Block, Escapes, each_place};
 
@@ -46,7 +47,7 @@ impl Sanitiser {
             return true;
         }
         let marked = extent == Extent::String && self.matcher.marks(bytes);
-        !marked && !self.matcher.has_plain_literals() && Look::new(bytes, self, extent).passes()
+        !marked && !self.matcher.has_plain_literals() && RawScan::new(bytes, self, extent).passes()
     }
 }
 
@@ -63,7 +64,7 @@ enum Extent {
 }
 
 /// One pass over a text. Keeps from the block before what the next one needs.
-struct Look<'t> {
+struct RawScan<'t> {
     bytes: &'t [u8],
     matcher: &'t Matcher,
     extent: Extent,
@@ -72,7 +73,7 @@ struct Look<'t> {
     lines: u64,
 }
 
-impl<'t> Look<'t> {
+impl<'t> RawScan<'t> {
     fn new(bytes: &'t [u8], sanitiser: &'t Sanitiser, extent: Extent) -> Self {
         Self {
             bytes,
@@ -104,7 +105,7 @@ impl<'t> Look<'t> {
         if block.has_or_exceeds_ascii([b'<', b'&', b'%']) {
             return false;
         }
-        let (quotes, backslashes) = (block.places([b'"']), block.places([b'\\']));
+        let (quotes, backslashes) = (block.positions([b'"']), block.positions([b'\\']));
         if backslashes == 0 && !self.escapes.is_open() {
             self.lines = 0;
         } else if !self.escapes_pass(block, start, quotes, backslashes) {
@@ -119,28 +120,28 @@ impl<'t> Look<'t> {
     #[inline]
     fn escapes_pass(&mut self, block: Block, start: usize, quotes: u64, backslashes: u64) -> bool {
         let escaped = self.escapes.next(backslashes);
-        let letters = block.places([b'n']);
+        let letters = block.positions([b'n']);
         let lines = escaped & letters;
         let others = escaped & !(quotes | lines | backslashes);
-        if others != 0 && others & !block.places([b't', b'/']) != 0 {
+        if others != 0 && others & !block.positions([b't', b'/']) != 0 {
             return false;
         }
         // JSON in JSON text has these two behind escaped backslashes.
         let harmless = letters | backslashes & quotes >> 1;
         let doubled = escaped & backslashes & !(harmless >> 1);
-        let is_escape = |at| is_escape_behind_backslash(self.behind(start + at));
+        let is_escape = |at| is_escape_behind_backslash(self.bytes_behind(start + at));
         if each_place(doubled).any(is_escape) {
             return false;
         }
         let blank = lines & (lines << 2 | self.lines >> 62);
         self.lines = lines;
-        !each_place(blank).any(|at| self.matcher.marks(self.behind(start + at)))
+        !each_place(blank).any(|at| self.matcher.marks(self.bytes_behind(start + at)))
     }
 
     /// Whether no token begins with a bracket of a block. Nearly all brackets of JSON are followed by what no token has.
     #[inline]
     fn brackets_pass(&self, block: Block, start: usize, quotes: u64, backslashes: u64) -> bool {
-        let mut brackets = block.places([b'[', b']']);
+        let mut brackets = block.positions([b'[', b']']);
         if brackets != 0 && !self.matcher.opens_like_json() {
             let ends = if self.extent == Extent::Blocks {
                 0
@@ -148,7 +149,7 @@ impl<'t> Look<'t> {
                 quotes
             };
             let escaped_quotes = backslashes & quotes >> 1;
-            let harmless = block.places([b',', b'{', b'}']) | brackets | ends | escaped_quotes;
+            let harmless = block.positions([b',', b'{', b'}']) | brackets | ends | escaped_quotes;
             brackets &= !(harmless >> 1);
         }
         !each_place(brackets).any(|at| self.opens(start + at))
@@ -158,10 +159,10 @@ impl<'t> Look<'t> {
     #[inline]
     fn starts_pass(&self, block: Block, start: usize, mut quotes: u64) -> bool {
         if self.matcher.markers_begin_with_capitals() {
-            let firsts = block.places_between(b'@', b'Z') | block.places([b'#']);
+            let firsts = block.positions_between(b'@', b'Z') | block.positions([b'#']);
             quotes &= firsts >> 1 | 1 << 63;
         }
-        !each_place(quotes).any(|at| self.matcher.marks(self.behind(start + at)))
+        !each_place(quotes).any(|at| self.matcher.marks(self.bytes_behind(start + at)))
     }
 
     /// Whether a token may begin with the bracket at a place. A bracket inside a string is followed by what a token has
@@ -178,7 +179,7 @@ impl<'t> Look<'t> {
     }
 
     /// What stands behind the byte at a place.
-    fn behind(&self, at: usize) -> &'t [u8] {
+    fn bytes_behind(&self, at: usize) -> &'t [u8] {
         self.bytes.get(at + 1..).unwrap_or_default()
     }
 }

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use icu_normalizer::ComposingNormalizerBorrowed;
 
-use crate::edit::{Edit, Edits, To};
+use crate::edit::{Edit, Edits, Replacement};
 use crate::error::Error;
 use crate::finding::{Action, Finding, Rule, Severity};
-use crate::matcher::{Matcher, What};
+use crate::matcher::{HitKind, Matcher};
 use crate::probe;
 use crate::settings::{Invisibles, Mode, Normalisation, OnToken, Settings};
 use crate::tokens::Tokens;
@@ -124,12 +124,12 @@ impl Sanitiser {
         let mut edits = Edits::default();
         let view = match_view(text);
         self.matcher.find(&view, |hit| {
-            if hit.what == What::Boundary {
+            if hit.kind == HitKind::Boundary {
                 let (start, end) = (view.start(hit.start), view.end(hit.end));
                 edits.push(Edit {
                     start,
                     end,
-                    to: To::Boundary,
+                    replacement: Replacement::Boundary,
                 });
             }
         });
@@ -200,10 +200,14 @@ impl Sanitiser {
         };
         let work = self.matcher.find(&view, |hit| {
             let (start, end) = (view.start(hit.start), view.end(hit.end));
-            let (key, to) = self.matcher.judge(hit, purpose == Purpose::Rewrite);
+            let (key, replacement) = self.matcher.judge(hit, purpose == Purpose::Rewrite);
             notes.tally.add(key, start, 1);
             if key.action == Action::Replaced {
-                edits.push(Edit { start, end, to });
+                edits.push(Edit {
+                    start,
+                    end,
+                    replacement,
+                });
             }
         });
         notes.work += work;
@@ -227,7 +231,7 @@ impl Sanitiser {
         let mut tokens = |text: &str| {
             let mut count = 0_u64;
             notes.work += self.matcher.find(&match_view(text), |hit| {
-                count += u64::from(matches!(hit.what, What::Token(label) if label.acted_on));
+                count += u64::from(matches!(hit.kind, HitKind::Token(label) if label.acted_on));
             });
             count
         };

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use crate::edit::To;
+use crate::edit::Replacement;
 use crate::finding::{Action, Key, Tally};
 use crate::sanitiser::{Cleaned, Sanitiser};
 use crate::settings::{Mode, OnToken};
@@ -25,7 +25,7 @@ struct Crossing {
     /// Where it stands in the text of the stretch.
     range: Range<usize>,
     key: Key,
-    to: To,
+    replacement: Replacement,
 }
 
 impl Sanitiser {
@@ -87,7 +87,7 @@ impl Sanitiser {
         let mut changed = false;
         // From the end on, so that what is still to be replaced stays where it is.
         for crossing in crossings.iter().rev() {
-            let Some((left, offset)) = stretch.place(crossing.range.start) else {
+            let Some((left, offset)) = stretch.block_offset(crossing.range.start) else {
                 continue;
             };
             let tally = tallies.entry(left).or_default();
@@ -100,7 +100,7 @@ impl Sanitiser {
                 block.blocked |= round == ROUNDS || self.settings().on_token == OnToken::Block;
             }
             changed = true;
-            stretch.replace(blocks, &crossing.range, crossing.to.text());
+            stretch.replace(blocks, &crossing.range, crossing.replacement.text());
         }
         changed
     }
@@ -113,8 +113,12 @@ impl Sanitiser {
         self.matcher.find(&view, |hit| {
             let range = view.start(hit.start)..view.end(hit.end);
             if stretch.crosses(&range) {
-                let (key, to) = self.matcher.judge(hit, true);
-                all.push(Crossing { range, key, to });
+                let (key, replacement) = self.matcher.judge(hit, true);
+                all.push(Crossing {
+                    range,
+                    key,
+                    replacement,
+                });
             }
         });
         all.sort_by_key(|crossing| (crossing.range.start, crossing.range.end));
@@ -141,7 +145,7 @@ impl Crossing {
             (false, true) => *self = next,
             _ => {
                 if next.range.len() > self.range.len() {
-                    (self.key, self.to) = (next.key, next.to);
+                    (self.key, self.replacement) = (next.key, next.replacement);
                 }
                 self.range.end = self.range.end.max(next.range.end);
             }

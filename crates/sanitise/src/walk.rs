@@ -1,8 +1,8 @@
 //! One walk over a text that is not plain ASCII: builds the match view, and finds hidden characters and terminal
 //! sequences with what is to become of them. Looks at each character once; never looks for tokens.
 
-use crate::chars::{Chars, Sort};
-use crate::edit::{Edit, Edits, To};
+use crate::chars::{CharKind, Chars};
+use crate::edit::{Edit, Edits, Replacement};
 use crate::finding::{Action, Key, Rule, Severity, Tally};
 use crate::payload::Payloads;
 use crate::settings::Invisibles;
@@ -113,7 +113,7 @@ impl Walk<'_, '_> {
         let text = self.text;
         let until = text.ceil_char_boundary((at + BLOCK).min(text.len()));
         while let Some(block) = text.get(at..until).filter(|block| !block.is_empty()) {
-            let stop = skip::quiet(block, self.chars);
+            let stop = skip::skip_quiet(block, self.chars);
             at += stop.length;
             if stop.marks > 0 {
                 self.marks = Run {
@@ -121,21 +121,21 @@ impl Walk<'_, '_> {
                     length: stop.marks,
                 };
             }
-            if let Some((c, sort)) = stop.found {
-                at = self.special(at, c, sort);
+            if let Some((c, kind)) = stop.found {
+                at = self.special(at, c, kind);
             }
         }
         at
     }
 
     /// Deals with a character that is folded, hidden, or a mark in a suspicious place.
-    fn special(&mut self, start: usize, c: char, sort: Sort) -> usize {
+    fn special(&mut self, start: usize, c: char, kind: CharKind) -> usize {
         let end = start + c.len_utf8();
-        match sort {
-            Sort::Inert => {}
-            Sort::Mark => self.mark(start, end),
-            Sort::Fold(fold) => self.view.fold(start, end, self.chars.folded(fold)),
-            Sort::Hidden(hidden) => return self.hidden(start, c, hidden),
+        match kind {
+            CharKind::Inert => {}
+            CharKind::Mark => self.mark(start, end),
+            CharKind::Fold(fold) => self.view.fold(start, end, self.chars.folded(fold)),
+            CharKind::Hidden(hidden) => return self.hidden(start, c, hidden),
         }
         end
     }
@@ -172,14 +172,18 @@ impl Walk<'_, '_> {
     fn remove(&mut self, start: usize, end: usize) -> Action {
         self.edge_before = self.before(start);
         self.edge = end;
-        self.edit(start, end, To::Nothing)
+        self.edit(start, end, Replacement::Nothing)
     }
 
-    fn edit(&mut self, start: usize, end: usize, to: To) -> Action {
+    fn edit(&mut self, start: usize, end: usize, replacement: Replacement) -> Action {
         if self.invisibles == Invisibles::Report {
             return Action::Reported;
         }
-        self.edits.push(Edit { start, end, to });
+        self.edits.push(Edit {
+            start,
+            end,
+            replacement,
+        });
         Action::Removed
     }
 

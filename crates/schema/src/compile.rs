@@ -53,19 +53,19 @@ pub(crate) struct Compiled {
     pub(crate) program: Program,
     pub(crate) root: NodeId,
     pub(crate) dialect: Dialect,
-    pub(crate) places: Vec<Place>,
+    pub(crate) places: Vec<SchemaLocation>,
     /// The texts that places point into; the schema itself is the first.
     pub(crate) texts: Vec<Text>,
 }
 
-/// Where a subschema stands: a node of a document's tape.
+/// The location of a subschema: a node of a document's tape.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct SchemaLocation {
     pub(crate) document: u32,
     pub(crate) node: u32,
 }
 
-impl Place {
+impl SchemaLocation {
     /// Another node of the same document.
     fn with_node(self, node: u32) -> Self {
         Self { node, ..self }

@@ -65,18 +65,18 @@ impl Fuel {
         }
     }
 
-    /// For a loop that counts for itself: so much less of what it has left.
+    /// Subtracts `units` from the fuel `left` that a loop counts in a local variable.
     #[inline]
-    pub(crate) fn less(&mut self, left: u64, units: u64) -> Result<u64, Exhausted> {
+    pub(crate) fn subtract(&mut self, left: u64, units: u64) -> Result<u64, Exhausted> {
         left.checked_sub(units).ok_or_else(|| {
             self.remaining = 0;
             Exhausted
         })
     }
 
-    /// Takes over what a loop that counted for itself has left.
+    /// Stores the fuel that such a loop has left.
     #[inline]
-    pub(crate) fn settle(&mut self, left: u64) {
+    pub(crate) fn set_remaining(&mut self, left: u64) {
         self.remaining = left.min(self.remaining);
     }
 

@@ -20,7 +20,7 @@ pub(crate) enum Vocabulary {
 
 /// What a keyword's value holds, for finding subschemas.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Holds {
+pub(crate) enum SubschemaLayout {
     Nothing,
     Schema,
     SchemaArray,
@@ -58,8 +58,8 @@ macro_rules! keywords {
             }
 
             /// The subschemas in its value.
-            pub(crate) fn holds(self) -> Holds {
-                match self { $(Self::$variant => Holds::$holds),* }
+            pub(crate) fn subschema_layout(self) -> SubschemaLayout {
+                match self { $(Self::$variant => SubschemaLayout::$holds),* }
             }
         }
     };

@@ -1,4 +1,4 @@
-//! What a validation says.
+//! The result of a validation.
 
 use std::fmt;
 

@@ -4,7 +4,7 @@
 //! nothing.
 
 use crate::dialect::Dialect;
-use crate::keyword::{Holds, Keyword, Vocabulary};
+use crate::keyword::{Keyword, SubschemaLayout, Vocabulary};
 
 /// A dialect together with the vocabularies in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,10 +67,10 @@ impl Rules {
     }
 
     /// The subschemas in the value of a known keyword. Since 2020-12 `items` is one schema.
-    pub(crate) fn holds(self, keyword: Keyword) -> Holds {
+    pub(crate) fn subschema_layout(self, keyword: Keyword) -> SubschemaLayout {
         match keyword {
-            Keyword::Items if self.dialect == Dialect::Draft202012 => Holds::Schema,
-            keyword => keyword.holds(),
+            Keyword::Items if self.dialect == Dialect::Draft202012 => SubschemaLayout::Schema,
+            keyword => keyword.subschema_layout(),
         }
     }
 }

@@ -96,7 +96,7 @@ pub struct Schema {
 impl Schema {
     /// Judges an instance, and explains a refusal.
     pub fn validate(&self, tape: &Tape<'_>, fuel: &mut Fuel) -> Outcome {
-        Buffers::lend(|buffers| {
+        Buffers::with_thread_buffers(|buffers| {
             let mut machine = Machine::new(self.program(), tape, fuel, buffers, Purpose::Decide);
             match machine.run(self.root(), 0) {
                 Ok(true) => Outcome::Valid,
@@ -113,7 +113,7 @@ impl Schema {
 
     /// Judges an instance.
     pub fn is_valid(&self, tape: &Tape<'_>, fuel: &mut Fuel) -> Verdict {
-        Buffers::lend(|buffers| {
+        Buffers::with_thread_buffers(|buffers| {
             let mut machine = Machine::new(self.program(), tape, fuel, buffers, Purpose::Decide);
             match machine.run(self.root(), 0) {
                 Ok(true) => Verdict::Valid,

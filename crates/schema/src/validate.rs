@@ -7,13 +7,13 @@
 mod buffers;
 mod evaluated;
 mod frame;
-mod glance;
 mod items;
 mod leaf;
 mod members;
 mod memo;
 mod operations;
 mod plain;
+mod quick_pass;
 mod scope;
 mod unique;
 
@@ -229,8 +229,8 @@ impl<'m, 'a> Machine<'m, 'a> {
             return Ok(Flow::Valid);
         }
         if self.only_decides(link) && !link.merges_into(frame) {
-            let answer = self.quick(child, instance)?;
-            return self.answered(answer, frame, child, instance, link, keyword);
+            let answer = self.try_quick_answer(child, instance)?;
+            return self.flow_from_answer(answer, frame, child, instance, link, keyword);
         }
         if flags.has(Flags::FALSE) {
             self.fuel.spend(1)?;
@@ -239,8 +239,8 @@ impl<'m, 'a> Machine<'m, 'a> {
         Ok(Flow::Call(child, instance, link))
     }
 
-    /// What the quick answer comes to; where there was none, memory may have one.
-    fn answered(
+    /// Turns the quick answer into the next step; without one, looks the answer up in the memo.
+    fn flow_from_answer(
         &mut self,
         mut answer: Option<bool>,
         frame: &Frame,

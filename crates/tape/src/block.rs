@@ -1,4 +1,4 @@
-//! Sixteen bytes of a string at one look, with the vectors every processor of an architecture has.
+//! Reads sixteen bytes of a string at once, with the vectors every processor of an architecture has.
 
 use wide::i8x16;
 

@@ -12,11 +12,11 @@ mod segments;
 mod text;
 
 pub use error::EditError;
-pub use segments::{Edited, Segment};
+pub use segments::{EditedText, Segment};
 
 /// Where [`Edits::insert_member`] puts a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum MemberPosition {
     /// Before all other members.
     First,
     /// After all other members.
@@ -26,14 +26,14 @@ pub enum Place {
 /// Operations on one checked JSON text.
 ///
 /// ```
-/// use countersign_tape::{Edits, Place, Span, members};
+/// use countersign_tape::{Edits, MemberPosition, Span, members};
 ///
 /// let original = br#"{"name":"caf\u00e9 <b>","id": 1}"#;
 /// let object = Span::whole(original);
 /// let (_, name) = members(original, object).next().expect("a member");
 /// let mut edits = Edits::new(original);
 /// edits.replace_within_string(name, 6..9, "[b]");
-/// edits.insert_member(object, Place::Last, "ok", b"true");
+/// edits.insert_member(object, MemberPosition::Last, "ok", b"true");
 /// let edited = edits.apply()?;
 /// assert_eq!(edited.to_vec(), br#"{"name":"caf\u00e9 [b]","id": 1,"ok":true}"#);
 /// # Ok::<(), countersign_tape::EditError>(())
@@ -42,8 +42,8 @@ pub enum Place {
 pub struct Edits<'a> {
     original: &'a [u8],
     replacements: Vec<Patch>,
-    within: Vec<text::Within>,
-    objects: Vec<object::Change>,
+    within: Vec<text::StringEdit>,
+    objects: Vec<object::ObjectChange>,
 }
 
 /// Bytes that replace a span of the original.
@@ -85,7 +85,7 @@ impl<'a> Edits<'a> {
     /// Replace a part of a string value or key. `string` is its span with quotes, `decoded` a range of bytes
     /// of its decoded UTF-8, on character boundaries. Escapes outside the range stay as they are.
     pub fn replace_within_string(&mut self, string: Span, decoded: Range<usize>, text: &str) {
-        self.within.push(text::Within {
+        self.within.push(text::StringEdit {
             string,
             decoded,
             text: text.to_owned(),
@@ -94,25 +94,25 @@ impl<'a> Edits<'a> {
 
     /// Remove the member whose key (with quotes) stands at `key` from the object at `object`.
     pub fn remove_member(&mut self, object: Span, key: Span) {
-        self.objects.push(object::Change {
+        self.objects.push(object::ObjectChange {
             object,
-            what: object::What::Remove(key),
+            what: object::MemberChange::Remove(key),
         });
     }
 
     /// Add a member to the object at `object`. `name` is plain text, `value` raw JSON, which is not checked.
-    pub fn insert_member(&mut self, object: Span, place: Place, name: &str, value: &[u8]) {
+    pub fn insert_member(&mut self, object: Span, place: MemberPosition, name: &str, value: &[u8]) {
         let mut member = crate::string::quote(name);
         member.push(b':');
         member.extend_from_slice(value);
-        self.objects.push(object::Change {
+        self.objects.push(object::ObjectChange {
             object,
-            what: object::What::Insert(place, member),
+            what: object::MemberChange::Insert(place, member),
         });
     }
 
     /// Apply all operations at once.
-    pub fn apply(mut self) -> Result<Edited<'a>, EditError> {
+    pub fn apply(mut self) -> Result<EditedText<'a>, EditError> {
         let mut patches = std::mem::take(&mut self.replacements);
         text::patches(self.original, &mut self.within, &mut patches)?;
         object::patches(self.original, &mut self.objects, &mut patches)?;

@@ -22,7 +22,7 @@ pub fn fingerprint(decoded: &[u8]) -> u32 {
             u64::from_le_bytes(*tail),
             decoded.len(),
         ),
-        _ => Mixed::short(decoded).fingerprint(),
+        _ => MixedName::short(decoded).fingerprint(),
     }
 }
 
@@ -50,9 +50,9 @@ impl ShortName {
 /// A name of fewer than eight bytes, mixed. An odd factor loses nothing, so the lowest 56 bits still are the name; the
 /// highest 24 of those are its fingerprint, and what is above them means nothing.
 #[derive(Clone, Copy)]
-pub(crate) struct Mixed(u64);
+pub(crate) struct MixedName(u64);
 
-impl Mixed {
+impl MixedName {
     /// Mixes a name of fewer than eight bytes.
     #[inline]
     pub(crate) fn short(name: &[u8]) -> Self {
@@ -109,7 +109,7 @@ impl NameTag {
             return None;
         }
         let flags = if name.is_ascii() { 0 } else { NON_ASCII };
-        let (meta, next) = Mixed::short(name.as_bytes()).parts(flags);
+        let (meta, next) = MixedName::short(name.as_bytes()).parts(flags);
         Some(Self::from_parts(meta, next))
     }
 

@@ -43,7 +43,7 @@ mod tape;
 mod walk;
 
 pub use compact::compact;
-pub use edits::{EditError, Edited, Edits, Place, Segment};
+pub use edits::{EditError, EditedText, Edits, MemberPosition, Segment};
 pub use envelope::{Envelope, Member};
 pub use error::{ParseError, ScanError};
 pub use fingerprint::{NameTag, fingerprint};

@@ -1,5 +1,5 @@
-//! Sixty-four bytes at one look: a bit per byte for every question, the first byte in the lowest bit. Strings with
-//! escapes are read with it, and by others who look at JSON text before it is decoded.
+//! Reads sixty-four bytes at once: each query gives one bit per byte, the first byte in the lowest bit. Used for strings
+//! with escapes, and by other crates that search JSON text before it is decoded.
 
 use wide::{i8x64, u8x64};
 
@@ -11,8 +11,8 @@ const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
 /// ```
 /// use countersign_tape::Block;
 /// let block = Block::padded(br#"{"a":1}"#, b' ');
-/// assert_eq!(block.places([b'"']), 0b1010);
-/// assert_eq!(block.places([b'{', b'}']), 0b100_0001);
+/// assert_eq!(block.positions([b'"']), 0b1010);
+/// assert_eq!(block.positions([b'{', b'}']), 0b100_0001);
 /// assert!(!block.has([b'[']));
 /// ```
 #[derive(Clone, Copy)]
@@ -39,7 +39,7 @@ impl Block {
 
     /// Where any of these bytes stand.
     #[inline]
-    pub fn places<const N: usize>(self, bytes: [u8; N]) -> u64 {
+    pub fn positions<const N: usize>(self, bytes: [u8; N]) -> u64 {
         self.is_any(bytes).to_bitmask()
     }
 
@@ -59,7 +59,7 @@ impl Block {
 
     /// Where bytes between these two stand, both included.
     #[inline]
-    pub fn places_between(self, first: u8, last: u8) -> u64 {
+    pub fn positions_between(self, first: u8, last: u8) -> u64 {
         let distance = self.0 - u8x64::splat(first);
         let most = u8x64::splat(last.wrapping_sub(first));
         distance.min(most).simd_eq(distance).to_bitmask()
@@ -113,7 +113,7 @@ impl Escapes {
     /// ```
     /// use countersign_tape::{Block, Escapes};
     /// let block = Block::padded(br#"\"a\\"#, b' ');
-    /// assert_eq!(Escapes::default().next(block.places([b'\\'])), 0b1_0010);
+    /// assert_eq!(Escapes::default().next(block.positions([b'\\'])), 0b1_0010);
     /// ```
     #[inline]
     pub fn next(&mut self, backslashes: u64) -> u64 {
@@ -153,8 +153,11 @@ mod tests {
                 bytes[place] = byte;
                 let (block, bit) = (Block::new(&bytes), 1 << place);
                 let is = |test: bool| if test { bit } else { 0 };
-                assert_eq!(block.places([byte]) & bit, bit);
-                assert_eq!(block.places([b'"', b'[']), is(matches!(byte, b'"' | b'[')));
+                assert_eq!(block.positions([byte]) & bit, bit);
+                assert_eq!(
+                    block.positions([b'"', b'[']),
+                    is(matches!(byte, b'"' | b'['))
+                );
                 assert_eq!(block.has([b'"', b'[']), matches!(byte, b'"' | b'['));
                 assert_eq!(block.beyond_ascii(), is(!byte.is_ascii()));
                 assert_eq!(
@@ -162,7 +165,7 @@ mod tests {
                     byte == b'"' || (0x7F..0xFF).contains(&byte)
                 );
                 assert_eq!(
-                    block.places_between(b'A', b'Z'),
+                    block.positions_between(b'A', b'Z'),
                     is(byte.is_ascii_uppercase())
                 );
                 assert_eq!(block.unprintable(), is(byte < 0x20 || !byte.is_ascii()));
@@ -176,7 +179,7 @@ mod tests {
             let mut escapes = Escapes::default();
             let mut escaped = Vec::new();
             for chunk in text.as_bytes().chunks(Block::LENGTH) {
-                let mask = escapes.next(Block::padded(chunk, b' ').places([b'\\']));
+                let mask = escapes.next(Block::padded(chunk, b' ').positions([b'\\']));
                 escaped.extend((0..chunk.len()).map(|place| mask >> place & 1 == 1));
             }
             let (mut expected, mut is_open) = (Vec::new(), false);

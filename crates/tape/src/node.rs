@@ -85,7 +85,7 @@ impl Node {
     }
 
     /// Index of the node after this subtree. Means nothing for keys; see
-    /// [`Tape::after`](crate::Tape::after).
+    /// [`Tape::index_after`](crate::Tape::index_after).
     #[inline]
     pub const fn next(self) -> u32 {
         self.next

@@ -7,15 +7,18 @@
 use crate::error::{ParseError, Reason};
 use crate::grammar::Text;
 
-/// What is behind a number, and whether it was written without fraction and exponent.
-pub(crate) struct Scanned<'a> {
+/// The text behind a number, and whether the number was written without fraction and exponent.
+pub(crate) struct ScannedNumber<'a> {
     pub(crate) behind: &'a [u8],
     pub(crate) integer: bool,
 }
 
 /// Scan a number whose first byte is a digit or a minus sign.
 #[inline(always)]
-pub(crate) fn scan_number<'a>(text: Text<'a>, rest: &'a [u8]) -> Result<Scanned<'a>, ParseError> {
+pub(crate) fn scan_number<'a>(
+    text: Text<'a>,
+    rest: &'a [u8],
+) -> Result<ScannedNumber<'a>, ParseError> {
     let unsigned = match rest {
         [b'-', unsigned @ ..] => unsigned,
         _ => rest,
@@ -28,14 +31,14 @@ pub(crate) fn scan_number<'a>(text: Text<'a>, rest: &'a [u8]) -> Result<Scanned<
     if let [b'.' | b'e' | b'E', ..] = behind {
         return scan_tail(text, behind);
     }
-    Ok(Scanned {
+    Ok(ScannedNumber {
         behind,
         integer: true,
     })
 }
 
 #[inline(never)]
-fn scan_tail<'a>(text: Text<'a>, mut rest: &'a [u8]) -> Result<Scanned<'a>, ParseError> {
+fn scan_tail<'a>(text: Text<'a>, mut rest: &'a [u8]) -> Result<ScannedNumber<'a>, ParseError> {
     if let [b'.', fraction @ ..] = rest {
         rest = some_digits(text, fraction)?;
     }
@@ -45,7 +48,7 @@ fn scan_tail<'a>(text: Text<'a>, mut rest: &'a [u8]) -> Result<Scanned<'a>, Pars
             _ => some_digits(text, exponent)?,
         };
     }
-    Ok(Scanned {
+    Ok(ScannedNumber {
         behind: rest,
         integer: false,
     })

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use crate::duplicates::{Filter, Names};
 use crate::error::{ParseError, Reason};
-use crate::fingerprint::{Mixed, ShortName, fingerprint};
+use crate::fingerprint::{MixedName, ShortName, fingerprint};
 use crate::grammar::{narrow, skip_space};
 use crate::kind::{COUNT_SHIFT, ESCAPED, FINGERPRINT_SHIFT, KIND_MASK, Kind, LONE_SURROGATE};
 use crate::node::Node;
@@ -114,7 +114,7 @@ impl<'a> Builder<'a> {
         if let Some(names) = self.filters.last_mut()
             && names.has_met(digest)
         {
-            self.doubt();
+            self.check_for_duplicate();
         }
     }
 
@@ -130,7 +130,7 @@ impl<'a> Builder<'a> {
     /// The filter has seen a name like the last one. In a small object the fingerprints before it settle
     /// most cases; what stays open is settled for the whole object at its end.
     #[inline(never)]
-    fn doubt(&mut self) {
+    fn check_for_duplicate(&mut self) {
         if self.is_doubtful(self.node) {
             return;
         }
@@ -201,7 +201,7 @@ impl Sink for Builder<'_> {
         let parts = if flags & ESCAPED != 0 {
             long_parts(unescaped(name).as_bytes(), flags)
         } else if name.len() < 8 {
-            Mixed::short(name).parts(flags)
+            MixedName::short(name).parts(flags)
         } else {
             long_parts(name, flags)
         };
@@ -210,7 +210,7 @@ impl Sink for Builder<'_> {
 
     #[inline(always)]
     fn short_key(&mut self, start: usize, name: ShortName) {
-        self.push_key(start, name.length, Mixed::from_word(name.word).parts(0));
+        self.push_key(start, name.length, MixedName::from_word(name.word).parts(0));
     }
 
     #[inline(always)]

@@ -22,7 +22,7 @@ pub(crate) struct Skipper {
 }
 
 /// Where a value ended and how deep it is.
-pub(crate) struct Skipped {
+pub(crate) struct SkippedValue {
     pub(crate) end: usize,
     pub(crate) depth: u32,
 }
@@ -47,14 +47,14 @@ impl Skipper {
         bytes: &[u8],
         at: usize,
         outer: u32,
-    ) -> Result<Skipped, ParseError> {
+    ) -> Result<SkippedValue, ParseError> {
         if outer >= self.max_depth {
             return Err(ParseError::new(at, Reason::TooDeep));
         }
         self.limit = self.max_depth - outer;
         self.deepest = 0;
         let end = walk(bytes, at, self)?;
-        Ok(Skipped {
+        Ok(SkippedValue {
             end,
             depth: self.deepest + 1,
         })

@@ -17,8 +17,8 @@ pub use decode::{escape_into, quote, unescape, unescape_into};
 /// Bytes that are looked at in one step where only quotes and line ends are escaped.
 const CALM: usize = 32;
 
-/// Where a string ends and what was seen on the way.
-struct Scanned {
+/// Where a string ends, and the flags of what it contains.
+struct StringEnd {
     /// Offset of the closing quote.
     close: usize,
     /// As node flags.
@@ -80,8 +80,8 @@ fn behind_quote(rest: &[u8], at: usize) -> Option<&[u8]> {
 /// The rest of a string from `from` on, with nothing but plain ASCII before it: a long one, escapes, other alphabets, the
 /// last bytes of the input, errors.
 #[inline(never)]
-fn scan_rest(bytes: &[u8], from: usize) -> Result<Scanned, ParseError> {
-    let mut inside = Inside::default();
+fn scan_rest(bytes: &[u8], from: usize) -> Result<StringEnd, ParseError> {
+    let mut inside = StringScanner::default();
     let mut at = from;
     loop {
         if !inside.escapes.is_open() {
@@ -98,16 +98,16 @@ fn scan_rest(bytes: &[u8], from: usize) -> Result<Scanned, ParseError> {
             Some(close) => {
                 let close = at + close.trailing_zeros() as usize;
                 let flags = inside.flags;
-                return Ok(Scanned { close, flags });
+                return Ok(StringEnd { close, flags });
             }
             None => return Err(first_error(bytes, from)),
         }
     }
 }
 
-/// The inside of a string, block by block.
+/// Reads the inside of a string block by block.
 #[derive(Default)]
-struct Inside {
+struct StringScanner {
     escapes: Escapes,
     /// As node flags.
     flags: u32,
@@ -115,12 +115,12 @@ struct Inside {
     units_end: usize,
 }
 
-impl Inside {
+impl StringScanner {
     /// Where the closing quote stands in the block at `at`, as a bit; 0 if it is not in this block, nothing if there is an
     /// error before it.
     #[inline]
     fn read(&mut self, bytes: &[u8], at: usize, block: Block) -> Option<u64> {
-        let (quotes, backslashes) = (block.places([b'"']), block.places([b'\\']));
+        let (quotes, backslashes) = (block.positions([b'"']), block.positions([b'\\']));
         let mut escaped = 0;
         if backslashes != 0 || self.escapes.is_open() {
             escaped = self.escapes.next(backslashes);
@@ -140,7 +140,7 @@ impl Inside {
             self.flags |= ESCAPED;
             let others = escaped & !(quotes | backslashes);
             if others != 0 {
-                self.check(bytes, at, others & !block.places([b'n']))?;
+                self.check(bytes, at, others & !block.positions([b'n']))?;
             }
         }
         Some(close)

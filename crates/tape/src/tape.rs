@@ -156,7 +156,7 @@ impl<'a> Tape<'a> {
 
     /// The index after a node's subtree; after a key comes its value.
     #[inline]
-    pub fn after(&self, index: u32) -> u32 {
+    pub fn index_after(&self, index: u32) -> u32 {
         let node = self.node(index);
         match node.kind() {
             Kind::Key => index + 1,

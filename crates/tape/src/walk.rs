@@ -75,14 +75,14 @@ pub(crate) fn walk<S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usi
     let mut rest = bytes.get(at..).unwrap_or_default();
     let mut inside = Container::from_byte(rest.first().copied().unwrap_or(0));
     rest = match begin(text, rest, sink)? {
-        Begun::Opened(first) => first,
-        Begun::Ended(rest) => return Ok(text.offset(rest)),
+        FirstStep::Opened(first) => first,
+        FirstStep::Ended(rest) => return Ok(text.offset(rest)),
     };
     loop {
         if inside == Container::Object {
             rest = key(text, rest, sink)?;
         }
-        if let Some(first) = opened(text, rest, sink)? {
+        if let Some(first) = open_container(text, rest, sink)? {
             inside = Container::from_byte(rest.first().copied().unwrap_or(0));
             rest = first;
             continue;
@@ -105,8 +105,8 @@ pub(crate) fn walk<S: Sink>(bytes: &[u8], at: usize, sink: &mut S) -> Result<usi
     }
 }
 
-/// What there is after the first step.
-enum Begun<'a> {
+/// The rest of the text after the first step.
+enum FirstStep<'a> {
     /// A container is open, and this is what is inside and behind.
     Opened(&'a [u8]),
     /// The value has no children, and this is what is behind.
@@ -119,16 +119,16 @@ fn begin<'a, S: Sink>(
     text: Text<'a>,
     rest: &'a [u8],
     sink: &mut S,
-) -> Result<Begun<'a>, ParseError> {
-    Ok(match opened(text, rest, sink)? {
-        Some(first) => Begun::Opened(first),
-        None => Begun::Ended(childless(text, rest, sink)?),
+) -> Result<FirstStep<'a>, ParseError> {
+    Ok(match open_container(text, rest, sink)? {
+        Some(first) => FirstStep::Opened(first),
+        None => FirstStep::Ended(childless(text, rest, sink)?),
     })
 }
 
 /// If a container with children begins here, open it and return the first of what is inside.
 #[inline(always)]
-fn opened<'a, S: Sink>(
+fn open_container<'a, S: Sink>(
     text: Text<'a>,
     rest: &'a [u8],
     sink: &mut S,
@@ -162,8 +162,8 @@ fn childless<'a, S: Sink>(
         [b't', ..] => (literal(text, rest, b"true")?, Kind::True as u32),
         [b'f', ..] => (literal(text, rest, b"false")?, Kind::False as u32),
         [b'n', ..] => (literal(text, rest, b"null")?, Kind::Null as u32),
-        [b'{', ref inside @ ..] => (past(trim(inside)), Kind::Object as u32),
-        [b'[', ref inside @ ..] => (past(trim(inside)), Kind::Array as u32),
+        [b'{', ref inside @ ..] => (skip_byte(trim(inside)), Kind::Object as u32),
+        [b'[', ref inside @ ..] => (skip_byte(trim(inside)), Kind::Array as u32),
         _ => return Err(text.error(rest, Reason::Value)),
     };
     sink.leaf(text.offset(rest), text.offset(behind), meta);
@@ -172,7 +172,7 @@ fn childless<'a, S: Sink>(
 
 /// What is behind the first byte.
 #[inline(always)]
-fn past(rest: &[u8]) -> &[u8] {
+fn skip_byte(rest: &[u8]) -> &[u8] {
     rest.get(1..).unwrap_or_default()
 }
 

@@ -12,7 +12,7 @@ use crate::json::path;
 pub enum Head<'a> {
     /// The response to the request with this id.
     Answer(u64),
-    /// A response whose id is none of ours.
+    /// A response whose id is not one that this side gives to its requests.
     Stray,
     /// A request of the peer.
     Request {
@@ -79,8 +79,8 @@ fn object(line: &[u8], whole: Span) -> Head<'_> {
     }
 }
 
-/// The id in a JSON token, if it can be one of ours. Digits in quotes count: the call they answer is then refused at
-/// once instead of waiting for its time-out.
+/// The id in a JSON token, if it can be one that this side gave. Digits in quotes count: the call they
+/// answer is then refused at once instead of waiting for its time-out.
 pub fn id_number(token: &[u8]) -> Option<u64> {
     let digits = match token {
         [b'"', inside @ .., b'"'] => inside,

@@ -2,7 +2,7 @@
 //! every byte except the tool's name and the members of `_meta` that belong to one hop.
 
 use countersign_inspect::Era;
-use countersign_tape::{Edits, Kind, Place, Span, compact, members, quote};
+use countersign_tape::{Edits, Kind, MemberPosition, Span, compact, members, quote};
 use memchr::memchr2;
 
 use crate::json::member;
@@ -143,13 +143,13 @@ pub fn call_params(
             if let Some(level) = log_level
                 && member(params, meta, LOG_LEVEL).is_none()
             {
-                edits.insert_member(meta, Place::Last, LOG_LEVEL, &level);
+                edits.insert_member(meta, MemberPosition::Last, LOG_LEVEL, &level);
             }
         }
         Some(_) => return Err(BadMeta),
         None if era == Era::Modern => {
             let meta = hop_meta(log_level.as_deref());
-            edits.insert_member(whole, Place::Last, "_meta", meta.as_bytes());
+            edits.insert_member(whole, MemberPosition::Last, "_meta", meta.as_bytes());
         }
         None => {}
     }
@@ -181,7 +181,7 @@ fn edit_meta(edits: &mut Edits<'_>, params: &[u8], meta: Span, era: Era, id: u64
                 CLIENT_CAPABILITIES => &relayed,
                 _ => value.as_bytes(),
             };
-            edits.insert_member(meta, Place::Last, name, value);
+            edits.insert_member(meta, MemberPosition::Last, name, value);
         }
     }
 }

@@ -19,6 +19,10 @@ pub enum Method {
     ListTemplates,
     /// `completion/complete`
     Complete,
+    /// `resources/subscribe`
+    Subscribe,
+    /// `resources/unsubscribe`
+    Unsubscribe,
 }
 
 impl Method {
@@ -32,6 +36,8 @@ impl Method {
             "resources/list" => Self::ListResources,
             "resources/templates/list" => Self::ListTemplates,
             "completion/complete" => Self::Complete,
+            "resources/subscribe" => Self::Subscribe,
+            "resources/unsubscribe" => Self::Unsubscribe,
             _ => return None,
         })
     }
@@ -46,6 +52,8 @@ impl Method {
             Self::ListResources => "resources/list",
             Self::ListTemplates => "resources/templates/list",
             Self::Complete => "completion/complete",
+            Self::Subscribe => "resources/subscribe",
+            Self::Unsubscribe => "resources/unsubscribe",
         }
     }
 
@@ -54,7 +62,11 @@ impl Method {
         match self {
             Self::CallTool => Capability::Tools,
             Self::GetPrompt | Self::ListPrompts => Capability::Prompts,
-            Self::ReadResource | Self::ListResources | Self::ListTemplates => Capability::Resources,
+            Self::ReadResource
+            | Self::ListResources
+            | Self::ListTemplates
+            | Self::Subscribe
+            | Self::Unsubscribe => Capability::Resources,
             Self::Complete => Capability::Completions,
         }
     }
@@ -63,14 +75,17 @@ impl Method {
     pub fn named_by(self) -> Option<&'static str> {
         match self {
             Self::CallTool | Self::GetPrompt => Some("name"),
-            Self::ReadResource => Some("uri"),
+            Self::ReadResource | Self::Subscribe | Self::Unsubscribe => Some("uri"),
             _ => None,
         }
     }
 
     /// Whether its results say how long a modern client may cache them.
     pub fn is_cacheable(self) -> bool {
-        !matches!(self, Self::CallTool | Self::GetPrompt | Self::Complete)
+        matches!(
+            self,
+            Self::ReadResource | Self::ListPrompts | Self::ListResources | Self::ListTemplates
+        )
     }
 }
 
@@ -88,6 +103,8 @@ mod tests {
             "resources/list",
             "resources/templates/list",
             "completion/complete",
+            "resources/subscribe",
+            "resources/unsubscribe",
         ] {
             assert_eq!(Method::from_name(name).map(Method::as_str), Some(name));
         }

@@ -44,8 +44,8 @@ impl MirroredArguments {
         let mut walk = Walk::default();
         while let Some((value, place)) = walk.next(&tape) {
             if let Some(mark) = tape.get(value, MARK) {
-                let way = walk.way(&tape, place);
-                found.add(&tape, value, mark, way)?;
+                let property_path = walk.path_to(&tape, place);
+                found.add(&tape, value, mark, property_path)?;
             }
         }
         Ok(found)
@@ -56,9 +56,10 @@ impl MirroredArguments {
         tape: &Tape<'_>,
         value: u32,
         mark: u32,
-        way: Option<Vec<String>>,
+        property_path: Option<Vec<String>>,
     ) -> Result<(), &'static str> {
-        let way = way.ok_or("x-mcp-header stands where no single argument is")?;
+        let property_path =
+            property_path.ok_or("x-mcp-header stands where no single argument is")?;
         if tape.node(mark).kind() != Kind::String {
             return Err("x-mcp-header is not a string");
         }
@@ -77,7 +78,7 @@ impl MirroredArguments {
         if self.all.len() >= MOST || self.all.iter().any(|(other, _)| *other == name) {
             return Err("x-mcp-header gives a name twice, or too many of them");
         }
-        self.all.push((name, way));
+        self.all.push((name, property_path));
         Ok(())
     }
 
@@ -89,7 +90,7 @@ impl MirroredArguments {
         self.all
             .iter()
             .all(|(name, _)| match (expected.get(name), given.get(name)) {
-                (Some(expected), Some(given)) => same(expected, given),
+                (Some(expected), Some(given)) => is_same_value(expected, given),
                 (None, None) => true,
                 _ => false,
             })
@@ -97,9 +98,9 @@ impl MirroredArguments {
 
     /// Writes the headers for a call with these arguments.
     fn write(&self, arguments: &[u8], headers: &mut HeaderMap) {
-        for (name, way) in &self.all {
-            let way: Vec<&str> = way.iter().map(String::as_str).collect();
-            let Some(value) = path(arguments, Span::whole(arguments), &way) else {
+        for (name, property_path) in &self.all {
+            let property_path: Vec<&str> = property_path.iter().map(String::as_str).collect();
+            let Some(value) = path(arguments, Span::whole(arguments), &property_path) else {
                 continue;
             };
             let value = match value.kind(arguments) {
@@ -119,7 +120,7 @@ impl MirroredArguments {
 }
 
 /// Whether two headers say the same, wrapped or not; numbers may be written differently.
-fn same(one: &HeaderValue, other: &HeaderValue) -> bool {
+fn is_same_value(one: &HeaderValue, other: &HeaderValue) -> bool {
     let (Some(one), Some(other)) = (decode_header_value(one), decode_header_value(other)) else {
         return false;
     };

@@ -3,17 +3,17 @@
 
 #![expect(clippy::print_stdout, reason = "an example prints its outcome")]
 
-mod boundary;
+mod transport;
 
 use std::process::Stdio;
 
 use anyhow::Context as _;
-use countersign_inspect::{ClientEra, Mode, Policy};
+use countersign_inspect::{Mode, Policy};
 use rmcp::ServiceExt as _;
 use rmcp::model::{CallToolRequestParams, CallToolResult};
 use tokio::process::Command;
 
-use crate::boundary::Boundary;
+use crate::transport::inspected_transport;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
@@ -34,12 +34,9 @@ async fn main() -> anyhow::Result<()> {
     let stdout = server.stdout.take().context("the child has a stdout")?;
     let stdin = server.stdin.take().context("the child has a stdin")?;
 
-    let mut policy = Policy {
-        client: ClientEra::Legacy,
-        ..Policy::default()
-    };
+    let mut policy = Policy::default();
     policy.output.mode = Mode::Strict;
-    let client = ().serve(Boundary::between(stdout, stdin, policy)).await?;
+    let client = ().serve(inspected_transport(stdout, stdin, policy)).await?;
 
     for tool in client.list_all_tools().await? {
         let name = tool.name.clone();

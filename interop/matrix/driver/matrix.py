@@ -5,7 +5,7 @@ import json
 from dataclasses import dataclass
 
 from . import check, clients, spans, tee
-from .direct import MODERN, Direct, Http, Sse, Stdio
+from .direct import LEGACY, MODERN, Direct, Http, Sse, Stdio
 from .gateway import Gateway, upstreams
 from .servers import servers
 
@@ -38,6 +38,8 @@ class Row:
     way: str
     direct: object
     cells: dict
+    # The server's entry in the gateway's configuration.
+    how: dict
 
     @property
     def upstream(self):
@@ -71,9 +73,9 @@ async def run(processes, tools, folder):
             name = server.name if transport == "stdio" else f"{server.name}-{transport}"
             entries[name] = how
             direct = await asyncio.to_thread(ask, how, transport, server)
-            rows.append(Row(server, transport, "one", direct, {}))
+            rows.append(Row(server, transport, "one", direct, {}, how))
             also = {"stdio": ["all", "wrap"], "http": ["router"]}.get(transport, [])
-            rows += [Row(server, transport, way, direct, {}) for way in also]
+            rows += [Row(server, transport, way, direct, {}, how) for way in also]
     gateway = await asyncio.to_thread(Gateway, processes, tools, folder, entries)
     gate = asyncio.Semaphore(AT_ONCE)
     jobs = []
@@ -86,11 +88,11 @@ async def run(processes, tools, folder):
     return rows
 
 
-def ask(how, transport, server):
-    """The server by itself."""
+def ask(how, transport, server, capabilities=None, legacy=False):
+    """The server by itself, to a client with these capabilities."""
     if transport == "stdio":
-        return Direct(Stdio(server.command), server.calls)
-    return Direct({"http": Http, "sse": Sse}[transport](how["url"]), server.calls)
+        return Direct(Stdio(server.command), server.calls, capabilities, legacy)
+    return Direct({"http": Http, "sse": Sse}[transport](how["url"]), server.calls, capabilities, legacy)
 
 
 async def attend(gate, gateway, client, tools, folder, rows):
@@ -118,13 +120,16 @@ async def attend(gate, gateway, client, tools, folder, rows):
 
 
 def said_to(row, wire):
-    """What the server says to a client like this one: `wrap` passes its questions on and speaks the client's own era."""
-    if row.way != "wrap":
-        return row.direct
+    """What the server says to a client like this one. `wrap` passes its questions on and speaks the client's own era; so does
+    `/mcp/s/<server>` before a legacy server over HTTP, where each client has a session of its own."""
     legacy, capabilities = bool(wire.answers("initialize")), wire.capabilities()
-    if not legacy and not capabilities.keys() & {"sampling", "elicitation", "roots"}:
-        return row.direct
-    return Direct(Stdio(row.server.command), row.server.calls, capabilities, legacy)
+    can_be_asked = bool(capabilities.keys() & {"sampling", "elicitation", "roots"})
+    if row.way == "wrap" and (legacy or can_be_asked):
+        return ask(row.how, "stdio", row.server, capabilities, legacy)
+    has_own_session = row.way == "one" and row.transport != "stdio" and row.direct.version == LEGACY
+    if has_own_session and legacy and can_be_asked:
+        return ask(row.how, row.transport, row.server, capabilities, legacy)
+    return row.direct
 
 
 def outcome(row, direct, report, wire):

@@ -16,7 +16,7 @@ use crate::record::Head;
 use crate::time::Timestamp;
 
 const LOG_FILE: &str = "checkpoints.log";
-/// Longer lines in the log are not ours.
+/// Longer lines in the log were not written by a gateway.
 const MAX_LINE: u64 = 4096;
 
 word_enum! {

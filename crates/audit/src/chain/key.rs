@@ -161,6 +161,13 @@ impl TrustedKeys {
         }
     }
 
+    /// These, and one more.
+    #[must_use]
+    pub fn with(mut self, key: PublicKey) -> Self {
+        self.keys.push(key);
+        self
+    }
+
     /// Adds the key to the directory's list. Call it under the store's lock.
     pub(crate) fn remember(dir: &Path, key: PublicKey) -> Result<(), KeyError> {
         if Self::of_data_dir(dir)?.find(&key.to_string()).is_some() {

@@ -12,10 +12,10 @@ use std::io::{self, Write};
 use countersign_sanitise::escape_controls;
 
 use crate::record::{Finding, Millis, Record};
-use crate::store::Stored;
+use crate::store::StoredRecord;
 
 /// Writes one cell of a record.
-type Cell = fn(&Record, &Stored) -> String;
+type Cell = fn(&Record, &StoredRecord) -> String;
 
 /// The columns, in order: the name in the header line, and the cell of a record.
 const COLUMNS: [(&str, Cell); 26] = [
@@ -61,7 +61,7 @@ pub(super) fn header(out: &mut dyn Write) -> io::Result<()> {
     line(out, COLUMNS.map(|(name, _)| name.to_owned()))
 }
 
-pub(super) fn row(out: &mut dyn Write, stored: &Stored) -> io::Result<()> {
+pub(super) fn row(out: &mut dyn Write, stored: &StoredRecord) -> io::Result<()> {
     line(out, COLUMNS.map(|(_, cell)| cell(&stored.record, stored)))
 }
 

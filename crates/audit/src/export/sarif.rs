@@ -10,9 +10,9 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::record::{Decision, Finding, Mode, Severity};
-use crate::store::Stored;
+use crate::store::StoredRecord;
 
-/// Rules listed at most; results name theirs anyway.
+/// Rules listed at most. A result names its rule even if the rule is not listed.
 const MAX_RULES: usize = 10_000;
 
 /// Where to read on about any rule.
@@ -48,12 +48,12 @@ struct Message<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Location<'a> {
-    logical_locations: [Logical<'a>; 1],
+    logical_locations: [LogicalLocation<'a>; 1],
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Logical<'a> {
+struct LogicalLocation<'a> {
     name: &'a str,
     fully_qualified_name: String,
     kind: &'static str,
@@ -86,7 +86,7 @@ impl Run {
         })
     }
 
-    pub(super) fn record(&mut self, out: &mut dyn Write, stored: &Stored) -> io::Result<()> {
+    pub(super) fn record(&mut self, out: &mut dyn Write, stored: &StoredRecord) -> io::Result<()> {
         for finding in &stored.record.findings {
             out.write_all(if self.first { b"\n" } else { b",\n" })?;
             self.first = false;
@@ -112,7 +112,7 @@ impl Run {
     }
 }
 
-/// A rule with every text that code scanning shows. The texts are ours: the name of a rule says which of them it is.
+/// A rule with every text that code scanning shows. The texts are fixed; the name of the rule selects one.
 fn describe(rule: &str) -> Value {
     let text = describe_rule(rule);
     json!({
@@ -124,7 +124,7 @@ fn describe(rule: &str) -> Value {
     })
 }
 
-fn outcome<'a>(stored: &'a Stored, finding: &'a Finding) -> Outcome<'a> {
+fn outcome<'a>(stored: &'a StoredRecord, finding: &'a Finding) -> Outcome<'a> {
     let record = &stored.record;
     let tool = record.tool.as_deref().unwrap_or_default();
     let server = record.server.as_deref().unwrap_or_default();
@@ -144,7 +144,7 @@ fn outcome<'a>(stored: &'a Stored, finding: &'a Finding) -> Outcome<'a> {
             finding: format!("{full}/{}{place}", finding.rule),
         },
         locations: [Location {
-            logical_locations: [Logical {
+            logical_locations: [LogicalLocation {
                 name: if tool.is_empty() { server } else { tool },
                 fully_qualified_name: full,
                 kind: "function",

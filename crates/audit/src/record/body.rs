@@ -16,7 +16,7 @@ const LENGTH: usize = 768;
 /// A stored body that this version cannot read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
-pub enum Undecodable {
+pub enum DecodeError {
     /// Not a version this program knows.
     #[error("the record's body has an unknown version")]
     Version,
@@ -45,10 +45,10 @@ impl Body {
 }
 
 /// The record of stored bytes.
-pub(crate) fn decode(bytes: &[u8]) -> Result<Record, Undecodable> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<Record, DecodeError> {
     let rest = bytes.strip_prefix(VERSION_1);
     if !rest.is_some_and(|rest| rest.starts_with(b",")) {
-        return Err(Undecodable::Version);
+        return Err(DecodeError::Version);
     }
     // Text that is known to be text is read faster than bytes whose every string must be looked at.
     match std::str::from_utf8(bytes) {

@@ -58,7 +58,7 @@ word_enum! {
     pub enum Status("status") {
         /// It was carried out.
         Success = "success",
-        /// It failed: the upstream's fault or ours.
+        /// It failed: the fault of the server or of the gateway.
         Error = "error",
         /// Refused before the upstream saw it.
         Rejected = "rejected",

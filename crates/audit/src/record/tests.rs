@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::bound::MAX_NAME;
-use super::glance::Glance;
+use super::indexed_fields::IndexedFields;
 use super::*;
 use crate::id::Generator;
 
@@ -90,11 +90,11 @@ fn an_unknown_version_is_refused() {
         .replace("\"v\":1,", "\"v\":2,");
     assert!(matches!(
         body::decode(newer.as_bytes()),
-        Err(Undecodable::Version)
+        Err(DecodeError::Version)
     ));
     assert!(matches!(
         body::decode(b"{\"v\":1,}"),
-        Err(Undecodable::Json(_))
+        Err(DecodeError::Json(_))
     ));
 }
 
@@ -226,9 +226,9 @@ proptest! {
         let body = body::Body::encode(&mut record).expect("encodes");
         let mut bytes = body.as_bytes().to_vec();
         let same = |bytes: &[u8]| {
-            let Some(seen) = Glance::plain(bytes) else { return };
+            let Some(seen) = IndexedFields::plain(bytes) else { return };
             let decoded = body::decode(bytes).expect("what a glance reads can be decoded");
-            assert_eq!(seen, Glance::from(&decoded));
+            assert_eq!(seen, IndexedFields::from(&decoded));
         };
         same(&bytes);
         let at = at.index(bytes.len());
@@ -255,5 +255,8 @@ fn an_ordinary_call_is_read_at_a_glance() {
     record.request_bytes = Some(0);
     record.response_bytes = Some(1024);
     let body = body::Body::encode(&mut record).expect("encodes");
-    assert_eq!(Glance::plain(body.as_bytes()), Some(Glance::from(&record)));
+    assert_eq!(
+        IndexedFields::plain(body.as_bytes()),
+        Some(IndexedFields::from(&record))
+    );
 }

@@ -2,9 +2,9 @@
 
 use crate::time::Timestamp;
 
-/// A tool to be remembered.
+/// A tool's declaration, to be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Declared<'a> {
+pub struct ToolDeclaration<'a> {
     /// The tool's own name.
     pub tool: &'a str,
     /// The digest of `raw`; another digest is another generation.

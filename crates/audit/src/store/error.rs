@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::postgres::PostgresError;
 use crate::chain::KeyError;
 use countersign_inspect::UnknownWord;
 
-use crate::record::Undecodable;
+use crate::record::DecodeError;
 
 /// The store could not do its job.
 #[derive(Debug, Error)]
@@ -54,6 +55,9 @@ pub enum StoreError {
     /// Writing failed.
     #[error("cannot write the activity database")]
     Write(#[source] rusqlite::Error),
+    /// PostgreSQL failed, or could not be reached.
+    #[error("cannot use the PostgreSQL store")]
+    Postgres(#[source] Box<PostgresError>),
     /// The size limit is reached and nothing may be removed.
     #[error(
         "the activity store has reached its size limit and holds only records younger than the retention floor; raise activity.max_size_mb or lower activity.retention_floor_days"
@@ -66,7 +70,7 @@ pub enum StoreError {
         seq: u64,
         /// Why.
         #[source]
-        source: Undecodable,
+        source: DecodeError,
     },
     /// A record could not be written as JSON.
     #[error("a record cannot be encoded")]
@@ -96,6 +100,18 @@ impl StoreError {
         }
     }
 
+    pub(crate) fn postgres(error: PostgresError) -> Self {
+        Self::Postgres(Box::new(error))
+    }
+
+    /// Trying again does not help: what was to be written is at fault.
+    pub(crate) fn is_hopeless(&self) -> bool {
+        match self {
+            Self::Postgres(error) => error.is_hopeless(),
+            _ => true,
+        }
+    }
+
     /// The database is locked by another process, or busy.
     pub fn is_busy(&self) -> bool {
         let (Self::Open { source, .. } | Self::Read(source) | Self::Write(source)) = self else {
@@ -109,12 +125,20 @@ impl StoreError {
 
     /// The disk, or what the store may use of it, is full.
     pub fn is_full(&self) -> bool {
-        if matches!(self, Self::OverLimit) {
-            return true;
+        match self {
+            Self::OverLimit => return true,
+            Self::Postgres(error) => return error.is_full(),
+            _ => {}
         }
         let (Self::Open { source, .. } | Self::Read(source) | Self::Write(source)) = self else {
             return false;
         };
         source.sqlite_error_code() == Some(rusqlite::ErrorCode::DiskFull)
+    }
+}
+
+impl From<PostgresError> for StoreError {
+    fn from(error: PostgresError) -> Self {
+        Self::postgres(error)
     }
 }

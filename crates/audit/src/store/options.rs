@@ -62,8 +62,13 @@ impl Default for Retention {
 /// What a store is opened with.
 #[derive(Clone)]
 pub struct Options {
-    /// Where the database, the signing key and `checkpoints.log` live.
+    /// Where the database, if it is a file, the signing key and `checkpoints.log` live.
     pub data_dir: PathBuf,
+    /// The PostgreSQL database, as a URL, instead of a file.
+    pub postgres_url: Option<String>,
+    /// How long a call waits for PostgreSQL to commit its records. After that its evidence is `StoreDown`, and the records
+    /// are still written once the database takes them.
+    pub store_timeout: Duration,
     /// The database file, if not `activity.db` in the data directory.
     pub database: Option<PathBuf>,
     /// When a record counts as written.
@@ -78,7 +83,7 @@ pub struct Options {
     pub version: String,
     /// How many calls' records may wait for the writer.
     pub queue: usize,
-    /// How long to wait for another process's transaction.
+    /// How long to wait for another process's transaction, or for one answer of PostgreSQL.
     pub busy_timeout: Duration,
     /// A checkpoint is signed after this many records …
     pub checkpoint_records: u64,
@@ -91,6 +96,8 @@ impl Options {
     pub fn new(data_dir: impl Into<PathBuf>) -> Self {
         Self {
             data_dir: data_dir.into(),
+            postgres_url: None,
+            store_timeout: Duration::from_secs(2),
             database: None,
             durability: Durability::Commit,
             retention: Retention::default(),
@@ -110,6 +117,7 @@ impl std::fmt::Debug for Options {
         f.debug_struct("Options")
             .field("data_dir", &self.data_dir)
             .field("database", &self.database)
+            .field("postgres_url", &self.postgres_url.as_ref().map(|_| "given"))
             .field("durability", &self.durability)
             .field("retention", &self.retention)
             .field("signing_key", &self.signing_key.as_ref().map(|_| "given"))

@@ -1,4 +1,4 @@
-//! What the store hands out: a `Stored` record with its place in the chain, a `Page` of them, a `Tail` for followers.
+//! What the store hands out: a `StoredRecord` with its place in the chain, a `Page` of them, a `Tail` for followers.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use crate::record::Record;
 
 /// A record and its place in the store and in its chain.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Stored {
+pub struct StoredRecord {
     /// The record.
     #[serde(flatten)]
     pub record: Record,
@@ -29,7 +29,7 @@ pub struct Stored {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Page {
     /// The records, newest first.
-    pub activities: Vec<Stored>,
+    pub activities: Vec<StoredRecord>,
     /// Where the next page begins, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
@@ -45,7 +45,7 @@ pub struct Page {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tail {
     /// The matching records.
-    pub records: Vec<Stored>,
+    pub records: Vec<StoredRecord>,
     /// Where to go on: everything up to here has been looked at.
     pub next: u64,
     /// There was more to look at.

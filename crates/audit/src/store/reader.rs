@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use countersign_inspect::Overrides;
 
-use super::sqlite::{self, Database, catalogue, read, show, summarise, verify};
+use super::backend::Backend;
+use super::open::open_reader;
 use super::{
-    CapturedTool, Declared, Generation, Options, Page, StoreError, Stored, Tail, Verification,
+    CapturedTool, Generation, Options, Page, StoreError, StoredRecord, Tail, ToolDeclaration,
+    Verification,
 };
 use crate::chain::TrustedKeys;
 use crate::id::Ulid;
@@ -25,33 +27,41 @@ const EXPORT_STEP: usize = 500;
 /// The reading side of a store, and its catalogue. Cheap to clone. Every method blocks.
 #[derive(Debug, Clone)]
 pub struct Reader {
-    pub(super) database: Arc<Database>,
+    pub(super) backend: Arc<dyn Backend>,
 }
 
 impl Reader {
     /// Opens an existing store to read it: no chain is started. Another process may be writing it.
     pub fn open(options: &Options) -> Result<Self, StoreError> {
         Ok(Self {
-            database: Arc::new(sqlite::open_reader(options)?),
+            backend: open_reader(options)?,
         })
     }
 
     /// A page of matching records, newest first. Stable while records arrive.
     pub fn list(&self, query: &Query) -> Result<Page, StoreError> {
-        self.database
-            .read(|connection| read::list(connection, query))
+        self.backend.list(query)
     }
 
     /// One record by its id.
-    pub fn show(&self, id: Ulid) -> Result<Option<Stored>, StoreError> {
-        self.database.read(|connection| show::show(connection, id))
+    pub fn show(&self, id: Ulid) -> Result<Option<StoredRecord>, StoreError> {
+        self.backend.show(id)
     }
 
     /// Matching records after the place `seq`, oldest first, up to `limit`. Ask again from [`Tail::next`]. A follower resumes with
     /// the place of the last record it saw.
-    pub fn after(&self, seq: u64, filter: &Filter, limit: usize) -> Result<Tail, StoreError> {
-        self.database
-            .read(|connection| read::after(connection, seq, filter, limit))
+    pub fn records_after(
+        &self,
+        seq: u64,
+        filter: &Filter,
+        limit: usize,
+    ) -> Result<Tail, StoreError> {
+        self.backend.after(seq, filter, limit)
+    }
+
+    /// The place that a follower begins at to see only what comes from now on; 0 in an empty store.
+    pub fn newest(&self) -> Result<u64, StoreError> {
+        self.backend.newest()
     }
 
     /// Counts over the hours that `period` before `now` touches.
@@ -61,8 +71,7 @@ impl Reader {
         period: Duration,
         now: Timestamp,
     ) -> Result<Summary, StoreError> {
-        self.database
-            .read(|connection| summarise::summary(connection, by, period, now))
+        self.backend.summary(by, period, now)
     }
 
     /// What strict mode would block of the matching calls, from what their records say was found. `overrides` is what the
@@ -84,12 +93,11 @@ impl Reader {
     pub(crate) fn for_each(
         &self,
         filter: &Filter,
-        mut visit: impl FnMut(&Stored) -> Result<(), StoreError>,
+        mut visit: impl FnMut(&StoredRecord) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        let bounds = |connection: &_| read::bounds(connection, filter);
-        let (mut place, last) = self.database.read(bounds)?;
+        let (mut place, last) = self.backend.bounds(filter)?;
         while place < last {
-            let tail = self.after(place, filter, EXPORT_STEP)?;
+            let tail = self.records_after(place, filter, EXPORT_STEP)?;
             for record in tail.records.iter().take_while(|record| record.seq <= last) {
                 visit(record)?;
             }
@@ -110,20 +118,16 @@ impl Reader {
         trusted: &TrustedKeys,
         anchors: &[PathBuf],
     ) -> Result<Verification, StoreError> {
-        let files = &self.database.files;
-        self.database
-            .with(|connection| verify::verify(connection, files, trusted, anchors))
+        self.backend.verify(trusted, anchors)
     }
 
     /// Remembers tools of a server, and lets go of what exceeds its share of the catalogue. Gives their generations, in order.
     pub fn put_tools(
         &self,
         server: &str,
-        tools: &[Declared<'_>],
+        tools: &[ToolDeclaration<'_>],
     ) -> Result<Vec<Generation>, StoreError> {
-        let share = self.database.catalogue_share;
-        self.database
-            .with(|connection| catalogue::put(connection, server, tools, share))
+        self.backend.put_tools(server, tools)
     }
 
     /// A remembered tool: its newest generation, or the one asked for.
@@ -133,19 +137,16 @@ impl Reader {
         tool: &str,
         generation: Option<u64>,
     ) -> Result<Option<CapturedTool>, StoreError> {
-        self.database
-            .read(|connection| catalogue::get(connection, server, tool, generation))
+        self.backend.tool(server, tool, generation)
     }
 
     /// The newest generation of every tool of a server.
     pub fn tools(&self, server: &str) -> Result<Vec<CapturedTool>, StoreError> {
-        self.database
-            .read(|connection| catalogue::list(connection, server))
+        self.backend.tools(server)
     }
 
     /// Forgets a server's tools; says how many rows went.
     pub fn remove_tools(&self, server: &str) -> Result<u64, StoreError> {
-        self.database
-            .with(|connection| catalogue::remove(connection, server))
+        self.backend.remove_tools(server)
     }
 }

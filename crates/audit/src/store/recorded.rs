@@ -14,7 +14,8 @@ pub enum Evidence {
     Committed,
     /// In the bounded queue of `durability = "async"`. If the queue was full they were dropped, and counted.
     Queued,
-    /// The store could not take them. They are lost, counted, and reported.
+    /// The store could not take them, or not in time. They are lost, counted and reported, unless they wait for a
+    /// PostgreSQL that is away: those are still written when it comes back.
     StoreDown,
 }
 

@@ -6,6 +6,7 @@ use std::thread::Thread;
 
 use tokio::sync::watch;
 
+use super::StoreError;
 use super::stats::Counters;
 use super::writer::Completions;
 
@@ -19,6 +20,8 @@ pub(crate) struct Shared {
     /// The size limit is reached and everything there is too young to be removed: nothing more is written.
     pub(crate) is_over_limit: AtomicBool,
     pub(crate) stop: AtomicBool,
+    /// The store is being closed: the writer does not wait long for its database any more.
+    pub(crate) is_closing: AtomicBool,
     /// The thread that maintains the store.
     pub(crate) maintenance: OnceLock<Thread>,
 }
@@ -32,6 +35,7 @@ impl Shared {
             calls: CallCount::default(),
             is_over_limit: AtomicBool::new(false),
             stop: AtomicBool::new(false),
+            is_closing: AtomicBool::new(false),
             maintenance: OnceLock::new(),
         }
     }
@@ -45,6 +49,16 @@ impl Shared {
         });
     }
 
+    /// Notes that the store does not take records, and says so once.
+    pub(crate) fn report_down(&self, error: &StoreError) {
+        if !self.counters.down.swap(true, Ordering::Relaxed) {
+            let cause = std::error::Error::source(error)
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            tracing::error!(%error, cause, "the activity store is down; records are not being written");
+        }
+    }
+
     pub(crate) fn wake_maintenance(&self) {
         if let Some(thread) = self.maintenance.get() {
             thread.unpark();
@@ -52,6 +66,7 @@ impl Shared {
     }
 
     pub(crate) fn stop(&self) {
+        self.is_closing.store(true, Ordering::Relaxed);
         self.stop.store(true, Ordering::Relaxed);
         self.wake_maintenance();
     }
@@ -66,17 +81,17 @@ impl CallCount {
         self.0.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn begin(&self) -> CallUnderWay {
+    pub(crate) fn begin(&self) -> PendingCall {
         self.0.fetch_add(1, Ordering::Relaxed);
-        CallUnderWay(self.clone())
+        PendingCall(self.clone())
     }
 }
 
 /// A call that will have records. While many are under way, the store commits the records of several at once.
 #[derive(Debug)]
-pub struct CallUnderWay(CallCount);
+pub struct PendingCall(CallCount);
 
-impl Drop for CallUnderWay {
+impl Drop for PendingCall {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Ordering::Relaxed);
     }

@@ -3,44 +3,55 @@
 //!
 //! Readers have their own connections and never wait for the writer. Several processes may share the files.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::mpsc;
 
+use super::backend::{Backend, OpenStore, start_thread};
 use super::shared::Shared;
-use super::writer::{Job, Writer};
-use super::{Options, StoreError};
+use super::writer::Writer;
+use super::{
+    CapturedTool, Generation, Options, Page, StoreError, StoredRecord, Tail, ToolDeclaration,
+    Verification,
+};
 use crate::chain::{Signer, TrustedKeys};
+use crate::id::Ulid;
+use crate::query::{Filter, Query};
+use crate::summary::{GroupBy, Summary};
+use crate::time::Timestamp;
 
 mod append;
-pub(super) mod catalogue;
-mod derived;
+mod catalogue;
 mod files;
 mod heads;
 mod index;
+mod index_check;
 mod indexer;
 mod keys;
 mod lookup;
 mod maintenance;
 mod packed;
 mod plan;
-pub(super) mod read;
+mod read;
 mod retain;
 mod schema;
-pub(super) mod show;
-mod signed;
-pub(super) mod summarise;
+mod show;
+mod source;
+mod summarise;
 mod transaction;
-pub(super) mod verify;
+mod verify;
+
+pub(super) use source::Source;
 
 use append::Appender;
 use files::Files;
 use indexer::{BATCH, Indexer};
 use maintenance::Maintenance;
-use retain::Retain;
+use retain::RetentionTask;
 
 /// Idle reader connections kept open.
 const KEPT_READERS: usize = 4;
@@ -65,23 +76,15 @@ impl Upkeep {
     }
 
     /// Wakes the indexer once a whole batch waits for it.
-    fn reached(&self, seq: u64) {
+    fn wake_if_batch_is_full(&self, seq: u64) {
         if seq >= self.indexed.load(Ordering::Relaxed) + BATCH as u64 {
             self.shared.wake_maintenance();
         }
     }
 }
 
-/// An open store: the way to its writer, what its threads share, and the threads.
-pub(super) struct Opened {
-    pub(super) queue: mpsc::Sender<Job>,
-    pub(super) shared: Arc<Shared>,
-    pub(super) database: Arc<Database>,
-    pub(super) threads: Vec<JoinHandle<()>>,
-}
-
 /// Opens or creates the store and starts its chain.
-pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
+pub(super) fn open(options: &Options) -> Result<OpenStore, StoreError> {
     let files = Files::new(options);
     files.create_dir()?;
     let guard = files.lock()?;
@@ -110,24 +113,26 @@ pub(super) fn open(options: &Options) -> Result<Opened, StoreError> {
         shared: Arc::clone(&shared),
         durability: options.durability,
     };
-    let retain = Retain::new(options, signer);
+    let retain = RetentionTask::new(options, signer);
     let maintenance = Maintenance::new(indexer, retain, files.clone(), upkeep, queue.downgrade());
-    let writer = start("activity-writer", move || writer.run())?;
-    let maintenance = start("activity-index", move || maintenance.run())?;
+    let writer = start_thread("activity-writer", move || writer.run())?;
+    let maintenance = start_thread("activity-index", move || maintenance.run())?;
     shared
         .maintenance
         .get_or_init(|| maintenance.thread().clone());
     let database = Arc::new(Database::new(files, options));
-    Ok(Opened {
+    Ok(OpenStore {
         queue,
         shared,
-        database,
+        backend: database,
         threads: vec![writer, maintenance],
+        // The writer of an embedded store answers within `busy_timeout`.
+        patience: None,
     })
 }
 
 /// Opens an existing store for reading only: no chain is started. If the index is missing or behind, it is brought up to date.
-pub(super) fn open_reader(options: &Options) -> Result<Database, StoreError> {
+pub(super) fn open_reader(options: &Options) -> Result<Arc<dyn Backend>, StoreError> {
     let files = Files::new(options);
     let guard = files.lock()?;
     files.close_dir()?;
@@ -135,7 +140,7 @@ pub(super) fn open_reader(options: &Options) -> Result<Database, StoreError> {
     let mut indexer = open_indexer(&files)?;
     drop(guard);
     while indexer.batch()?.0 == BATCH {}
-    Ok(Database::new(files, options))
+    Ok(Arc::new(Database::new(files, options)))
 }
 
 /// Call it under the store's lock. An index that cannot be used is thrown away and built anew: nothing in it is lost.
@@ -155,19 +160,12 @@ fn open_indexer(files: &Files) -> Result<Indexer, StoreError> {
     }
 }
 
-fn start(name: &str, body: impl FnOnce() + Send + 'static) -> Result<JoinHandle<()>, StoreError> {
-    thread::Builder::new()
-        .name(name.to_owned())
-        .spawn(body)
-        .map_err(StoreError::Thread)
-}
-
 /// The files of a store, and connections that read them and write the catalogue.
 #[derive(Debug)]
-pub(super) struct Database {
-    pub(super) files: Files,
+struct Database {
+    files: Files,
     /// What the catalogue keeps of each server, in bytes.
-    pub(super) catalogue_share: u64,
+    catalogue_share: u64,
     idle: Mutex<Vec<Connection>>,
 }
 
@@ -181,15 +179,15 @@ impl Database {
     }
 
     /// Lends a connection to `work`, which only reads.
-    pub(super) fn read<T>(
+    fn read<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        self.with(|connection| work(connection).map_err(StoreError::Read))
+        self.with_connection(|connection| work(connection).map_err(StoreError::Read))
     }
 
     /// Lends a connection to `work`.
-    pub(super) fn with<T>(
+    fn with_connection<T>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
@@ -208,5 +206,71 @@ impl Database {
             idle.push(connection);
         }
         result
+    }
+}
+
+impl Backend for Database {
+    fn list(&self, query: &Query) -> Result<Page, StoreError> {
+        self.read(|connection| read::list(connection, query))
+    }
+
+    fn show(&self, id: Ulid) -> Result<Option<StoredRecord>, StoreError> {
+        self.read(|connection| show::show(connection, id))
+    }
+
+    fn after(&self, seq: u64, filter: &Filter, limit: usize) -> Result<Tail, StoreError> {
+        self.read(|connection| read::after(connection, seq, filter, limit))
+    }
+
+    fn newest(&self) -> Result<u64, StoreError> {
+        self.read(indexer::last)
+    }
+
+    fn bounds(&self, filter: &Filter) -> Result<(u64, u64), StoreError> {
+        self.read(|connection| read::bounds(connection, filter))
+    }
+
+    fn summary(
+        &self,
+        by: GroupBy,
+        period: Duration,
+        now: Timestamp,
+    ) -> Result<Summary, StoreError> {
+        self.read(|connection| summarise::summary(connection, by, period, now))
+    }
+
+    fn verify(
+        &self,
+        trusted: &TrustedKeys,
+        anchors: &[PathBuf],
+    ) -> Result<Verification, StoreError> {
+        let files = &self.files;
+        self.with_connection(|connection| verify::verify(connection, files, trusted, anchors))
+    }
+
+    fn put_tools(
+        &self,
+        server: &str,
+        tools: &[ToolDeclaration<'_>],
+    ) -> Result<Vec<Generation>, StoreError> {
+        let share = self.catalogue_share;
+        self.with_connection(|connection| catalogue::put(connection, server, tools, share))
+    }
+
+    fn tool(
+        &self,
+        server: &str,
+        tool: &str,
+        generation: Option<u64>,
+    ) -> Result<Option<CapturedTool>, StoreError> {
+        self.read(|connection| catalogue::get(connection, server, tool, generation))
+    }
+
+    fn tools(&self, server: &str) -> Result<Vec<CapturedTool>, StoreError> {
+        self.read(|connection| catalogue::list(connection, server))
+    }
+
+    fn remove_tools(&self, server: &str) -> Result<u64, StoreError> {
+        self.with_connection(|connection| catalogue::remove(connection, server))
     }
 }

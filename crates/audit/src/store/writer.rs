@@ -31,17 +31,17 @@ const GROUPS: usize = 16;
 /// The end of one chain in one kind of database. The writer thread owns it.
 pub(super) trait Append: Send {
     /// Appends the records in one transaction, with a checkpoint if one is due. `lost` is what the checkpoint confesses.
-    fn append(&mut self, bodies: &[Body], lost: u64) -> Result<Appended, StoreError>;
+    fn append(&mut self, bodies: &[Body], lost: u64) -> Result<CommitSummary, StoreError>;
     /// Signs the head if a checkpoint is due, or in any case if the store `is_down`, to find out whether it takes anything.
     /// Says whether something was written.
     fn tick(&mut self, lost: u64, is_down: bool) -> Result<bool, StoreError>;
     /// Ends the chain: `system_stop` and a last checkpoint.
-    fn stop(&mut self, lost: u64) -> Result<Appended, StoreError>;
+    fn stop(&mut self, lost: u64) -> Result<CommitSummary, StoreError>;
 }
 
 /// What a committed transaction did.
 #[derive(Debug)]
-pub(super) struct Appended {
+pub(super) struct CommitSummary {
     /// The place of the last record.
     pub(super) last_seq: u64,
     pub(super) checkpoint: bool,
@@ -222,12 +222,7 @@ impl<A: Append> Writer<A> {
             }
             Err(error) => {
                 Counters::add(&counters.failed, at_stake);
-                if !counters.down.swap(true, Ordering::Relaxed) {
-                    let cause = std::error::Error::source(&error)
-                        .map(ToString::to_string)
-                        .unwrap_or_default();
-                    tracing::error!(%error, cause, "the activity store is down; records are being lost");
-                }
+                self.shared.report_down(&error);
             }
         }
     }

@@ -1,19 +1,19 @@
 //! An index of many batches answers as a look at every record does.
 
-use countersign_audit::{Evidence, Filter, Query, Record, Stored, Timestamp};
+use countersign_audit::{Evidence, Filter, Query, Record, StoredRecord, Timestamp};
 use proptest::prelude::*;
 
 use crate::query::{filter, page_through, record, shape};
-use crate::support::{Home, call};
+use crate::support::{DataDir, call};
 
-fn everything(home: &Home) -> Vec<Stored> {
-    let all = home.reader().after(0, &Filter::default(), 5000);
+fn everything(data_dir: &DataDir) -> Vec<StoredRecord> {
+    let all = data_dir.reader().records_after(0, &Filter::default(), 5000);
     all.expect("all").records
 }
 
 /// Commits the records and closes the store, which indexes them as a batch of its own.
-fn add_batch(home: &Home, records: impl FnOnce(&countersign_audit::Store) -> Vec<Record>) {
-    let store = home.open();
+fn add_batch(data_dir: &DataDir, records: impl FnOnce(&countersign_audit::Store) -> Vec<Record>) {
+    let store = data_dir.open();
     let records = records(&store);
     assert_eq!(
         store.commit_blocking((), records).evidence(),
@@ -30,17 +30,17 @@ proptest! {
         limit in 1_usize..40,
     ) {
         let now = Timestamp::now();
-        let home = Home::new();
+        let data_dir = DataDir::new();
         let mut parent = None;
         for shapes in &batches {
-            add_batch(&home, |store| {
+            add_batch(&data_dir, |store| {
                 let parent = parent.get_or_insert_with(|| call(store, "files", "read"));
                 shapes.iter().map(|shape| record(store, shape, Some(parent), now)).collect()
             });
         }
         let parent = parent.expect("made").id().to_string();
-        let all = everything(&home);
-        let store = home.open();
+        let all = everything(&data_dir);
+        let store = data_dir.open();
         let known = all.last().expect("a stop").seq;
         for pairs in filters {
             let pairs = pairs.into_iter().map(|(key, value)| (key, if value == "PARENT" { parent.clone() } else { value }));
@@ -50,26 +50,26 @@ proptest! {
             let found = page_through(&store, &query).into_iter().map(|r| r.seq).filter(|seq| *seq <= known);
             prop_assert_eq!(&found.collect::<Vec<_>>(), &expected, "{:?}", query.filter);
             query.total = true;
-            let total = home.reader().list(&query).expect("list").total;
-            let newer = home.reader().after(known, &query.filter, 10).expect("after").records.len();
+            let total = data_dir.reader().list(&query).expect("list").total;
+            let newer = data_dir.reader().records_after(known, &query.filter, 10).expect("after").records.len();
             prop_assert_eq!(total, Some((expected.len() + newer) as u64), "{:?}", query.filter);
         }
         for stored in &all {
-            let shown = home.reader().show(stored.record.id()).expect("show").expect("there");
+            let shown = data_dir.reader().show(stored.record.id()).expect("show").expect("there");
             prop_assert_eq!((shown.seq, &shown.record), (stored.seq, &stored.record));
         }
         drop(store);
-        prop_assert_eq!(home.first_break(), None);
+        prop_assert_eq!(data_dir.first_break(), None);
     }
 }
 
 #[test]
 fn a_damaged_index_is_an_error_and_never_a_panic() {
-    let home = Home::new();
+    let data_dir = DataDir::new();
     for _ in 0..3 {
-        add_batch(&home, |store| vec![call(store, "files", "read")]);
+        add_batch(&data_dir, |store| vec![call(store, "files", "read")]);
     }
-    let id = everything(&home)[1].record.id();
+    let id = everything(&data_dir)[1].record.id();
     for sql in [
         "UPDATE posting SET seqs = x''",
         "UPDATE posting SET seqs = x'07'",
@@ -85,11 +85,11 @@ fn a_damaged_index_is_an_error_and_never_a_panic() {
         "UPDATE batch SET times = x'80'",
         "UPDATE batch SET last = last + 1000000",
     ] {
-        let path = home.path().join("activity-index.db");
+        let path = data_dir.path().join("activity-index.db");
         let index = rusqlite::Connection::open(&path).expect("index");
         index.execute_batch(sql).expect(sql);
         drop(index);
-        let reader = home.reader();
+        let reader = data_dir.reader();
         for pairs in [
             &[][..],
             &[("server", "files")],
@@ -111,9 +111,9 @@ fn a_damaged_index_is_an_error_and_never_a_panic() {
             );
         }
         reader.show(id).ok();
-        assert_ne!(home.first_break(), None, "{sql}");
+        assert_ne!(data_dir.first_break(), None, "{sql}");
         std::fs::remove_file(&path).expect("removed");
-        std::fs::remove_file(home.path().join("activity-index.db-wal")).ok();
-        assert_eq!(home.first_break(), None, "built anew");
+        std::fs::remove_file(data_dir.path().join("activity-index.db-wal")).ok();
+        assert_eq!(data_dir.first_break(), None, "built anew");
     }
 }

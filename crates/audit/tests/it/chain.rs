@@ -3,13 +3,13 @@
 use countersign_audit::{BreakKind, Store};
 use proptest::prelude::*;
 
-use crate::support::{Home, blocked, fill};
+use crate::support::{DataDir, blocked, fill};
 
 /// Three chains of a few dozen records, each with several checkpoints.
-fn three_chains() -> Home {
-    let home = Home::new();
+fn three_chains() -> DataDir {
+    let data_dir = DataDir::new();
     for _ in 0..3 {
-        let mut options = home.options();
+        let mut options = data_dir.options();
         options.checkpoint_records = 10;
         let store = Store::open(&options).expect("opens");
         for _ in 0..8 {
@@ -22,19 +22,19 @@ fn three_chains() -> Home {
             );
         }
     }
-    let verification = home.verify();
+    let verification = data_dir.verify();
     assert!(verification.is_intact(), "{verification:?}");
     assert_eq!((verification.records, verification.chains), (3 * 42, 3));
-    home
+    data_dir
 }
 
-fn change(home: &Home, sql: &str) {
-    let connection = home.sqlite();
+fn change(data_dir: &DataDir, sql: &str) {
+    let connection = data_dir.sqlite();
     connection.execute_batch(sql).expect(sql);
 }
 
-fn broken(home: &Home) -> (BreakKind, Option<u64>) {
-    let found = home.first_break().expect("a break");
+fn broken(data_dir: &DataDir) -> (BreakKind, Option<u64>) {
+    let found = data_dir.first_break().expect("a break");
     (found.kind, found.seq)
 }
 
@@ -97,41 +97,41 @@ fn a_changed_body_hash_or_number_is_named() {
             43,
         ),
     ] {
-        let home = three_chains();
-        change(&home, sql);
-        assert_eq!(broken(&home), (kind, Some(seq)), "{sql}");
+        let data_dir = three_chains();
+        change(&data_dir, sql);
+        assert_eq!(broken(&data_dir), (kind, Some(seq)), "{sql}");
     }
 }
 
 #[test]
 fn reordered_records_are_named() {
-    let home = three_chains();
+    let data_dir = three_chains();
     change(
-        &home,
+        &data_dir,
         "UPDATE activity SET seq = -1 WHERE seq = 15; UPDATE activity SET seq = 15 WHERE seq = 25; UPDATE activity SET seq = 25 WHERE seq = -1;",
     );
-    assert_eq!(broken(&home), (BreakKind::OutOfOrder, Some(15)));
+    assert_eq!(broken(&data_dir), (BreakKind::OutOfOrder, Some(15)));
 }
 
 #[test]
 fn a_missing_tail_is_noticed_up_to_the_last_checkpoint() {
-    let home = three_chains();
-    change(&home, "DELETE FROM activity WHERE seq > 100");
-    let found = home.first_break().expect("a break");
+    let data_dir = three_chains();
+    change(&data_dir, "DELETE FROM activity WHERE seq > 100");
+    let found = data_dir.first_break().expect("a break");
     assert_eq!((found.kind, found.seq), (BreakKind::MissingTail, None));
     assert!(found.n.is_some() && found.chain_id.is_some(), "{found}");
     // Even if the store's own checkpoints went with it: the log still knows.
-    change(&home, "DELETE FROM checkpoint WHERE chain = 3");
+    change(&data_dir, "DELETE FROM checkpoint WHERE chain = 3");
     assert_eq!(
-        home.first_break().expect("a break").kind,
+        data_dir.first_break().expect("a break").kind,
         BreakKind::MissingTail
     );
     change(
-        &home,
+        &data_dir,
         "DELETE FROM activity WHERE chain = 3; DELETE FROM chain WHERE id = 3",
     );
     assert_eq!(
-        home.first_break().expect("a break").kind,
+        data_dir.first_break().expect("a break").kind,
         BreakKind::MissingTail
     );
 }
@@ -139,8 +139,8 @@ fn a_missing_tail_is_noticed_up_to_the_last_checkpoint() {
 #[test]
 fn a_chain_rewritten_with_fitting_hashes_differs_from_its_checkpoint() {
     use sha2::{Digest, Sha256};
-    let home = three_chains();
-    let connection = home.sqlite();
+    let data_dir = three_chains();
+    let connection = data_dir.sqlite();
     let mut prev = [0_u8; 32].to_vec();
     for n in 0..42 {
         let body: Vec<u8> = connection
@@ -164,26 +164,26 @@ fn a_chain_rewritten_with_fitting_hashes_differs_from_its_checkpoint() {
             )
             .expect("rewritten");
     }
-    let found = home.first_break().expect("a break");
+    let found = data_dir.first_break().expect("a break");
     assert_eq!(found.kind, BreakKind::DiffersFromCheckpoint, "{found}");
     assert!(found.n.is_some_and(|n| n >= 13), "{found}");
 }
 
 #[test]
 fn forged_checkpoints_and_floors_are_not_believed() {
-    let home = three_chains();
-    change(&home, "UPDATE checkpoint SET lost = 5 WHERE chain = 2");
+    let data_dir = three_chains();
+    change(&data_dir, "UPDATE checkpoint SET lost = 5 WHERE chain = 2");
     assert_eq!(
-        home.first_break().expect("a break").kind,
+        data_dir.first_break().expect("a break").kind,
         BreakKind::ForgedCheckpoint
     );
-    let home = three_chains();
+    let data_dir = three_chains();
     change(
-        &home,
+        &data_dir,
         "INSERT INTO floor SELECT chain, n, hash, at, lost, key, signature FROM checkpoint WHERE chain = 1 ORDER BY n DESC LIMIT 1;
          DELETE FROM activity WHERE chain = 1;",
     );
-    let kind = home.first_break().expect("a break").kind;
+    let kind = data_dir.first_break().expect("a break").kind;
     assert!(
         matches!(
             kind,
@@ -191,34 +191,34 @@ fn forged_checkpoints_and_floors_are_not_believed() {
         ),
         "{kind:?}"
     );
-    let home = three_chains();
-    std::fs::write(home.path().join("checkpoints.log"), "nonsense\n").expect("written");
+    let data_dir = three_chains();
+    std::fs::write(data_dir.path().join("checkpoints.log"), "nonsense\n").expect("written");
     assert_eq!(
-        home.first_break().expect("a break").kind,
+        data_dir.first_break().expect("a break").kind,
         BreakKind::MalformedLog
     );
 }
 
 #[test]
 fn another_key_can_take_over_and_the_old_one_stays_trusted() {
-    let home = Home::new();
-    drop(home.open());
-    let mut options = home.options();
+    let data_dir = DataDir::new();
+    drop(data_dir.open());
+    let mut options = data_dir.options();
     options.signing_key = Some("5a".repeat(32));
     drop(Store::open(&options).expect("opens"));
-    let verification = home.verify();
+    let verification = data_dir.verify();
     assert!(verification.is_intact(), "{verification:?}");
     assert_eq!(verification.chains, 2);
 }
 
 #[test]
 fn a_break_reads_as_a_sentence() {
-    let home = three_chains();
+    let data_dir = three_chains();
     change(
-        &home,
+        &data_dir,
         "UPDATE activity SET body = CAST(replace(body, 'files', 'filez') AS BLOB) WHERE seq = 3",
     );
-    let text = home.first_break().expect("a break").to_string();
+    let text = data_dir.first_break().expect("a break").to_string();
     assert!(
         text.starts_with("the record was changed: its hash does not fit (record 01"),
         "{text}"
@@ -233,18 +233,18 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 40, ..ProptestConfig::default() })]
     #[test]
     fn any_flipped_bit_of_any_record_is_named(seq in 1_u64..43, at in any::<prop::sample::Index>(), bit in 0_u8..8, column in 0_usize..2) {
-        let home = Home::new();
-        let store = home.open();
+        let data_dir = DataDir::new();
+        let store = data_dir.open();
         fill(&store, 40);
         drop(store);
-        let connection = home.sqlite();
+        let connection = data_dir.sqlite();
         let column = ["body", "hash"][column];
         let mut bytes: Vec<u8> = connection
             .query_row(&format!("SELECT {column} FROM activity WHERE seq = ?1"), [seq], |row| row.get(0)).expect("read");
         let at = at.index(bytes.len());
         bytes[at] ^= 1 << bit;
         connection.execute(&format!("UPDATE activity SET {column} = ?1 WHERE seq = ?2"), rusqlite::params![bytes, seq]).expect("changed");
-        let found = home.first_break().expect("a break");
+        let found = data_dir.first_break().expect("a break");
         prop_assert_eq!((found.kind, found.seq), (BreakKind::Changed, Some(seq)));
     }
 }

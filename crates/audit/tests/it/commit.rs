@@ -3,22 +3,22 @@
 use std::time::{Duration, Instant};
 
 use countersign_audit::{
-    Declared, Durability, Evidence, Kind, Mode, OnStoreError, Outcome, Record, Store,
+    Durability, Evidence, Kind, Mode, OnStoreError, Outcome, Record, Store, ToolDeclaration,
 };
 
-use crate::support::{Home, blocked, call, fill};
+use crate::support::{DataDir, blocked, call, fill};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_value_comes_back_when_its_records_are_committed() {
-    let home = Home::new();
-    let store = home.open();
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
     let delivery = tokio::spawn(store.deliver());
     let recorded = store
         .commit("reply", blocked(&store, "stub", "bad_output"))
         .await;
     assert_eq!(recorded.evidence(), Evidence::Committed);
     assert_eq!(recorded.into_value(), "reply");
-    let count: i64 = home
+    let count: i64 = data_dir
         .sqlite()
         .query_row("SELECT count(*) FROM activity", [], |row| row.get(0))
         .expect("count");
@@ -27,7 +27,7 @@ async fn a_value_comes_back_when_its_records_are_committed() {
     assert_eq!((empty.evidence(), *empty.value()), (Evidence::Committed, 7));
     drop(store);
     delivery.await.expect("delivery ends with the store");
-    let verification = home.verify();
+    let verification = data_dir.verify();
     assert!(verification.is_intact(), "{verification:?}");
     assert_eq!(
         (
@@ -41,8 +41,8 @@ async fn a_value_comes_back_when_its_records_are_committed() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn many_callers_share_transactions() {
-    let home = Home::new();
-    let store = home.open();
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
     tokio::spawn(store.deliver());
     let callers: Vec<_> = (0..64)
         .map(|_| {
@@ -73,7 +73,7 @@ async fn many_callers_share_transactions() {
             .evidence(),
         Evidence::StoreDown
     );
-    assert!(home.verify().is_intact());
+    assert!(data_dir.verify().is_intact());
 }
 
 #[test]
@@ -83,8 +83,8 @@ fn each_durability_level_writes() {
         (Durability::Sync, Evidence::Committed),
         (Durability::Async, Evidence::Queued),
     ] {
-        let home = Home::new();
-        let mut options = home.options();
+        let data_dir = DataDir::new();
+        let mut options = data_dir.options();
         options.durability = level;
         let store = Store::open(&options).expect("opens");
         for _ in 0..10 {
@@ -96,7 +96,7 @@ fn each_durability_level_writes() {
             );
         }
         drop(store);
-        let verification = home.verify();
+        let verification = data_dir.verify();
         assert!(verification.is_intact());
         assert_eq!(verification.records, 12, "{level:?}");
     }
@@ -111,13 +111,13 @@ fn each_durability_level_writes() {
 
 #[test]
 fn a_full_asynchronous_queue_drops_counts_and_confesses() {
-    let home = Home::new();
-    let mut options = home.options();
+    let data_dir = DataDir::new();
+    let mut options = data_dir.options();
     options.durability = Durability::Async;
     options.queue = 4;
     options.busy_timeout = Duration::from_mins(2);
     let store = Store::open(&options).expect("opens");
-    let raw = home.sqlite();
+    let raw = data_dir.sqlite();
     // While another process holds the write lock the writer waits and its queue fills.
     raw.execute_batch("BEGIN IMMEDIATE").expect("lock");
     for _ in 0..1000 {
@@ -132,7 +132,7 @@ fn a_full_asynchronous_queue_drops_counts_and_confesses() {
     assert!(dropped > 0 && dropped < 1000, "{dropped}");
     raw.execute_batch("ROLLBACK").expect("unlock");
     drop(store);
-    let verification = home.verify();
+    let verification = data_dir.verify();
     assert!(verification.is_intact());
     assert_eq!(verification.lost, dropped);
     assert_eq!(verification.records, 1000 - dropped + 2);
@@ -140,12 +140,12 @@ fn a_full_asynchronous_queue_drops_counts_and_confesses() {
 
 #[test]
 fn a_locked_store_is_down_and_the_chain_goes_on_afterwards() {
-    let home = Home::new();
-    let mut options = home.options();
+    let data_dir = DataDir::new();
+    let mut options = data_dir.options();
     options.busy_timeout = Duration::from_millis(20);
     let store = Store::open(&options).expect("opens");
     fill(&store, 5);
-    let raw = home.sqlite();
+    let raw = data_dir.sqlite();
     raw.execute_batch("BEGIN IMMEDIATE").expect("lock");
     let recorded = store.commit_blocking("reply", [call(&store, "a", "b")]);
     assert_eq!(recorded.evidence(), Evidence::StoreDown);
@@ -161,18 +161,18 @@ fn a_locked_store_is_down_and_the_chain_goes_on_afterwards() {
     fill(&store, 5);
     assert!(store.stats().healthy);
     drop(store);
-    let verification = home.verify();
+    let verification = data_dir.verify();
     assert!(verification.is_intact(), "{verification:?}");
     assert_eq!((verification.records, verification.lost), (12, 1));
 }
 
 #[test]
 fn a_store_that_was_down_is_found_to_work_before_anybody_needs_it() {
-    let home = Home::new();
-    let mut options = home.options();
+    let data_dir = DataDir::new();
+    let mut options = data_dir.options();
     options.busy_timeout = Duration::from_millis(20);
     let store = Store::open(&options).expect("opens");
-    let raw = home.sqlite();
+    let raw = data_dir.sqlite();
     raw.execute_batch("BEGIN IMMEDIATE").expect("lock");
     let lost = store.commit_blocking((), [call(&store, "a", "b")]);
     assert_eq!(lost.evidence(), Evidence::StoreDown);
@@ -184,15 +184,15 @@ fn a_store_that_was_down_is_found_to_work_before_anybody_needs_it() {
         std::thread::yield_now();
     }
     assert_eq!(store.stats().checkpoints, checkpoints + 1);
-    let verification = home.verify();
+    let verification = data_dir.verify();
     assert!(verification.is_intact(), "{verification:?}");
     assert_eq!(verification.lost, 1, "confessed at once");
 }
 
 #[test]
 fn records_nobody_waits_for_share_transactions() {
-    let home = Home::new();
-    let mut options = home.options();
+    let data_dir = DataDir::new();
+    let mut options = data_dir.options();
     options.durability = Durability::Async;
     let store = Store::open(&options).expect("opens");
     let start = Instant::now();
@@ -213,12 +213,12 @@ fn records_nobody_waits_for_share_transactions() {
 
 #[test]
 fn captured_tools_keep_their_generations() {
-    let home = Home::new();
-    let store = home.open();
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
     let reader = store.reader();
     let put_tool = |tool: &str, digest: &str, raw: &str| {
         let raw = raw.as_bytes();
-        let declared = Declared { tool, digest, raw };
+        let declared = ToolDeclaration { tool, digest, raw };
         reader.put_tools("crm", &[declared]).expect("put")[0]
     };
     let put = |digest: &str, raw: &str| put_tool("search", digest, raw);
@@ -275,9 +275,9 @@ fn captured_tools_keep_their_generations() {
 
 #[test]
 fn a_store_over_its_limit_takes_no_more_and_recovers_when_there_is_room() {
-    let home = Home::new();
-    fill(&home.open(), 2000);
-    let mut options = home.options();
+    let data_dir = DataDir::new();
+    fill(&data_dir.open(), 2000);
+    let mut options = data_dir.options();
     options.retention.max_bytes = Some(64 << 10);
     options.retention.floor = Duration::from_hours(24);
     let store = Store::open(&options).expect("opens");
@@ -289,7 +289,7 @@ fn a_store_over_its_limit_takes_no_more_and_recovers_when_there_is_room() {
     assert!(!store.stats().healthy);
     assert!(store.stats().removed == 0 && store.stats().failed > 0);
     drop(store);
-    assert!(home.verify().is_intact());
+    assert!(data_dir.verify().is_intact());
     // With a floor of nothing the old records go.
     options.retention.floor = Duration::ZERO;
     let store = Store::open(&options).expect("opens");
@@ -301,8 +301,8 @@ fn a_store_over_its_limit_takes_no_more_and_recovers_when_there_is_room() {
 
 #[test]
 fn an_unbounded_record_is_cut_not_refused() {
-    let home = Home::new();
-    let store = home.open();
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
     let mut record = Record::new(store.next_id(), Kind::ToolCall, Outcome::Error);
     record.tool = Some("t".repeat(1 << 20));
     record.reason = Some("r".repeat(1 << 20));
@@ -310,7 +310,7 @@ fn an_unbounded_record_is_cut_not_refused() {
         store.commit_blocking((), [record]).evidence(),
         Evidence::Committed
     );
-    let longest: i64 = home
+    let longest: i64 = data_dir
         .sqlite()
         .query_row("SELECT max(length(body)) FROM activity", [], |row| {
             row.get(0)

@@ -7,11 +7,11 @@ use std::path::Path;
 use countersign_audit::{Evidence, Filter, Query, Reader, Timestamp};
 use serde_json::Value;
 
-use crate::support::{Home, call};
+use crate::support::{DataDir, call};
 
 /// A copy of the directory, because a store that is opened writes to its files.
-fn earlier() -> Home {
-    let home = Home::new();
+fn earlier() -> DataDir {
+    let data_dir = DataDir::new();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/earlier");
     for name in [
         "activity.db",
@@ -19,9 +19,9 @@ fn earlier() -> Home {
         "checkpoints.log",
         "signing_keys.pub",
     ] {
-        std::fs::copy(folder.join(name), home.path().join(name)).expect("a copy");
+        std::fs::copy(folder.join(name), data_dir.path().join(name)).expect("a copy");
     }
-    home
+    data_dir
 }
 
 /// The records as the earlier build exported them, oldest first.
@@ -34,7 +34,9 @@ fn exported() -> Vec<Value> {
 
 /// The records as this build reads them, oldest first.
 fn stored(reader: &Reader) -> Vec<Value> {
-    let tail = reader.after(0, &Filter::default(), 1000).expect("reads");
+    let tail = reader
+        .records_after(0, &Filter::default(), 1000)
+        .expect("reads");
     let records = tail.records.iter();
     records
         .map(|record| serde_json::to_value(record).expect("JSON"))
@@ -43,8 +45,8 @@ fn stored(reader: &Reader) -> Vec<Value> {
 
 #[test]
 fn records_of_an_earlier_build_are_listed_shown_and_verified() {
-    let home = earlier();
-    let reader = home.reader();
+    let data_dir = earlier();
+    let reader = data_dir.reader();
     let expected = exported();
     assert_eq!(stored(&reader), expected);
     let mut previous = None;
@@ -63,15 +65,15 @@ fn records_of_an_earlier_build_are_listed_shown_and_verified() {
     let is_blocked = |record: &&Value| record["status"] == "blocked";
     let count = expected.iter().filter(is_blocked).count();
     assert_eq!((page.activities.len(), count), (4, 4));
-    let verification = home.verify();
+    let verification = data_dir.verify();
     assert!(verification.is_intact(), "{verification:?}");
     assert_eq!((verification.records, verification.chains), (22, 1));
 }
 
 #[test]
 fn a_store_of_an_earlier_build_is_continued() {
-    let home = earlier();
-    let store = home.open();
+    let data_dir = earlier();
+    let store = data_dir.open();
     let record = call(&store, "files", "read");
     assert_eq!(
         store.commit_blocking((), [record]).evidence(),
@@ -81,7 +83,7 @@ fn a_store_of_an_earlier_build_is_continued() {
     let expected = exported();
     assert_eq!(now.get(..expected.len()), Some(expected.as_slice()));
     drop(store);
-    let verification = home.verify();
+    let verification = data_dir.verify();
     assert!(verification.is_intact(), "{verification:?}");
     assert_eq!(verification.chains, 2);
 }

@@ -5,7 +5,7 @@ use countersign_audit::{
 };
 use serde_json::Value;
 
-use crate::support::{Home, blocked, call, fill};
+use crate::support::{DataDir, blocked, call, fill};
 
 fn export(store: &Store, filter: &Filter, format: ExportFormat) -> (u64, String) {
     let mut out = Vec::new();
@@ -16,8 +16,8 @@ fn export(store: &Store, filter: &Filter, format: ExportFormat) -> (u64, String)
     (count, String::from_utf8(out).expect("UTF-8"))
 }
 
-fn store_with_a_block(home: &Home) -> Store {
-    let store = home.open();
+fn store_with_a_block(data_dir: &DataDir) -> Store {
+    let store = data_dir.open();
     fill(&store, 2500);
     let mut records = blocked(&store, "stub", "=cmd|' /C calc'!A0");
     records[1].reason = Some("@SUM(1), \"quoted\"".into());
@@ -30,8 +30,8 @@ fn store_with_a_block(home: &Home) -> Store {
 
 #[test]
 fn json_lines_carry_every_record_in_order() {
-    let home = Home::new();
-    let store = store_with_a_block(&home);
+    let data_dir = DataDir::new();
+    let store = store_with_a_block(&data_dir);
     let (count, text) = export(&store, &Filter::default(), ExportFormat::Jsonl);
     assert_eq!(count, 2503);
     let seqs: Vec<u64> = text
@@ -53,8 +53,8 @@ fn json_lines_carry_every_record_in_order() {
 
 #[test]
 fn csv_carries_decision_and_reason_and_runs_no_formula() {
-    let home = Home::new();
-    let store = store_with_a_block(&home);
+    let data_dir = DataDir::new();
+    let store = store_with_a_block(&data_dir);
     let (_, text) = export(
         &store,
         &Filter {
@@ -75,8 +75,8 @@ fn csv_carries_decision_and_reason_and_runs_no_formula() {
 
 #[test]
 fn sarif_has_one_result_per_finding() {
-    let home = Home::new();
-    let store = store_with_a_block(&home);
+    let data_dir = DataDir::new();
+    let store = store_with_a_block(&data_dir);
     let (_, text) = export(&store, &Filter::default(), ExportFormat::Sarif);
     let log: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(log["version"], "2.1.0");
@@ -115,8 +115,8 @@ fn rules(run: &Value) -> &[Value] {
 
 #[test]
 fn every_sarif_rule_says_what_it_is_about() {
-    let home = Home::new();
-    let store = store_with_a_block(&home);
+    let data_dir = DataDir::new();
+    let store = store_with_a_block(&data_dir);
     let mut records = blocked(&store, "stub", "t");
     let names = ["token.chatml", "classifier.hook", "of.a.later.version"];
     let first = records[1].findings[0].clone();
@@ -172,8 +172,8 @@ fn planted_secrets_are_on_no_surface() {
         r#"{{"name":"login","arguments":{{"password":"{SECRET}","note":"Authorization: Bearer {SECRET}"}}}}"#
     );
     for (payloads, kept) in [(Payloads::None, false), (Payloads::Redacted, true)] {
-        let home = Home::new();
-        let store = home.open();
+        let data_dir = DataDir::new();
+        let store = data_dir.open();
         let policy = PayloadPolicy::new(payloads, 65_536, Redactor::new([SECRET.to_owned()]));
         let mut record = call(&store, "files", "login");
         record.request = policy.capture(arguments.as_bytes(), true);
@@ -194,7 +194,7 @@ fn planted_secrets_are_on_no_surface() {
             .expect("JSON");
         assert!(!page.contains("hunter2") && page.contains("[redacted]") == kept);
         drop(store);
-        for entry in std::fs::read_dir(home.path()).expect("dir") {
+        for entry in std::fs::read_dir(data_dir.path()).expect("dir") {
             let bytes = std::fs::read(entry.expect("entry").path()).expect("read");
             assert!(!bytes.windows(7).any(|window| window == b"hunter2"));
         }

@@ -2,12 +2,12 @@
 
 use countersign_audit::{Evidence, Filter, Status, Store};
 
-use crate::support::{Home, blocked, call, fill};
+use crate::support::{DataDir, blocked, call, fill};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_follower_sees_every_record_once_and_resumes_where_it_was() {
-    let home = Home::new();
-    let store = home.open();
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
     let mut latest = store.latest();
     let writer = store.clone();
     let writing = tokio::spawn(async move {
@@ -23,7 +23,7 @@ async fn a_follower_sees_every_record_once_and_resumes_where_it_was() {
     while seen.len() < 301 {
         let tail = store
             .reader()
-            .after(place, &Filter::default(), 7)
+            .records_after(place, &Filter::default(), 7)
             .expect("after");
         seen.extend(tail.records.iter().map(|r| r.seq));
         // As if the connection had been lost: go on from the last record seen.
@@ -38,8 +38,8 @@ async fn a_follower_sees_every_record_once_and_resumes_where_it_was() {
 
 #[test]
 fn a_filtered_follower_moves_on_past_what_does_not_match() {
-    let home = Home::new();
-    let store = home.open();
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
     fill(&store, 12_000);
     assert_eq!(
         store
@@ -53,7 +53,10 @@ fn a_filtered_follower_moves_on_past_what_does_not_match() {
     };
     let (mut place, mut looks, mut found) = (0, 0, Vec::new());
     loop {
-        let tail = store.reader().after(place, &filter, 10).expect("after");
+        let tail = store
+            .reader()
+            .records_after(place, &filter, 10)
+            .expect("after");
         assert!(tail.next >= place);
         (place, looks) = (tail.next, looks + 1);
         found.extend(tail.records);
@@ -67,9 +70,9 @@ fn a_filtered_follower_moves_on_past_what_does_not_match() {
 
 #[test]
 fn records_of_another_process_are_announced() {
-    let home = Home::new();
-    let store = home.open();
-    let other = Store::open(&home.options()).expect("a second writer");
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
+    let other = Store::open(&data_dir.options()).expect("a second writer");
     fill(&other, 5);
     let latest = store.latest();
     while *latest.borrow() < 7 {
@@ -78,7 +81,7 @@ fn records_of_another_process_are_announced() {
     assert_eq!(
         store
             .reader()
-            .after(0, &Filter::default(), 100)
+            .records_after(0, &Filter::default(), 100)
             .expect("after")
             .records
             .len(),

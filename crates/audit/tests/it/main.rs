@@ -6,6 +6,8 @@ mod commit;
 mod earlier;
 mod export;
 mod follow;
+#[cfg(unix)]
+mod postgres;
 mod private;
 mod processes;
 mod query;

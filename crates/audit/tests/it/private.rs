@@ -6,7 +6,7 @@ use std::path::Path;
 
 use countersign_audit::{Reader, Store};
 
-use crate::support::{Home, fill, options};
+use crate::support::{DataDir, fill, options};
 
 fn mode(path: &Path) -> u32 {
     fs::metadata(path)
@@ -33,8 +33,8 @@ fn assert_is_closed(dir: &Path) {
 
 #[test]
 fn a_new_data_directory_is_closed_to_other_users() {
-    let home = Home::new();
-    let dir = home.path().join("data");
+    let data_dir = DataDir::new();
+    let dir = data_dir.path().join("data");
     let store = Store::open(&options(&dir)).expect("opens");
     fill(&store, 3);
     assert_is_closed(&dir);
@@ -44,8 +44,8 @@ fn a_new_data_directory_is_closed_to_other_users() {
 
 #[test]
 fn what_an_earlier_version_left_open_is_closed_by_writer_and_reader() {
-    let home = Home::new();
-    let dir = home.path().join("data");
+    let data_dir = DataDir::new();
+    let dir = data_dir.path().join("data");
     fill(&Store::open(&options(&dir)).expect("opens"), 3);
     let open_up = || {
         set_mode(&dir, 0o755);

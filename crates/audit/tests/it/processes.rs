@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use countersign_audit::{Evidence, Store};
 
-use crate::support::{Home, blocked, call, options};
+use crate::support::{DataDir, blocked, call, options};
 
 const DIR: &str = "AUDIT_TEST_DIR";
 const COUNT: &str = "AUDIT_TEST_COUNT";
@@ -94,8 +94,8 @@ fn committed(child: &mut Child, limit: usize, mut enough: impl FnMut(&mut Child)
     ids
 }
 
-fn stored(home: &Home) -> HashSet<String> {
-    let connection = home.sqlite();
+fn stored(data_dir: &DataDir) -> HashSet<String> {
+    let connection = data_dir.sqlite();
     let mut statement = connection
         .prepare("SELECT body ->> '$.id' FROM activity")
         .expect("prepared");
@@ -107,21 +107,21 @@ fn stored(home: &Home) -> HashSet<String> {
 
 #[test]
 fn killed_at_any_moment_nothing_committed_is_lost_and_the_chains_verify() {
-    let home = Home::new();
+    let data_dir = DataDir::new();
     let mut known = Vec::new();
     // More by command: AUDIT_TEST_KILLS=50 cargo test -p countersign-audit killed
     let rounds = std::env::var("AUDIT_TEST_KILLS").map_or(6, |n| n.parse().expect("a number"));
     for round in 0..rounds {
-        let mut child = spawn(home.path(), 1_000_000);
+        let mut child = spawn(data_dir.path(), 1_000_000);
         let limit = usize::try_from(40 + round % 7 * 61).expect("small");
         known.extend(committed(&mut child, limit, |child| {
             child.kill().expect("killed");
         }));
         child.wait().expect("reaped");
-        let verification = home.verify();
+        let verification = data_dir.verify();
         assert!(verification.is_intact(), "round {round}: {verification:?}");
         assert_eq!(verification.chains, round + 1);
-        let stored = stored(&home);
+        let stored = stored(&data_dir);
         let missing: Vec<&String> = known.iter().filter(|id| !stored.contains(*id)).collect();
         assert!(missing.is_empty(), "round {round}: {missing:?}");
     }
@@ -130,8 +130,8 @@ fn killed_at_any_moment_nothing_committed_is_lost_and_the_chains_verify() {
 
 #[test]
 fn three_processes_share_one_file() {
-    let home = Home::new();
-    let mut children: Vec<Child> = (0..3).map(|_| spawn(home.path(), 60)).collect();
+    let data_dir = DataDir::new();
+    let mut children: Vec<Child> = (0..3).map(|_| spawn(data_dir.path(), 60)).collect();
     let readers: Vec<_> = children
         .iter_mut()
         .map(|child| {
@@ -147,7 +147,7 @@ fn three_processes_share_one_file() {
         assert!(child.wait().expect("reaped").success());
     }
     assert_eq!(told, 3 * 4 * 80);
-    let verification = home.verify();
+    let verification = data_dir.verify();
     assert!(verification.is_intact(), "{verification:?}");
     assert_eq!(
         (verification.chains, verification.after_last_checkpoint),

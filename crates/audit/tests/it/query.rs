@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use countersign_audit::{
     Decision, Evidence, Kind, MAX_LIMIT, Mode, Outcome, PayloadPolicy, Payloads, Query, Record,
-    Redactor, Severity, Stage, Store, Stored, Timestamp,
+    Redactor, Severity, Stage, Store, StoredRecord, Timestamp,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::Value;
 
-use crate::support::{Home, blocked, call, fill, finding, wait_for_index};
+use crate::support::{DataDir, blocked, call, fill, finding, wait_for_index};
 
 const SERVERS: [&str; 3] = ["files", "crm", "sh'op"];
 const TOOLS: [&str; 3] = ["read", "search", "files"];
@@ -188,7 +188,7 @@ fn naive(record: &Value, filter: &[(&'static str, String)], now: Timestamp) -> b
     })
 }
 
-pub(crate) fn page_through(store: &Store, query: &Query) -> Vec<Stored> {
+pub(crate) fn page_through(store: &Store, query: &Query) -> Vec<StoredRecord> {
     let mut query = query.clone();
     let mut all = Vec::new();
     loop {
@@ -215,8 +215,8 @@ proptest! {
         limit in 1_usize..9,
     ) {
         let now = Timestamp::now();
-        let home = Home::new();
-        let store = home.open();
+        let data_dir = DataDir::new();
+        let store = data_dir.open();
         let parent = call(&store, "files", "read");
         for (shapes, wait) in [(&indexed, true), (&fresh, false)] {
             let records: Vec<Record> = shapes.iter().map(|s| record(&store, s, Some(&parent), now)).collect();
@@ -225,7 +225,7 @@ proptest! {
                 wait_for_index(&store);
             }
         }
-        let everything: Vec<Value> = store.reader().after(0, &countersign_audit::Filter::default(), 1000).expect("all").records
+        let everything: Vec<Value> = store.reader().records_after(0, &countersign_audit::Filter::default(), 1000).expect("all").records
             .iter().rev().map(|r| serde_json::to_value(r).expect("JSON")).collect();
         prop_assert_eq!(everything.len(), indexed.len() + fresh.len() + 1);
         for pairs in filters {
@@ -244,8 +244,8 @@ proptest! {
 
 #[test]
 fn a_broken_contract_is_found_as_flagged_though_its_text_was_rewritten() {
-    let home = Home::new();
-    let store = home.open();
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
     let decided = |mode, findings| {
         let mut record = Record::decided(store.next_id(), Decision::Rewritten);
         record.mode = Some(mode);
@@ -286,13 +286,13 @@ fn a_broken_contract_is_found_as_flagged_though_its_text_was_rewritten() {
         wait_for_index(&store);
     }
     drop(store);
-    assert_eq!(home.first_break(), None);
+    assert_eq!(data_dir.first_break(), None);
 }
 
 #[test]
 fn pages_do_not_shift_while_records_arrive() {
-    let home = Home::new();
-    let store = home.open();
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
     fill(&store, 3000);
     let known = *store.latest().borrow();
     let stop = AtomicBool::new(false);
@@ -319,7 +319,7 @@ fn pages_do_not_shift_while_records_arrive() {
         let old: Vec<u64> = seqs.into_iter().filter(|seq| *seq <= known).collect();
         let expected = store
             .reader()
-            .after(0, &query.filter, 10_000)
+            .records_after(0, &query.filter, 10_000)
             .expect("after")
             .records;
         let expected: Vec<u64> = expected
@@ -334,8 +334,8 @@ fn pages_do_not_shift_while_records_arrive() {
 
 #[test]
 fn a_page_holds_no_more_than_it_may() {
-    let home = Home::new();
-    let store = home.open();
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
     let policy = PayloadPolicy::new(Payloads::Full, 64 * 1024, Redactor::default());
     let payload = vec![b'x'; 64 * 1024];
     for _ in 0..40 {
@@ -371,8 +371,8 @@ fn a_page_holds_no_more_than_it_may() {
 
 #[test]
 fn a_record_is_shown_by_id_indexed_or_not() {
-    let home = Home::new();
-    let store = home.open();
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
     fill(&store, 10);
     let records = blocked(&store, "stub", "bad_output");
     let ids = records.each_ref().map(Record::id);
@@ -407,8 +407,8 @@ fn a_record_is_shown_by_id_indexed_or_not() {
 
 #[test]
 fn a_page_has_the_shape_the_interface_promises() {
-    let home = Home::new();
-    let store = home.open();
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
     assert_eq!(
         store
             .commit_blocking((), blocked(&store, "stub", "bad_output"))
@@ -437,8 +437,8 @@ fn a_page_has_the_shape_the_interface_promises() {
 
 #[test]
 fn a_reader_without_a_writer_finds_everything_even_without_an_index() {
-    let home = Home::new();
-    let store = home.open();
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
     fill(&store, 4500);
     drop(store);
     for name in [
@@ -446,40 +446,46 @@ fn a_reader_without_a_writer_finds_everything_even_without_an_index() {
         "activity-index.db-wal",
         "activity-index.db-shm",
     ] {
-        std::fs::remove_file(home.path().join(name)).ok();
+        std::fs::remove_file(data_dir.path().join(name)).ok();
     }
     let query = Query::from_pairs([("server", "files"), ("total", "true")], Timestamp::now())
         .expect("query");
-    let page = home.reader().list(&query).expect("list");
+    let page = data_dir.reader().list(&query).expect("list");
     assert_eq!((page.activities.len(), page.total), (50, Some(4500)));
-    assert_eq!(home.verify().chains, 1, "reading starts no chain");
+    assert_eq!(data_dir.verify().chains, 1, "reading starts no chain");
 }
 
 #[test]
 fn a_ruined_index_is_built_anew() {
-    let home = Home::new();
-    let store = home.open();
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
     fill(&store, 300);
     drop(store);
-    let path = home.path().join("activity-index.db");
+    let path = data_dir.path().join("activity-index.db");
     let ruined = vec![0x5a; 8192];
     std::fs::write(&path, ruined).expect("ruined");
-    std::fs::remove_file(home.path().join("activity-index.db-wal")).ok();
+    std::fs::remove_file(data_dir.path().join("activity-index.db-wal")).ok();
     let query = Query::from_pairs([("tool", "tool3")], Timestamp::now()).expect("query");
     assert_eq!(
-        home.reader().list(&query).expect("list").activities.len(),
+        data_dir
+            .reader()
+            .list(&query)
+            .expect("list")
+            .activities
+            .len(),
         42
     );
-    assert!(home.verify().is_intact());
+    assert!(data_dir.verify().is_intact());
 }
 
 #[test]
 fn a_record_that_cannot_be_decoded_is_counted_not_hidden() {
-    let home = Home::new();
-    let store = home.open();
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
     fill(&store, 5);
     wait_for_index(&store);
-    home.sqlite()
+    data_dir
+        .sqlite()
         .execute("UPDATE activity SET body = x'7b7d' WHERE seq = 4", [])
         .expect("damaged");
     let page = store.reader().list(&Query::default()).expect("list");
@@ -516,8 +522,8 @@ fn an_index_that_lies_is_found_out() {
         ("UPDATE posting SET seqs = x'00ffffffffffffffffffff'", None),
         ("UPDATE key SET keys = x'ffff'", None),
     ] {
-        let home = Home::new();
-        let store = home.open();
+        let data_dir = DataDir::new();
+        let store = data_dir.open();
         assert_eq!(
             store
                 .commit_blocking((), blocked(&store, "stub", "bad_output"))
@@ -527,9 +533,9 @@ fn an_index_that_lies_is_found_out() {
         wait_for_index(&store);
         drop(store);
         let index =
-            rusqlite::Connection::open(home.path().join("activity-index.db")).expect("index");
+            rusqlite::Connection::open(data_dir.path().join("activity-index.db")).expect("index");
         index.execute_batch(sql).expect(sql);
-        let found = home.first_break().expect(sql);
+        let found = data_dir.first_break().expect(sql);
         assert_eq!(
             found.kind,
             countersign_audit::BreakKind::WrongIndex,

@@ -4,24 +4,24 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use countersign_audit::{BreakKind, Declared, PublicKey, Store, TrustedKeys, Verification};
+use countersign_audit::{BreakKind, PublicKey, Store, ToolDeclaration, TrustedKeys, Verification};
 use rusqlite::{Connection, params};
 use sha2::{Digest, Sha256};
 
-use crate::support::{Home, blocked, fill, wait_for_index};
+use crate::support::{DataDir, blocked, fill, wait_for_index};
 
 /// Starts that each write some records and stop in good order. A checkpoint comes every ten records.
-fn chains(count: usize) -> Home {
-    let home = Home::new();
+fn chains(count: usize) -> DataDir {
+    let data_dir = DataDir::new();
     for _ in 0..count {
-        let store = start(&home);
+        let store = start(&data_dir);
         write_some(&store);
     }
-    home
+    data_dir
 }
 
-fn start(home: &Home) -> Store {
-    let mut options = home.options();
+fn start(data_dir: &DataDir) -> Store {
+    let mut options = data_dir.options();
     options.checkpoint_records = 10;
     Store::open(&options).expect("opens")
 }
@@ -83,9 +83,9 @@ fn whitewashed(seq: u64, body: &str) -> String {
     }
 }
 
-fn remove(home: &Home, names: &[&str]) {
+fn remove(data_dir: &DataDir, names: &[&str]) {
     for name in names {
-        std::fs::remove_file(home.path().join(name)).ok();
+        std::fs::remove_file(data_dir.path().join(name)).ok();
     }
 }
 
@@ -96,8 +96,9 @@ const INDEX: [&str; 3] = [
     "activity-index.db-shm",
 ];
 
-fn own_key(home: &Home) -> TrustedKeys {
-    let text = std::fs::read_to_string(home.path().join("signing_keys.pub")).expect("public key");
+fn own_key(data_dir: &DataDir) -> TrustedKeys {
+    let text =
+        std::fs::read_to_string(data_dir.path().join("signing_keys.pub")).expect("public key");
     TrustedKeys::new([PublicKey::from_text(&text).expect("a key")])
 }
 
@@ -108,64 +109,72 @@ fn kind(verification: &Verification) -> Option<BreakKind> {
 #[test]
 fn a_history_rewritten_without_the_signing_key_is_not_intact() {
     for count in [1, 3] {
-        let home = chains(count);
-        let key = own_key(&home);
-        assert!(home.verify().is_intact());
-        let connection = home.sqlite();
+        let data_dir = chains(count);
+        let key = own_key(&data_dir);
+        assert!(data_dir.verify().is_intact());
+        let connection = data_dir.sqlite();
         rewrite(&connection, whitewashed);
         connection
             .execute_batch("DELETE FROM checkpoint")
             .expect("deleted");
-        remove(&home, &INDEX);
-        remove(&home, &[LOG]);
-        assert_eq!(kind(&home.verify()), Some(BreakKind::Unsigned), "{count}");
-        let with_key = home.reader().verify(&key).expect("verify runs");
+        remove(&data_dir, &INDEX);
+        remove(&data_dir, &[LOG]);
+        assert_eq!(
+            kind(&data_dir.verify()),
+            Some(BreakKind::Unsigned),
+            "{count}"
+        );
+        let with_key = data_dir.reader().verify(&key).expect("verify runs");
         assert_eq!(kind(&with_key), Some(BreakKind::Unsigned), "{count}");
         // The next start signs for what it finds, and does not make it intact.
-        drop(start(&home));
-        assert_eq!(kind(&home.verify()), Some(BreakKind::Unsigned), "{count}");
+        drop(start(&data_dir));
+        assert_eq!(
+            kind(&data_dir.verify()),
+            Some(BreakKind::Unsigned),
+            "{count}"
+        );
     }
 }
 
 #[test]
 fn a_signed_beginning_alone_does_not_cover_a_rewritten_rest() {
-    let home = chains(1);
-    let connection = home.sqlite();
+    let data_dir = chains(1);
+    let connection = data_dir.sqlite();
     rewrite(&connection, whitewashed);
     connection
         .execute_batch("DELETE FROM checkpoint WHERE n > 0")
         .expect("deleted");
-    remove(&home, &INDEX);
-    remove(&home, &[LOG]);
+    remove(&data_dir, &INDEX);
+    remove(&data_dir, &[LOG]);
     // It ended in good order, and that is always signed.
-    assert_eq!(kind(&home.verify()), Some(BreakKind::MissingCheckpoint));
+    assert_eq!(kind(&data_dir.verify()), Some(BreakKind::MissingCheckpoint));
     let stop = "DELETE FROM activity WHERE seq = (SELECT max(seq) FROM activity)";
     connection.execute_batch(stop).expect("deleted");
     // It looks as if the process had died, with more left unsigned than a process ever leaves.
-    assert_eq!(kind(&home.verify()), Some(BreakKind::MissingCheckpoint));
-    remove(&home, &INDEX);
-    drop(start(&home));
-    assert_eq!(kind(&home.verify()), Some(BreakKind::MissingCheckpoint));
+    assert_eq!(kind(&data_dir.verify()), Some(BreakKind::MissingCheckpoint));
+    remove(&data_dir, &INDEX);
+    drop(start(&data_dir));
+    assert_eq!(kind(&data_dir.verify()), Some(BreakKind::MissingCheckpoint));
 }
 
 #[test]
 fn checkpoints_of_a_key_that_is_not_given_do_not_count() {
-    let home = chains(1);
-    let mut options = home.options();
+    let data_dir = chains(1);
+    let mut options = data_dir.options();
     options.signing_key = Some("5a".repeat(32));
-    let theirs = Home::new();
+    let theirs = DataDir::new();
     options.data_dir = theirs.path().to_owned();
-    options.database = Some(home.path().join("activity.db"));
-    let (ours, store) = (own_key(&home), Store::open(&options).expect("opens"));
+    options.database = Some(data_dir.path().join("activity.db"));
+    let (ours, store) = (own_key(&data_dir), Store::open(&options).expect("opens"));
     fill(&store, 3);
     drop(store);
-    let found = home.reader().verify(&ours).expect("verify runs");
+    let found = data_dir.reader().verify(&ours).expect("verify runs");
     assert_eq!(kind(&found), Some(BreakKind::ForgedCheckpoint));
 }
 
 /// The store as a process leaves it that dies `left` records after its last checkpoint.
-fn cut_off(home: &Home, left: u64) {
-    let connection = home.sqlite();
+fn cut_off(data_dir: &DataDir, left: u64) {
+    let connection = data_dir.sqlite();
     let signed: u64 = connection
         .query_row(
             "SELECT max(n) FROM checkpoint WHERE n + 5 < (SELECT max(n) FROM checkpoint)",
@@ -179,23 +188,24 @@ fn cut_off(home: &Home, left: u64) {
     connection
         .execute("DELETE FROM activity WHERE n > ?1", [signed + left])
         .expect("deleted");
-    remove(home, &INDEX);
-    remove(home, &[LOG]);
+    remove(data_dir, &INDEX);
+    remove(data_dir, &[LOG]);
 }
 
 #[test]
 fn an_end_cut_off_with_its_checkpoints_shows_only_beside_a_copy_of_the_log() {
-    let home = chains(1);
-    let copy = Home::new();
+    let data_dir = chains(1);
+    let copy = DataDir::new();
     let anchor = copy.path().join("kept.log");
-    std::fs::copy(home.path().join(LOG), &anchor).expect("copied");
-    cut_off(&home, 1);
-    let alone = home.verify();
+    std::fs::copy(data_dir.path().join(LOG), &anchor).expect("copied");
+    cut_off(&data_dir, 1);
+    let alone = data_dir.verify();
     assert!(alone.is_intact(), "{alone:?}");
     assert_eq!(alone.after_last_checkpoint, 1);
     let verify = |anchor: PathBuf| {
-        home.reader()
-            .verify_with_anchors(&own_key(&home), &[anchor])
+        data_dir
+            .reader()
+            .verify_with_anchors(&own_key(&data_dir), &[anchor])
     };
     let beside = verify(anchor).expect("verify runs");
     assert_eq!(kind(&beside), Some(BreakKind::MissingTail));
@@ -204,17 +214,17 @@ fn an_end_cut_off_with_its_checkpoints_shows_only_beside_a_copy_of_the_log() {
 
 #[test]
 fn what_a_dead_process_left_unsigned_is_said_and_signed_by_the_next_start() {
-    let home = chains(1);
-    cut_off(&home, 1);
-    drop(start(&home));
-    let after = home.verify();
+    let data_dir = chains(1);
+    cut_off(&data_dir, 1);
+    drop(start(&data_dir));
+    let after = data_dir.verify();
     assert!(after.is_intact(), "{after:?}");
     assert_eq!(
         (after.after_last_checkpoint, after.signed_by_later_start),
         (0, 1)
     );
     // From now on a change of that record shows.
-    let connection = home.sqlite();
+    let connection = data_dir.sqlite();
     let last = "SELECT max(seq) FROM activity WHERE chain = 1";
     let last: u64 = connection
         .query_row(last, [], |row| row.get(0))
@@ -226,9 +236,9 @@ fn what_a_dead_process_left_unsigned_is_said_and_signed_by_the_next_start() {
             body.to_owned()
         }
     });
-    remove(&home, &INDEX);
+    remove(&data_dir, &INDEX);
     assert_eq!(
-        kind(&home.verify()),
+        kind(&data_dir.verify()),
         Some(BreakKind::DiffersFromCheckpoint),
         "the first record of the next chain is signed"
     );
@@ -236,22 +246,25 @@ fn what_a_dead_process_left_unsigned_is_said_and_signed_by_the_next_start() {
 
 #[test]
 fn a_chain_removed_as_a_whole_is_missed_by_a_later_start() {
-    let home = Home::new();
-    let (first, second) = (start(&home), start(&home));
+    let data_dir = DataDir::new();
+    let (first, second) = (start(&data_dir), start(&data_dir));
     write_some(&second);
     drop(second);
     write_some(&first);
     drop(first);
-    drop(start(&home));
-    let before = home.verify();
+    drop(start(&data_dir));
+    let before = data_dir.verify();
     assert!(before.is_intact(), "{before:?}");
-    let connection = home.sqlite();
+    let connection = data_dir.sqlite();
     connection
         .execute_batch("DELETE FROM activity WHERE chain = 2; DELETE FROM checkpoint WHERE chain = 2; DELETE FROM chain WHERE id = 2")
         .expect("deleted");
-    remove(&home, &INDEX);
-    remove(&home, &[LOG]);
-    assert_eq!(kind(&home.verify()), Some(BreakKind::MissingPredecessor));
+    remove(&data_dir, &INDEX);
+    remove(&data_dir, &[LOG]);
+    assert_eq!(
+        kind(&data_dir.verify()),
+        Some(BreakKind::MissingPredecessor)
+    );
 }
 
 #[test]
@@ -263,16 +276,16 @@ fn edited_roll_ups_are_noticed() {
         "UPDATE rollup_rule SET count = 1",
         "DELETE FROM rollup_rule",
     ] {
-        let home = Home::new();
-        let store = start(&home);
+        let data_dir = DataDir::new();
+        let store = start(&data_dir);
         write_some(&store);
         wait_for_index(&store);
         drop(store);
-        let index = Connection::open(home.path().join(INDEX[0])).expect("the index");
-        assert!(home.verify().is_intact());
+        let index = Connection::open(data_dir.path().join(INDEX[0])).expect("the index");
+        assert!(data_dir.verify().is_intact());
         assert!(index.execute(change, []).expect(change) > 0, "{change}");
         assert_eq!(
-            kind(&home.verify()),
+            kind(&data_dir.verify()),
             Some(BreakKind::WrongRollup),
             "{change}"
         );
@@ -281,11 +294,11 @@ fn edited_roll_ups_are_noticed() {
 
 #[test]
 fn an_edited_declaration_in_the_catalogue_is_noticed() {
-    let home = Home::new();
-    let store = start(&home);
+    let data_dir = DataDir::new();
+    let store = start(&data_dir);
     let raw = br#"{"name":"add"}"#;
     let digest = hex(&Sha256::digest(raw));
-    let declared = Declared {
+    let declared = ToolDeclaration {
         tool: "add",
         digest: &digest,
         raw,
@@ -293,11 +306,12 @@ fn an_edited_declaration_in_the_catalogue_is_noticed() {
     let stored = store.reader().put_tools("crm", &[declared]);
     stored.expect("put");
     drop(store);
-    assert!(home.verify().is_intact());
-    home.sqlite()
+    assert!(data_dir.verify().is_intact());
+    data_dir
+        .sqlite()
         .execute("UPDATE catalogue SET raw = x'7b7d'", [])
         .expect("edited");
-    let found = home.first_break().expect("a break");
+    let found = data_dir.first_break().expect("a break");
     assert_eq!(found.kind, BreakKind::WrongCatalogue);
     assert!(found.to_string().ends_with("(tool crm:add)"), "{found}");
 }

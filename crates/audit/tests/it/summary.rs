@@ -7,7 +7,7 @@ use countersign_audit::{
 };
 use countersign_inspect::{Action, Carrier, Hit};
 
-use crate::support::{Home, blocked, call, fill, finding, wait_for_index};
+use crate::support::{DataDir, blocked, call, fill, finding, wait_for_index};
 
 const DAY: Duration = Duration::from_hours(24);
 
@@ -19,7 +19,7 @@ fn write(store: &Store, records: impl IntoIterator<Item = Record>) {
 }
 
 fn tokens(severity: Severity, count: u64) -> Finding {
-    Finding::new(Stage::Sanitise, "token.chatml", severity).hit(Hit {
+    Finding::new(Stage::Sanitise, "token.chatml", severity).with_hit(Hit {
         carrier: Carrier::Text,
         block: Some(0),
         class: "A".into(),
@@ -34,8 +34,8 @@ fn tokens(severity: Severity, count: u64) -> Finding {
 
 #[test]
 fn counts_are_the_same_indexed_or_not() {
-    let home = Home::new();
-    let store = home.open();
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
     fill(&store, 100);
     write(&store, blocked(&store, "stub", "bad"));
     let mut hit = Record::decided(store.next_id(), Decision::Rewritten);
@@ -104,8 +104,8 @@ fn counts_are_the_same_indexed_or_not() {
 
 #[test]
 fn the_rejection_rate_counts_every_way_to_break_a_contract() {
-    let home = Home::new();
-    let store = home.open();
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
     let rejecting = [
         finding(Stage::Contract, "schema.type"),
         finding(Stage::Contract, "contract.missing"),
@@ -134,8 +134,8 @@ fn the_rejection_rate_counts_every_way_to_break_a_contract() {
 
 #[test]
 fn a_server_that_gets_worse_is_marked() {
-    let home = Home::new();
-    let store = home.open();
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
     let now = Timestamp::now();
     let put = |server: &str, ago: Duration, good: usize, bad: usize| {
         for i in 0..good + bad {
@@ -184,8 +184,8 @@ fn a_server_that_gets_worse_is_marked() {
 
 #[test]
 fn a_period_leaves_out_what_is_older() {
-    let home = Home::new();
-    let store = home.open();
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
     let now = Timestamp::now();
     let mut old = call(&store, "files", "read");
     old.timestamp = now.before(DAY * 2);

@@ -9,11 +9,11 @@ use countersign_audit::{
 use tempfile::TempDir;
 
 /// A temporary data directory.
-pub(crate) struct Home {
+pub(crate) struct DataDir {
     dir: TempDir,
 }
 
-impl Home {
+impl DataDir {
     pub(crate) fn new() -> Self {
         Self {
             dir: tempfile::tempdir().expect("temp dir"),

@@ -105,7 +105,7 @@ impl Bedrock {
 
     async fn apply(&self, text: &str, source: &str) -> Result<Verdict, Error> {
         let body = json!({ "source": source, "content": [{ "text": { "text": text } }] });
-        let applied: Applied = self.post(&body).await?;
+        let applied: ApplyGuardrailResponse = self.post(&body).await?;
         applied.verdict()
     }
 
@@ -115,7 +115,7 @@ impl Bedrock {
             "messages": [{ "role": "user", "content": [{ "text": text }] }],
             "checks": { "promptAttack": { "categories": categories } },
         });
-        let checked: Checked = self.post(&body).await?;
+        let checked: GuardrailChecksResponse = self.post(&body).await?;
         checked.verdict(threshold)
     }
 
@@ -160,13 +160,13 @@ classifier!(Bedrock);
 
 /// What `ApplyGuardrail` answers.
 #[derive(Deserialize)]
-struct Applied {
+struct ApplyGuardrailResponse {
     action: String,
     #[serde(default)]
     assessments: Vec<Value>,
 }
 
-impl Applied {
+impl ApplyGuardrailResponse {
     fn verdict(&self) -> Result<Verdict, Error> {
         let entries = self.entries();
         let acted = || entries.iter().filter(|found| found.action != "NONE");
@@ -223,7 +223,7 @@ impl<'a> PolicyEntry<'a> {
 
 /// What `InvokeGuardrailChecks` answers.
 #[derive(Deserialize)]
-struct Checked {
+struct GuardrailChecksResponse {
     results: Results,
 }
 
@@ -245,7 +245,7 @@ struct Score {
     score: f32,
 }
 
-impl Checked {
+impl GuardrailChecksResponse {
     fn verdict(&self, threshold: f32) -> Result<Verdict, Error> {
         let scores = &self.results.attack.results;
         for category in CATEGORIES {
@@ -275,7 +275,9 @@ mod tests {
     use super::*;
 
     fn applied(json: Value) -> Result<Verdict, Error> {
-        serde_json::from_value::<Applied>(json).unwrap().verdict()
+        serde_json::from_value::<ApplyGuardrailResponse>(json)
+            .unwrap()
+            .verdict()
     }
 
     #[test]
@@ -324,7 +326,7 @@ mod tests {
             let attack = Scores {
                 results: scores.collect(),
             };
-            Checked {
+            GuardrailChecksResponse {
                 results: Results { attack },
             }
             .verdict(0.6)

@@ -40,7 +40,7 @@ impl Webhook {
             server: &question.origin.server,
             tool: &question.origin.tool,
             chunks: chunks
-                .map(|chunk| Sent {
+                .map(|chunk| WebhookChunk {
                     id: chunk.id,
                     text: &chunk.text,
                 })
@@ -73,11 +73,11 @@ struct Body<'a> {
     request_id: &'a str,
     server: &'a str,
     tool: &'a str,
-    chunks: Vec<Sent<'a>>,
+    chunks: Vec<WebhookChunk<'a>>,
 }
 
 #[derive(Serialize)]
-struct Sent<'a> {
+struct WebhookChunk<'a> {
     id: usize,
     text: &'a str,
 }

@@ -12,7 +12,7 @@ use crate::provider::{Provider, Reply, Request};
 use crate::support::{answered, concluded, options, panel};
 
 /// What the provider plays.
-type Played = fn() -> Reply;
+type ReplyFn = fn() -> Reply;
 
 const KEY: &str = "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY";
 const ARN: &str = "arn:aws:bedrock:eu-west-1:1:guardrail/abc";
@@ -255,7 +255,7 @@ async fn failures_are_errors() {
         "x-amzn-errortype",
         "ThrottlingException:http://internal.amazon.com/",
     )];
-    let cases: [(Played, &str); 5] = [
+    let cases: [(ReplyFn, &str); 5] = [
         (|| Reply::Failure(429, &[]), "throttled"),
         (
             || Reply::Failure(403, &[("x-amzn-errortype", "AccessDeniedException")]),

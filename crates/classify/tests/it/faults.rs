@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use countersign_classify::{
-    Action, Answer, Classifier, Error, Limits, OnError, OnInjection, Options, Panel, Question,
-    Verdict,
+    Action, Classifier, Error, Limits, OnError, OnInjection, Options, Panel, Question, Verdict,
+    VerdictFuture,
 };
 use countersign_inspect::{Decision, Declaration, Policy, RawReply, SkipReason, Source, examine};
 use tokio::time::Instant;
@@ -17,7 +17,7 @@ use crate::support::{answered, concluded, examined, options, origin, within};
 
 /// What a scripted classifier does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Does {
+enum Behaviour {
     Allow,
     Block,
     Fail,
@@ -27,16 +27,16 @@ enum Does {
 }
 
 #[derive(Debug)]
-struct Scripted {
-    does: Does,
+struct ScriptedClassifier {
+    does: Behaviour,
     broken: Arc<AtomicBool>,
     asked: Arc<AtomicUsize>,
     at_once: Arc<AtomicUsize>,
     most: Arc<AtomicUsize>,
 }
 
-impl Scripted {
-    fn new(does: Does) -> Self {
+impl ScriptedClassifier {
+    fn new(does: Behaviour) -> Self {
         Self {
             does,
             broken: Arc::new(AtomicBool::new(true)),
@@ -55,21 +55,21 @@ impl Scripted {
         let does = if self.broken.load(Ordering::SeqCst) {
             self.does
         } else {
-            Does::Allow
+            Behaviour::Allow
         };
         let all = |action| Ok(vec![Verdict::new(action); question.chunks.len()]);
         match does {
-            Does::Allow => all(Action::Allow),
-            Does::Block => all(Action::Block),
-            Does::Fail => Err(Error::Unreachable),
-            Does::Hang => std::future::pending().await,
-            Does::SayTooLittle => Ok(vec![]),
-            Does::Panic => panic!("on purpose"),
+            Behaviour::Allow => all(Action::Allow),
+            Behaviour::Block => all(Action::Block),
+            Behaviour::Fail => Err(Error::Unreachable),
+            Behaviour::Hang => std::future::pending().await,
+            Behaviour::SayTooLittle => Ok(vec![]),
+            Behaviour::Panic => panic!("on purpose"),
         }
     }
 }
 
-impl Classifier for Scripted {
+impl Classifier for ScriptedClassifier {
     fn name(&self) -> &'static str {
         "guard"
     }
@@ -86,7 +86,7 @@ impl Classifier for Scripted {
         }
     }
 
-    fn screen<'a>(&'a self, question: &'a Question) -> Answer<'a> {
+    fn screen<'a>(&'a self, question: &'a Question) -> VerdictFuture<'a> {
         Box::pin(self.answer(question))
     }
 }
@@ -94,8 +94,8 @@ impl Classifier for Scripted {
 const TIMEOUT: Duration = Duration::from_millis(800);
 const BUDGET: Duration = Duration::from_millis(1500);
 
-fn scripted(does: Does, options: Options) -> (Panel, Arc<Scripted>) {
-    let classifier = Arc::new(Scripted::new(does));
+fn scripted(does: Behaviour, options: Options) -> (Panel, Arc<ScriptedClassifier>) {
+    let classifier = Arc::new(ScriptedClassifier::new(does));
     let mut panel = Panel::new(BUDGET);
     panel.add(Arc::clone(&classifier) as Arc<dyn Classifier>, options);
     (panel, classifier)
@@ -112,10 +112,10 @@ fn on_error(on_error: OnError) -> Options {
 #[tokio::test(start_paused = true)]
 async fn every_fault_costs_no_more_than_the_time_it_is_given() {
     let faults = [
-        (Does::Fail, Error::Unreachable),
-        (Does::Hang, Error::TimedOut),
-        (Does::SayTooLittle, Error::Incomplete),
-        (Does::Panic, Error::Internal),
+        (Behaviour::Fail, Error::Unreachable),
+        (Behaviour::Hang, Error::TimedOut),
+        (Behaviour::SayTooLittle, Error::Incomplete),
+        (Behaviour::Panic, Error::Internal),
     ];
     for (does, error) in faults {
         for (posture, decision) in [
@@ -151,7 +151,7 @@ async fn the_budget_holds_for_all_questions_together() {
         timeout: Duration::from_secs(10),
         ..on_error(OnError::Flag)
     };
-    let (panel, _) = scripted(Does::Hang, options);
+    let (panel, _) = scripted(Behaviour::Hang, options);
     let started = Instant::now();
     let (answer, _) = answered(&panel, &[&long]).await;
     assert_eq!(started.elapsed(), BUDGET);
@@ -168,7 +168,7 @@ async fn a_hang_that_only_the_budget_ends_opens_the_breaker_too() {
         breaker_failures: 1,
         ..on_error(OnError::Flag)
     };
-    let (panel, classifier) = scripted(Does::Hang, options);
+    let (panel, classifier) = scripted(Behaviour::Hang, options);
     answered(&panel, &["Hello."]).await;
     let started = Instant::now();
     let (answer, _) = answered(&panel, &["Hello."]).await;
@@ -179,7 +179,7 @@ async fn a_hang_that_only_the_budget_ends_opens_the_breaker_too() {
 
 #[tokio::test(start_paused = true)]
 async fn the_breaker_opens_and_recovers() {
-    let (panel, classifier) = scripted(Does::Fail, on_error(OnError::Flag));
+    let (panel, classifier) = scripted(Behaviour::Fail, on_error(OnError::Flag));
     for _ in 0..8 {
         answered(&panel, &["Hello."]).await;
     }
@@ -199,7 +199,7 @@ async fn the_breaker_opens_and_recovers() {
 
 #[tokio::test(start_paused = true)]
 async fn errors_are_not_remembered_and_verdicts_are() {
-    let (panel, classifier) = scripted(Does::Fail, on_error(OnError::Flag));
+    let (panel, classifier) = scripted(Behaviour::Fail, on_error(OnError::Flag));
     answered(&panel, &["Hello."]).await;
     classifier.broken.store(false, Ordering::SeqCst);
     for _ in 0..3 {
@@ -222,7 +222,7 @@ async fn no_more_questions_at_once_than_allowed() {
         max_concurrent: 3,
         ..on_error(OnError::Flag)
     };
-    let (panel, classifier) = scripted(Does::Allow, options);
+    let (panel, classifier) = scripted(Behaviour::Allow, options);
     let texts = [long.as_str()];
     let (one, two) = tokio::join!(
         answered(&panel, &texts),
@@ -242,13 +242,13 @@ async fn what_is_not_covered_is_an_error_and_a_block_still_counts() {
         max_chunks: 2,
         ..on_error(OnError::Flag)
     };
-    let (panel, _) = scripted(Does::Allow, options.clone());
+    let (panel, _) = scripted(Behaviour::Allow, options.clone());
     let (decision, findings) = concluded(&panel, &[&long]).await;
     assert_eq!(decision, Decision::Flagged);
     let detail = "classifier.guard.error: a part of the text was not screened; screened 185 of 2500 characters";
     assert_eq!(findings, [detail]);
     let (panel, _) = scripted(
-        Does::Block,
+        Behaviour::Block,
         Options {
             action: OnInjection::Block,
             ..options
@@ -260,7 +260,7 @@ async fn what_is_not_covered_is_an_error_and_a_block_still_counts() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_sent_without_leave_or_without_text() {
-    let (panel, classifier) = scripted(Does::Block, on_error(OnError::Closed));
+    let (panel, classifier) = scripted(Behaviour::Block, on_error(OnError::Closed));
     let answer = panel
         .screen(&["another"], &origin(), &examined(&["Hello."]))
         .await;

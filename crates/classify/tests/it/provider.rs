@@ -32,7 +32,7 @@ impl Request {
 pub(crate) enum Reply {
     Json(serde_json::Value),
     Text(u16, &'static str),
-    /// A status, headers, and a body that nobody should read.
+    /// A status, headers, and a body that the classifier must not read.
     Failure(u16, &'static [(&'static str, &'static str)]),
     /// An answer, after which the connection is closed.
     JsonOnce(serde_json::Value),

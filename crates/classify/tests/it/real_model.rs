@@ -12,7 +12,7 @@ use crate::support::LONG;
 const CLOSE: f64 = 0.03;
 
 #[derive(Deserialize)]
-struct Scored {
+struct ScoredText {
     text: String,
     score: f64,
 }
@@ -46,10 +46,10 @@ fn model() -> Panel {
 async fn scores_are_those_of_the_models_own_package() {
     let panel = model();
     let text = std::fs::read(variable("COUNTERSIGN_LOCAL_SCORES")).expect("the scores");
-    let expected: Vec<Scored> = serde_json::from_slice(&text).expect("scores");
+    let expected: Vec<ScoredText> = serde_json::from_slice(&text).expect("scores");
     assert!(expected.len() >= 50, "{}", expected.len());
     let (mut worst, mut times) = (0.0_f64, Vec::new());
-    for Scored { text, score } in &expected {
+    for ScoredText { text, score } in &expected {
         let outcome = panel.ask("local", text).await.expect("the classifier");
         assert_eq!(outcome.error, None, "{text}");
         let ours = f64::from(outcome.verdict.score.expect("a score"));

@@ -60,7 +60,7 @@ async fn a_rail_or_configuration_that_is_not_there_is_an_error() {
     assert!(matches!(answer.outcomes[0].error, Some(Error::Status(_))));
 }
 
-/// Why we never say that the text is a tool's: the same text, the same rail, and nobody looks.
+/// Why the gateway never gives a text the role `tool`: NeMo does not screen messages of that role.
 #[tokio::test]
 #[ignore = "needs the server that interop/nemo/run starts"]
 async fn a_message_of_a_tool_passes_unscreened() {

@@ -12,15 +12,15 @@ use countersign_wire::message;
 use crate::error::Error;
 use crate::notes::NoteSink;
 use crate::observer::Observer;
+use crate::stdio::connection::StdioConnection;
 use crate::stdio::outbox::Outbox;
 use crate::stdio::program::Program;
-use crate::stdio::wire::Wire;
 use crate::timings::Timings;
 
 /// A child process and the connection to it.
 #[derive(Debug)]
 pub(super) struct Process {
-    pub(super) wire: Arc<Wire>,
+    pub(super) connection: Arc<StdioConnection>,
     child: Mutex<Option<Child>>,
     stderr: Tail,
     noise: Arc<NoiseCount>,
@@ -45,16 +45,22 @@ impl Process {
         // A test sends as much as it was told to: nothing is refused because the child is slow to read.
         let outbox = Outbox::new(pipes.stdin, usize::MAX);
         let observer = Arc::<NoiseCount>::clone(&noise);
-        let wire = Arc::new(Wire::new(outbox, limit, "server".into(), observer, None));
+        let connection = Arc::new(StdioConnection::new(
+            outbox,
+            limit,
+            "server".into(),
+            observer,
+            None,
+        ));
         let lines = Lines::new(pipes.stdout, limit, budget.clone());
-        let (flusher, listener) = (Arc::clone(&wire), Arc::clone(&wire));
+        let (flusher, listener) = (Arc::clone(&connection), Arc::clone(&connection));
         tokio::spawn(async move { flusher.flush().await });
         tokio::spawn(async move {
             listener.listen(lines).await;
             listener.close();
         });
         Ok(Self {
-            wire,
+            connection,
             stderr: child.stderr(),
             child: Mutex::new(Some(child)),
             noise,
@@ -69,7 +75,7 @@ impl Process {
         timings: &mut Timings,
     ) -> Result<(u64, Bytes), Error> {
         timings.sent = Some(Instant::now());
-        let asked = self.wire.ask(&NoteSink::closed(), |id| {
+        let asked = self.connection.ask(&NoteSink::closed(), |id| {
             Ok(message::line(id, method, params))
         });
         let slot = asked?;
@@ -79,7 +85,7 @@ impl Process {
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.wire.is_closed()
+        self.connection.is_closed()
     }
 
     pub(super) fn noise(&self) -> u64 {
@@ -92,7 +98,7 @@ impl Process {
 
     /// Closes the pipe, then ends the process and whatever it started.
     pub(super) async fn end(&self) {
-        self.wire.close();
+        self.connection.close();
         let child = lock(&self.child).take();
         if let Some(child) = child {
             child.end().await;

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use countersign_inspect::Era;
 use countersign_wire::Subject;
 use countersign_wire::message;
@@ -13,7 +14,7 @@ use hyper::StatusCode;
 use hyper::header::HeaderMap;
 use tokio::time::timeout;
 
-use super::link::{Answer, Link};
+use super::link::{HttpAnswer, Link};
 use super::session::Session;
 use crate::era_preference::EraPreference;
 use crate::error::Error;
@@ -82,8 +83,8 @@ async fn discover(link: &Arc<Link>) -> Result<Discovery, ServerError> {
 
 /// The legacy way, asking for this version: a handshake, and a session if the server wants one.
 pub(crate) async fn initialize(link: &Arc<Link>, version: &str) -> Result<Hello, ServerError> {
-    let none = Session::none(&link.site);
-    let params = initialize_params(version, b"{}");
+    let none = Session::without_id(&link.site);
+    let params = initialize_params(version, &declared(link).await);
     let answer = ask(link, &none, "initialize", &params).await?;
     let hello = Hello::initialized(&answer.message)?;
     let session = Session::new(&link.site, Era::Legacy, &hello.version, answer.session);
@@ -91,12 +92,20 @@ pub(crate) async fn initialize(link: &Arc<Link>, version: &str) -> Result<Hello,
     Ok(hello)
 }
 
+/// What the server may ask of the client: nothing, if many clients share the session.
+pub(crate) async fn declared(link: &Link) -> Bytes {
+    match &link.peer {
+        Some(peer) => peer.introduced().await.capabilities,
+        None => Bytes::from_static(b"{}"),
+    }
+}
+
 async fn ask(
     link: &Arc<Link>,
     session: &Session,
     method: &str,
     params: &[u8],
-) -> Result<Answer, Error> {
+) -> Result<HttpAnswer, Error> {
     let mut subject = HeaderMap::new();
     if session.era == Era::Modern {
         Subject::method(method).write(&mut subject);

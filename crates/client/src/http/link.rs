@@ -2,6 +2,7 @@
 //! piece of JSON or as a stream of events, is the answer or is about it. Each request has exactly
 //! one place its answer can come from. Answers are not read here.
 
+mod calls;
 mod receive;
 mod stream;
 
@@ -13,7 +14,7 @@ use std::time::Instant;
 use arc_swap::ArcSwap;
 use bytes::Bytes;
 use countersign_dial::{
-    Budget, EventStream, Form, Pool, ReadError, Reply, SendError, Site, explain, gather,
+    Budget, EventStream, MediaType, Pool, ReadError, Reply, SendError, Site, explain, gather,
 };
 use countersign_wire::head::{self, Head};
 use countersign_wire::header::SESSION;
@@ -23,14 +24,17 @@ use hyper::header::{HeaderMap, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode, Uri};
 use tokio::sync::{Notify, Semaphore};
 
-use super::response::{own, trimmed};
+use super::response::{message_with_id, trimmed};
 use super::session::Session;
+use crate::announcement::Announcements;
 use crate::error::Error;
 use crate::notes::NoteSink;
 use crate::observer::Observer;
+use crate::peer::Peer;
 use crate::timings::Timings;
 
-use stream::Awaited;
+use calls::Calls;
+use stream::AwaitedRequest;
 pub(crate) use stream::reconnect_pause;
 
 /// How much is read of a response that is no answer.
@@ -38,7 +42,7 @@ const REMARK: usize = 64 * 1024;
 /// How many answers to a server's own requests may be under way.
 const ANSWERS: usize = 8;
 
-/// The way to one server.
+/// The HTTP client of one server.
 #[derive(Debug)]
 pub(crate) struct Link {
     pub(crate) server: Arc<str>,
@@ -48,9 +52,14 @@ pub(crate) struct Link {
     pub(crate) post_to: OnceLock<Uri>,
     /// Held by the request that opens a lost session again; the others wait for it.
     pub(crate) renewing: tokio::sync::Mutex<()>,
-    /// Told when the server says that its tools have changed.
+    /// Notified when the server says that its tools have changed.
     pub(crate) list_changed: Notify,
-    /// Told when the server is not there, or not the one that was greeted.
+    pub(crate) announcements: Announcements,
+    /// The client that the session belongs to, if it belongs to one.
+    pub(crate) peer: Option<Arc<Peer>>,
+    /// The calls of that client.
+    pub(crate) calls: Calls,
+    /// Notified when the server is unreachable, or no longer the one that was greeted.
     pub(crate) lost: Notify,
     pool: Arc<Pool>,
     budget: Budget,
@@ -62,7 +71,7 @@ pub(crate) struct Link {
 
 /// An answer, and the name of the session that came with it.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct HttpAnswer {
     pub(crate) message: Bytes,
     pub(crate) session: Option<HeaderValue>,
 }
@@ -78,16 +87,41 @@ impl Link {
     ) -> Self {
         Self {
             server,
-            session: ArcSwap::from_pointee(Session::none(&site)),
+            session: ArcSwap::from_pointee(Session::without_id(&site)),
             post_to: OnceLock::new(),
             pool: Arc::new(Pool::new(site.origin.clone(), max_idle)),
             site,
             renewing: tokio::sync::Mutex::default(),
             list_changed: Notify::new(),
+            announcements: Announcements::default(),
+            peer: None,
+            calls: Calls::default(),
             lost: Notify::new(),
             budget,
             max_message_bytes,
             observer,
+            next: AtomicU64::new(1),
+            answers: Arc::new(Semaphore::new(ANSWERS)),
+        }
+    }
+
+    /// A way to the same server for a session that belongs to one client. It uses the same connections.
+    pub(crate) fn for_client(&self, peer: &Arc<Peer>) -> Self {
+        Self {
+            server: Arc::clone(&self.server),
+            session: ArcSwap::from_pointee(Session::without_id(&self.site)),
+            post_to: OnceLock::new(),
+            pool: Arc::clone(&self.pool),
+            site: self.site.clone(),
+            renewing: tokio::sync::Mutex::default(),
+            list_changed: Notify::new(),
+            announcements: Announcements::default(),
+            peer: Some(Arc::clone(peer)),
+            calls: Calls::default(),
+            lost: Notify::new(),
+            budget: self.budget.clone(),
+            max_message_bytes: self.max_message_bytes,
+            observer: Arc::clone(&self.observer),
             next: AtomicU64::new(1),
             answers: Arc::new(Semaphore::new(ANSWERS)),
         }
@@ -108,15 +142,15 @@ impl Link {
         body: Bytes,
         notes: &NoteSink,
         timings: &mut Timings,
-    ) -> Result<Answer, Error> {
+    ) -> Result<HttpAnswer, Error> {
         let mut headers = session.headers.clone();
         headers.extend(subject);
         let stamp = || timings.sent = Some(Instant::now());
         let response = self.send_after(Method::POST, headers, body, stamp).await?;
         let (head, mut body) = response.into_parts();
-        let message = match (head.status, Form::from_headers(&head.headers)) {
-            (StatusCode::OK, Form::Events) => {
-                let awaited = Awaited {
+        let message = match (head.status, MediaType::from_headers(&head.headers)) {
+            (StatusCode::OK, MediaType::Events) => {
+                let awaited = AwaitedRequest {
                     session,
                     opened: head.headers.get(SESSION),
                     id,
@@ -124,18 +158,18 @@ impl Link {
                 };
                 self.stream(body, &awaited, timings).await?
             }
-            (StatusCode::OK, Form::Json) => {
+            (StatusCode::OK, MediaType::Json) => {
                 let whole = gather(&mut body, self.max_message_bytes, &self.budget).await;
                 let whole = whole.map_err(|error| self.read_error(error))?;
                 body.done();
-                own(&whole, id)
+                message_with_id(&whole, id)
             }
-            (StatusCode::OK, Form::Other) => return Err(Error::Malformed),
-            (status, form) => self.remark(status, form, body, id).await?,
+            (StatusCode::OK, MediaType::Other) => return Err(Error::Malformed),
+            (status, media_type) => self.remark(status, media_type, body, id).await?,
         };
         timings.done = Some(Instant::now());
         let session = head.headers.get(SESSION).cloned();
-        Ok(Answer { message, session })
+        Ok(HttpAnswer { message, session })
     }
 
     /// Sends a message that has no answer. Whether it arrived is not known.
@@ -163,7 +197,9 @@ impl Link {
         body: Bytes,
     ) -> Result<EventStream<Reply>, Error> {
         let (head, body) = self.send(method, headers, body).await?.into_parts();
-        if head.status == StatusCode::OK && Form::from_headers(&head.headers) == Form::Events {
+        if head.status == StatusCode::OK
+            && MediaType::from_headers(&head.headers) == MediaType::Events
+        {
             return Ok(self.events_of(body));
         }
         Err(Error::Status(head.status, Bytes::new()))
@@ -234,12 +270,12 @@ impl Link {
     async fn remark(
         &self,
         status: StatusCode,
-        form: Form,
+        media_type: MediaType,
         mut body: Reply,
         id: u64,
     ) -> Result<Bytes, Error> {
         self.refused("an HTTP status that is not 200");
-        if form != Form::Json {
+        if media_type != MediaType::Json {
             return Err(Error::Status(status, Bytes::new()));
         }
         let limit = self.max_message_bytes.min(REMARK);

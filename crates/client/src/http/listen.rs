@@ -1,6 +1,6 @@
 //! What a server says unasked: a legacy one on a stream that is opened with GET, a modern one as
-//! the answer to a subscription. Of interest is only that its tools have changed. A server without
-//! such a stream is left in peace; a stream that ends is opened again, after the time that the
+//! the answer to a subscription: that its lists have changed, and what it says to the one client of its session. A server
+//! without such a stream is left in peace; a stream that ends is opened again, after the time that the
 //! server asked for.
 
 use std::sync::Arc;
@@ -21,12 +21,12 @@ use crate::notes::NoteSink;
 /// A stream that lasted this long was a good one.
 const SETTLED: Duration = Duration::from_secs(10);
 
-/// Listens for as long as there is something to listen to.
-pub(crate) async fn listen(link: &Arc<Link>) {
+/// Listens for as long as there is something to listen to. `filter` is what a modern server is subscribed to.
+pub(crate) async fn listen(link: &Arc<Link>, filter: &str) {
     let mut failures = 0;
     loop {
         let started = Instant::now();
-        let retry = match follow(link).await {
+        let retry = match follow(link, filter).await {
             Err(Error::Status(status, _)) if status.as_u16() != 404 => return,
             Err(Error::Malformed) => return,
             Err(_) => None,
@@ -44,7 +44,7 @@ pub(crate) async fn listen(link: &Arc<Link>) {
 }
 
 /// One stream, from its opening to its end; how long the server wants us to wait before the next.
-async fn follow(link: &Arc<Link>) -> Result<Option<Duration>, Error> {
+async fn follow(link: &Arc<Link>, filter: &str) -> Result<Option<Duration>, Error> {
     let session = link.session.load_full();
     let (method, headers, body) = match session.era {
         Era::Legacy => (Method::GET, session.stream_headers(), Bytes::new()),
@@ -52,8 +52,7 @@ async fn follow(link: &Arc<Link>) -> Result<Option<Duration>, Error> {
             let mut headers = session.headers.clone();
             let method = "subscriptions/listen";
             Subject::method(method).write(&mut headers);
-            let filter = br#""notifications":{"toolsListChanged":true}"#;
-            let params = message::own_params(Era::Modern, filter);
+            let params = message::own_params(Era::Modern, filter.as_bytes());
             let message = message::request(link.id(), method, &params);
             (Method::POST, headers, message.into())
         }

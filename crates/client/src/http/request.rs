@@ -1,5 +1,5 @@
 //! A request to a server over HTTP, from its bytes to its answer. A session that the server has
-//! lost is opened again, once. Giving up on a request cancels it: a legacy server is told, a
+//! lost is opened again, once. Giving up on a request cancels it: a legacy server gets a notification, a
 //! modern one sees its stream closed.
 
 use std::sync::Arc;
@@ -15,8 +15,8 @@ use memchr::memmem;
 
 use super::greet::initialize;
 use super::link::Link;
-use super::paired::Paired;
 use super::session::Session;
+use super::sse_transport::SseTransport;
 use crate::error::Error;
 use crate::hello::error_code;
 use crate::notes::NoteSink;
@@ -40,7 +40,7 @@ pub(crate) struct HttpRequest {
     pub(crate) subject: HeaderMap,
     pub(crate) notes: NoteSink,
     /// The stream that answers come by, if they do not come as responses.
-    pub(crate) paired: Option<Arc<Paired>>,
+    pub(crate) sse: Option<Arc<SseTransport>>,
 }
 
 impl HttpRequest {
@@ -50,7 +50,7 @@ impl HttpRequest {
         params: &[u8],
         id: u64,
         notes: &NoteSink,
-        paired: Option<Arc<Paired>>,
+        sse: Option<Arc<SseTransport>>,
     ) -> Self {
         let session = link.session.load_full();
         let mut headers = HeaderMap::new();
@@ -64,7 +64,7 @@ impl HttpRequest {
             message: message::request(id, subject.method, params).into(),
             subject: headers,
             notes: notes.clone(),
-            paired,
+            sse,
         }
     }
 
@@ -115,14 +115,16 @@ impl HttpRequest {
     }
 
     async fn once(&self, session: &Session, timings: &mut Timings) -> Result<Bytes, Error> {
-        let mut cancel = Cancel {
+        let mut cancel = CancelOnDrop {
             request: self,
             session,
             is_open: true,
         };
         let message = self.message.clone();
-        let answer = if let Some(paired) = &self.paired {
-            let answer = paired.exchange(session, self.id, message, &self.notes);
+        let is_of_client = self.link.peer.is_some();
+        let _under_way = is_of_client.then(|| self.link.calls.begin(self.id, &self.notes));
+        let answer = if let Some(sse) = &self.sse {
+            let answer = sse.exchange(session, self.id, message, &self.notes);
             answer.await
         } else {
             let subject = self.subject.clone();
@@ -167,13 +169,13 @@ impl HttpRequest {
 }
 
 /// Cancels the request at a legacy server, unless it was answered.
-struct Cancel<'a> {
+struct CancelOnDrop<'a> {
     request: &'a HttpRequest,
     session: &'a Session,
     is_open: bool,
 }
 
-impl Drop for Cancel<'_> {
+impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
         if !self.is_open || self.session.era == Era::Modern {
             return;

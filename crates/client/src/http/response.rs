@@ -1,11 +1,11 @@
-//! Which part of a response is ours, from as few bytes as possible.
+//! Finds the message with our id in a response, from as few bytes as possible.
 
 use bytes::Bytes;
 
 use countersign_wire::head::{self, Head};
 
-/// The message in a body that is ours: some servers wrap one into an array.
-pub(crate) fn own(whole: &Bytes, id: u64) -> Bytes {
+/// The message in a body that has this id: some servers put a single answer into an array.
+pub(crate) fn message_with_id(whole: &Bytes, id: u64) -> Bytes {
     if let Head::Batch(parts) = head::read(whole) {
         for part in parts {
             let part = whole.slice_ref(part.bytes(whole));

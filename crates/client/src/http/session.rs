@@ -19,7 +19,7 @@ pub(crate) struct Session {
 
 impl Session {
     /// Before anything has been agreed on.
-    pub(crate) fn none(site: &Site) -> Self {
+    pub(crate) fn without_id(site: &Site) -> Self {
         Self {
             era: Era::Legacy,
             headers: site.headers.clone(),

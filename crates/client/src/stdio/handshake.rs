@@ -11,7 +11,7 @@ use countersign_wire::message;
 use countersign_wire::version::LEGACY;
 use tokio::time::timeout;
 
-use super::wire::Wire;
+use super::connection::StdioConnection;
 use crate::era_preference::EraPreference;
 use crate::error::Error;
 use crate::hello::{Discovery, Hello, initialize_params};
@@ -27,45 +27,58 @@ const START_UP: Duration = Duration::from_secs(20);
 
 /// Greets the server. `declared` is what a legacy server may ask of the client.
 pub(crate) async fn greet(
-    wire: &Arc<Wire>,
+    connection: &Arc<StdioConnection>,
     preference: EraPreference,
     declared: &[u8],
 ) -> Result<Hello, ServerError> {
     match preference {
-        EraPreference::First(Era::Modern) => modern_first(wire, declared).await,
-        EraPreference::First(Era::Legacy) => legacy_first(wire, declared).await,
-        EraPreference::Only(Era::Modern) => match discover(wire).await? {
+        EraPreference::First(Era::Modern) => modern_first(connection, declared).await,
+        EraPreference::First(Era::Legacy) => legacy_first(connection, declared).await,
+        EraPreference::Only(Era::Modern) => match discover(connection).await? {
             Discovery::Modern(hello) => Ok(hello),
             Discovery::Legacy(_) => Err(ServerError::OtherEra(Era::Modern)),
         },
-        EraPreference::Only(Era::Legacy) => match initialize(wire, LEGACY[0], declared).await {
+        EraPreference::Only(Era::Legacy) => match initialize(connection, LEGACY[0], declared).await
+        {
             Err(ServerError::NotMcp) => Err(ServerError::OtherEra(Era::Legacy)),
             settled => settled,
         },
     }
 }
 
-async fn modern_first(wire: &Arc<Wire>, declared: &[u8]) -> Result<Hello, ServerError> {
-    let mut discovering = pin!(discover(wire));
+async fn modern_first(
+    connection: &Arc<StdioConnection>,
+    declared: &[u8],
+) -> Result<Hello, ServerError> {
+    let mut discovering = pin!(discover(connection));
     match timeout(PROBE, &mut discovering).await {
         Ok(Ok(Discovery::Modern(hello))) => Ok(hello),
-        Ok(Ok(Discovery::Legacy(version))) => initialize(wire, version, declared).await,
+        Ok(Ok(Discovery::Legacy(version))) => initialize(connection, version, declared).await,
         Ok(Err(error)) => Err(error),
-        Err(_) => either(discovering, pin!(initialize(wire, LEGACY[0], declared))).await,
+        Err(_) => {
+            either(
+                discovering,
+                pin!(initialize(connection, LEGACY[0], declared)),
+            )
+            .await
+        }
     }
 }
 
-async fn legacy_first(wire: &Arc<Wire>, declared: &[u8]) -> Result<Hello, ServerError> {
-    let mut initializing = pin!(initialize(wire, LEGACY[0], declared));
+async fn legacy_first(
+    connection: &Arc<StdioConnection>,
+    declared: &[u8],
+) -> Result<Hello, ServerError> {
+    let mut initializing = pin!(initialize(connection, LEGACY[0], declared));
     match timeout(START_UP, &mut initializing).await {
         Ok(Err(refused @ (ServerError::NotMcp | ServerError::Version(_)))) => {
-            match discover(wire).await? {
+            match discover(connection).await? {
                 Discovery::Modern(hello) => Ok(hello),
                 Discovery::Legacy(_) => Err(refused),
             }
         }
         Ok(settled) => settled,
-        Err(_) => either(pin!(discover(wire)), initializing).await,
+        Err(_) => either(pin!(discover(connection)), initializing).await,
     }
 }
 
@@ -93,9 +106,9 @@ async fn either(
 }
 
 /// The modern way.
-async fn discover(wire: &Arc<Wire>) -> Result<Discovery, ServerError> {
+async fn discover(connection: &Arc<StdioConnection>) -> Result<Discovery, ServerError> {
     let params = message::own_params(Era::Modern, b"");
-    match ask(wire, "server/discover", params).await {
+    match ask(connection, "server/discover", params).await {
         Ok(answer) => Discovery::read(&answer),
         Err(ServerError::NotMcp) => Ok(Discovery::Legacy(LEGACY[0])),
         Err(error) => Err(error),
@@ -104,18 +117,27 @@ async fn discover(wire: &Arc<Wire>) -> Result<Discovery, ServerError> {
 
 /// The legacy way, asking for this version.
 async fn initialize(
-    wire: &Arc<Wire>,
+    connection: &Arc<StdioConnection>,
     version: &str,
     declared: &[u8],
 ) -> Result<Hello, ServerError> {
-    let bytes = ask(wire, "initialize", initialize_params(version, declared)).await?;
+    let bytes = ask(
+        connection,
+        "initialize",
+        initialize_params(version, declared),
+    )
+    .await?;
     let hello = Hello::initialized(&bytes)?;
-    wire.tell(&message::notification("notifications/initialized"));
+    connection.tell(&message::notification("notifications/initialized"));
     Ok(hello)
 }
 
-async fn ask(wire: &Arc<Wire>, method: &str, params: Vec<u8>) -> Result<Bytes, ServerError> {
-    let slot = wire.ask(&NoteSink::closed(), |id| {
+async fn ask(
+    connection: &Arc<StdioConnection>,
+    method: &str,
+    params: Vec<u8>,
+) -> Result<Bytes, ServerError> {
+    let slot = connection.ask(&NoteSink::closed(), |id| {
         Ok(message::line(id, method, &params))
     });
     let answer = match slot {

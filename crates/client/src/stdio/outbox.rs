@@ -28,7 +28,7 @@ struct State {
 
 /// Why a line was not taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
+pub(crate) enum OutboxError {
     Full,
     Closed,
 }
@@ -46,14 +46,14 @@ impl Outbox {
     }
 
     /// Takes a line, its end included.
-    pub(crate) fn send(&self, line: &[u8]) -> Result<(), Refused> {
+    pub(crate) fn send(&self, line: &[u8]) -> Result<(), OutboxError> {
         let mut state = lock(&self.state);
         let Some(pipe) = state.pipe.clone() else {
-            return Err(Refused::Closed);
+            return Err(OutboxError::Closed);
         };
         if !state.backlog.is_empty() {
             if state.backlog.len().saturating_add(line.len()) > self.limit {
-                return Err(Refused::Full);
+                return Err(OutboxError::Full);
             }
             state.backlog.extend_from_slice(line);
             return Ok(());
@@ -63,7 +63,7 @@ impl Outbox {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
             Err(_) => {
                 state.pipe = None;
-                return Err(Refused::Closed);
+                return Err(OutboxError::Closed);
             }
         };
         let rest = line.get(written..).unwrap_or_default();
@@ -154,7 +154,7 @@ mod tests {
         assert!(seen == expected);
         outbox.close();
         flusher.await.expect("the flusher ends");
-        assert_eq!(outbox.send(b"x\n"), Err(Refused::Closed));
+        assert_eq!(outbox.send(b"x\n"), Err(OutboxError::Closed));
     }
 
     #[tokio::test]
@@ -163,7 +163,7 @@ mod tests {
         let outbox = Outbox::new(sender, 100_000);
         let line = vec![b'x'; 50_000];
         let refused = (0..10).find_map(|_| outbox.send(&line).err());
-        assert_eq!(refused, Some(Refused::Full));
+        assert_eq!(refused, Some(OutboxError::Full));
     }
 
     #[tokio::test]
@@ -172,6 +172,6 @@ mod tests {
         drop(receiver);
         sender.writable().await.expect("the end is an event too");
         let outbox = Outbox::new(sender, 1000);
-        assert_eq!(outbox.send(b"x\n"), Err(Refused::Closed));
+        assert_eq!(outbox.send(b"x\n"), Err(OutboxError::Closed));
     }
 }

@@ -45,13 +45,13 @@ pub struct Program {
     pub env: BTreeMap<String, String>,
     /// Where it starts, if not where we are.
     pub working_dir: Option<PathBuf>,
-    /// What it has of ours.
-    pub shares: Shares,
+    /// What it inherits from this process.
+    pub inheritance: Inheritance,
 }
 
-/// What a child has of ours.
+/// What a child inherits from this process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shares {
+pub struct Inheritance {
     /// All of our environment but our own settings, not only what every program needs.
     pub environment: bool,
     /// Standard error; nothing of it is kept then.
@@ -64,9 +64,9 @@ impl Program {
         command
             .args(&self.args)
             .env_clear()
-            .envs(inheritable().filter(|(name, _)| self.shares.variable(name)))
+            .envs(inheritable().filter(|(name, _)| self.inheritance.variable(name)))
             .envs(&self.env)
-            .stderr(self.shares.stderr());
+            .stderr(self.inheritance.stderr());
         if let Some(folder) = &self.working_dir {
             command.current_dir(folder);
         }
@@ -82,7 +82,7 @@ impl Default for Program {
             args: Vec::new(),
             env: BTreeMap::new(),
             working_dir: None,
-            shares: Shares {
+            inheritance: Inheritance {
                 environment: true,
                 stderr: false,
             },
@@ -98,12 +98,12 @@ impl fmt::Debug for Program {
             .field("args", &self.args)
             .field("env", &self.env.keys())
             .field("working_dir", &self.working_dir)
-            .field("shares", &self.shares)
+            .field("inheritance", &self.inheritance)
             .finish()
     }
 }
 
-impl Shares {
+impl Inheritance {
     /// Whether a child gets a variable that it may have.
     fn variable(self, name: &OsStr) -> bool {
         let name = name.to_string_lossy();
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_child_inherits_what_it_needs_to_reach_the_network_and_no_more() {
-        let gets = |name: &str| Shares::default().variable(OsStr::new(name));
+        let gets = |name: &str| Inheritance::default().variable(OsStr::new(name));
         for name in [
             "PATH",
             "HTTPS_PROXY",

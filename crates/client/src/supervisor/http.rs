@@ -4,16 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_dial::Site;
+use countersign_inspect::Era;
+use countersign_wire::Capability;
 use tokio::sync::watch;
 use tokio::time::timeout;
 
 use super::Supervision;
 use super::life::Life;
-use crate::connection::Transport;
+use crate::connection::{Connection, Transport};
 use crate::era_preference::EraPreference;
+use crate::hello::Hello;
 use crate::http::link::Link;
-use crate::http::paired::Paired;
+use crate::http::sse_transport::SseTransport;
 use crate::http::{greet, listen};
+use crate::peer::Peer;
 use crate::server_error::ServerError;
 use crate::state::State;
 
@@ -41,6 +45,17 @@ pub struct HttpServer {
     pub site: Site,
     /// The transport it speaks.
     pub transport: HttpTransport,
+    /// The client that the session belongs to, if it belongs to one.
+    pub own: Option<OwnConnection>,
+}
+
+/// A connection that belongs to one client.
+#[derive(Debug)]
+pub struct OwnConnection {
+    /// The client.
+    pub peer: Arc<Peer>,
+    /// The connection to the same server that other clients share.
+    pub beside: Arc<Connection>,
 }
 
 impl HttpServer {
@@ -50,14 +65,10 @@ impl HttpServer {
         supervision: &Supervision,
         stop: &mut watch::Receiver<bool>,
     ) -> Life {
-        let link = Arc::new(Link::new(
-            Arc::clone(&supervision.server),
-            self.site.clone(),
-            supervision.budget.clone(),
-            supervision.max_message_bytes,
-            MOST_IDLE,
-            Arc::clone(&supervision.observer),
-        ));
+        let link = Arc::new(self.link(supervision));
+        if let Some(peer) = &link.peer {
+            peer.meet(&link);
+        }
         let lived = tokio::select! {
             failed = self.serve(supervision, &link) => Some(failed),
             _ = stop.wait_for(|stop| *stop) => None,
@@ -70,6 +81,21 @@ impl HttpServer {
         // New calls wait for the next life.
         supervision.state.send_replace(State::Starting);
         Life::without_process(failed)
+    }
+
+    fn link(&self, supervision: &Supervision) -> Link {
+        let own = self.own.as_ref();
+        let own = own.and_then(|own| Some(own.beside.link()?.for_client(&own.peer)));
+        own.unwrap_or_else(|| {
+            Link::new(
+                Arc::clone(&supervision.server),
+                self.site.clone(),
+                supervision.budget.clone(),
+                supervision.max_message_bytes,
+                MOST_IDLE,
+                Arc::clone(&supervision.observer),
+            )
+        })
     }
 
     /// Greets the server and offers the connection; the error if there was no greeting.
@@ -85,11 +111,15 @@ impl HttpServer {
         if supervision.era.is_none() {
             supervision.eras.remember(hello.era);
         }
-        let tells_changes = hello.tells_changes;
+        let filter = match hello.era {
+            Era::Modern => hello.subscription(),
+            // A legacy server says what it has to say without a subscription.
+            Era::Legacy => speaks_unasked(&hello, link.peer.as_deref()).then(String::new),
+        };
         supervision.offer(hello, Transport::Http(Arc::clone(link), None));
         let listening = async {
-            if tells_changes {
-                listen::listen(link).await;
+            if let Some(filter) = filter {
+                listen::listen(link, &filter).await;
             }
             std::future::pending::<()>().await;
         };
@@ -101,17 +131,31 @@ impl HttpServer {
     }
 }
 
+/// Whether a legacy server may say something outside of calls: to one client that may be asked, or about its lists.
+fn speaks_unasked(hello: &Hello, client: Option<&Peer>) -> bool {
+    let capabilities = hello.capabilities;
+    let to_one_client = |client: &Peer| {
+        client.can_be_asked()
+            || capabilities.resource_updates
+            || capabilities.has(Capability::Logging)
+    };
+    hello.tells_changes
+        || capabilities.prompt_changes
+        || capabilities.resource_changes
+        || client.is_some_and(to_one_client)
+}
+
 /// The same over the transport before Streamable HTTP.
 async fn serve_paired(supervision: &Supervision, link: &Arc<Link>) -> Option<ServerError> {
-    let (paired, events) = match in_time(Paired::open(link)).await {
+    let (sse, events) = match in_time(SseTransport::open(link)).await {
         Ok(opened) => opened,
         Err(error) => return Some(error),
     };
-    let paired = Arc::new(paired);
+    let sse = Arc::new(sse);
     let served = async {
-        match in_time(paired.greet()).await {
+        match in_time(sse.greet()).await {
             Ok(hello) => {
-                let stream = Some(Arc::clone(&paired));
+                let stream = Some(Arc::clone(&sse));
                 supervision.offer(hello, Transport::Http(Arc::clone(link), stream));
             }
             Err(error) => return Some(error),
@@ -120,7 +164,7 @@ async fn serve_paired(supervision: &Supervision, link: &Arc<Link>) -> Option<Ser
         None
     };
     tokio::select! {
-        () = paired.listen(events) => None,
+        () = sse.listen(events) => None,
         failed = served => failed,
     }
 }

@@ -3,7 +3,7 @@
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
-use super::End;
+use super::ServerExit;
 use crate::server_error::ServerError;
 
 /// How one life of a server went.
@@ -29,7 +29,7 @@ impl Life {
         }
     }
 
-    /// Whether the child may survive the other greeting. One that has refused both has said everything.
+    /// Whether the child ended because of the greeting, so that it may survive the one of the other era.
     pub(super) fn died_of_the_greeting(&self) -> bool {
         !self.served && self.left()
     }
@@ -56,7 +56,7 @@ fn words(status: ExitStatus) -> Option<String> {
     code.or_else(|| status.signal().map(|signal| format!("signal {signal}")))
 }
 
-impl From<Life> for End {
+impl From<Life> for ServerExit {
     fn from(life: Life) -> Self {
         Self {
             served: life.served,

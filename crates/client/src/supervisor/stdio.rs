@@ -16,13 +16,13 @@ use crate::connection::Transport;
 use crate::era_preference::EraPreference;
 use crate::hello::Hello;
 use crate::notes::NoteSink;
+use crate::peer::{Introduction, Peer};
 use crate::server_error::ServerError;
 use crate::state::State;
+use crate::stdio::connection::{StdioConnection, StdioRequest};
 use crate::stdio::handshake::greet;
 use crate::stdio::outbox::Outbox;
-use crate::stdio::peer::{Introduction, Peer};
 use crate::stdio::program::Program;
-use crate::stdio::wire::{Slot, Wire};
 
 /// How long a server may take to come up: package runners download first.
 const START: Duration = Duration::from_mins(1);
@@ -52,9 +52,9 @@ impl StdioServer {
             }
         };
         supervision.diagnostics.read_from(child.stderr());
-        let (wire, reader) = self.connect(supervision, pipes);
+        let (connection, reader) = self.connect(supervision, pipes);
         let failed = tokio::select! {
-            failed = self.serve(supervision, &wire, next) => Some(failed),
+            failed = self.serve(supervision, &connection, next) => Some(failed),
             _ = child.ended() => None,
             _ = reader => None,
             _ = stop.wait_for(|stop| *stop) => None,
@@ -64,7 +64,7 @@ impl StdioServer {
         if !*stop.borrow() {
             supervision.state.send_replace(State::Starting);
         }
-        wire.close();
+        connection.close();
         let stderr = child.stderr();
         let status = child.end().await;
         Life {
@@ -75,9 +75,13 @@ impl StdioServer {
         }
     }
 
-    fn connect(&self, supervision: &Supervision, pipes: Pipes) -> (Arc<Wire>, JoinHandle<()>) {
+    fn connect(
+        &self,
+        supervision: &Supervision,
+        pipes: Pipes,
+    ) -> (Arc<StdioConnection>, JoinHandle<()>) {
         let limit = supervision.max_message_bytes;
-        let wire = Arc::new(Wire::new(
+        let connection = Arc::new(StdioConnection::new(
             Outbox::new(pipes.stdin, limit.saturating_mul(2)),
             limit,
             Arc::clone(&supervision.server),
@@ -85,21 +89,21 @@ impl StdioServer {
             self.peer.clone(),
         ));
         if let Some(peer) = &self.peer {
-            peer.meet(&wire);
+            peer.meet(&connection);
         }
         let lines = Lines::new(pipes.stdout, limit, supervision.budget.clone());
-        let flusher = Arc::clone(&wire);
+        let flusher = Arc::clone(&connection);
         tokio::spawn(async move { flusher.flush().await });
-        let listener = Arc::clone(&wire);
+        let listener = Arc::clone(&connection);
         let reader = tokio::spawn(async move { listener.listen(lines).await });
-        (wire, reader)
+        (connection, reader)
     }
 
     /// Greets the server and offers the connection; comes back only if there was no greeting.
     async fn serve(
         &self,
         supervision: &Supervision,
-        wire: &Arc<Wire>,
+        connection: &Arc<StdioConnection>,
         next: &mut Option<Era>,
     ) -> ServerError {
         let client = match &self.peer {
@@ -113,7 +117,8 @@ impl StdioServer {
         };
         // Some servers die of a request they do not know.
         *next = Some(preference.next());
-        let hello = match timeout(START, greet(wire, preference, &client.capabilities)).await {
+        let hello = match timeout(START, greet(connection, preference, &client.capabilities)).await
+        {
             Ok(Ok(hello)) => hello,
             Ok(Err(error)) => {
                 if !matches!(error, ServerError::Unreachable) {
@@ -130,21 +135,22 @@ impl StdioServer {
         if era.is_none() && (hello.era == Era::Modern || !client.is_legacy) {
             eras.remember(hello.era);
         }
-        let _subscription = subscribe(wire, &hello);
-        supervision.offer(hello, Transport::Stdio(Arc::clone(wire)));
+        let _subscription = subscribe(connection, &hello);
+        supervision.offer(hello, Transport::Stdio(Arc::clone(connection)));
         std::future::pending().await
     }
 }
 
-/// Asks a modern server to say when its tools change; a legacy one does so unasked.
-fn subscribe(wire: &Arc<Wire>, hello: &Hello) -> Option<Slot> {
-    if hello.era != Era::Modern || !hello.tells_changes {
+/// Asks a modern server to say when its lists change; a legacy one does so unasked.
+fn subscribe(connection: &Arc<StdioConnection>, hello: &Hello) -> Option<StdioRequest> {
+    if hello.era != Era::Modern {
         return None;
     }
-    let filter = br#""notifications":{"toolsListChanged":true}"#;
-    let params = message::own_params(Era::Modern, filter);
-    wire.ask(&NoteSink::closed(), |id| {
-        Ok(message::line(id, "subscriptions/listen", &params))
-    })
-    .ok()
+    let filter = hello.subscription()?;
+    let params = message::own_params(Era::Modern, filter.as_bytes());
+    connection
+        .ask(&NoteSink::closed(), |id| {
+            Ok(message::line(id, "subscriptions/listen", &params))
+        })
+        .ok()
 }

@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::{Classifier, ShownClassifier};
 use crate::document::brief;
-use crate::held::Held;
+use crate::effective::EffectiveSettings;
 use crate::keys::Form;
 use crate::reader::Reader;
 use crate::setting::Setting;
@@ -50,7 +50,7 @@ impl Setting for Vec<Classifier> {
         Some(classifiers.filter_map(read).collect())
     }
 
-    fn show<'a>(&'a self, _: Form, _: &'a Held) -> Option<impl Serialize + 'a> {
+    fn show<'a>(&'a self, _: Form, _: &'a EffectiveSettings) -> Option<impl Serialize + 'a> {
         Some(self.iter().map(ShownClassifier).collect::<Vec<_>>())
     }
 }

@@ -14,7 +14,7 @@
 /// }
 /// ```
 ///
-/// `#[key(FORM, CHANGE, API)]` is what the file may hold, a word of `Change`, and a word of `Api`, which is `Allowed` if
+/// `#[key(FORM, CHANGE, API)]` is what the file may hold, a word of `ChangeTiming`, and a word of `Api`, which is `Allowed` if
 /// not given. Then follows the field, with its default. It may have
 ///
 /// - another name in the file: `servers as "mcpServers": …`;
@@ -77,10 +77,10 @@ macro_rules! keys {
                     form: $form,
                     default: $crate::setting::keys!(
                         @default [$($text)?]
-                        $crate::keys::DefaultText::Made(|| $crate::setting::default_text::<$type>(&$default, $form))
+                        $crate::keys::DefaultText::Computed(|| $crate::setting::default_text::<$type>(&$default, $form))
                     ),
                     help: concat!($($help),+).trim_ascii_start(),
-                    change: $crate::keys::Change::$change,
+                    change: $crate::keys::ChangeTiming::$change,
                     api: $crate::setting::keys!(@api $($api)?),
                 },
             }
@@ -106,7 +106,7 @@ macro_rules! keys {
                     form: $form,
                     default: $crate::keys::DefaultText::Json(concat!($($text)?)),
                     help: concat!($($help),+).trim_ascii_start(),
-                    change: $crate::keys::Change::$change,
+                    change: $crate::keys::ChangeTiming::$change,
                     api: $crate::setting::keys!(@api $($api)?),
                 },
             }
@@ -123,7 +123,7 @@ macro_rules! keys {
             name: $block,
             help: concat!($($about),+).trim_ascii_start(),
             keys: &[$($table)*],
-            foreign: $crate::setting::keys!(@or [$($foreign)?] $crate::foreign::Foreign::NONE),
+            foreign: $crate::setting::keys!(@or [$($foreign)?] $crate::foreign_keys::ForeignKeys::NONE),
         };
     };
 
@@ -157,7 +157,7 @@ macro_rules! keys {
                 name: $block,
                 help: concat!($($about),+).trim_ascii_start(),
                 keys: &[$($table)*],
-                foreign: $crate::setting::keys!(@or [$($foreign)?] $crate::foreign::Foreign::NONE),
+                foreign: $crate::setting::keys!(@or [$($foreign)?] $crate::foreign_keys::ForeignKeys::NONE),
             };
 
             fn read_keys(&mut self, reader: &mut $crate::reader::Reader<'_, '_>, node: u32) {
@@ -171,12 +171,12 @@ macro_rules! keys {
 
             fn show_keys<M: serde::ser::SerializeMap>(
                 &self,
-                held: &$crate::held::Held,
+                effective: &$crate::effective::EffectiveSettings,
                 map: &mut M,
             ) -> Result<(), M::Error> {
                 $(
                     let key = $crate::setting::keys!(@or [$($key)?] stringify!($field));
-                    let shown = $crate::setting::keys!(@show [$($show)?] $type, self, $field, $form, held);
+                    let shown = $crate::setting::keys!(@show [$($show)?] $type, self, $field, $form, effective);
                     if let Some(value) = shown {
                         map.serialize_entry(key, &value)?;
                     }
@@ -203,11 +203,11 @@ macro_rules! keys {
     (@read [] $type:ty, $field:expr, $reader:expr, $node:expr) => {
         $crate::setting::read_into::<$type>($reader, $node, $field)
     };
-    (@show [$show:expr] $type:ty, $block:expr, $field:ident, $form:expr, $held:expr) => {
-        Some($show($block, $held))
+    (@show [$show:expr] $type:ty, $block:expr, $field:ident, $form:expr, $effective:expr) => {
+        Some($show($block, $effective))
     };
-    (@show [] $type:ty, $block:expr, $field:ident, $form:expr, $held:expr) => {
-        <$type as $crate::setting::Setting>::show(&$block.$field, $form, $held)
+    (@show [] $type:ty, $block:expr, $field:ident, $form:expr, $effective:expr) => {
+        <$type as $crate::setting::Setting>::show(&$block.$field, $form, $effective)
     };
     (@default [$text:literal] $made:expr) => { $crate::keys::DefaultText::Json($text) };
     (@default [] $made:expr) => { $made };

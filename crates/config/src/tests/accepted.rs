@@ -7,7 +7,7 @@ use countersign_inspect::config::{OutputValidation, Posture};
 use insta::assert_snapshot;
 
 use super::{accepted, environment, warnings};
-use crate::{Config, Protocol, RoutingMode, Secret, Transport, template};
+use crate::{Config, Isolation, Protocol, RoutingMode, Secret, Transport, template};
 
 /// Most keys, and each kind of server.
 pub(super) const EXAMPLE: &str = include_str!("accepted/example.json");
@@ -146,6 +146,17 @@ fn servers_by_name_as_desktop_clients_write_them() {
         working_dir.as_deref().and_then(|dir| dir.to_str()),
         Some("/srv")
     );
+}
+
+/// mcpproxy has a setting of the same name, which is an object.
+#[test]
+fn the_isolation_of_another_program_is_told_of_and_ours_is_read() {
+    let theirs = r#"{"mcpServers": {"a": {"command": "x", "isolation": {"enabled": true}}}}"#;
+    assert!(warnings(theirs).contains("it runs without a container"));
+    let ours = r#"{"mcpServers": {"a": {"command": "x", "isolation": "client"}}}"#;
+    assert_eq!(accepted(ours).servers[0].isolation, Some(Isolation::Client));
+    let auto = r#"{"mcpServers": {"a": {"command": "x", "isolation": "auto"}}}"#;
+    assert_eq!(accepted(auto).servers[0].isolation, None);
 }
 
 #[test]

@@ -7,7 +7,7 @@ use insta::assert_snapshot;
 use tempfile::TempDir;
 
 use super::lines;
-use crate::{ConfigError, Environment, Origin, Overrides, Secret, load, locate, open};
+use crate::{ConfigError, Environment, LocationSource, Overrides, Secret, load, locate, open};
 
 fn home(files: &[(&str, &str)]) -> TempDir {
     let home = tempfile::tempdir().expect("a temporary directory can be made");
@@ -39,21 +39,21 @@ fn the_first_that_is_given_or_exists_holds() {
     let empty = [("COUNTERSIGN_CONFIG", "")];
 
     let by_flag = locate(Some("given.json".into()), &environment(both.path(), &set));
-    assert_eq!(by_flag.source, Origin::Flag);
+    assert_eq!(by_flag.source, LocationSource::Flag);
     assert_eq!(by_flag.file(), Some(Path::new("given.json")));
 
     let by_variable = locate(None, &environment(both.path(), &set));
-    assert_eq!(by_variable.source, Origin::Environment);
+    assert_eq!(by_variable.source, LocationSource::Environment);
     assert_eq!(by_variable.file(), Some(&*both.path().join("mine.json")));
 
     let ours = locate(None, &environment(both.path(), &empty));
     assert_eq!(
         (ours.source, ours.file()),
-        (Origin::Home, Some(&*both.path().join(OURS)))
+        (LocationSource::Home, Some(&*both.path().join(OURS)))
     );
 
     let fallback = locate(None, &environment(theirs.path(), &[]));
-    assert_eq!(fallback.source, Origin::Mcpproxy);
+    assert_eq!(fallback.source, LocationSource::Mcpproxy);
     let said = fallback.to_string();
     assert!(
         said.ends_with("mcp_config.json, mcpproxy's file, since there is none of our own"),
@@ -61,7 +61,10 @@ fn the_first_that_is_given_or_exists_holds() {
     );
 
     let nowhere = locate(None, &environment(none.path(), &[]));
-    assert_eq!((nowhere.source, nowhere.file()), (Origin::Nowhere, None));
+    assert_eq!(
+        (nowhere.source, nowhere.file()),
+        (LocationSource::Nowhere, None)
+    );
     assert_eq!(nowhere.path, Some(none.path().join(OURS)));
     assert_eq!(locate(None, &Environment::empty()).path, None);
 }
@@ -147,7 +150,7 @@ fn mistakes_in_the_environment_name_the_variable() {
     COUNTERSIGN_API_KEY: the key has characters that cannot be sent in a header
     hint: use letters, digits and punctuation without spaces
     COUNTERSIGN_STORAGE_URL: not a storage URL
-    hint: write "sqlite:" or "sqlite:PATH"
+    hint: write "sqlite:", "sqlite:PATH" or "postgres://user:password@host:5432/database"
     "#);
 }
 

@@ -62,7 +62,7 @@ fn a_misspelt_word_names_the_allowed_ones_and_the_nearest() {
 fn an_unknown_key_names_the_allowed_ones_and_the_nearest() {
     assert_snapshot!(refused(r#"{"output_validaton": {}}"#), @r#"
     1:2: /output_validaton: unknown key "output_validaton"
-    hint: did you mean "output_validation"? allowed: $schema, listen, api_key, admin_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers
+    hint: did you mean "output_validation"? allowed: $schema, listen, api_key, admin_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers
     "#);
     assert_snapshot!(refused(r#"{"activity": {"retention": 3}}"#), @r#"
     1:15: /activity/retention: unknown key "retention"
@@ -70,7 +70,7 @@ fn an_unknown_key_names_the_allowed_ones_and_the_nearest() {
     "#);
     assert_snapshot!(refused(r#"{"mcpServers": {"a": {"comand": "x"}}}"#), @r#"
     1:23: /mcpServers/a/comand: unknown key "comand"
-    hint: did you mean "command"? allowed: name, command, args, env, working_dir, cwd, url, headers, protocol, type, era, enabled, disabled, quarantined, timeout, max_concurrent_requests, queue_size, profile, output_validation, input_validation, output_sanitisation, classify, tools
+    hint: did you mean "command"? allowed: name, command, args, env, working_dir, cwd, url, headers, protocol, type, era, isolation, max_client_connections, enabled, disabled, quarantined, timeout, max_concurrent_requests, queue_size, profile, output_validation, input_validation, output_sanitisation, classify, tools
     "#);
     assert_snapshot!(refused(r#"{"mcpServers": {"a": {"command": "x", "tools": {"t": {"mode": "strict"}}}}}"#), @r#"
     1:55: /mcpServers/a/tools/t/mode: unknown key "mode"
@@ -78,7 +78,7 @@ fn an_unknown_key_names_the_allowed_ones_and_the_nearest() {
     "#);
     assert_snapshot!(refused("{\"\\u001b[2J\\u0000colour\": 1}"), @r#"
     1:2: /[2Jcolour: unknown key "[2Jcolour"
-    hint: allowed: $schema, listen, api_key, admin_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers
+    hint: allowed: $schema, listen, api_key, admin_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers
     "#);
 }
 
@@ -178,13 +178,13 @@ fn addresses_keys_and_limits() {
     1:39: /trusted_hosts/2: not a host name
     hint: write a name with or without a port, like "tools.example.com"; there is no wildcard
     "#);
-    assert_snapshot!(refused(r#"{"storage": {"url": "postgres://ada:pw@db/x"}}"#), @r#"
-    1:21: /storage/url: PostgreSQL is not implemented in this version
-    hint: write "sqlite:" or "sqlite:PATH"
+    assert_snapshot!(refused(r#"{"storage": {"url": "postgres://ada:pw@db/x?sslmode=disable"}}"#), @r#"
+    1:21: /storage/url: sslmode=disable is allowed for this machine only: loopback addresses and Unix sockets
+    hint: write "sqlite:", "sqlite:PATH" or "postgres://user:password@host:5432/database"
     "#);
     assert_snapshot!(refused(r#"{"storage": {"url": "mysql:"}}"#), @r#"
     1:21: /storage/url: not a storage URL
-    hint: write "sqlite:" or "sqlite:PATH"
+    hint: write "sqlite:", "sqlite:PATH" or "postgres://user:password@host:5432/database"
     "#);
     assert_snapshot!(refused(r#"{"require_mcp_auth": false, "listen": "0.0.0.0:8080"}"#), @r#"
     1:22: /require_mcp_auth: 0.0.0.0:8080 would be open to anyone without a key

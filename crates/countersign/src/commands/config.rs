@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use anyhow::anyhow;
 use clap::{Args, Subcommand};
 use countersign_config::{
-    self as config, Config, ConfigError, Environment, Located, Opened, Origin, Overrides, Problem,
-    Source, Warning,
+    self as config, Config, ConfigError, ConfigLocation, Environment, LoadedConfig, LocationSource,
+    Overrides, Problem, Source, Warning,
 };
 
 use crate::report::{self, Failure, printable};
@@ -59,15 +59,15 @@ impl ConfigOption {
     /// configuration that was read. Prints the warnings that [`Self::open`] prints.
     pub(crate) fn follow(
         &self,
-        located: &Located,
+        located: &ConfigLocation,
         flags: Overrides,
         adjust: impl Fn(&mut Config) -> Result<(), Problem> + Send + Sync + 'static,
         console: &mut Console<'_>,
-    ) -> Result<Opened, Failure> {
+    ) -> Result<LoadedConfig, Failure> {
         let flags = self.with_env_file(flags);
         let source = Source::from_located(located, flags).adjusted(adjust);
         let opened = source.open().map_err(|error| refused(error, console))?;
-        say(located, &opened.warnings, console);
+        warn_about(located, &opened.warnings, console);
         Ok(opened)
     }
 
@@ -79,9 +79,9 @@ impl ConfigOption {
     }
 
     /// The file that is used. Prints its name if it is not one of ours.
-    pub(crate) fn locate(&self, console: &mut Console<'_>) -> Located {
+    pub(crate) fn locate(&self, console: &mut Console<'_>) -> ConfigLocation {
         let located = config::locate(self.config.clone(), &Environment::process());
-        if located.source == Origin::Mcpproxy {
+        if located.source == LocationSource::Mcpproxy {
             console.message(format!("using {}\n", printable(&located.to_string())));
         }
         located
@@ -100,20 +100,20 @@ impl ConfigOption {
     /// The same for a file that was located already.
     pub(crate) fn open_located(
         &self,
-        located: &Located,
+        located: &ConfigLocation,
         flags: &Overrides,
         console: &mut Console<'_>,
     ) -> Result<Config, Failure> {
         let flags = self.with_env_file(flags.clone());
         let opened = config::open(located, &Environment::process(), &flags);
         let (config, warnings) = opened.map_err(|error| refused(error, console))?;
-        say(located, &warnings, console);
+        warn_about(located, &warnings, console);
         Ok(config)
     }
 }
 
 /// Prints the warnings about a located configuration.
-fn say(located: &Located, warnings: &[Warning], console: &mut Console<'_>) {
+fn warn_about(located: &ConfigLocation, warnings: &[Warning], console: &mut Console<'_>) {
     let file = located.file();
     let file = file.map_or_else(
         || located.to_string(),

@@ -3,14 +3,14 @@
 
 use std::path::PathBuf;
 
-use countersign_config::{Environment, Located, Origin, Overrides};
+use countersign_config::{ConfigLocation, Environment, LocationSource, Overrides};
 
 /// The configuration of the demo: no file, and a data directory of its own unless a flag names another.
-pub(super) fn configuration(flags: &mut Overrides) -> Located {
+pub(super) fn configuration(flags: &mut Overrides) -> ConfigLocation {
     flags.data_dir.get_or_insert_with(data_dir);
-    Located {
+    ConfigLocation {
         path: None,
-        source: Origin::Nowhere,
+        source: LocationSource::Nowhere,
     }
 }
 

@@ -12,11 +12,11 @@ use crate::report::{self, Failure, printable};
 use crate::{Console, Exit};
 
 mod arguments;
+mod client_files;
 mod definition;
 mod document;
 mod jsonc;
 mod merge;
-mod places;
 mod plan;
 mod render;
 mod secrets;
@@ -24,10 +24,10 @@ mod target;
 mod translate;
 mod wrapping;
 
-use definition::Read;
-use document::{Document, Entry, Shape, Text};
-use places::Place;
-use plan::{Existing, Fate, OnConflict, Planned};
+use client_files::ClientFile;
+use definition::ParsedDefinition;
+use document::{Document, Entry, FileFormat, FileText};
+use plan::{ExistingSetup, ImportAction, OnConflict, PlannedServer};
 use target::{Target, check_server};
 use translate::{Context, MovedSecret, translate};
 
@@ -62,9 +62,9 @@ pub(crate) struct Arguments {
     #[arg(long, visible_alias = "write")]
     yes: bool,
     #[command(flatten)]
-    names: Names,
+    names: ConflictOptions,
     #[command(flatten)]
-    in_place: InPlace,
+    in_place: InPlaceOptions,
     /// The configuration to import into, if not the usual one
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -83,7 +83,7 @@ pub(crate) struct Arguments {
 
 /// What to do where a name is taken by another server.
 #[derive(Debug, Args)]
-struct Names {
+struct ConflictOptions {
     /// Where a name is taken by another server, take the imported one
     #[arg(long, conflicts_with = "rename")]
     replace: bool,
@@ -94,7 +94,7 @@ struct Names {
 
 /// What to do to the client's own file instead.
 #[derive(Debug, Args)]
-struct InPlace {
+struct InPlaceOptions {
     /// Instead of importing, have the client start its servers through `countersign wrap`
     #[arg(long, conflicts_with_all = ["replace", "rename", "config", "data_dir", "env_file", "workspace"])]
     wrap: bool,
@@ -115,12 +115,12 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     if arguments.yes {
         target.write(&text, &planned)?;
     }
-    let report = render::Imported::new(arguments, &target, &planned);
+    let report = render::ImportReport::new(arguments, &target, &planned);
     arguments.format.print(&report, || report.text(), console)?;
     if arguments.format.output == Format::Text {
         render::next_steps(arguments, &target, &planned, console);
     }
-    let is_conflict = |server: &Planned| server.fate == Fate::Conflict;
+    let is_conflict = |server: &PlannedServer| server.action == ImportAction::Conflict;
     Ok(match exit {
         Exit::Ok => Exit::answer(!arguments.yes || !planned.iter().any(is_conflict)),
         other => other,
@@ -128,34 +128,39 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
 }
 
 /// The files to read. A client that is named has to have one.
-fn sources(arguments: &Arguments, environment: &Environment<'_>) -> Result<Vec<Place>, Failure> {
+fn sources(
+    arguments: &Arguments,
+    environment: &Environment<'_>,
+) -> Result<Vec<ClientFile>, Failure> {
     let source = arguments.source.as_deref();
-    if let Some(file) = source.filter(|name| !places::is_client(name)) {
+    if let Some(file) = source.filter(|name| !client_files::is_client(name)) {
         let path = PathBuf::from(file);
-        return Ok(vec![Place { client: None, path }]);
+        return Ok(vec![ClientFile { client: None, path }]);
     }
     let project = std::env::current_dir().context("the current folder is not known")?;
-    let mut places = places::client_places(environment, &project);
-    places.retain(|place| source.is_none() || place.client == source);
-    let paths = places.iter().map(|place| place.path.display().to_string());
+    let mut client_files = client_files::client_files(environment, &project);
+    client_files.retain(|client_file| source.is_none() || client_file.client == source);
+    let paths = client_files
+        .iter()
+        .map(|client_file| client_file.path.display().to_string());
     let paths = paths.collect::<Vec<_>>().join(", ");
-    places.retain(|place| place.path.exists());
-    if places.is_empty() {
+    client_files.retain(|client_file| client_file.path.exists());
+    if client_files.is_empty() {
         let error = anyhow!("none of these files exists: {paths}");
         return Err(Failure::usage(error).hint("name the file: countersign import FILE"));
     }
-    Ok(places)
+    Ok(client_files)
 }
 
 /// What becomes of every server of every file.
 fn planned(
     arguments: &Arguments,
-    sources: &[Place],
+    sources: &[ClientFile],
     target: &Target,
     environment: &Environment<'_>,
     console: &mut Console<'_>,
-) -> Result<(Vec<Planned>, Exit), Failure> {
-    let mut existing = Existing {
+) -> Result<(Vec<PlannedServer>, Exit), Failure> {
+    let mut existing = ExistingSetup {
         servers: target.servers()?,
         variables: target.variables.values.clone(),
         on_conflict: match (arguments.names.replace, arguments.names.rename) {
@@ -167,12 +172,12 @@ fn planned(
     let named = named_workspace(arguments)?;
     let mut planned = Vec::new();
     let mut exit = Exit::Ok;
-    for place in sources {
-        if target.is(&place.path) {
-            say_of(place, "is the configuration itself", console);
+    for client_file in sources {
+        if target.is_file(&client_file.path) {
+            message_about(client_file, "is the configuration itself", console);
             continue;
         }
-        let Some(text) = read(place, console)? else {
+        let Some(text) = read(client_file, console)? else {
             continue;
         };
         let document = text.document();
@@ -191,10 +196,10 @@ fn planned(
 }
 
 /// The text of a file; nothing if it is a client's usual file and has no servers.
-fn read(place: &Place, console: &mut Console<'_>) -> Result<Option<Text>, Failure> {
-    let text = Text::read(&place.path)?;
-    if place.client.is_some() && text.is_without_servers() {
-        say_of(place, "has no servers", console);
+fn read(client_file: &ClientFile, console: &mut Console<'_>) -> Result<Option<FileText>, Failure> {
+    let text = FileText::read(&client_file.path)?;
+    if client_file.client.is_some() && text.is_without_servers() {
+        message_about(client_file, "has no servers", console);
         return Ok(None);
     }
     Ok(Some(text))
@@ -204,7 +209,7 @@ fn read(place: &Place, console: &mut Console<'_>) -> Result<Option<Text>, Failur
 /// on: nothing is returned.
 fn tolerated<T>(
     outcome: Result<T, Failure>,
-    sources: &[Place],
+    sources: &[ClientFile],
     console: &mut Console<'_>,
 ) -> Result<Option<T>, Failure> {
     match outcome {
@@ -216,22 +221,23 @@ fn tolerated<T>(
     }
 }
 
-fn say_of(place: &Place, what: &str, console: &mut Console<'_>) {
-    let path = printable(&place.path.to_string_lossy());
+fn message_about(client_file: &ClientFile, what: &str, console: &mut Console<'_>) {
+    let path = printable(&client_file.path.to_string_lossy());
     console.message(format!("{path} {what}\n"));
 }
 
 /// What becomes of every server of one file.
 fn plan_file(
-    text: &Text,
+    text: &FileText,
     document: &Document<'_>,
     named: Option<&Path>,
     (target, environment): (&Target, &Environment<'_>),
-    existing: &mut Existing,
-) -> Vec<Planned> {
+    existing: &mut ExistingSetup,
+) -> Vec<PlannedServer> {
     let path = std::path::absolute(&text.path).unwrap_or_else(|_| text.path.clone());
     let known = environment.with_fallback(&target.variables.values);
-    let folder = workspace(&path, document.shape).filter(|folder| !is_home(folder, environment));
+    let folder =
+        workspace(&path, document.file_format).filter(|folder| !is_home(folder, environment));
     let servers = document.servers.iter();
     servers
         .map(|entry| {
@@ -241,18 +247,18 @@ fn plan_file(
                 project,
             } = entry;
             let context = Context {
-                shape: document.shape,
+                file_format: document.file_format,
                 environment: &known,
                 workspace: project.as_deref().or(folder).or(named),
                 inputs: &document.inputs,
             };
-            let read = match Read::from_settings(&document.value(*node)) {
-                Ok(read) => wrapping::inside(read),
-                Err(why) => return Planned::left_out(text.path.clone(), name, why),
+            let read = match ParsedDefinition::from_settings(&document.value(*node)) {
+                Ok(read) => wrapping::unwrap_definition(read),
+                Err(why) => return PlannedServer::left_out(text.path.clone(), name, why),
             };
             if target.is_this_gateway(&read.definition) {
                 let why = "it is this gateway";
-                return Planned::left_out(text.path.clone(), name, why);
+                return PlannedServer::left_out(text.path.clone(), name, why);
             }
             let mut planned = existing.plan(text.path.clone(), name, |name| {
                 let translated = translate(&context, name, &read.definition)?;
@@ -300,12 +306,12 @@ fn is_home(folder: &Path, environment: &Environment<'_>) -> bool {
 }
 
 /// The project a file belongs to: the folder above `.vscode` and `.cursor`, or the one with `.mcp.json`.
-fn workspace(path: &Path, shape: Shape) -> Option<&Path> {
+fn workspace(path: &Path, file_format: FileFormat) -> Option<&Path> {
     let folder = path.parent()?;
     let is_named = |name: &str| folder.file_name().is_some_and(|folder| folder == name);
     if is_named(".vscode") || is_named(".cursor") {
         return folder.parent();
     }
     let is_project = path.file_name().is_some_and(|file| file == ".mcp.json");
-    (is_project && shape == Shape::Desktop).then_some(folder)
+    (is_project && file_format == FileFormat::Desktop).then_some(folder)
 }

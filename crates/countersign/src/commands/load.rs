@@ -1,4 +1,4 @@
-//! `countersign load`: how a server bears load, and whether it keeps its contract meanwhile. Each subcommand in its own
+//! `countersign load`: how a server performs under load, and whether it keeps its contract meanwhile. Each subcommand in its own
 //! file; shared are the writing of reports and the exit codes of a run that did not start.
 
 mod compare;
@@ -148,9 +148,8 @@ fn not_run(error: LoadError) -> Failure {
     match error {
         LoadError::Connect(_) | LoadError::List(_) => Failure::unreachable(error)
             .hint("check the [server] of the plan; does the server start by hand?"),
-        LoadError::Authored(_) => {
-            Failure::no(error).hint("correct the arguments, or leave out [validation] strict")
-        }
+        LoadError::Authored(_) => Failure::answer_is_no(error)
+            .hint("correct the arguments, or leave out [validation] strict"),
         LoadError::Thread(_) => Failure::from(anyhow::Error::from(error)),
     }
 }

@@ -38,7 +38,7 @@ fn find(path: &[String]) -> Result<clap::Command, Failure> {
             None => {
                 return Err(
                     Failure::usage(anyhow!("there is no command '{word}' to describe"))
-                        .hint(known(&command)),
+                        .hint(list_subcommands(&command)),
                 );
             }
         };
@@ -46,7 +46,7 @@ fn find(path: &[String]) -> Result<clap::Command, Failure> {
     Ok(command)
 }
 
-fn known(command: &clap::Command) -> String {
+fn list_subcommands(command: &clap::Command) -> String {
     let names: Vec<_> = command
         .get_subcommands()
         .filter(|command| !command.is_hide_set())

@@ -56,11 +56,11 @@ pub(crate) struct Arguments {
 struct Report<'a> {
     text: &'a str,
     changed: bool,
-    findings: Vec<ShownFinding<'a>>,
+    findings: Vec<PrintedFinding<'a>>,
 }
 
 #[derive(Debug, Serialize)]
-struct ShownFinding<'a> {
+struct PrintedFinding<'a> {
     class: &'a str,
     family: Option<&'a str>,
     rule: &'a str,
@@ -72,7 +72,7 @@ struct ShownFinding<'a> {
     decoded: Option<&'a str>,
 }
 
-impl<'a> From<&'a Finding> for ShownFinding<'a> {
+impl<'a> From<&'a Finding> for PrintedFinding<'a> {
     fn from(finding: &'a Finding) -> Self {
         Self {
             class: finding.class,
@@ -110,7 +110,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         Format::Json => console.json(&Report {
             text: left,
             changed: left != text,
-            findings: findings.iter().map(ShownFinding::from).collect(),
+            findings: findings.iter().map(PrintedFinding::from).collect(),
         })?,
     }
     Ok(Exit::Ok)

@@ -7,14 +7,14 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::Args;
-use countersign_config::{self as config, Config, Opened, Overrides, exposure_warning};
+use countersign_config::{self as config, Config, LoadedConfig, Overrides, exposure_warning};
 use countersign_gateway::{Gateway, StartError};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::config::ConfigOption;
 use crate::remote::Announcement;
 use crate::report::{Failure, printable};
-use crate::runtime::Engine;
+use crate::runtime::CommandRuntime;
 use crate::{Console, Exit};
 
 mod demo;
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         console.message(format!("warning: {}\nhint: {hint}\n", warning.message));
     }
     log_to_stderr("warn,countersign::lifecycle=info");
-    Engine::start()?.run(serve(opened, arguments, console))
+    CommandRuntime::start()?.run(serve(opened, arguments, console))
 }
 
 /// `--listen`, read as the file's `listen` is.
@@ -105,7 +105,7 @@ impl Arguments {
 }
 
 async fn serve(
-    opened: Opened,
+    opened: LoadedConfig,
     arguments: &Arguments,
     console: &mut Console<'_>,
 ) -> Result<Exit, Failure> {
@@ -185,7 +185,10 @@ pub(super) fn refused(error: StartError) -> Failure {
     let hint = match &error {
         StartError::Listen { .. } => "another gateway may be running; choose another --listen",
         StartError::Store { .. } => {
-            "check that the data directory can be written, or choose another --data-dir"
+            "check that the data directory can be written, or choose another --data-dir; for PostgreSQL see `countersign doctor`"
+        }
+        StartError::Unshared(_) => {
+            "set it in the configuration, best as a reference such as ${env:NAME}; see docs/guides/postgres.md"
         }
         StartError::Key(_) => {
             "check the data directory, or set COUNTERSIGN_API_KEY and COUNTERSIGN_ADMIN_KEY"

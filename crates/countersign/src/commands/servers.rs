@@ -6,7 +6,7 @@ use clap::Subcommand;
 use serde_json::Value;
 
 use super::gateway_option::ListArguments;
-use crate::json::{list, plain};
+use crate::json::{list, unquoted};
 use crate::report::{Failure, printable};
 use crate::table::table;
 use crate::{Console, Exit};
@@ -39,11 +39,12 @@ fn rendered(servers: &[Value]) -> String {
         // A gateway that was started before an update has no `state`.
         let has_state = server["state"].is_string();
         let state = if has_state { "state" } else { "health" };
-        ["name", state, "tools", "output_schemas", "enforceable"].map(|name| plain(&server[name]))
+        ["name", state, "tools", "output_schemas", "enforceable"]
+            .map(|name| unquoted(&server[name]))
     });
     let head = ["server", "state", "tools", "output schemas", "enforceable"];
     let mut text = table(&head, rows);
-    for line in servers.iter().flat_map(remarks) {
+    for line in servers.iter().flat_map(notes_below_table) {
         text.push_str(&printable(&line));
         text.push('\n');
     }
@@ -51,8 +52,8 @@ fn rendered(servers: &[Value]) -> String {
 }
 
 /// The lines about a server below the table.
-fn remarks(server: &Value) -> Vec<String> {
-    let name = plain(&server["name"]);
+fn notes_below_table(server: &Value) -> Vec<String> {
+    let name = unquoted(&server["name"]);
     let mut lines = Vec::new();
     if let Some(reason) = server["reason"].as_str() {
         let next = server["next_try"].as_str();
@@ -66,7 +67,7 @@ fn remarks(server: &Value) -> Vec<String> {
         lines.push(format!("{name}: stderr: {line}"));
     }
     for odd in list(&server["unenforceable"]) {
-        let (tool, reason) = (plain(&odd["tool"]), plain(&odd["reason"]));
+        let (tool, reason) = (unquoted(&odd["tool"]), unquoted(&odd["reason"]));
         lines.push(format!("{name}:{tool}: unenforceable: {reason}"));
     }
     lines

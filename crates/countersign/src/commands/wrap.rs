@@ -7,16 +7,16 @@ use std::sync::OnceLock;
 use anyhow::{Context, anyhow};
 use clap::Args;
 use countersign_config::{
-    Config, Opened, Overrides, SERVER_NAMES, Server, Transport, is_server_name, server_name,
+    Config, LoadedConfig, Overrides, SERVER_NAMES, Server, Transport, is_server_name, server_name,
 };
 use countersign_gateway::inspect::{Era, Mode};
-use countersign_gateway::{End, Wrapped};
+use countersign_gateway::{ServerExit, WrappedServer};
 
 use super::config::ConfigOption;
 use super::serve::{StopSignals, log_to_stderr, refused};
 use super::value_parser::word;
 use crate::report::{Failure, printable};
-use crate::runtime::Engine;
+use crate::runtime::CommandRuntime;
 use crate::{Console, Exit};
 
 /// Programs that run a package. The name of the package is a better name for a server.
@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         ..Overrides::default()
     };
     let command = arguments.command.join(" ");
-    let only = Only::from_arguments(arguments)?;
+    let only = ServerCommand::from_arguments(arguments)?;
     let adjust = move |config: &mut Config| {
         only.keep(config);
         let unset = config
@@ -93,24 +93,24 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let located = arguments.config.locate(console);
     let opened = arguments.config.follow(&located, flags, adjust, console)?;
     log_to_stderr("warn");
-    match Engine::start()?.run_beside_stdin(wrap(opened))? {
+    match CommandRuntime::start()?.run_beside_stdin(wrap(opened))? {
         None => Ok(Exit::Ok),
         Some(end) => report(end, &command, console),
     }
 }
 
-async fn wrap(opened: Opened) -> Result<Option<End>, Failure> {
+async fn wrap(opened: LoadedConfig) -> Result<Option<ServerExit>, Failure> {
     // Before anything starts, so that no signal finds us unprepared.
     let mut stop = StopSignals::listen().context("cannot listen for signals")?;
-    let mut wrapped = Wrapped::start(opened).await.map_err(refused)?;
+    let mut wrapped = WrappedServer::start(opened).await.map_err(refused)?;
     let streams = (tokio::io::stdin(), tokio::io::stdout());
     let ended = wrapped.serve(streams.0, streams.1, stop.recv()).await;
     wrapped.stop(stop.recv()).await;
     Ok(ended)
 }
 
-/// The one server of every configuration that is read.
-struct Only {
+/// The server named on the command line, which replaces the servers of every configuration that is read.
+struct ServerCommand {
     name: String,
     program: String,
     args: Vec<String>,
@@ -121,7 +121,7 @@ struct Only {
     started: OnceLock<(Transport, Option<Era>)>,
 }
 
-impl Only {
+impl ServerCommand {
     fn from_arguments(arguments: &Arguments) -> Result<Self, Failure> {
         let mut command = arguments.command.iter().cloned();
         let program = command.next().unwrap_or_default();
@@ -196,9 +196,9 @@ fn derived(program: &str, args: &[String]) -> String {
 }
 
 /// Prints how the server ended, and returns its exit code.
-fn report(end: End, command: &str, console: &mut Console<'_>) -> Result<Exit, Failure> {
+fn report(end: ServerExit, command: &str, console: &mut Console<'_>) -> Result<Exit, Failure> {
     match end {
-        End {
+        ServerExit {
             served: true,
             code: Some(code),
             ..
@@ -208,7 +208,7 @@ fn report(end: End, command: &str, console: &mut Console<'_>) -> Result<Exit, Fa
             }
             Ok(Exit::Server(code))
         }
-        End {
+        ServerExit {
             code: Some(code @ 1..),
             ..
         } => {
@@ -218,7 +218,7 @@ fn report(end: End, command: &str, console: &mut Console<'_>) -> Result<Exit, Fa
             ));
             Ok(Exit::Server(code))
         }
-        End { error, .. } => {
+        ServerExit { error, .. } => {
             let error = match error {
                 Some(cause) => anyhow!(cause),
                 None => anyhow!("it ended before it spoke MCP"),

@@ -17,7 +17,7 @@ const TRIES: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Where the gateway of a data directory says that it listens; nothing if none runs.
-pub(crate) fn announced(data_dir: &Path) -> Option<SocketAddr> {
+pub(crate) fn read_announcement(data_dir: &Path) -> Option<SocketAddr> {
     let path = data_dir.join(FILE);
     let file = File::open(&path).ok()?;
     match file.try_lock_shared() {

@@ -3,12 +3,12 @@
 use rustix::process::Signal;
 
 use crate::support::Folder;
-use crate::support::gateway::Running;
+use crate::support::gateway::RunningGateway;
 
 #[test]
 fn the_same_records_are_found_with_and_without_a_gateway() {
     let folder = Folder::with(&[]);
-    let mut gateway = Running::start(&folder, "serve --demo");
+    let mut gateway = RunningGateway::start(&folder, "serve --demo");
     gateway.table();
     let listed = folder.countersign(
         "activity list --type policy_decision --status blocked --data-dir data -o jsonl",
@@ -83,7 +83,7 @@ fn oldest_and_its_beginning(records: &str) -> (String, String) {
 #[test]
 fn servers_and_tools_are_asked_of_the_running_gateway() {
     let folder = Folder::with(&[]);
-    let mut gateway = Running::start(&folder, "serve --demo");
+    let mut gateway = RunningGateway::start(&folder, "serve --demo");
     gateway.table();
     let servers = folder.countersign("servers list --data-dir data");
     insta::assert_snapshot!(servers, @"
@@ -120,21 +120,21 @@ fn servers_and_tools_are_asked_of_the_running_gateway() {
     let unknown = folder.countersign("tools call nobody:x --data-dir data");
     assert_eq!(unknown.code, Some(2), "{}", unknown.stderr);
     assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
-    let nobody = folder.countersign("servers list --data-dir data");
-    assert_eq!(nobody.code, Some(3));
+    let without_gateway = folder.countersign("servers list --data-dir data");
+    assert_eq!(without_gateway.code, Some(3));
     assert!(
-        nobody
+        without_gateway
             .stderr
             .contains("hint: start one with `countersign serve`"),
         "{}",
-        nobody.stderr
+        without_gateway.stderr
     );
 }
 
 #[test]
 fn a_key_that_is_not_the_gateways_is_said_to_be_wrong() {
     let folder = Folder::with(&[]);
-    let gateway = Running::start(&folder, "serve");
+    let gateway = RunningGateway::start(&folder, "serve");
     let other = folder.path().join("other");
     std::fs::create_dir(&other).expect("a folder");
     let announced = other.join("address");
@@ -164,7 +164,7 @@ fn a_key_that_is_not_the_gateways_is_said_to_be_wrong() {
 #[test]
 fn a_format_after_o_is_a_format_and_no_file() {
     let folder = Folder::with(&[]);
-    let gateway = Running::start(&folder, "serve");
+    let gateway = RunningGateway::start(&folder, "serve");
     assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
     let export =
         |line: &str| folder.countersign(&format!("activity export {line} --data-dir data"));
@@ -203,7 +203,7 @@ fn mistakes_are_named() {
 #[test]
 fn a_record_that_is_not_there_is_a_no() {
     let folder = Folder::with(&[]);
-    let gateway = Running::start(&folder, "serve");
+    let gateway = RunningGateway::start(&folder, "serve");
     assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
     let ran = folder.countersign("activity show 01ARZ3NDEKTSV4RRFFQ69G5FAV --data-dir data");
     assert_eq!(ran.code, Some(1), "{}", ran.stderr);

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use rustix::process::Signal;
 
 use crate::support::Folder;
-use crate::support::gateway::Running;
+use crate::support::gateway::RunningGateway;
 
 /// A folder whose configuration listens where nothing does.
 fn folder() -> Folder {
@@ -25,10 +25,10 @@ fn address(folder: &Folder) -> Option<String> {
 #[test]
 fn a_second_gateway_leaves_the_first_ones_address() {
     let folder = folder();
-    let first = Running::start(&folder, "serve --config c.json");
+    let first = RunningGateway::start(&folder, "serve --config c.json");
     let announced = address(&folder);
     assert_eq!(announced.as_deref(), Some(first.address()));
-    let second = Running::start(&folder, "serve --config c.json");
+    let second = RunningGateway::start(&folder, "serve --config c.json");
     assert_eq!(address(&folder), announced, "the second one's");
     let ran = second.stop(Signal::TERM);
     assert_eq!(ran.code, Some(0), "{ran}");
@@ -42,7 +42,7 @@ fn a_second_gateway_leaves_the_first_ones_address() {
 #[test]
 fn a_program_on_the_port_of_a_killed_gateway_gets_no_key() {
     let folder = folder();
-    let gateway = Running::start(&folder, "serve --config c.json");
+    let gateway = RunningGateway::start(&folder, "serve --config c.json");
     let at = gateway.address().to_owned();
     assert_eq!(gateway.stop(Signal::KILL).code, None, "killed");
     assert_eq!(address(&folder).as_deref(), Some(&*at), "left behind");
@@ -55,7 +55,7 @@ fn a_program_on_the_port_of_a_killed_gateway_gets_no_key() {
         assert!(asked.is_err(), "{line} asked the other program");
     }
     // The next gateway takes the file over.
-    let next = Running::start(&folder, "serve --config c.json");
+    let next = RunningGateway::start(&folder, "serve --config c.json");
     assert_eq!(address(&folder).as_deref(), Some(next.address()));
     assert_eq!(next.stop(Signal::TERM).code, Some(0));
 }

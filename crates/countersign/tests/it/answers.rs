@@ -1,16 +1,16 @@
-//! The same question has the same answer, whoever is asked: the REST interface, the command line beside a running gateway,
-//! and the command line on the store it left.
+//! The REST interface, the command line beside a running gateway and the command line on the store of a stopped gateway
+//! give the same answer to the same query.
 
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::gateway::Running;
+use crate::support::gateway::RunningGateway;
 use crate::support::load::Load;
 use crate::support::{Folder, preset};
 
 /// A gateway that has recorded calls of every kind: two servers, three modes, findings of several stages.
-fn told(folder: &Folder) -> Running {
-    let gateway = Running::start(folder, "serve --config c.json");
+fn told(folder: &Folder) -> RunningGateway {
+    let gateway = RunningGateway::start(folder, "serve --config c.json");
     gateway.all_up(3);
     let calls = [
         ("/mcp/s/strict", "conforming"),
@@ -79,7 +79,7 @@ fn asked(folder: &Folder, pairs: &[(&str, String)]) -> Value {
 }
 
 /// Every filter with a value that finds something, and every two of them.
-fn questions(gateway: &Running) -> Vec<Vec<(&'static str, String)>> {
+fn questions(gateway: &RunningGateway) -> Vec<Vec<(&'static str, String)>> {
     let everything = gateway.json("/api/v1/activity?limit=1000");
     let records = everything["activities"].as_array().expect("records");
     let text = |record: &Value, name: &str| record[name].as_str().expect("text").to_owned();

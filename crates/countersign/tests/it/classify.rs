@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::support::gateway::Running;
+use crate::support::gateway::RunningGateway;
 use crate::support::{Folder, countersign, preset};
 
 const ATTACKS: &str =
@@ -39,7 +39,7 @@ fn over(url: &str) -> Folder {
 #[test]
 fn a_tool_says_whether_it_is_screened_and_why_not() {
     let folder = over("http://127.0.0.1:9/");
-    let gateway = Running::start(&folder, "serve --config c.json");
+    let gateway = RunningGateway::start(&folder, "serve --config c.json");
     gateway.all_up(1);
     let show = |tool: &str| {
         folder.countersign(&format!(
@@ -171,7 +171,7 @@ fn the_example_is_measured_and_blocks_with_python() {
         "{table}"
     );
 
-    let gateway = Running::start(&folder, "serve --config c.json");
+    let gateway = RunningGateway::start(&folder, "serve --config c.json");
     gateway.all_up(1);
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"control_tokens","arguments":{}}}"#;
     let answer = gateway.curl("POST", "/mcp/s/stub", &gateway.key(), call);

@@ -9,8 +9,8 @@ use countersign_fixture::client::StdioClient;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use crate::support::gateway::Running;
-use crate::support::home::{Home, fixture};
+use crate::support::gateway::RunningGateway;
+use crate::support::home::{TestHome, fixture};
 use crate::support::preset;
 
 fn docs() -> PathBuf {
@@ -93,7 +93,7 @@ fn import_reads_every_snippet() {
             } else {
                 ".mcp.json"
             };
-            let home = Home::with(&[(file, &snippet)]);
+            let home = TestHome::with(&[(file, &snippet)]);
             let ran = home.run(&format!("import {file} --workspace . -o json"));
             let read: Value =
                 serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{page}: {ran}"));
@@ -121,7 +121,7 @@ async fn a_wrapped_server_starts_by_the_words_of_its_page() {
             .expect("a command follows");
         words.truncate(end + 1);
         words.extend([fixture(), "stdio".into(), "--preset".into(), "demo".into()]);
-        let home = Home::with(&[]);
+        let home = TestHome::with(&[]);
         let mut command = Command::new(env!("CARGO_BIN_EXE_countersign"));
         command
             .args(words)
@@ -146,8 +146,8 @@ async fn a_wrapped_server_starts_by_the_words_of_its_page() {
 fn the_key_is_accepted_as_the_pages_send_it() {
     let servers = serde_json::json!({"demo": preset("demo", "strict")});
     let config = serde_json::json!({"mcpServers": servers}).to_string();
-    let home = Home::with(&[("c.json", &config)]);
-    let gateway = Running::launch(home.folder(), home.command("serve --config c.json"));
+    let home = TestHome::with(&[("c.json", &config)]);
+    let gateway = RunningGateway::launch(home.folder(), home.command("serve --config c.json"));
     gateway.all_up(1);
     let mut sent = 0;
     for (page, snippets) in pages() {
@@ -196,7 +196,7 @@ fn the_doctors_page_names_every_check() {
     let token = serde_json::json!({"command": "no-such", "env": {"T": "${env:NOT_SET}"}});
     let config =
         serde_json::json!({"listen": "127.0.0.1:0", "mcpServers": {"a": token}}).to_string();
-    let home = Home::with(&[("c.json", &config), ("env", "")]);
+    let home = TestHome::with(&[("c.json", &config), ("env", "")]);
     let ran = home.run("doctor --config c.json --env-file env --data-dir data -o json");
     let mut checks: Vec<String> = ran
         .stdout

@@ -7,7 +7,7 @@ use std::process::Command;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::support::{Folder, Ran, binary, finish};
+use crate::support::{CommandOutput, Folder, binary, finish};
 
 /// The planted bugs and the rule each breaks.
 const PLANTED: [(&str, &str); 12] = [
@@ -26,7 +26,7 @@ const PLANTED: [(&str, &str); 12] = [
 ];
 
 /// Runs `contract run` with these words against a preset.
-fn contract(preset: &str, words: &[&str]) -> Ran {
+fn contract(preset: &str, words: &[&str]) -> CommandOutput {
     finish(&mut command(preset, words), b"")
 }
 
@@ -59,7 +59,7 @@ fn found(run: &Value) -> Vec<(String, String, String)> {
         .collect()
 }
 
-fn json_of(ran: &Ran) -> Value {
+fn json_of(ran: &CommandOutput) -> Value {
     serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {ran}"))
 }
 
@@ -87,7 +87,7 @@ fn twelve_planted_bugs_are_found_and_shown_again_by_their_reproducers() {
 }
 
 /// Pastes a line into a shell that finds our binary under its name.
-fn through_a_shell(line: &str) -> Ran {
+fn through_a_shell(line: &str) -> CommandOutput {
     let built = Path::new(env!("CARGO_BIN_EXE_countersign"));
     let folder = built.parent().expect("a folder");
     let mut shell = Command::new("/bin/sh");
@@ -212,11 +212,11 @@ fn nothing_is_called_that_may_destroy() {
 
 #[test]
 fn who_cannot_be_asked_is_told_apart() {
-    let nobody = finish(
+    let without_server = finish(
         binary().args(["contract", "run", "--", "/no/such/program"]),
         b"",
     );
-    assert_eq!(nobody.code, Some(3), "{nobody}");
+    assert_eq!(without_server.code, Some(3), "{without_server}");
     let nothing = finish(binary().args(["contract", "run"]), b"");
     assert_snapshot!(nothing, @"
     exit: 2
@@ -289,7 +289,7 @@ fn lists_are_compared() {
 }
 
 /// Runs `contract run` with these words against a server with this script.
-fn scripted(script: &str, words: &[&str]) -> Ran {
+fn scripted(script: &str, words: &[&str]) -> CommandOutput {
     let folder = Folder::with(&[("script.json", script)]);
     let fixture = countersign_fixture::executable().expect("the fixture is built");
     let mut command = binary();

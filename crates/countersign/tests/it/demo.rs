@@ -5,28 +5,28 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::Folder;
 use crate::support::finish;
-use crate::support::gateway::Running;
-use crate::support::home::{Home, OURS, fixture};
+use crate::support::gateway::RunningGateway;
+use crate::support::home::{OURS, TestHome, fixture};
 
 /// Where the demo keeps its state, in a home.
 const STATE: &str = ".countersign/demo";
 
-fn start(home: &Home, line: &str) -> Running {
+fn start(home: &TestHome, line: &str) -> RunningGateway {
     let mut command = home.command(line);
     command.args(["--listen", "127.0.0.1:0"]);
-    let mut demo = Running::launch_with_state(home.folder(), command, STATE);
+    let mut demo = RunningGateway::launch_with_state(home.folder(), command, STATE);
     demo.table();
     demo
 }
 
 /// A home with a configuration whose server leaves a file when it is started.
-fn home_with_a_server() -> Home {
+fn home_with_a_server() -> TestHome {
     let server = format!("touch started; exec {} stdio --preset demo", fixture());
     let config = serde_json::json!({
         "api_key": "the-users-own-key",
         "mcpServers": {"mine": {"command": "sh", "args": ["-c", server]}},
     });
-    Home::with(&[(OURS, &config.to_string())])
+    TestHome::with(&[(OURS, &config.to_string())])
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn commands_with_demo_find_the_demo_while_it_runs_and_afterwards() {
 
 #[test]
 fn a_broken_configuration_of_the_user_does_not_hinder_the_demo() {
-    let home = Home::with(&[(OURS, "{ not JSON")]);
+    let home = TestHome::with(&[(OURS, "{ not JSON")]);
     let demo = start(&home, "serve --demo");
     let listed = home.run("tools list --demo");
     assert_eq!(listed.code, Some(0), "{listed}");
@@ -78,7 +78,7 @@ fn a_configuration_that_is_named_is_the_demos_too() {
         &home,
         "serve --demo --config .countersign/mcp_config.json --data-dir .countersign/demo",
     );
-    Running::wait_for(|| home.has("started"));
+    RunningGateway::wait_for(|| home.has("started"));
     let both = home.run("servers list --demo --config x.json");
     assert_eq!(both.code, Some(2), "{both}");
     assert_eq!(demo.stop(Signal::INT).code, Some(0));
@@ -129,7 +129,7 @@ fn ctrl_c_before_the_demos_table_stops_it() {
     let config =
         serde_json::json!({"mcpServers": {"silent": {"command": "sleep", "args": ["1000"]}}});
     std::fs::write(folder.path().join("c.json"), config.to_string()).expect("written");
-    let mut demo = Running::start(&folder, "serve --demo --config c.json");
+    let mut demo = RunningGateway::start(&folder, "serve --demo --config c.json");
     let process = i32::try_from(demo.process()).expect("a process id");
     kill_process(Pid::from_raw(process).expect("a process"), Signal::INT).expect("it runs");
     demo.hear("stopping: ");

@@ -10,23 +10,23 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::support::home::{Home, OURS, fixture};
-use crate::support::{Ran, finish};
+use crate::support::home::{OURS, TestHome, fixture};
+use crate::support::{CommandOutput, finish};
 
 /// A home with this configuration, on any free port.
-fn home(more: &Value) -> Home {
+fn home(more: &Value) -> TestHome {
     let mut config = json!({"listen": "127.0.0.1:0"});
     for (key, value) in more.as_object().expect("settings") {
         config[key] = value.clone();
     }
-    let home = Home::with(&[(OURS, &config.to_string())]);
+    let home = TestHome::with(&[(OURS, &config.to_string())]);
     private(&home, OURS);
     let folder = home.path().join(".countersign");
     std::fs::set_permissions(folder, PermissionsExt::from_mode(0o700)).expect("ours");
     home
 }
 
-fn private(home: &Home, name: &str) {
+fn private(home: &TestHome, name: &str) {
     std::fs::set_permissions(home.path().join(name), PermissionsExt::from_mode(0o600))
         .expect("ours");
 }
@@ -37,13 +37,13 @@ fn demo() -> Value {
 }
 
 /// Asks the doctor; gives the message and the hint of the only error, which is about this.
-fn error(home: &Home, line: &str, about: &str) -> (String, String) {
+fn error(home: &TestHome, line: &str, about: &str) -> (String, String) {
     let ran = home.run(line);
     assert_eq!(ran.code, Some(1), "{ran}");
     only_error(&ran, about)
 }
 
-fn only_error(ran: &Ran, about: &str) -> (String, String) {
+fn only_error(ran: &CommandOutput, about: &str) -> (String, String) {
     let mut lines = ran.stdout.lines();
     let found = lines.find(|line| line.starts_with("error "));
     let message = found.unwrap_or_else(|| panic!("no error: {ran}"));
@@ -60,7 +60,7 @@ fn only_error(ran: &Ran, about: &str) -> (String, String) {
 }
 
 /// Everything is well.
-fn green(home: &Home, line: &str) -> Ran {
+fn green(home: &TestHome, line: &str) -> CommandOutput {
     let ran = home.run(line);
     assert_eq!(ran.code, Some(0), "{ran}");
     let well = ran.stdout.lines().all(|line| line.starts_with("ok "));
@@ -69,7 +69,7 @@ fn green(home: &Home, line: &str) -> Ran {
 }
 
 /// Types what a hint says after `run: `, in a home of its own.
-fn shell(home: &Home, typed: &str) {
+fn shell(home: &TestHome, typed: &str) {
     let typed = typed.replace('~', home.path().to_str().expect("UTF-8"));
     let ran = finish(&mut home.shell(&typed), b"");
     assert_eq!(ran.code, Some(0), "{typed}: {ran}");

@@ -6,15 +6,15 @@ use rusqlite::Connection;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::gateway::Running;
-use crate::support::{Folder, Ran};
+use crate::support::gateway::RunningGateway;
+use crate::support::{CommandOutput, Folder};
 
 const VERIFY: &str = "activity verify --data-dir data";
 
 /// A store as a gateway leaves it, and its records' ids by place.
 fn left_behind() -> (Folder, Vec<(u64, String)>) {
     let folder = Folder::with(&[]);
-    let mut gateway = Running::start(&folder, "serve --demo");
+    let mut gateway = RunningGateway::start(&folder, "serve --demo");
     gateway.table();
     assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
     let exported = folder.countersign("activity export --data-dir data").stdout;
@@ -28,7 +28,7 @@ fn left_behind() -> (Folder, Vec<(u64, String)>) {
 }
 
 /// Changes the store, asks, and puts it back.
-fn tampered(folder: &Folder, change: impl FnOnce(&Connection)) -> Ran {
+fn tampered(folder: &Folder, change: impl FnOnce(&Connection)) -> CommandOutput {
     let data = folder.path().join("data");
     let copy = folder.path().join("copy");
     std::fs::create_dir_all(&copy).expect("a directory");
@@ -193,13 +193,13 @@ fn what_retention_leaves_still_verifies() {
     let (folder, records) = left_behind();
     let config = json!({"activity": {"max_records": 5, "retention_floor_days": 0}}).to_string();
     std::fs::write(folder.path().join("c.json"), config).expect("written");
-    let gateway = Running::start(&folder, "serve --config c.json");
+    let gateway = RunningGateway::start(&folder, "serve --config c.json");
     // One more start; of all these, five stay.
     let removed = format!(
         "countersign_activity_removed_total {}\n",
         records.len() + 1 - 5
     );
-    Running::wait_for(|| {
+    RunningGateway::wait_for(|| {
         let metrics = gateway.curl("GET", "/metrics", &gateway.key(), "");
         metrics.contains(&removed)
     });
@@ -251,7 +251,7 @@ fn leaky() -> Value {
 }
 
 /// A request as it goes over the wire, with a secret header and whatever else is given.
-fn post(gateway: &Running, headers: &str, body: &str) -> String {
+fn post(gateway: &RunningGateway, headers: &str, body: &str) -> String {
     let request = format!(
         "POST /mcp/s/leaky HTTP/1.1\r\nHost: {}\r\nX-API-Key: {KEY}\r\nX-Token: {IN_HEADER}\r\nCookie: {IN_HEADER}\r\n{headers}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
         gateway.address(),
@@ -266,7 +266,7 @@ fn call(tool: &str) -> String {
 }
 
 /// Everything a gateway says about what it did, by where it says it.
-fn surfaces(folder: &Folder, gateway: &Running) -> Vec<(String, String)> {
+fn surfaces(folder: &Folder, gateway: &RunningGateway) -> Vec<(String, String)> {
     let mut surfaces = Vec::new();
     let mut get = |path: &str| {
         let said = gateway.curl("GET", path, KEY, "");
@@ -328,7 +328,7 @@ fn files(folder: &Folder) -> Vec<(String, String)> {
 }
 
 /// Sends secrets every way there is; gives the session's token, which is one more.
-fn provoke(gateway: &Running) -> String {
+fn provoke(gateway: &RunningGateway) -> String {
     let handshake = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}"#;
     let answer = post(gateway, "", handshake);
     let session = answer
@@ -377,7 +377,7 @@ fn planted_secrets_are_on_no_surface() {
         json!({"command": fixture, "args": ["stdio", "--script", "leaky.json"],
                "env": {"TOKEN": IN_ENVIRONMENT}, "output_validation": {"mode": mode}})
     };
-    // Nobody answers there, which is said without saying how he was asked.
+    // No server listens there. The gateway must report that without the token of the URL and of the header.
     let gone = json!({"url": format!("http://127.0.0.1:9/mcp?token={IN_URL}"),
                       "headers": {"Authorization": format!("Bearer {UPSTREAM}")}});
     let servers = json!({"leaky": server("strict"), "calm": server("warn"), "gone": gone});
@@ -387,8 +387,8 @@ fn planted_secrets_are_on_no_surface() {
     command
         .env("COUNTERSIGN_LOG", "trace")
         .args(["serve", "--config", "c.json"]);
-    let gateway = Running::launch(&folder, command);
-    Running::wait_for(|| {
+    let gateway = RunningGateway::launch(&folder, command);
+    RunningGateway::wait_for(|| {
         let listed = gateway.curl("GET", "/api/v1/servers", KEY, "");
         let metrics = gateway.curl("GET", "/metrics", KEY, "");
         listed.matches(r#""health":"up""#).count() == 2

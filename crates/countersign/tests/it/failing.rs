@@ -9,7 +9,7 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ServerConfig, ServerConnection, crypto::ring};
 
-use crate::support::gateway::Running;
+use crate::support::gateway::RunningGateway;
 use crate::support::{Folder, preset};
 
 const SERVE: &str = "serve --config c.json";
@@ -23,7 +23,7 @@ fn shell(script: &str) -> Value {
 }
 
 /// How a server is, by the REST interface.
-fn server(gateway: &Running, name: &str) -> Value {
+fn server(gateway: &RunningGateway, name: &str) -> Value {
     let listed = gateway.json("/api/v1/servers");
     let servers = listed["servers"].as_array().expect("a list");
     let server = servers.iter().find(|server| server["name"] == name);
@@ -33,16 +33,16 @@ fn server(gateway: &Running, name: &str) -> Value {
 }
 
 /// Waits until a server has failed and waits for its next try.
-fn failing(gateway: &Running, name: &str) -> Value {
+fn failing(gateway: &RunningGateway, name: &str) -> Value {
     let mut found = Value::Null;
-    Running::wait_for(|| {
+    RunningGateway::wait_for(|| {
         found = server(gateway, name);
         found["state"] == "failing" && found["next_try"].is_string()
     });
     found
 }
 
-fn state_metric(gateway: &Running, name: &str, state: &str) -> String {
+fn state_metric(gateway: &RunningGateway, name: &str, state: &str) -> String {
     let page = gateway.curl("GET", "/metrics", &gateway.key(), "");
     let series = format!(r#"countersign_server_state{{server="{name}",state="{state}"}} "#);
     let value = page.lines().find_map(|line| line.strip_prefix(&series));
@@ -57,7 +57,7 @@ fn a_child_that_dies_is_quoted_and_cannot_steer_the_terminal() {
     let mut dies = shell(script);
     dies["env"] = json!({"TOKEN": "s3cret-token"});
     let folder = Folder::over(&json!({"dies": dies}), &[]);
-    let mut gateway = Running::start(&folder, SERVE);
+    let mut gateway = RunningGateway::start(&folder, SERVE);
     let why = "it ended with exit code 3 before it spoke MCP";
     let safe = r"no database [redacted] \u{1b}[31mred \u{202e}live";
     let logged = gateway.hear("server did not start");
@@ -87,7 +87,7 @@ fn a_child_that_dies_is_quoted_and_cannot_steer_the_terminal() {
     );
 
     // Lines are kept over restarts.
-    Running::wait_for(|| {
+    RunningGateway::wait_for(|| {
         let logs = gateway.json("/api/v1/servers/dies/logs");
         logs["lines"]
             .as_array()
@@ -122,7 +122,7 @@ fn a_server_that_recovers_has_no_reason_any_more() {
         fixture.display()
     );
     let folder = Folder::over(&json!({"late": shell(&script)}), &[]);
-    let mut gateway = Running::start(&folder, SERVE);
+    let mut gateway = RunningGateway::start(&folder, SERVE);
     failing(&gateway, "late");
     std::fs::write(folder.path().join("ok"), "").expect("written");
     gateway.all_up(1);
@@ -186,7 +186,7 @@ fn a_name_that_does_not_resolve_and_a_certificate_that_is_not_trusted_are_named(
         }),
         &[],
     );
-    let mut gateway = Running::start(&folder, SERVE);
+    let mut gateway = RunningGateway::start(&folder, SERVE);
     let lost = "it cannot be reached: the name nothing.invalid cannot be resolved: ";
     let own = format!(
         "it cannot be reached: no TLS connection to localhost:{port}: its certificate is self-signed"
@@ -212,7 +212,7 @@ fn a_disabled_server_stays_in_the_list() {
     let mut off = preset("demo", "warn");
     off["enabled"] = json!(false);
     let folder = Folder::over(&json!({"off": off, "on": preset("demo", "warn")}), &[]);
-    let gateway = Running::start(&folder, SERVE);
+    let gateway = RunningGateway::start(&folder, SERVE);
     gateway.all_up(1);
     let known = server(&gateway, "off");
     assert_eq!(
@@ -239,7 +239,7 @@ fn a_reload_says_what_changed() {
         &json!({"goes": demo(), "stays": demo(), "turns": demo()}),
         &[],
     );
-    let mut gateway = Running::start(&folder, SERVE);
+    let mut gateway = RunningGateway::start(&folder, SERVE);
     let servers = json!({"comes": demo(), "stays": demo(), "turns": preset("demo", "strict")});
     write(
         &folder,

@@ -9,7 +9,7 @@ mod wrapping;
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::support::home::{Home, OURS, TOKEN};
+use crate::support::home::{OURS, TOKEN, TestHome};
 
 const DESKTOP: &str = ".config/Claude/claude_desktop_config.json";
 const ENV: &str = ".countersign/env";
@@ -27,7 +27,7 @@ fn a_preview_shows_what_would_happen_and_writes_nothing() {
 }}}}"#
     );
     let ours = r#"{"mcpServers": {"time": {"command": "other"}, "same": {"command": "same", "timeout": "3s"}}}"#;
-    let home = Home::with(&[(DESKTOP, &desktop), (OURS, ours)]);
+    let home = TestHome::with(&[(DESKTOP, &desktop), (OURS, ours)]);
     assert_snapshot!(home.run("import claude-desktop"), @"
     exit: 0
     --- stdout
@@ -55,7 +55,7 @@ fn a_preview_shows_what_would_happen_and_writes_nothing() {
 /// Claude Code keeps servers of one project under `projects` in its own file: its local scope.
 #[test]
 fn servers_of_claude_codes_local_scope_are_imported() {
-    let home = Home::with(&[]);
+    let home = TestHome::with(&[]);
     let (one, other) = (home.path().join("one"), home.path().join("other"));
     let code = json!({"numStartups": 3, "projects": {
         other.to_str().expect("UTF-8"): {"mcpServers": {}, "allowedTools": []},
@@ -99,7 +99,7 @@ fn servers_of_claude_codes_local_scope_are_imported() {
 #[test]
 fn the_home_directory_is_not_taken_for_the_workspace_folder() {
     let cursor = r#"{"mcpServers": {"files": {"command": "files", "args": ["--root", "${workspaceFolder}/src"]}, "time": {"command": "time"}}}"#;
-    let home = Home::with(&[(".cursor/mcp.json", cursor), ("shop/.keep", "")]);
+    let home = TestHome::with(&[(".cursor/mcp.json", cursor), ("shop/.keep", "")]);
     assert_snapshot!(home.run("import cursor"), @r#"
     exit: 0
     --- stdout
@@ -138,7 +138,7 @@ fn a_preview_shows_arguments_without_secrets_and_notices_one_in_a_url() {
   "local": {"command": "sh", "args": ["-c", "exec local --api-key s3cret --root /srv"]},
   "far": {"url": "https://far.example/mcp?region=north&api_key=s3cret"}
 }}"#;
-    let home = Home::with(&[(DESKTOP, desktop)]);
+    let home = TestHome::with(&[(DESKTOP, desktop)]);
     assert_snapshot!(home.run("import claude-desktop"), @"
     exit: 0
     --- stdout
@@ -163,7 +163,7 @@ fn a_preview_shows_arguments_without_secrets_and_notices_one_in_a_url() {
 fn nothing_is_lost_and_conflicts_are_decided() {
     let desktop = r#"{"mcpServers": {"a": {"command": "new", "env": {"API_KEY": "s3cret"}}, "b": {"command": "b"}}}"#;
     let ours = "{\"listen\": \"127.0.0.1:1\",\n \"mcpServers\": [{\"name\": \"a\", \"command\": \"old\", \"output_validation\": {\"mode\": \"strict\"}}]}\n";
-    let home = Home::with(&[(DESKTOP, desktop), (OURS, ours)]);
+    let home = TestHome::with(&[(DESKTOP, desktop), (OURS, ours)]);
     let ran = home.run("import --yes");
     assert_eq!(ran.code, Some(1), "a conflict is left: {ran}");
     let value: Value = serde_json::from_str(&home.read(OURS)).expect("JSON");

@@ -17,6 +17,7 @@ mod generators;
 mod import;
 mod inspect;
 mod load;
+mod postgres;
 mod preview;
 mod private;
 mod readme;

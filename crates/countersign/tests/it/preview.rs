@@ -11,7 +11,7 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::support::Folder;
-use crate::support::gateway::Running;
+use crate::support::gateway::RunningGateway;
 use crate::support::home::fixture;
 
 const SCHEMA: &str = r#"{"type":"object","required":["a"],"properties":{"a":{"type":"integer"}}}"#;
@@ -92,7 +92,7 @@ impl Setup {
         Self { folder, posture }
     }
 
-    fn start(&self, mode: &str) -> Running {
+    fn start(&self, mode: &str) -> RunningGateway {
         let server = |mode: &str| {
             json!({
                 "command": fixture(), "args": ["stdio", "--script", self.folder.path().join("mixed.json")],
@@ -108,14 +108,14 @@ impl Setup {
         });
         let file = self.folder.path().join("c.json");
         std::fs::write(file, config.to_string()).expect("written");
-        let gateway = Running::start(&self.folder, "serve --config c.json");
+        let gateway = RunningGateway::start(&self.folder, "serve --config c.json");
         gateway.all_up(2);
         gateway
     }
 }
 
 /// Calls every tool, the first once, the second twice and the third three times, and so on in turn.
-fn make_calls(gateway: &Running) {
+fn make_calls(gateway: &RunningGateway) {
     let key = gateway.key();
     let call = |server: &str, method: &str, name: &str| {
         let message =
@@ -140,7 +140,7 @@ fn make_calls(gateway: &Running) {
 }
 
 /// What was blocked, by name.
-fn blocked(gateway: &Running) -> BTreeMap<String, u64> {
+fn blocked(gateway: &RunningGateway) -> BTreeMap<String, u64> {
     let page = gateway.json("/api/v1/activity?decision=blocked&server=mixed&limit=1000");
     let mut blocked = BTreeMap::new();
     for record in page["activities"].as_array().expect("a page") {

@@ -7,7 +7,7 @@ use std::path::Path;
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::support::gateway::Running;
+use crate::support::gateway::RunningGateway;
 use crate::support::{Folder, preset};
 
 /// The rights of a file; nothing if it is gone.
@@ -32,8 +32,8 @@ fn a_gateway_with_a_given_key_keeps_its_data_directory_closed() {
     let folder = Folder::over(&json!({"x": preset("demo", "warn")}), &[key]);
     let data = folder.path().join("data");
     let serve = || {
-        let gateway = Running::start(&folder, "serve --config c.json");
-        Running::wait_for(|| {
+        let gateway = RunningGateway::start(&folder, "serve --config c.json");
+        RunningGateway::wait_for(|| {
             let listed = gateway.curl("GET", "/api/v1/servers", "0123456789abcdef", "");
             listed.contains(r#""list":"fresh""#)
         });

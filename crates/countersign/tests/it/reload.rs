@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::serve::children;
 use crate::support::Folder;
-use crate::support::gateway::Running;
+use crate::support::gateway::RunningGateway;
 
 const CALL: &str =
     r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"bad_output"}}"#;
@@ -22,13 +22,13 @@ fn write(folder: &Folder, text: &str) {
     std::fs::write(folder.path().join("c.json"), text).expect("written");
 }
 
-fn is_blocked(gateway: &Running) -> bool {
+fn is_blocked(gateway: &RunningGateway) -> bool {
     let answer = gateway.curl("POST", "/mcp/s/x", &gateway.key(), CALL);
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     answer.contains("output schema validation failed")
 }
 
-fn applied(gateway: &Running) -> u64 {
+fn applied(gateway: &RunningGateway) -> u64 {
     let counts = gateway.json("/api/v1/status");
     counts["counts"]["config_reloads"]
         .as_u64()
@@ -38,12 +38,12 @@ fn applied(gateway: &Running) -> u64 {
 #[test]
 fn what_changes_in_the_file_holds_for_the_next_call() {
     let folder = Folder::with(&[("c.json", &config("warn"))]);
-    let mut gateway = Running::start(&folder, "serve --config c.json");
+    let mut gateway = RunningGateway::start(&folder, "serve --config c.json");
     gateway.all_up(1);
     let family = children(gateway.process());
     assert!(!is_blocked(&gateway));
     write(&folder, &config("strict"));
-    Running::wait_for(|| applied(&gateway) == 1);
+    RunningGateway::wait_for(|| applied(&gateway) == 1);
     assert!(is_blocked(&gateway));
 
     // Broken: nothing changes, and the log says what `config check` says.
@@ -96,7 +96,7 @@ fn what_changes_in_the_file_holds_for_the_next_call() {
 #[test]
 fn the_demo_stays_whatever_the_file_says() {
     let folder = Folder::with(&[("c.json", "{}")]);
-    let mut gateway = Running::start(&folder, "serve --demo --config c.json");
+    let mut gateway = RunningGateway::start(&folder, "serve --demo --config c.json");
     gateway.table();
     write(&folder, &config("warn"));
     gateway.all_up(2);

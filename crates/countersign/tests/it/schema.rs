@@ -4,7 +4,7 @@ use std::path::Path;
 
 use insta::assert_snapshot;
 
-use crate::support::{Folder, Ran, binary, finish};
+use crate::support::{CommandOutput, Folder, binary, finish};
 
 const WEATHER: &str = r#"{
   "type": "object",
@@ -379,7 +379,7 @@ fn mask_number_after(label: &str, text: &str) -> String {
     })
 }
 
-fn on_stdin(folder: &Path, line: &str, input: &[u8]) -> Ran {
+fn on_stdin(folder: &Path, line: &str, input: &[u8]) -> CommandOutput {
     finish(
         binary().current_dir(folder).args(line.split_whitespace()),
         input,

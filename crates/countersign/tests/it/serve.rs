@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::gateway::Running;
+use crate::support::gateway::RunningGateway;
 use crate::support::{Folder, binary, binary_at};
 
 fn fixture() -> String {
@@ -48,7 +48,7 @@ pub(crate) fn is_alive(process: i32) -> bool {
 #[test]
 fn the_demo_shows_a_blocked_call_and_goes_on_serving() {
     let folder = Folder::with(&[]);
-    let mut gateway = Running::start(&folder, "serve --demo");
+    let mut gateway = RunningGateway::start(&folder, "serve --demo");
     let table = gateway.table();
     insta::assert_snapshot!(table, @"
     tool                decision   reason
@@ -99,19 +99,19 @@ fn the_demo_shows_a_blocked_call_and_goes_on_serving() {
     let again = gateway.stop(Signal::TERM);
     assert_eq!(again.code, Some(0), "{}", again.stderr);
     // The key is shown once only.
-    let mut gateway = Running::start(&folder, "serve --demo");
+    let mut gateway = RunningGateway::start(&folder, "serve --demo");
     gateway.table();
     assert!(!gateway.said().contains(key.trim()));
     assert_eq!(gateway.stop(Signal::INT).code, Some(0));
 }
 
 /// A gateway over servers that would outlive it, and all the processes below it.
-fn gateway_over_survivors() -> (Running, Vec<i32>, Folder) {
+fn gateway_over_survivors() -> (RunningGateway, Vec<i32>, Folder) {
     let fixture = fixture();
     let script = r#"{"name":"deaf","tools":[],"at_eof":[{"stall":{}}]}"#;
     let folder = Folder::with(&[("deaf.json", script)]);
     let deaf = folder.path().join("deaf.json");
-    // One child that neither minds the end of its input nor TERM, one that leaves a child of its own behind, and one
+    // One child that ignores both the end of its input and TERM, one that leaves a child of its own behind, and one
     // whose child has left the session and minds nothing.
     let stubborn = format!(
         "trap '' TERM; exec {fixture} stdio --script {}",
@@ -127,10 +127,10 @@ fn gateway_over_survivors() -> (Running, Vec<i32>, Folder) {
         "plain": {"command": fixture, "args": ["stdio", "--preset", "demo"]},
     }});
     std::fs::write(folder.path().join("c.json"), config.to_string()).expect("written");
-    let gateway = Running::start(&folder, "serve --config c.json");
+    let gateway = RunningGateway::start(&folder, "serve --config c.json");
     gateway.all_up(4);
     // Four keepers and four servers, two of which have a child, one of which has a child too.
-    Running::wait_for(|| descendants(gateway.process()).len() == 11);
+    RunningGateway::wait_for(|| descendants(gateway.process()).len() == 11);
     let family = descendants(gateway.process());
     (gateway, family, folder)
 }
@@ -149,7 +149,7 @@ fn the_end_leaves_no_orphan() {
 fn a_gateway_that_is_killed_leaves_no_orphan() {
     let (gateway, family, _folder) = gateway_over_survivors();
     assert_eq!(gateway.stop(Signal::KILL).code, None, "killed");
-    Running::wait_for(|| !family.iter().any(|process| is_alive(*process)));
+    RunningGateway::wait_for(|| !family.iter().any(|process| is_alive(*process)));
 }
 
 /// As another user than root, who may read everything.
@@ -179,9 +179,9 @@ fn a_server_cannot_read_the_environment_of_the_gateway() {
         std::os::unix::fs::chown(folder.path(), Some(NOBODY), Some(NOBODY)).expect("given away");
         command.uid(NOBODY).gid(NOBODY);
     }
-    let gateway = Running::launch(&folder, command);
+    let gateway = RunningGateway::launch(&folder, command);
     let seen = || std::fs::read_to_string(folder.path().join("seen")).unwrap_or_default();
-    Running::wait_for(|| seen().ends_with("looked\n"));
+    RunningGateway::wait_for(|| seen().ends_with("looked\n"));
     let seen = seen();
     assert!(!seen.starts_with("0\n"), "{seen}");
     for secret in ["the-key-of-the-clients", "s3cret"] {
@@ -204,9 +204,9 @@ fn a_server_inherits_the_proxy_and_certificate_variables() {
         .env("https_proxy", "http://proxy.example:3128")
         .env("NODE_EXTRA_CA_CERTS", "/etc/company.pem")
         .env("GITHUB_TOKEN", "s3cret");
-    let gateway = Running::launch(&folder, command);
+    let gateway = RunningGateway::launch(&folder, command);
     let seen = || std::fs::read_to_string(folder.path().join("seen")).unwrap_or_default();
-    Running::wait_for(|| seen().ends_with("looked\n"));
+    RunningGateway::wait_for(|| seen().ends_with("looked\n"));
     let seen = seen();
     assert!(
         seen.contains("https_proxy=http://proxy.example:3128\n"),
@@ -228,11 +228,11 @@ fn a_call_under_way_is_answered_before_the_end() {
     let args = serde_json::json!(["stdio", "--script", slow, "--log", log]);
     let config = serde_json::json!({"mcpServers": {"x": {"command": fixture(), "args": args}}});
     std::fs::write(folder.path().join("c.json"), config.to_string()).expect("written");
-    let gateway = Running::start(&folder, "serve --config c.json");
+    let gateway = RunningGateway::start(&folder, "serve --config c.json");
     gateway.all_up(1);
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"slow"}}"#;
     let waiting = gateway.begin("POST", "/mcp/s/x", &gateway.key(), call);
-    Running::wait_for(|| {
+    RunningGateway::wait_for(|| {
         let heard = std::fs::read(&log).unwrap_or_default();
         String::from_utf8_lossy(&heard).contains("tools/call")
     });
@@ -248,7 +248,7 @@ fn a_huge_answer_costs_no_memory() {
     let folder = Folder::with(&[]);
     let config = serde_json::json!({"mcpServers": {"x": {"command": fixture(), "args": ["stdio", "--preset", "faults"]}}});
     std::fs::write(folder.path().join("c.json"), config.to_string()).expect("written");
-    let gateway = Running::start(&folder, "serve --config c.json");
+    let gateway = RunningGateway::start(&folder, "serve --config c.json");
     gateway.all_up(1);
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"huge"}}"#;
     for _ in 0..3 {
@@ -283,7 +283,7 @@ fn an_address_that_other_machines_reach_is_warned_of() {
         "--data-dir",
         "data",
     ]);
-    let gateway = Running::launch_with_state(&folder, command, "data");
+    let gateway = RunningGateway::launch_with_state(&folder, command, "data");
     let said = gateway.said().to_owned();
     assert!(
         said.contains("warning: other machines can reach 0.0.0.0:0"),
@@ -295,7 +295,7 @@ fn an_address_that_other_machines_reach_is_warned_of() {
         ran.stderr.contains("other machines can reach 0.0.0.0:0"),
         "{ran}"
     );
-    let closed = Running::start(&folder, "serve --config c.json");
+    let closed = RunningGateway::start(&folder, "serve --config c.json");
     assert!(!closed.said().contains("warning"), "{}", closed.said());
     assert_eq!(closed.stop(Signal::TERM).code, Some(0));
 }

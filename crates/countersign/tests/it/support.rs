@@ -10,13 +10,13 @@ pub(crate) mod home;
 pub(crate) mod load;
 
 /// What one invocation printed and how it ended.
-pub(crate) struct Ran {
+pub(crate) struct CommandOutput {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
-impl fmt::Display for Ran {
+impl fmt::Display for CommandOutput {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let code = self.code.map_or("none".to_owned(), |code| code.to_string());
         write!(
@@ -44,12 +44,12 @@ pub(crate) fn binary_at(path: &Path) -> Command {
     command
 }
 
-pub(crate) fn countersign(line: &str) -> Ran {
+pub(crate) fn countersign(line: &str) -> CommandOutput {
     finish(binary().args(line.split_whitespace()), b"")
 }
 
 /// Runs to the end with `input` on stdin.
-pub(crate) fn finish(command: &mut Command, input: &[u8]) -> Ran {
+pub(crate) fn finish(command: &mut Command, input: &[u8]) -> CommandOutput {
     let mut child = command
         .stdin(Stdio::piped())
         .spawn()
@@ -59,7 +59,7 @@ pub(crate) fn finish(command: &mut Command, input: &[u8]) -> Ran {
     drop(stdin.write_all(input));
     drop(stdin);
     let output = child.wait_with_output().expect("its output can be read");
-    Ran {
+    CommandOutput {
         code: output.status.code(),
         stdout: String::from_utf8(output.stdout).expect("stdout is UTF-8"),
         stderr: String::from_utf8(output.stderr).expect("stderr is UTF-8"),
@@ -102,7 +102,7 @@ impl Folder {
         self.0.path()
     }
 
-    pub(crate) fn countersign(&self, line: &str) -> Ran {
+    pub(crate) fn countersign(&self, line: &str) -> CommandOutput {
         finish(
             binary()
                 .current_dir(self.path())

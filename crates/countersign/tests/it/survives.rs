@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use rustix::process::{Pid, Resource, Rlimit, Signal, prlimit};
 use serde_json::{Value, json};
 
-use crate::support::gateway::Running;
+use crate::support::gateway::RunningGateway;
 use crate::support::load::{Load, all_recorded, counted};
 use crate::support::{Folder, binary, finish, preset};
 
@@ -29,7 +29,7 @@ fn killed_under_load_every_reply_has_its_records() {
     let mut replies = BTreeMap::new();
     let mut moment = 12_345_u32;
     for round in 1..=rounds {
-        let gateway = Running::start(&folder, "serve --config c.json");
+        let gateway = RunningGateway::start(&folder, "serve --config c.json");
         gateway.all_up(1);
         let load = Load::new(
             gateway.address(),
@@ -57,8 +57,8 @@ fn killed_under_load_every_reply_has_its_records() {
 #[test]
 fn three_processes_share_one_store() {
     let folder = Folder::over(&json!({"x": preset("demo", "strict")}), &[]);
-    let gateways: Vec<Running> = (0..3)
-        .map(|_| Running::start(&folder, "serve --config c.json"))
+    let gateways: Vec<RunningGateway> = (0..3)
+        .map(|_| RunningGateway::start(&folder, "serve --config c.json"))
         .collect();
     let key = gateways[0].key();
     let loads: Vec<Load> = gateways
@@ -73,7 +73,7 @@ fn three_processes_share_one_store() {
         for load in &loads {
             scope.spawn(|| load.run(2, || load.reached(60)));
         }
-        // Whoever checks meanwhile finds no fault either.
+        // A check of the store during the load finds no fault either.
         scope.spawn(|| {
             for _ in 0..5 {
                 intact(&folder);
@@ -97,7 +97,7 @@ fn three_processes_share_one_store() {
 }
 
 /// One tool of a strict server and of one in warn mode; whether each was answered or refused for want of a record.
-fn refused(gateway: &Running, server: &str) -> bool {
+fn refused(gateway: &RunningGateway, server: &str) -> bool {
     let call = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"conforming"}}"#;
     let answer = gateway.curl("POST", &format!("/mcp/s/{server}"), &gateway.key(), call);
     let (_, body) = answer.split_once("\r\n\r\n").expect("a response");
@@ -112,14 +112,14 @@ fn refused(gateway: &Running, server: &str) -> bool {
     false
 }
 
-fn ready(gateway: &Running) -> bool {
+fn ready(gateway: &RunningGateway) -> bool {
     let answer = gateway.curl("GET", "/readyz", "", "");
     answer.starts_with("HTTP/1.1 200")
 }
 
 /// Calls until the disk takes no more.
-fn fill(gateway: &Running) {
-    Running::wait_for(|| {
+fn fill(gateway: &RunningGateway) {
+    RunningGateway::wait_for(|| {
         refused(gateway, "warn");
         gateway
             .curl("GET", "/metrics", &gateway.key(), "")
@@ -127,7 +127,12 @@ fn fill(gateway: &Running) {
     });
 }
 
-fn full_and_free_again(gateway: &Running, setting: &str, free: impl FnOnce(), mut verify: Command) {
+fn full_and_free_again(
+    gateway: &RunningGateway,
+    setting: &str,
+    free: impl FnOnce(),
+    mut verify: Command,
+) {
     fill(gateway);
     assert_eq!(
         refused(gateway, "strict"),
@@ -137,7 +142,7 @@ fn full_and_free_again(gateway: &Running, setting: &str, free: impl FnOnce(), mu
     assert_eq!(refused(gateway, "warn"), setting == "refuse", "{setting}");
     assert_eq!(ready(gateway), setting == "continue", "{setting}");
     free();
-    Running::wait_for(|| {
+    RunningGateway::wait_for(|| {
         gateway
             .curl("GET", "/metrics", &gateway.key(), "")
             .contains("countersign_activity_store_up 1")
@@ -173,7 +178,7 @@ fn a_full_disk_refuses_or_goes_on_as_configured() {
         command
             .arg(binary().get_program())
             .args(["serve", "--config", "c.json"]);
-        let gateway = Running::launch(&folder, command);
+        let gateway = RunningGateway::launch(&folder, command);
         gateway.all_up(2);
         let process = i32::try_from(gateway.process()).expect("a process id");
         let free = || {
@@ -220,7 +225,7 @@ fn a_disk_without_space_is_survived_on_a_mounted_disk() {
     command
         .arg(binary().get_program())
         .args(["serve", "--config", "c.json"]);
-    let gateway = Running::launch(&folder, command);
+    let gateway = RunningGateway::launch(&folder, command);
     let root = format!(
         "/proc/{}/root{}",
         gateway.process(),

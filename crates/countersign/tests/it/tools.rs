@@ -3,8 +3,8 @@
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 
-use crate::support::gateway::Running;
-use crate::support::{Folder, Ran};
+use crate::support::gateway::RunningGateway;
+use crate::support::{CommandOutput, Folder};
 
 /// Two tools: one with a schema that cannot be enforced and a description that would steer a terminal and a model, and one
 /// whose name needs to be encoded in a URL and whose description is not cleaned.
@@ -30,7 +30,7 @@ fn folder() -> Folder {
     folder
 }
 
-fn show(folder: &Folder, words: &[&str]) -> Ran {
+fn show(folder: &Folder, words: &[&str]) -> CommandOutput {
     let mut command = crate::support::binary();
     command.current_dir(folder.path()).args(["tools", "show"]);
     command.args(words);
@@ -41,7 +41,7 @@ fn show(folder: &Folder, words: &[&str]) -> Ran {
 #[test]
 fn tools_show_has_the_declaration_the_mode_and_which_key_set_it() {
     let folder = folder();
-    let gateway = Running::start(&folder, "serve --config c.json");
+    let gateway = RunningGateway::start(&folder, "serve --config c.json");
     gateway.all_up(1);
     let read = show(&folder, &["files:read"]);
     assert_snapshot!(read, @r#"

@@ -3,7 +3,7 @@
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::support::gateway::Running;
+use crate::support::gateway::RunningGateway;
 use crate::support::{Folder, preset};
 
 /// A configuration of a server that lacks a variable and one that lacks nothing.
@@ -19,7 +19,7 @@ fn folder() -> Folder {
 #[test]
 fn an_unset_variable_stops_its_server_and_not_the_gateway() {
     let folder = folder();
-    let gateway = Running::start(&folder, "serve --config c.json");
+    let gateway = RunningGateway::start(&folder, "serve --config c.json");
     let said = gateway.said().to_owned();
     let warned = "/mcpServers/crm/env/TOKEN: the environment variable CRM_TOKEN is not set, so the server is not started";
     assert!(said.contains(warned), "{said}");

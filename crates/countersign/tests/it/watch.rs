@@ -9,17 +9,17 @@ use countersign_audit::{Evidence, Kind, Options, Outcome, Record, Store};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::support::gateway::Running;
+use crate::support::gateway::RunningGateway;
 use crate::support::{Folder, binary, preset};
 
 /// A `watch` that has begun.
-struct Watching {
+struct RunningWatch {
     child: Child,
     stdout: BufReader<ChildStdout>,
     stderr: BufReader<ChildStderr>,
 }
 
-impl Watching {
+impl RunningWatch {
     fn start(folder: &Folder, line: &str) -> Self {
         let mut command = binary();
         command
@@ -62,7 +62,7 @@ fn line(from: &mut impl BufRead) -> String {
     line
 }
 
-fn call(gateway: &Running, tool: &str) {
+fn call(gateway: &RunningGateway, tool: &str) {
     let call =
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}"}}}}"#);
     gateway.curl("POST", "/mcp/s/x", &gateway.key(), &call);
@@ -71,10 +71,10 @@ fn call(gateway: &Running, tool: &str) {
 #[test]
 fn a_watch_goes_on_when_the_gateway_stops_and_another_starts() {
     let folder = Folder::over(&json!({"x": preset("demo", "strict")}), &[]);
-    let gateway = Running::start(&folder, "serve --config c.json");
+    let gateway = RunningGateway::start(&folder, "serve --config c.json");
     gateway.all_up(1);
     call(&gateway, "conforming");
-    let mut watching = Watching::start(
+    let mut watching = RunningWatch::start(
         &folder,
         "-o json --type tool_call,policy_decision,system_stop,system_start -n 5",
     );
@@ -92,7 +92,7 @@ fn a_watch_goes_on_when_the_gateway_stops_and_another_starts() {
         "the gateway has stopped; watching its store\n"
     );
     assert_eq!(watching.next()["type"], "system_stop");
-    let gateway = Running::start(&folder, "serve --config c.json");
+    let gateway = RunningGateway::start(&folder, "serve --config c.json");
     gateway.all_up(1);
     assert_eq!(watching.next()["type"], "system_start");
     call(&gateway, "text_only");
@@ -153,7 +153,7 @@ fn a_watch_that_was_too_slow_says_so_and_goes_on() {
             ": from 7\n\nid: 8\nevent: activity\ndata: {\"seq\":8}\n\n",
         ],
     );
-    let mut watching = Watching::start(&folder, "-o json -n 1");
+    let mut watching = RunningWatch::start(&folder, "-o json -n 1");
     assert_eq!(
         watching.said(),
         "the gateway closed the stream, since records came faster than they were read; going on where it ended\n"
@@ -177,7 +177,7 @@ fn a_store_is_watched_without_a_gateway_too() {
         assert_eq!(written.evidence(), Evidence::Committed);
     };
     write("before");
-    let mut watching = Watching::start(&folder, "--tool after -n 1");
+    let mut watching = RunningWatch::start(&folder, "--tool after -n 1");
     write("other");
     write("after");
     let shown = line(&mut watching.stdout);
@@ -204,7 +204,7 @@ fn an_export_costs_no_memory_however_much_there_is() {
         assert_eq!(written.evidence(), Evidence::Committed);
     }
     drop(store);
-    let gateway = Running::start(&folder, "serve");
+    let gateway = RunningGateway::start(&folder, "serve");
     // The first export warms caches; after it, how much there is must not matter.
     let first = folder.countersign("activity export --data-dir data --until 2000-01-01T00:00:00Z");
     assert_eq!((first.code, first.stdout.as_str()), (Some(0), ""));

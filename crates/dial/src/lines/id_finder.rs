@@ -103,7 +103,7 @@ impl IdFinder {
         }
     }
 
-    /// A character after a backslash: no key of ours is written like that.
+    /// A character after a backslash: the key `id` is not expected to be escaped.
     fn escaped(&mut self, byte: u8) {
         if matches!(self.key, Key::Matches(_)) {
             self.character(0);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::preview::{self, PreviewQuery};
-use super::{Answer, ApiError, ok, pairs};
+use super::{ApiError, ApiResult, ok, pairs};
 use crate::services::Services;
 use crate::state::Snapshot;
 use countersign_audit::{
@@ -14,26 +14,26 @@ use countersign_audit::{
 
 const DAY: Duration = Duration::from_hours(24);
 
-pub(super) async fn list(services: &Services, query: &str) -> Answer {
+pub(super) async fn list(services: &Services, query: &str) -> ApiResult {
     let query = Query::from_pairs(pairs(query), Timestamp::now());
     let query = query.map_err(|why| ApiError::bad_request(why.to_string()))?;
     ok(&read(services, move |reader| reader.list(&query)).await?)
 }
 
-pub(super) async fn show(services: &Services, id: &str) -> Answer {
+pub(super) async fn show(services: &Services, id: &str) -> ApiResult {
     let id: Result<Ulid, _> = id.parse();
     let id = id.map_err(|_| ApiError::bad_request("not an activity id"))?;
     let stored = read(services, move |reader| reader.show(id)).await?;
     ok(&stored.ok_or_else(|| ApiError::not_found("no such activity"))?)
 }
 
-pub(super) async fn summary(services: &Services, query: &str) -> Answer {
+pub(super) async fn summary(services: &Services, query: &str) -> ApiResult {
     let (by, period) = grouping(query).map_err(ApiError::bad_request)?;
     let now = Timestamp::now();
     ok(&read(services, move |reader| reader.summary(by, period, now)).await?)
 }
 
-pub(super) async fn preview(services: &Services, snapshot: &Snapshot, query: &str) -> Answer {
+pub(super) async fn preview(services: &Services, snapshot: &Snapshot, query: &str) -> ApiResult {
     let query = PreviewQuery::from_pairs(pairs(query), Timestamp::now());
     let query = query.map_err(ApiError::bad_request)?;
     let config = Arc::clone(&snapshot.settings.config);

@@ -7,8 +7,8 @@ use hyper::body::Incoming;
 use hyper::{Response, StatusCode};
 use serde_json::json;
 
-use super::{Answer, ApiError, ok};
-use crate::config_change::{Applied, Refused, Request};
+use super::{ApiError, ApiResult, ok};
+use crate::config_change::{AppliedConfig, ConfigRefusal, ReloadRequest};
 use crate::http::intake::{self, BodyError};
 use crate::http::json as respond_json;
 use crate::path::reply::Body;
@@ -25,7 +25,7 @@ pub(super) fn show(snapshot: &Snapshot) -> Response<Body> {
 }
 
 /// Changes the file by a JSON merge patch, and applies it.
-pub(super) async fn patch(services: &Services, body: Incoming) -> Answer {
+pub(super) async fn patch(services: &Services, body: Incoming) -> ApiResult {
     let body = intake::read_body(body, MAX_BYTES, &services.intake).await;
     let body = body.map_err(|error| match error {
         BodyError::Unreadable(ReadError::TooLarge) => {
@@ -35,25 +35,25 @@ pub(super) async fn patch(services: &Services, body: Incoming) -> Answer {
     })?;
     let text = String::from_utf8(body.into());
     let text = text.map_err(|_| ApiError::bad_request("the patch is not UTF-8"))?;
-    answer(services.reloads.request(Request::Patch(text)).await)
+    answer(services.reloads.request(ReloadRequest::Patch(text)).await)
 }
 
 /// Reads the file again.
-pub(super) async fn reread(services: &Services) -> Answer {
-    answer(services.reloads.request(Request::Reread).await)
+pub(super) async fn reread(services: &Services) -> ApiResult {
+    answer(services.reloads.request(ReloadRequest::Reread).await)
 }
 
-fn answer(outcome: Result<Applied, Refused>) -> Answer {
+fn answer(outcome: Result<AppliedConfig, ConfigRefusal>) -> ApiResult {
     let refused = match outcome {
         Ok(applied) => return ok(&applied),
         Err(refused) => refused,
     };
     let status = match &refused {
-        Refused::Config(_) => StatusCode::BAD_REQUEST,
-        Refused::FileOnly(_) => StatusCode::FORBIDDEN,
-        Refused::NoFile | Refused::Base(_) => StatusCode::CONFLICT,
-        Refused::Stopping => StatusCode::SERVICE_UNAVAILABLE,
-        Refused::Unwritable(_) | Refused::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+        ConfigRefusal::Config(_) => StatusCode::BAD_REQUEST,
+        ConfigRefusal::FileOnly(_) => StatusCode::FORBIDDEN,
+        ConfigRefusal::NoFile | ConfigRefusal::Base(_) => StatusCode::CONFLICT,
+        ConfigRefusal::Stopping => StatusCode::SERVICE_UNAVAILABLE,
+        ConfigRefusal::Unwritable(_) | ConfigRefusal::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     };
     let errors = refused.notices();
     let first = errors.first();

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use countersign_audit::{Filter, Query, Timestamp};
+use countersign_audit::{Filter, Reader, Timestamp};
 use hyper::body::Incoming;
 use hyper::header::{CACHE_CONTROL, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
@@ -15,11 +15,11 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 use super::activity::read;
-use super::{Answer, ApiError, not_allowed, pairs};
+use super::{ApiError, ApiResult, not_allowed, pairs};
 use crate::http::{ClientConnection, with_type};
 use crate::path::reply::Body;
 use crate::random;
-use crate::services::{Event, Feed, Next, Phase, STEP, Services, Subscription};
+use crate::services::{Event, Feed, NextEvents, Phase, STEP, Services, Subscription};
 
 /// How often a silent stream says that it is alive.
 const PULSE: Duration = Duration::from_secs(15);
@@ -36,7 +36,7 @@ pub(super) async fn respond(
     services: &Arc<Services>,
     max_streams: usize,
     request: &Request<Incoming>,
-) -> Answer {
+) -> ApiResult {
     if request.method() != Method::GET {
         return Ok(not_allowed("GET"));
     }
@@ -48,7 +48,7 @@ pub(super) async fn respond(
         let why = "Last-Event-ID is not the id of an event of this gateway";
         return Err(ApiError::bad_request(why));
     }
-    // Before anything is waited for: requests that come together count each other.
+    // Before the first await, so that requests that arrive together are counted.
     let Some(subscription) = services.feed.subscribe(max_streams) else {
         let why = "too many event streams are open";
         return Err(ApiError::new(StatusCode::SERVICE_UNAVAILABLE, why));
@@ -73,13 +73,8 @@ fn place(id: &HeaderValue) -> Option<u64> {
 
 /// The end of the store: a new client is told what happens from now on.
 async fn newest(services: &Services) -> Result<u64, ApiError> {
-    let _turn = services.feed.turn().await;
-    let query = Query {
-        limit: 1,
-        ..Query::default()
-    };
-    let page = read(services, move |reader| reader.list(&query)).await?;
-    Ok(page.activities.first().map_or(0, |record| record.seq))
+    let _permit = services.feed.catch_up_permit().await;
+    read(services, Reader::newest).await
 }
 
 fn start(
@@ -90,12 +85,12 @@ fn start(
     let (events, body) = mpsc::channel(1);
     tokio::spawn(async move {
         let ended = tokio::select! {
-            () = services.drain.reached(Phase::Draining) => Ok(()),
+            () = services.drain.wait_for_phase(Phase::Draining) => Ok(()),
             () = events.closed() => Ok(()),
             ended = stream.send(&services, &events) => ended,
         };
         // What was sent is not being read: the connection would stay for ever.
-        if let (Err(Stuck), Some(client)) = (ended, client) {
+        if let (Err(StalledClient), Some(client)) = (ended, client) {
             client.close();
         }
     });
@@ -108,12 +103,12 @@ fn start(
 
 /// The client does not receive what is sent.
 #[derive(Debug, PartialEq, Eq)]
-struct Stuck;
+struct StalledClient;
 
 /// Sends a piece of a stream; false if the client has gone.
-async fn deliver(events: &mpsc::Sender<Bytes>, text: Bytes) -> Result<bool, Stuck> {
+async fn deliver(events: &mpsc::Sender<Bytes>, text: Bytes) -> Result<bool, StalledClient> {
     let sent = timeout(PATIENCE, events.send(text)).await;
-    sent.map(|sent| sent.is_ok()).map_err(|_| Stuck)
+    sent.map(|sent| sent.is_ok()).map_err(|_| StalledClient)
 }
 
 /// One client's stream.
@@ -134,7 +129,7 @@ impl Stream {
         &mut self,
         services: &Services,
         events: &mpsc::Sender<Bytes>,
-    ) -> Result<(), Stuck> {
+    ) -> Result<(), StalledClient> {
         // Proxies pass a response on only once something of it is there.
         let mut text = format!(": from {}\n\n", self.place);
         loop {
@@ -152,18 +147,18 @@ impl Stream {
     async fn next(&mut self, services: &Services) -> Option<String> {
         loop {
             self.subscription.grown.mark_unchanged();
-            let text = match services.feed.after(self.place) {
-                Next::Ended => return None,
+            let text = match services.feed.events_after(self.place) {
+                NextEvents::Ended => return None,
                 // A client that was away: the store has it.
-                Next::Behind if !self.is_live => self.catch_up(services).await?,
-                Next::Behind => {
+                NextEvents::Behind if !self.is_live => self.catch_up(services).await?,
+                NextEvents::Behind => {
                     self.is_over = true;
                     return Some(format!(
                         ": too slow, so this stream ends; go on with Last-Event-ID: {}\nretry: 1000\n\n",
                         self.place
                     ));
                 }
-                Next::Events(events, next) => {
+                NextEvents::Events(events, next) => {
                     self.is_live = true;
                     self.place = next;
                     self.text(events.iter().map(|event| &**event))
@@ -181,8 +176,8 @@ impl Stream {
     /// Reads a step of what it missed.
     async fn catch_up(&mut self, services: &Services) -> Option<String> {
         let (place, filter) = (self.place, self.filter.clone());
-        let _turn = services.feed.turn().await?;
-        let tail = services.read(move |reader| reader.after(place, &filter, STEP));
+        let _permit = services.feed.catch_up_permit().await?;
+        let tail = services.read(move |reader| reader.records_after(place, &filter, STEP));
         let tail = tail.await?;
         self.place = tail.next;
         let events: Vec<_> = tail.records.into_iter().filter_map(Event::new).collect();
@@ -228,7 +223,7 @@ mod tests {
         let (events, mut body) = mpsc::channel(1);
         assert_eq!(deliver(&events, Bytes::from_static(b"one")).await, Ok(true));
         let two = Bytes::from_static(b"two");
-        assert_eq!(deliver(&events, two.clone()).await, Err(Stuck));
+        assert_eq!(deliver(&events, two.clone()).await, Err(StalledClient));
         assert!(body.recv().await.is_some());
         assert_eq!(deliver(&events, two.clone()).await, Ok(true));
         drop(body);

@@ -8,7 +8,7 @@ use countersign_audit::{ExportFormat, Filter, Timestamp, UnknownWord};
 use hyper::header::{CONTENT_DISPOSITION, HeaderValue};
 use tokio::sync::mpsc;
 
-use super::{Answer, ApiError, pairs};
+use super::{ApiError, ApiResult, pairs};
 use crate::http::with_type;
 use crate::path::reply::Body;
 use crate::services::Services;
@@ -18,12 +18,12 @@ const PIECE: usize = 64 * 1024;
 /// Pieces that may wait for the reader.
 const WAITING: usize = 4;
 
-pub(super) fn respond(services: &Services, query: &str) -> Answer {
+pub(super) fn respond(services: &Services, query: &str) -> ApiResult {
     let (filter, format) = parameters(query).map_err(ApiError::bad_request)?;
     let (pieces, stream) = mpsc::channel(WAITING);
     let reader = services.store.reader().clone();
     tokio::task::spawn_blocking(move || {
-        let mut out = Pieces::new(pieces);
+        let mut out = ChunkWriter::new(pieces);
         if let Err(error) = reader.export(&filter, format, &mut out)
             && !out.is_unread()
         {
@@ -58,12 +58,12 @@ fn parameters(query: &str) -> Result<(Filter, ExportFormat), String> {
 }
 
 /// Collects what is written into pieces and hands them over.
-struct Pieces {
+struct ChunkWriter {
     to: mpsc::Sender<io::Result<Bytes>>,
     piece: Vec<u8>,
 }
 
-impl Pieces {
+impl ChunkWriter {
     fn new(to: mpsc::Sender<io::Result<Bytes>>) -> Self {
         Self {
             to,
@@ -82,7 +82,7 @@ impl Pieces {
     }
 }
 
-impl Write for Pieces {
+impl Write for ChunkWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.piece.extend_from_slice(bytes);
         if self.piece.len() >= PIECE {
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn small_writes_travel_together() {
         let (sender, mut receiver) = mpsc::channel(WAITING);
-        let mut pieces = Pieces::new(sender);
+        let mut pieces = ChunkWriter::new(sender);
         for _ in 0..PIECE + 10 {
             pieces.write_all(b"x").expect("read");
         }

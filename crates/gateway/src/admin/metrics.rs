@@ -32,7 +32,7 @@ pub(super) fn render(services: &Services, snapshot: &Snapshot) -> String {
 }
 
 /// Things that have a series each: the label that names them, and each by its name.
-type Named<'a, T> = (&'a str, &'a [(&'a str, &'a T)]);
+type NamedSeries<'a, T> = (&'a str, &'a [(&'a str, &'a T)]);
 
 type Labels<'a> = &'a [(&'a str, &'a str)];
 
@@ -75,7 +75,7 @@ impl Page {
     }
 
     /// A series for each of these things.
-    fn each<T, V: Display>(&mut self, (owner, all): Named<'_, T>, value: impl Fn(&T) -> V) {
+    fn each<T, V: Display>(&mut self, (owner, all): NamedSeries<'_, T>, value: impl Fn(&T) -> V) {
         for (name, one) in all {
             self.sample(&[(owner, name)], value(one));
         }
@@ -84,7 +84,7 @@ impl Page {
     /// A series for each of these things and each word of a second label.
     fn each_of<T>(
         &mut self,
-        (owner, all): Named<'_, T>,
+        (owner, all): NamedSeries<'_, T>,
         (label, words): (&str, &[&str]),
         count: impl Fn(&T, usize) -> Option<u64>,
     ) {
@@ -113,7 +113,7 @@ impl Page {
         self.durations(servers.1);
     }
 
-    fn statuses(&mut self, servers: Named<'_, Counts>) {
+    fn statuses(&mut self, servers: NamedSeries<'_, Counts>) {
         let statuses = ("status", Status::WORDS);
         // A call is never blocked or flagged; its result is, and that is a decision.
         let calls = |counts: &Counts, at| match Status::WORDS.get(at)? {
@@ -128,7 +128,7 @@ impl Page {
         });
     }
 
-    fn verdicts(&mut self, servers: Named<'_, Counts>) {
+    fn verdicts(&mut self, servers: NamedSeries<'_, Counts>) {
         let decisions = |counts: &Counts, at: usize| {
             let decided = Decision::ALL.get(at) != Some(&Decision::Allowed);
             counts.decisions.get(at).filter(|_| decided).map(read)

@@ -7,7 +7,7 @@ use countersign_audit::Timestamp;
 use countersign_client::{State, excerpt};
 use serde_json::{Value, json};
 
-use super::{Answer, ApiError, ok};
+use super::{ApiError, ApiResult, ok};
 use crate::state::{Server, ServerState, Snapshot};
 use countersign_config as config;
 
@@ -15,7 +15,7 @@ use countersign_config as config;
 const SHORT_LINE: usize = 200;
 
 /// Every server, in the order of the configuration.
-pub(super) fn list(snapshot: &Snapshot) -> Answer {
+pub(super) fn list(snapshot: &Snapshot) -> ApiResult {
     let configured = snapshot.settings.config.servers.iter();
     let servers: Vec<_> = configured
         .map(|server| describe(server, snapshot.server(&server.name)))
@@ -24,7 +24,7 @@ pub(super) fn list(snapshot: &Snapshot) -> Answer {
 }
 
 /// The lines that are held of a server's standard error.
-pub(super) fn logs(snapshot: &Snapshot, name: &str) -> Answer {
+pub(super) fn logs(snapshot: &Snapshot, name: &str) -> ApiResult {
     if snapshot.settings.config.server(name).is_none() {
         return Err(ApiError::not_found("no such server"));
     }

@@ -5,17 +5,17 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use countersign_inspect::{ClientEra, Mode};
-use countersign_tape::{Edits, Place, Span};
+use countersign_tape::{Edits, MemberPosition, Span};
 use hyper::StatusCode;
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
 
-use super::{Answer, ApiError, ok, respond_json};
+use super::{ApiError, ApiResult, ok, respond_json};
 use crate::path::screen;
 use crate::state::{Server, Snapshot, Tool, names};
 
 /// Every tool in short.
-pub(super) fn list(snapshot: &Snapshot) -> Answer {
+pub(super) fn list(snapshot: &Snapshot) -> ApiResult {
     let servers = snapshot.servers().iter();
     let tools =
         servers.flat_map(|server| server.tools.all().iter().map(move |tool| (server, tool)));
@@ -26,7 +26,7 @@ pub(super) fn list(snapshot: &Snapshot) -> Answer {
 }
 
 /// One tool in full: `name` is `server:tool`, percent-encoded.
-pub(super) fn show(snapshot: &Snapshot, name: &str) -> Answer {
+pub(super) fn show(snapshot: &Snapshot, name: &str) -> ApiResult {
     let name = percent_decode_str(name).decode_utf8_lossy();
     let found = names::split(&name).and_then(|(server, tool)| {
         let server = snapshot.server(server)?;
@@ -39,7 +39,7 @@ pub(super) fn show(snapshot: &Snapshot, name: &str) -> Answer {
     let declaration = tool.listing().bytes();
     edits.insert_member(
         Span::whole(&described),
-        Place::Last,
+        MemberPosition::Last,
         "declaration",
         declaration,
     );

@@ -6,19 +6,19 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use countersign_audit::{Declared, Generation, Record};
+use countersign_audit::{Generation, Record, ToolDeclaration};
 use countersign_config::Config;
 use countersign_inspect::Digest;
 use countersign_wire::MirroredArguments;
 
-use super::change::{self, Change, changes};
+use super::change::{self, ToolChange, changes};
 use super::remarks::Remarks;
 use crate::events;
 use crate::services::Services;
 use crate::state::{Entry, Tool, Tools};
 
 /// What a list came to.
-pub(super) struct Captured {
+pub(super) struct CapturedList {
     pub(super) tools: Vec<Arc<Tool>>,
     pub(super) records: Vec<Record>,
     /// Whether it differs from the list that was known.
@@ -33,7 +33,7 @@ pub(super) fn capture(
     list: Vec<Bytes>,
     known: &Tools,
     mirrors: bool,
-) -> Captured {
+) -> CapturedList {
     let mut remarks = Remarks::default();
     let entries = entries(services, server, list, mirrors);
     let mut tools = Vec::with_capacity(entries.len());
@@ -57,7 +57,7 @@ pub(super) fn capture(
         let id = services.store.next_id();
         records.extend(change::record(id, server, &changes, &tools));
     }
-    Captured {
+    CapturedList {
         changed: !changes.is_empty(),
         tools,
         records,
@@ -102,7 +102,7 @@ fn stored(
         .iter()
         .zip(&digests)
         .filter_map(|(entry, digest)| {
-            Some(Declared {
+            Some(ToolDeclaration {
                 tool: entry.name(),
                 digest: digest.as_deref()?,
                 raw: entry.raw(),
@@ -123,12 +123,12 @@ fn stored(
 
 /// A tool that is gone leaves an empty generation behind, so that a restart does not bring it back
 /// and records of it can still be looked up.
-fn forget(services: &Services, server: &str, changes: &[(String, Change)]) {
+fn forget(services: &Services, server: &str, changes: &[(String, ToolChange)]) {
     let gone = changes
         .iter()
-        .filter(|(_, change)| *change == Change::Removed);
+        .filter(|(_, change)| *change == ToolChange::Removed);
     let gone: Vec<_> = gone
-        .map(|(tool, _)| Declared {
+        .map(|(tool, _)| ToolDeclaration {
             tool,
             digest: "gone",
             raw: b"",

@@ -28,14 +28,14 @@ const NAME: usize = 48;
 
 /// What happened to one tool.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Change {
+pub(super) enum ToolChange {
     Added,
     Removed,
     /// These members are not what they were.
     Changed(Vec<&'static str>),
 }
 
-impl Change {
+impl ToolChange {
     fn sort(&self) -> &'static str {
         match self {
             Self::Added => "added",
@@ -47,14 +47,14 @@ impl Change {
 
 /// How a new list differs from the known one, by the tools' names: the new list's order, then what
 /// is gone.
-pub(super) fn changes(known: &Tools, new: &[Arc<Tool>]) -> Vec<(String, Change)> {
+pub(super) fn changes(known: &Tools, new: &[Arc<Tool>]) -> Vec<(String, ToolChange)> {
     let mut all = Vec::new();
     for tool in new {
         match known.get(tool.name()) {
-            None => all.push((tool.name().to_owned(), Change::Added)),
+            None => all.push((tool.name().to_owned(), ToolChange::Added)),
             Some(old) if old.raw() != tool.raw() => {
                 let what = differing(old.raw(), tool.raw());
-                all.push((tool.name().to_owned(), Change::Changed(what)));
+                all.push((tool.name().to_owned(), ToolChange::Changed(what)));
             }
             Some(_) => {}
         }
@@ -62,7 +62,7 @@ pub(super) fn changes(known: &Tools, new: &[Arc<Tool>]) -> Vec<(String, Change)>
     let kept: std::collections::HashSet<&str> = new.iter().map(|tool| tool.name()).collect();
     let gone = known.all().iter().map(|tool| tool.name());
     let gone = gone.filter(|name| !kept.contains(name));
-    all.extend(gone.map(|name| (name.to_owned(), Change::Removed)));
+    all.extend(gone.map(|name| (name.to_owned(), ToolChange::Removed)));
     all
 }
 
@@ -101,7 +101,7 @@ fn others(tool: &[u8]) -> Vec<(&[u8], &[u8])> {
 pub(super) fn record(
     id: NewId,
     server: &str,
-    changes: &[(String, Change)],
+    changes: &[(String, ToolChange)],
     tools: &[Arc<Tool>],
 ) -> Option<Record> {
     let (name, first) = changes.first()?;
@@ -117,14 +117,14 @@ pub(super) fn record(
     record.tool = Some(name.clone());
     record.schema_generation = generation.filter(|number| *number > 0);
     record.reason = Some(match first {
-        Change::Changed(what) => format!("{}: {}", first.sort(), what.join(", ")),
-        Change::Added | Change::Removed => first.sort().to_owned(),
+        ToolChange::Changed(what) => format!("{}: {}", first.sort(), what.join(", ")),
+        ToolChange::Added | ToolChange::Removed => first.sort().to_owned(),
     });
     Some(record)
 }
 
 /// Every sort of change with its number and its first tools.
-fn summary(changes: &[(String, Change)]) -> String {
+fn summary(changes: &[(String, ToolChange)]) -> String {
     let parts = ["added", "removed", "changed"]
         .into_iter()
         .filter_map(|sort| {
@@ -148,7 +148,7 @@ fn summary(changes: &[(String, Change)]) -> String {
 }
 
 /// A tool's name, no longer than it has to be, and what differs in it.
-fn describe((name, change): &(String, Change)) -> String {
+fn describe((name, change): &(String, ToolChange)) -> String {
     let mut text: String = name
         .chars()
         .take(NAME)
@@ -157,7 +157,7 @@ fn describe((name, change): &(String, Change)) -> String {
     if name.chars().nth(NAME).is_some() {
         text.push('…');
     }
-    if let Change::Changed(what) = change {
+    if let ToolChange::Changed(what) = change {
         text = format!("{text} ({})", what.join(", "));
     }
     text
@@ -201,24 +201,24 @@ mod tests {
             [
                 named(
                     "a",
-                    Change::Changed(vec!["description", "outputSchema", "annotations"])
+                    ToolChange::Changed(vec!["description", "outputSchema", "annotations"])
                 ),
-                named("new", Change::Added),
-                named("b", Change::Changed(vec!["other members"])),
-                named("c", Change::Changed(vec!["order or spacing"])),
-                named("gone", Change::Removed),
+                named("new", ToolChange::Added),
+                named("b", ToolChange::Changed(vec!["other members"])),
+                named("c", ToolChange::Changed(vec!["order or spacing"])),
+                named("gone", ToolChange::Removed),
             ]
         );
     }
 
     #[test]
     fn a_list_of_new_tools_is_one_record_of_bounded_length() {
-        let added = |number: usize| (format!("{number}{}", "x".repeat(200)), Change::Added);
+        let added = |number: usize| (format!("{number}{}", "x".repeat(200)), ToolChange::Added);
         let mut all: Vec<_> = (0..10_000).map(added).collect();
-        all.push(("old".to_owned(), Change::Removed));
+        all.push(("old".to_owned(), ToolChange::Removed));
         all.push((
             "\u{1b}[2Jb".to_owned(),
-            Change::Changed(vec!["description", "inputSchema"]),
+            ToolChange::Changed(vec!["description", "inputSchema"]),
         ));
         let id = countersign_audit::Ids::new().next();
         let one = record(id, "s", &all, &[]).expect("a record");

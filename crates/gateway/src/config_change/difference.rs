@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use change::keys;
-pub(crate) use change::{Change, changes};
+pub(crate) use change::{SettingChange, changes};
 
 use countersign_config::{Config, Secret};
 
@@ -25,7 +25,7 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Sorts the keys that differ, as [`between`] gives them.
+    /// Sorts the keys that differ, as [`changed_keys`] gives them.
     pub(crate) fn from_keys(old: &Config, new: &Config, differing: &[String]) -> Self {
         let mut summary = Self::default();
         for key in differing {
@@ -46,7 +46,7 @@ impl Summary {
 }
 
 /// The keys that differ.
-pub(crate) fn between(old: &Config, new: &Config) -> Vec<String> {
+pub(crate) fn changed_keys(old: &Config, new: &Config) -> Vec<String> {
     let [before, after] = [old, new].map(shown);
     let differs = |key: &str| before.get(key) != after.get(key);
     let keys = keys(&before, &after).into_iter();
@@ -129,9 +129,9 @@ mod tests {
     #[test]
     fn keys_are_told() {
         let (old, new) = (read(OLD), read(NEW));
-        assert_eq!(between(&old, &old), [""; 0]);
+        assert_eq!(changed_keys(&old, &old), [""; 0]);
         assert_eq!(
-            between(&old, &new),
+            changed_keys(&old, &new),
             [
                 "routing_mode",
                 "api_key",
@@ -141,7 +141,7 @@ mod tests {
                 "mcpServers.e"
             ]
         );
-        let summary = Summary::from_keys(&old, &new, &between(&old, &new));
+        let summary = Summary::from_keys(&old, &new, &changed_keys(&old, &new));
         assert_eq!(summary.added, ["e"]);
         assert_eq!(summary.removed, ["d"]);
         assert_eq!(summary.changed, ["b", "c"]);
@@ -152,7 +152,10 @@ mod tests {
     fn old_and_new_values_are_told_and_secrets_are_not() {
         let (old, new) = (read(OLD), read(NEW));
         assert_eq!(changes(&old, &old), []);
-        let told: Vec<_> = changes(&old, &new).iter().map(Change::to_string).collect();
+        let told: Vec<_> = changes(&old, &new)
+            .iter()
+            .map(SettingChange::to_string)
+            .collect();
         assert_eq!(
             told[..4],
             [
@@ -174,7 +177,7 @@ mod tests {
     fn what_a_server_inherits_is_told_once() {
         let strict = OLD.replacen('{', r#"{"output_validation": {"mode": "strict"}, "#, 1);
         let told = changes(&read(OLD), &read(&strict));
-        let told: Vec<_> = told.iter().map(Change::to_string).collect();
+        let told: Vec<_> = told.iter().map(SettingChange::to_string).collect();
         assert_eq!(told, [r#"output_validation.mode "warn" -> "strict""#]);
     }
 }

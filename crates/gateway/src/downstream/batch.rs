@@ -11,9 +11,9 @@ use hyper::HeaderMap;
 use hyper::StatusCode;
 use hyper::header::ACCEPT;
 
+use super::client_transport::ClientTransport;
 use super::mcp::single;
 use super::message::{Message, MessageKind};
-use super::via::Via;
 use crate::path::reply::{self, Problem, Reply};
 use crate::services::Runtime;
 use crate::state::{Endpoint, Snapshot};
@@ -48,8 +48,8 @@ pub(super) async fn answer(
             let problem = Problem::Invalid("initialize stands alone");
             reply::problem(Some(&id), &problem, ClientEra::Legacy)
         } else {
-            let (snapshot, via) = (Arc::clone(snapshot), Via::Http(&headers));
-            let answer = single(runtime, snapshot, endpoint.clone(), via, message).await;
+            let (snapshot, transport) = (Arc::clone(snapshot), ClientTransport::Http(&headers));
+            let answer = single(runtime, snapshot, endpoint.clone(), transport, message).await;
             answer.reply
         };
         if reply.status != StatusCode::ACCEPTED {

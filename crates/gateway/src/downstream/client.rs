@@ -15,8 +15,8 @@ use countersign_wire::version::MODERN;
 use hyper::HeaderMap;
 use hyper::header::AsHeaderName;
 
+use super::client_transport::{ClientTransport, Pipe};
 use super::message::{Message, text};
-use super::via::{Pipe, Via};
 use crate::path::client::Client;
 use crate::path::reply::{LEGACY, Problem};
 use crate::services::{Session, Sessions};
@@ -29,13 +29,13 @@ impl Client {
     pub(super) fn from_request(
         message: &Message,
         method: &str,
-        via: Via<'_>,
+        transport: ClientTransport<'_>,
         sessions: &Sessions,
     ) -> Result<Self, Problem> {
         let said = message.meta_member(PROTOCOL_VERSION);
-        let headers = match via {
-            Via::Http(headers) => headers,
-            Via::Pipe(pipe) => return Self::on_pipe(message, pipe, said.as_ref()),
+        let headers = match transport {
+            ClientTransport::Http(headers) => headers,
+            ClientTransport::Pipe(pipe) => return Self::on_pipe(message, pipe, said.as_ref()),
         };
         let header = value(headers, VERSION);
         if said.is_some() || header.as_deref() == Some(MODERN) {
@@ -80,7 +80,7 @@ impl Client {
         complete(message, version)?;
         agree(headers, "Mcp-Method", Some(method))?;
         if let Some(member) = Method::from_name(method).and_then(Method::named_by) {
-            agree(headers, "Mcp-Name", message.named(member).as_deref())?;
+            agree(headers, "Mcp-Name", message.name_param(member).as_deref())?;
         }
         Ok(Self::described(message, None))
     }

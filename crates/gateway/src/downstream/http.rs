@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use countersign_config::RoutingMode;
+use countersign_wire::header::LAST_EVENT_ID;
 use hyper::body::Incoming;
 use hyper::header::HeaderValue;
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
-use super::listen::Listener;
+use super::listener::{Audience, Listener};
 use super::mcp;
 use crate::http::{hears_events, intake, not_allowed, plain, respond_with, unread};
+use crate::path::client::Client;
+use crate::path::isolation::private_server;
 use crate::path::reply::{Body, Framing, Reply};
 use crate::services::{Runtime, Services};
 use crate::state::{Endpoint, Snapshot};
@@ -47,13 +50,18 @@ pub(crate) async fn respond(
     match *request.method() {
         Method::POST => post(runtime, snapshot, endpoint, request).await,
         Method::DELETE => delete(&runtime.services, &request),
-        Method::GET => get(runtime, endpoint, request.headers()),
+        Method::GET => get(runtime, &snapshot, endpoint, request.headers()).await,
         _ => not_allowed(MCP_METHODS),
     }
 }
 
-/// The stream of changes of a legacy session. Modern clients subscribe with a request instead.
-fn get(runtime: &Runtime, endpoint: Endpoint, headers: &HeaderMap) -> Response<Body> {
+/// The stream of what a legacy client is told outside of its calls. Modern clients subscribe with a request instead.
+async fn get(
+    runtime: &Runtime,
+    snapshot: &Snapshot,
+    endpoint: Endpoint,
+    headers: &HeaderMap,
+) -> Response<Body> {
     let token = headers.get("mcp-session-id");
     let Some(token) = token.filter(|_| hears_events(headers)) else {
         return not_allowed(MCP_METHODS);
@@ -65,12 +73,30 @@ fn get(runtime: &Runtime, endpoint: Endpoint, headers: &HeaderMap) -> Response<B
     let Some(session) = session else {
         return plain(StatusCode::NOT_FOUND, "no such session\n");
     };
+    if let Endpoint::Server(name) = &endpoint
+        && let Some(server) = snapshot.server(name)
+    {
+        // What the server says to this client alone comes by a connection of its own. Without one the client still hears
+        // what all clients hear.
+        let client = Client::with_session(&session);
+        let _refused = private_server(
+            &runtime.services,
+            &snapshot.settings,
+            &server.upstream,
+            &client,
+        )
+        .await;
+    }
+    let last = headers
+        .get(LAST_EVENT_ID)
+        .and_then(|last| last.to_str().ok());
     let listener = Listener {
-        shown: session.shown(&endpoint),
         endpoint,
-        subscription: None,
-        list_changed: true,
-        ended: Some(session.listen()),
+        audience: Audience::Session {
+            after: last.and_then(|last| last.parse().ok()),
+            ended: session.listen(),
+            session,
+        },
         framing: Framing::Events,
     };
     match listener.start(runtime) {

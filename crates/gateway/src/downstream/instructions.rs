@@ -1,5 +1,6 @@
 //! What a client is told about the tools behind an endpoint: what boundaries mean, where texts are put between them, and
-//! what the one server behind the endpoint says about itself. The first is ours, the second was cleaned when captured.
+//! what the one server behind the endpoint says about itself. The gateway writes the first; the
+//! second was cleaned when it was captured.
 
 use bytes::Bytes;
 use countersign_config::Config;

@@ -6,31 +6,32 @@ mod call;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use countersign_inspect::{ClientEra, Listing};
+use countersign_client::NoteSink;
+use countersign_inspect::{ClientEra, Era, Listing};
 use countersign_tape::{Kind, Span};
-use countersign_wire::Capabilities;
-use countersign_wire::Method;
-use countersign_wire::json::member;
+use countersign_wire::{Capabilities, Capability, Method, Subject};
 use hyper::HeaderMap;
 
 use super::client::client_name;
-use super::listen::Listener;
+use super::client_transport::ClientTransport;
+use super::listener::{Audience, Listener};
 use super::message::{Message, MessageKind, text};
-use super::via::Via;
+use super::subscription::Filter;
 use super::{batch, instructions};
 use crate::path::client::Client;
-use crate::path::reply::{self, LEGACY, OLDEST, Offer, Problem, Reply};
+use crate::path::isolation::{own_tools, private_server};
+use crate::path::reply::{self, EndpointCapabilities, LEGACY, OLDEST, Problem, Reply};
 use crate::path::router;
-use crate::services::{Level, Runtime, Services, Sessions};
-use crate::state::{Endpoint, Settling, Snapshot};
+use crate::services::{Level, NewSession, Runtime, Services, Session, Sessions};
+use crate::state::{Endpoint, Snapshot, ToolListWait};
 
 /// A reply, and the session it opens.
-pub(super) struct Answer {
+pub(super) struct SessionReply {
     pub(super) reply: Reply,
     pub(super) session: Option<String>,
 }
 
-impl From<Reply> for Answer {
+impl From<Reply> for SessionReply {
     fn from(reply: Reply) -> Self {
         Self {
             reply,
@@ -46,13 +47,20 @@ pub(super) async fn answer(
     endpoint: Endpoint,
     headers: &HeaderMap,
     body: Bytes,
-) -> Answer {
+) -> SessionReply {
     if batch::is_batch(headers, &body) {
         batch::answer(runtime, &snapshot, &endpoint, headers, &body)
             .await
             .into()
     } else {
-        single(runtime, snapshot, endpoint, Via::Http(headers), body).await
+        single(
+            runtime,
+            snapshot,
+            endpoint,
+            ClientTransport::Http(headers),
+            body,
+        )
+        .await
     }
 }
 
@@ -61,11 +69,11 @@ pub(super) async fn single(
     runtime: &Runtime,
     snapshot: Arc<Snapshot>,
     endpoint: Endpoint,
-    via: Via<'_>,
+    transport: ClientTransport<'_>,
     body: Bytes,
-) -> Answer {
+) -> SessionReply {
     match Message::read(body) {
-        Ok(message) => read(runtime, snapshot, endpoint, via, message).await,
+        Ok(message) => read(runtime, snapshot, endpoint, transport, message).await,
         Err(problem) => reply::problem(None, &problem, ClientEra::Unnegotiated).into(),
     }
 }
@@ -75,13 +83,13 @@ pub(super) async fn read(
     runtime: &Runtime,
     snapshot: Arc<Snapshot>,
     endpoint: Endpoint,
-    via: Via<'_>,
+    transport: ClientTransport<'_>,
     message: Message,
-) -> Answer {
+) -> SessionReply {
     let sessions = &runtime.services.sessions;
     match message.kind() {
         Ok(MessageKind::Request { id, method }) => {
-            let client = match Client::from_request(&message, &method, via, sessions) {
+            let client = match Client::from_request(&message, &method, transport, sessions) {
                 Ok(client) => client,
                 Err(problem) => {
                     return reply::problem(Some(&id), &problem, ClientEra::Modern).into();
@@ -91,12 +99,12 @@ pub(super) async fn read(
             let request = Request {
                 services: &runtime.services,
                 snapshot,
-                settling: runtime.state.settling(),
+                tool_list_wait: runtime.state.tool_list_wait(),
                 endpoint,
                 message,
                 id,
                 client,
-                via,
+                transport,
             };
             let is_subscription = method == "subscriptions/listen" && era == ClientEra::Modern;
             let served = if is_subscription {
@@ -109,14 +117,42 @@ pub(super) async fn read(
                 Err((id, problem)) => reply::problem(Some(&id), &problem, era).into(),
             }
         }
-        Ok(MessageKind::Notification { method }) => notice(sessions, &message, &method, via).into(),
-        Ok(MessageKind::Response) => reply::accepted().into(),
+        Ok(MessageKind::Notification { method }) => {
+            notice(sessions, &endpoint, &message, &method, transport).into()
+        }
+        Ok(MessageKind::Response) => {
+            // An answer to what a server asked.
+            if let Ok(client) = Client::from_request(&message, "", transport, sessions)
+                && let Some(session) = &client.session
+            {
+                answer_server(session, &message);
+            }
+            reply::accepted().into()
+        }
         Err(problem) => reply::problem(None, &problem, ClientEra::Unnegotiated).into(),
     }
 }
 
-fn notice(sessions: &Sessions, message: &Message, method: &str, via: Via<'_>) -> Reply {
-    match Client::from_request(message, method, via, sessions) {
+/// Gives a client's answer to the server that asked, under the server's own id.
+pub(super) fn answer_server(session: &Session, message: &Message) {
+    let asked = message
+        .id()
+        .and_then(|id| session.server_requests.take(&id));
+    if let Some((server, id)) = asked
+        && let Some(answer) = message.with_id(&id)
+    {
+        server.tell(&answer);
+    }
+}
+
+fn notice(
+    sessions: &Sessions,
+    endpoint: &Endpoint,
+    message: &Message,
+    method: &str,
+    transport: ClientTransport<'_>,
+) -> Reply {
+    match Client::from_request(message, method, transport, sessions) {
         Ok(Client {
             session: Some(session),
             ..
@@ -126,9 +162,31 @@ fn notice(sessions: &Sessions, message: &Message, method: &str, via: Via<'_>) ->
             }
             reply::accepted()
         }
+        Ok(Client {
+            session: Some(session),
+            ..
+        }) => {
+            pass_on(&session, endpoint, message, method);
+            reply::accepted()
+        }
         Err(problem @ Problem::Session) => reply::problem(None, &problem, ClientEra::Legacy),
         // A notification has no answer: what is wrong with it is not said.
         _ => reply::accepted(),
+    }
+}
+
+/// Passes on what a client says of its own accord, to the servers that know this client. A progress token is one server's
+/// own, so it is not shown to others.
+fn pass_on(session: &Session, endpoint: &Endpoint, message: &Message, method: &str) {
+    let peers = match (method, endpoint) {
+        ("notifications/roots/list_changed" | "notifications/progress", Endpoint::Server(name)) => {
+            session.peers(Some(name))
+        }
+        ("notifications/roots/list_changed", _) => session.peers(None),
+        _ => return,
+    };
+    for peer in peers {
+        peer.tell(message.bytes());
     }
 }
 
@@ -136,18 +194,18 @@ fn notice(sessions: &Sessions, message: &Message, method: &str, via: Via<'_>) ->
 struct Request<'a> {
     services: &'a Arc<Services>,
     snapshot: Arc<Snapshot>,
-    settling: Settling<'a>,
+    tool_list_wait: ToolListWait<'a>,
     endpoint: Endpoint,
     message: Message,
     id: Bytes,
     client: Client,
-    via: Via<'a>,
+    transport: ClientTransport<'a>,
 }
 
-type Served = Result<Answer, (Bytes, Problem)>;
+type ServeResult = Result<SessionReply, (Bytes, Problem)>;
 
 impl Request<'_> {
-    async fn serve(mut self, method: &str) -> Served {
+    async fn serve(mut self, method: &str) -> ServeResult {
         let modern = self.client.era == ClientEra::Modern;
         if let Some(method) = Method::from_name(method) {
             return self.call(method).await;
@@ -156,7 +214,7 @@ impl Request<'_> {
             "tools/list" => self.list().await,
             "initialize" if !modern => self.initialize().await,
             "ping" if !modern => Ok(reply::empty_result(&self.id).into()),
-            "logging/setLevel" if !modern => self.set_level(),
+            "logging/setLevel" if !modern => self.set_level().await,
             "server/discover" if modern => {
                 let instructions = self.instructions().await;
                 let offer = self.offer();
@@ -166,12 +224,19 @@ impl Request<'_> {
         }
     }
 
-    fn offer(&self) -> Offer {
-        let server = match &self.endpoint {
+    fn offer(&self) -> EndpointCapabilities {
+        let mut server = match &self.endpoint {
             Endpoint::Server(name) => self.capabilities(name),
             Endpoint::Router | Endpoint::Direct => None,
         };
-        Offer {
+        if let (Some(server), Endpoint::Server(name)) = (&mut server, &self.endpoint) {
+            // A subscription to a single resource is made in the era of the server.
+            let upstream = self.snapshot.server(name).map(|server| &server.upstream);
+            let era = upstream.and_then(|upstream| upstream.era());
+            let is_modern = self.client.era == ClientEra::Modern;
+            server.resource_updates &= era.is_some_and(|era| (era == Era::Modern) == is_modern);
+        }
+        EndpointCapabilities {
             list_changes: self.endpoint != Endpoint::Router,
             server,
         }
@@ -182,9 +247,8 @@ impl Request<'_> {
         self.snapshot.server(server)?.upstream.capabilities()
     }
 
-    /// Log messages are passed on from servers that many clients share, so each client's level is
-    /// kept here.
-    fn set_level(self) -> Served {
+    /// Each client's level is kept here, because a server may be shared; the server is told too.
+    async fn set_level(self) -> ServeResult {
         let level = self.message.param("level");
         let Some(level) = level.as_ref().and_then(Level::token) else {
             return Err((self.id, Problem::Params("unknown level")));
@@ -192,21 +256,49 @@ impl Request<'_> {
         if let Some(session) = &self.client.session {
             session.set_level(level);
         }
+        self.tell_level(level).await;
         Ok(reply::empty_result(&self.id).into())
     }
 
-    fn listen(self, runtime: &Runtime) -> Served {
-        let wanted = self.message.param("notifications").is_some_and(|filter| {
-            let wanted = member(&filter, Span::whole(&filter), "toolsListChanged");
-            wanted.and_then(|wanted| wanted.kind(&filter)) == Some(Kind::True)
-        });
+    /// Sets the level at a legacy server: for a client with a connection of its own as it says, for the others the lowest
+    /// that any of them has set. What the server makes of it is not the client's concern.
+    async fn tell_level(&self, level: Level) {
+        let (Endpoint::Server(name), Some(word)) = (&self.endpoint, level.name()) else {
+            return;
+        };
+        let Some(server) = self.snapshot.server(name) else {
+            return;
+        };
+        let has_logging = |capabilities: Capabilities| capabilities.has(Capability::Logging);
+        let is_told = server.upstream.era() == Some(Era::Legacy)
+            && server.upstream.capabilities().is_some_and(has_logging);
+        if !is_told {
+            return;
+        }
+        let (services, settings) = (self.services, &self.snapshot.settings);
+        let private = private_server(services, settings, &server.upstream, &self.client).await;
+        let upstream = match private {
+            Ok(Some(private)) => Arc::clone(&private.upstream),
+            _ if services.levels.lower(name, level) => Arc::clone(&server.upstream),
+            _ => return,
+        };
+        let params = format!(r#"{{"level":"{word}"}}"#);
+        let params = |_, _| Ok(params.clone().into_bytes());
+        let subject = Subject::method("logging/setLevel");
+        let _told = upstream.call(&subject, params, &NoteSink::closed()).await;
+    }
+
+    fn listen(self, runtime: &Runtime) -> ServeResult {
+        let asked = self.message.param("notifications");
+        let asked = asked.as_ref().map(Filter::read).unwrap_or_default();
+        let offer = self.offer();
         let listener = Listener {
-            list_changed: wanted && self.offer().list_changes,
             endpoint: self.endpoint,
-            subscription: Some(self.id.clone()),
-            shown: None,
-            ended: None,
-            framing: self.via.framing(),
+            audience: Audience::Subscription {
+                id: self.id.clone(),
+                filter: asked.offered(offer.list_changes, offer.server),
+            },
+            framing: self.transport.framing(),
         };
         match listener.start(runtime) {
             Some(events) => Ok(Reply::events(events).into()),
@@ -214,7 +306,7 @@ impl Request<'_> {
         }
     }
 
-    async fn initialize(mut self) -> Served {
+    async fn initialize(mut self) -> ServeResult {
         let asked = self
             .message
             .param("protocolVersion")
@@ -225,7 +317,7 @@ impl Request<'_> {
         };
         let version = LEGACY
             .into_iter()
-            .chain(matches!(self.via, Via::Pipe(_)).then_some(OLDEST))
+            .chain(matches!(self.transport, ClientTransport::Pipe(_)).then_some(OLDEST))
             .find(|version| *version == asked)
             .unwrap_or(LEGACY[0]);
         let name = self
@@ -234,10 +326,14 @@ impl Request<'_> {
             .as_ref()
             .and_then(client_name);
         let instructions = self.instructions().await;
-        Ok(Answer {
-            session: match self.via {
-                Via::Http(_) => self.services.sessions.open(name),
-                Via::Pipe(_) => None,
+        Ok(SessionReply {
+            session: match self.transport {
+                ClientTransport::Http(_) => self.services.sessions.open(NewSession {
+                    client: name,
+                    endpoint: Some(self.endpoint.clone()),
+                    capabilities: self.message.param("capabilities"),
+                }),
+                ClientTransport::Pipe(_) => None,
             },
             reply: reply::initialized(&self.id, version, self.offer(), instructions.as_ref()),
         })
@@ -248,7 +344,7 @@ impl Request<'_> {
         let own = match &self.endpoint {
             Endpoint::Server(name) => {
                 let snapshot = Arc::clone(&self.snapshot);
-                self.snapshot = self.settling.wait(snapshot, &self.endpoint).await;
+                self.snapshot = self.tool_list_wait.wait(snapshot, &self.endpoint).await;
                 self.snapshot.server(name)?.instructions.as_ref()
             }
             Endpoint::Router | Endpoint::Direct => None,
@@ -256,19 +352,24 @@ impl Request<'_> {
         instructions::compose(&self.snapshot.settings.config, &self.endpoint, own)
     }
 
-    async fn list(self) -> Served {
+    async fn list(self) -> ServeResult {
         let cursor = self.message.param("cursor");
         if cursor.is_some_and(|cursor| Span::whole(&cursor).kind(&cursor) != Some(Kind::Null)) {
-            // Everything is on one page, so no cursor of ours exists.
+            // The gateway answers with one page, so it never gave out a cursor.
             return Err((self.id, Problem::Params("unknown cursor")));
         }
         let era = self.client.era;
-        let snapshot = self.settling.wait(self.snapshot, &self.endpoint).await;
+        let snapshot = self
+            .tool_list_wait
+            .wait(self.snapshot, &self.endpoint)
+            .await;
+        let own = own_tools(self.services, &snapshot, &self.endpoint, &self.client).await;
+        let own = own.map(|tools| tools.list(era));
         let tools = match &self.endpoint {
             Endpoint::Router => router::list(),
             Endpoint::Direct => snapshot.list(era),
             Endpoint::Server(name) => match snapshot.server(name) {
-                Some(server) => server.list(era),
+                Some(server) => own.as_ref().unwrap_or_else(|| server.list(era)),
                 None => return Err((self.id, Problem::Method)),
             },
         };

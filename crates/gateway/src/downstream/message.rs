@@ -97,7 +97,7 @@ impl Message {
 
     /// The text of a member of `params` that names something: nothing if it is not one, or if it
     /// is there twice, because two readers would then see two names.
-    pub(crate) fn named(&self, by: &str) -> Option<String> {
+    pub(crate) fn name_param(&self, by: &str) -> Option<String> {
         let params = self.envelope.params()?;
         let is_it = |key: Span| key.string(&self.bytes).is_some_and(|key| key == by);
         let mut found = members(&self.bytes, params).filter(|(key, _)| is_it(*key));
@@ -187,7 +187,9 @@ mod tests {
     fn a_name_is_there_once() {
         let named = |params: &'static str, by| {
             let text = format!(r#"{{"jsonrpc":"2.0","method":"m","params":{params}}}"#);
-            Message::read(text.into()).expect("a message").named(by)
+            Message::read(text.into())
+                .expect("a message")
+                .name_param(by)
         };
         assert_eq!(
             named(r#"{"uri":"a\u002fb"}"#, "uri").as_deref(),

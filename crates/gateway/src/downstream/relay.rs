@@ -34,17 +34,17 @@ impl CallNotes {
     async fn next(&mut self) -> Note {
         loop {
             let note = self.notes.next().await;
-            if self.least.hears(&note) {
+            if self.least.passes(&note) {
                 return note;
             }
         }
     }
 
     /// A note that is there already.
-    fn waiting(&mut self) -> Option<Note> {
+    fn try_next(&mut self) -> Option<Note> {
         loop {
-            let note = self.notes.waiting()?;
-            if self.least.hears(&note) {
+            let note = self.notes.try_next()?;
+            if self.least.passes(&note) {
                 return Some(note);
             }
         }
@@ -101,7 +101,7 @@ async fn relay(
         // The client has cancelled the call: the stream ends without an answer.
         return Some(());
     }
-    while let Some(note) = notes.waiting() {
+    while let Some(note) = notes.try_next() {
         events.send(event(note.bytes())).await.ok()?;
     }
     events.send(event(&reply)).await.ok()
@@ -141,7 +141,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_idle_stream_shows_that_it_lives() {
         let (sink, notes) = channel_at_default_level();
-        sink.say(note("a"));
+        assert!(sink.say(note("a")).is_ok());
         let call = async {
             tokio::time::sleep(PULSE * 2 + PULSE / 2).await;
             answer("{}")
@@ -163,7 +163,7 @@ mod tests {
     async fn what_was_said_before_the_answer_comes_before_it() {
         let (sink, notes) = channel_at_default_level();
         for text in ["1", "2", "3"] {
-            sink.say(note(text));
+            assert!(sink.say(note(text)).is_ok());
         }
         let call = async { answer(r#"{"method":"4"}"#) };
         let Body::Stream(mut events) = reply(Box::pin(call), notes, (), Framing::Events).await.body
@@ -181,7 +181,7 @@ mod tests {
     #[tokio::test]
     async fn a_reader_that_goes_lets_go_of_the_call() {
         let (sink, notes) = channel_at_default_level();
-        sink.say(note("1"));
+        assert!(sink.say(note("1")).is_ok());
         let (held, released) = tokio::sync::oneshot::channel::<()>();
         let reply = reply(
             Box::pin(std::future::pending()),

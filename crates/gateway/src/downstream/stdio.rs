@@ -5,30 +5,29 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
 
 use bytes::Bytes;
-use countersign_client::Peer;
-use countersign_client::{ServerHandle, State};
+use countersign_client::{Peer, PeerMessage, ServerHandle, State};
 use countersign_dial::{Line, LineRefusal, Lines, lock};
 use countersign_inspect::ClientEra;
 use countersign_tape::{Kind, ScanLimits, scan};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::AbortHandle;
+use tokio::time::timeout;
 
 mod batch;
-mod server_requests;
 
-use server_requests::ServerRequests;
-
-use super::listen::Listener;
+use super::client_transport::{ClientTransport, Pipe};
+use super::listener::{Audience, Listener};
 use super::mcp;
 use super::message::{Message, MessageKind};
-use super::via::{Pipe, Via};
 use crate::path::client::Client;
 use crate::path::reply::{self, Body, Framing, Problem};
-use crate::services::Runtime;
+use crate::path::server_relay::ServerRelay;
+use crate::services::{NewSession, Runtime};
 use crate::state::Endpoint;
 
 /// Requests at once; what comes then waits in the pipe.
@@ -40,8 +39,11 @@ const TOGETHER: usize = 64 * 1024;
 /// A buffer that has grown beyond this is not kept.
 const KEPT: usize = 1024 * 1024;
 
+/// How often it is looked whether the client is still there.
+const CHECK: Duration = Duration::from_secs(1);
+
 /// Where messages go out.
-type Out = mpsc::Sender<Bytes>;
+type MessageSender = mpsc::Sender<Bytes>;
 
 /// The one client, and what it has under way.
 #[derive(Debug)]
@@ -51,8 +53,7 @@ pub(crate) struct StdioClient {
     pipe: Pipe,
     /// The client, as the server sees it.
     peer: Arc<Peer>,
-    server_requests: ServerRequests,
-    out: Out,
+    out: MessageSender,
     active: Mutex<HashMap<Bytes, AbortHandle>>,
     places: Arc<Semaphore>,
 }
@@ -65,19 +66,45 @@ impl StdioClient {
         peer: Arc<Peer>,
     ) -> Option<(Arc<Self>, mpsc::Receiver<Bytes>)> {
         let sessions = &runtime.services.sessions;
-        let session = sessions.find(&sessions.open(None)?)?;
+        let session = sessions.find(&sessions.open(NewSession::default())?)?;
         let (out, messages) = mpsc::channel(WAITING);
         let client = Self {
             runtime,
             upstream,
             pipe: Pipe::new(session),
             peer,
-            server_requests: ServerRequests::default(),
             out,
             active: Mutex::default(),
             places: Arc::new(Semaphore::new(REQUESTS)),
         };
         Some((Arc::new(client), messages))
+    }
+
+    /// Passes on what the server says to its client, for as long as both are there.
+    pub(crate) fn pass_on(self: &Arc<Self>, said: mpsc::Receiver<PeerMessage>) {
+        let (session, server) = (&self.pipe.session, self.upstream.name());
+        let relay = ServerRelay::new(&self.runtime.services, session, server, &self.peer);
+        tokio::spawn(relay.run(said));
+        tokio::spawn(Self::send_queued(Arc::downgrade(self)));
+    }
+
+    /// Sends what the client is told outside of its calls.
+    async fn send_queued(client: Weak<Self>) {
+        let mut last = 0;
+        loop {
+            let session = client
+                .upgrade()
+                .map(|client| Arc::clone(&client.pipe.session));
+            let Some(session) = session else {
+                return;
+            };
+            // The client may go while nothing comes.
+            let queued = timeout(CHECK, session.outbox.after(last)).await;
+            if let (Ok((number, message)), Some(client)) = (queued, client.upgrade()) {
+                last = number;
+                client.send(message).await;
+            }
+        }
     }
 
     /// Takes messages until the input ends, or the output is closed.
@@ -114,7 +141,9 @@ impl StdioClient {
             Ok((MessageKind::Notification { method }, message)) => {
                 self.take_notification(&method, &message);
             }
-            Ok((MessageKind::Response, message)) => self.take_answer(&message),
+            Ok((MessageKind::Response, message)) => {
+                mcp::answer_server(&self.pipe.session, &message);
+            }
             Err(problem) => self.send_problem(None, &problem).await,
         }
     }
@@ -137,9 +166,10 @@ impl StdioClient {
         };
         // A request that is refused as it stands, of a version that is not spoken here for example, does not tell how
         // the client will go on, and needs no server.
-        let via = Via::Pipe(&self.pipe);
+        let transport = ClientTransport::Pipe(&self.pipe);
         let is_refused =
-            Client::from_request(&message, method, via, &self.runtime.services.sessions).is_err();
+            Client::from_request(&message, method, transport, &self.runtime.services.sessions)
+                .is_err();
         let waits = method != "ping" && !is_refused;
         // Before whatever was sent after it.
         if method == "initialize" {
@@ -188,12 +218,12 @@ impl StdioClient {
         }
     }
 
-    /// What the message comes to.
+    /// Answers the message.
     async fn reply(&self, message: Message) -> Body {
         let endpoint = Endpoint::Server(Arc::clone(self.upstream.name()));
-        let via = Via::Pipe(&self.pipe);
+        let transport = ClientTransport::Pipe(&self.pipe);
         let snapshot = self.runtime.state.load();
-        let answer = mcp::read(&self.runtime, snapshot, endpoint, via, message).await;
+        let answer = mcp::read(&self.runtime, snapshot, endpoint, transport, message).await;
         answer.reply.body
     }
 
@@ -209,12 +239,14 @@ impl StdioClient {
 
     /// Tells a legacy client of changes from now on.
     fn listen(&self) {
+        let session = Arc::clone(&self.pipe.session);
         let listener = Listener {
             endpoint: Endpoint::Server(Arc::clone(self.upstream.name())),
-            subscription: None,
-            list_changed: true,
-            shown: None,
-            ended: Some(self.pipe.session.listen()),
+            audience: Audience::Session {
+                after: None,
+                ended: session.listen(),
+                session,
+            },
             framing: Framing::Bare,
         };
         if let Some(mut news) = listener.start(&self.runtime) {

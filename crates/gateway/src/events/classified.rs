@@ -2,8 +2,8 @@
 
 use super::{Events, count};
 
-/// A classifier was asked about a result.
-pub(crate) struct Classified<'a> {
+/// A classifier screened a result.
+pub(crate) struct ResultClassified<'a> {
     pub(crate) classifier: &'a str,
     pub(crate) server: &'a str,
     pub(crate) tool: &'a str,
@@ -14,7 +14,7 @@ pub(crate) struct Classified<'a> {
     pub(crate) micros: u64,
 }
 
-impl Classified<'_> {
+impl ResultClassified<'_> {
     pub(crate) fn emit(&self, events: &Events) {
         count(&events.classified);
         let Self {

@@ -2,12 +2,12 @@
 
 use super::{Events, LIFECYCLE, count};
 
-use crate::config_change::{Applied, Notice};
+use crate::config_change::{AppliedConfig, Notice};
 
 /// A new configuration holds.
 pub(crate) struct ConfigApplied<'a> {
     pub(crate) file: &'a str,
-    pub(crate) applied: &'a Applied,
+    pub(crate) applied: &'a AppliedConfig,
 }
 
 impl ConfigApplied<'_> {

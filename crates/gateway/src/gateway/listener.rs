@@ -35,7 +35,7 @@ pub(super) async fn serve(runtime: Runtime, listener: TcpListener) {
     loop {
         let accepted = tokio::select! {
             biased;
-            () = services.drain.reached(Phase::Draining) => return,
+            () = services.drain.wait_for_phase(Phase::Draining) => return,
             accepted = listener.accept() => accepted,
         };
         match accepted {
@@ -74,7 +74,7 @@ async fn connection(runtime: Runtime, stream: TcpStream, client: ClientConnectio
         .header_read_timeout(HEAD)
         .serve_connection(TokioIo::new(stream), service);
     tokio::pin!(connection);
-    let draining = services.drain.reached(Phase::Draining);
+    let draining = services.drain.wait_for_phase(Phase::Draining);
     tokio::pin!(draining);
     tokio::select! {
         ended = connection.as_mut() => return drop(ended),

@@ -14,7 +14,7 @@ use crate::catalogue::{self, TrackedServer};
 use crate::events::Events;
 use crate::services::{Runtime, Services};
 use crate::state::{Server, Settings, Snapshot, State, Tools};
-use crate::supervise::{Means, diagnostics, limits, supervisor};
+use crate::supervise::{SupervisorResources, diagnostics, limits, supervisor};
 
 /// After so many tries other changes wait until the new snapshot is made.
 const TRIES: u32 = 3;
@@ -118,7 +118,7 @@ impl Plan {
 
     fn next(&self, before: &Snapshot) -> Snapshot {
         let servers = self.actions.iter().filter_map(|action| match action {
-            Action::Keep(name, limits) => Some(self.kept(before.server(name)?, *limits)),
+            Action::Keep(name, limits) => Some(self.kept_server(before.server(name)?, *limits)),
             Action::Start(upstream, tools) => {
                 let server = Server::new(Arc::clone(upstream), Arc::clone(tools));
                 Some(match before.server(upstream.name()) {
@@ -131,7 +131,7 @@ impl Plan {
     }
 
     /// A server that keeps running, under the new settings.
-    fn kept(&self, server: &Server, limits: Limits) -> Server {
+    fn kept_server(&self, server: &Server, limits: Limits) -> Server {
         let (name, config) = (server.upstream.name(), &self.settings.config);
         let instructions = match &*server.upstream.state().borrow() {
             upstream::State::Ready(connection) => connection
@@ -140,7 +140,7 @@ impl Plan {
             _ => server.instructions.clone(),
         };
         let tools = server.tools.with_policies(config, name);
-        server.with_policy(server.upstream.limited(limits), tools, instructions)
+        server.with_policy(server.upstream.with_limits(limits), tools, instructions)
     }
 }
 
@@ -158,12 +158,13 @@ fn supervise(
         limits(config, server),
         Arc::clone(&diagnostics),
     );
-    let means = Means {
+    let resources = SupervisorResources {
         budget: services.budget_for_one(config),
         events: Arc::<Events>::clone(&services.events),
         known: services.fleet.known.clone(),
         diagnostics,
         state,
+        own: None,
     };
-    Ok((upstream, supervisor(config, server, means)?))
+    Ok((upstream, supervisor(config, server, resources)?))
 }

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use countersign_audit::{Kind, Outcome, Record, Source as By};
-use countersign_config::{self as config, ConfigError, Opened, Source};
+use countersign_config::{self as config, ConfigError, LoadedConfig, Source};
 use countersign_dial::explain;
 use countersign_inspect::Digest;
 use tokio::time::{MissedTickBehavior, interval, sleep};
@@ -15,7 +15,8 @@ use super::keys::Keys;
 use super::plan::Plan;
 use crate::catch_panic::catch_panic;
 use crate::config_change::{
-    Applied, Change, Notice, Refused, Request, Requests, Summary, between, changes,
+    AppliedConfig, ConfigRefusal, Notice, ReloadRequest, ReloadRequests, SettingChange, Summary,
+    changed_keys, changes,
 };
 use crate::events;
 use crate::services::{Phase, Runtime};
@@ -33,12 +34,12 @@ const READINGS: u32 = 8;
 pub(super) struct Reloader {
     runtime: Runtime,
     source: Source,
-    seen: Seen,
+    seen: ReadContents,
 }
 
 /// What was read last.
 #[derive(Debug, PartialEq, Eq)]
-struct Seen {
+struct ReadContents {
     /// What the file says, or why it cannot be read.
     file: Result<Option<String>, String>,
     /// A digest of the env file, whose text is not kept.
@@ -47,14 +48,14 @@ struct Seen {
 
 impl Reloader {
     /// Starts the task, if the gateway was started from a file. It ends when the gateway stops.
-    pub(super) fn start(runtime: &Runtime, opened: Opened, requests: Requests) {
+    pub(super) fn start(runtime: &Runtime, opened: LoadedConfig, requests: ReloadRequests) {
         let Some(source) = opened.source else {
             return;
         };
         let reloader = Self {
             runtime: runtime.clone(),
             source,
-            seen: Seen {
+            seen: ReadContents {
                 file: Ok(opened.text),
                 variables: opened.variables,
             },
@@ -62,38 +63,38 @@ impl Reloader {
         tokio::spawn(reloader.run(requests));
     }
 
-    async fn run(mut self, mut requests: Requests) {
+    async fn run(mut self, mut requests: ReloadRequests) {
         let services = std::sync::Arc::clone(&self.runtime.services);
         let mut ticks = interval(PERIOD);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                () = services.drain.reached(Phase::Draining) => return,
+                () = services.drain.wait_for_phase(Phase::Draining) => return,
                 // What is wrong with the file has been told already.
                 _ = ticks.tick() => drop(catch_panic(self.reread(false)).await),
                 Some((request, reply)) = requests.recv() => {
                     let outcome = catch_panic(self.answer(request)).await;
                     // The client may have gone.
-                    let _unread = reply.send(outcome.unwrap_or(Err(Refused::Internal)));
+                    let _unread = reply.send(outcome.unwrap_or(Err(ConfigRefusal::Internal)));
                 }
             }
         }
     }
 
-    async fn answer(&mut self, request: Request) -> Result<Applied, Refused> {
+    async fn answer(&mut self, request: ReloadRequest) -> Result<AppliedConfig, ConfigRefusal> {
         match request {
-            Request::Reread => self.reread(true).await,
-            Request::Patch(patch) => self.patch(&patch).await,
+            ReloadRequest::Reread => self.reread(true).await,
+            ReloadRequest::Patch(patch) => self.patch(&patch).await,
         }
     }
 
     /// Reads the file, and applies it if it has changed or the reading was `requested`.
-    async fn reread(&mut self, requested: bool) -> Result<Applied, Refused> {
+    async fn reread(&mut self, requested: bool) -> Result<AppliedConfig, ConfigRefusal> {
         let mut readings = 1;
         loop {
             let (now, read) = read(&self.source).await;
             if !requested && now == self.seen {
-                return Ok(Applied::default());
+                return Ok(AppliedConfig::default());
             }
             let applied = match read {
                 Ok(text) => self.apply(text, Saving::No).await,
@@ -113,7 +114,7 @@ impl Reloader {
     }
 
     /// Changes the file by a JSON merge patch, and applies it; does neither if the outcome cannot be used.
-    async fn patch(&mut self, patch: &str) -> Result<Applied, Refused> {
+    async fn patch(&mut self, patch: &str) -> Result<AppliedConfig, ConfigRefusal> {
         let applied = self.merge(patch).await;
         let applied = applied.map(|(now, applied)| {
             self.seen = now;
@@ -123,25 +124,29 @@ impl Reloader {
         applied
     }
 
-    async fn merge(&self, patch: &str) -> Result<(Seen, Applied), Refused> {
+    async fn merge(&self, patch: &str) -> Result<(ReadContents, AppliedConfig), ConfigRefusal> {
         let patch = config::patch(patch)?;
         let (before, file) = read(&self.source).await;
-        let file = file.map_err(Refused::Base)?;
+        let file = file.map_err(ConfigRefusal::Base)?;
         let file = file.as_deref().unwrap_or("{}\n");
-        let in_file = |error: ConfigError| Refused::Base(error.in_file(self.source.path()));
+        let in_file = |error: ConfigError| ConfigRefusal::Base(error.in_file(self.source.path()));
         let text = config::merged(file, patch).map_err(in_file)?;
-        config::check_api_change(file, &text).map_err(Refused::FileOnly)?;
+        config::check_api_change(file, &text).map_err(ConfigRefusal::FileOnly)?;
         let applied = self.apply(Some(text.clone()), Saving::Yes).await?;
-        let now = Seen {
+        let now = ReadContents {
             file: Ok(Some(text)),
             ..before
         };
         Ok((now, applied))
     }
 
-    async fn apply(&self, text: Option<String>, saving: Saving) -> Result<Applied, Refused> {
+    async fn apply(
+        &self,
+        text: Option<String>,
+        saving: Saving,
+    ) -> Result<AppliedConfig, ConfigRefusal> {
         if self.runtime.services.drain.phase() != Phase::Serving {
-            return Err(Refused::Stopping);
+            return Err(ConfigRefusal::Stopping);
         }
         let (runtime, source) = (self.runtime.clone(), self.source.clone());
         let prepare = move || prepare(&runtime, &source, text.as_deref(), saving);
@@ -151,7 +156,7 @@ impl Reloader {
     }
 
     /// Counts, logs and records how a new configuration fared.
-    async fn tell(&self, outcome: Result<&Applied, &Refused>, by: By) {
+    async fn tell(&self, outcome: Result<&AppliedConfig, &ConfigRefusal>, by: By) {
         let services = &self.runtime.services;
         let file = &self.source.path().display().to_string();
         let (reason, ended) = match outcome {
@@ -189,11 +194,11 @@ impl Reloader {
     }
 }
 
-async fn read(source: &Source) -> (Seen, Result<Option<String>, ConfigError>) {
+async fn read(source: &Source) -> (ReadContents, Result<Option<String>, ConfigError>) {
     let source = source.clone();
     blocking(move || {
         let text = source.read();
-        let seen = Seen {
+        let seen = ReadContents {
             file: text.as_ref().map(Clone::clone).map_err(ToString::to_string),
             variables: source.variables(text.as_ref().ok().and_then(Option::as_deref)),
         };
@@ -220,7 +225,7 @@ fn prepare(
     source: &Source,
     text: Option<&str>,
     saving: Saving,
-) -> Result<(Plan, Applied), Refused> {
+) -> Result<(Plan, AppliedConfig), ConfigRefusal> {
     let (mut config, warnings) = source.resolve(text).map_err(|error| match saving {
         // The lines of a text that is in no file would only mislead.
         Saving::Yes => error.without_lines(),
@@ -233,8 +238,8 @@ fn prepare(
     // Before what has to wait for a restart is set back, so that the record tells of that too.
     let changes = changes(running, &config);
     let needs_restart = config.while_running(running).map_err(ConfigError::from)?;
-    let changed = between(running, &config);
-    let applied = Applied {
+    let changed = changed_keys(running, &config);
+    let applied = AppliedConfig {
         summary: Summary::from_keys(running, &config, &changed),
         changed,
         changes,
@@ -251,23 +256,27 @@ fn prepare(
     let plan = Plan::make(runtime, Settings::new(config, guard));
     let plan = plan.map_err(|error| unstartable(&error))?;
     if let (Saving::Yes, Some(text)) = (saving, text) {
-        source.write(text).map_err(Refused::Unwritable)?;
+        source.write(text).map_err(ConfigRefusal::Unwritable)?;
     }
     Ok((plan, applied))
 }
 
 /// What would keep a gateway from starting keeps a configuration from being applied.
-fn unstartable(error: &StartError) -> Refused {
+fn unstartable(error: &StartError) -> ConfigRefusal {
     let problem = config::Problem {
         place: None,
         message: explain(error),
         hint: None,
     };
-    Refused::Config(problem.into())
+    ConfigRefusal::Config(problem.into())
 }
 
-fn summary(applied: &Applied) -> String {
-    let changes: Vec<_> = applied.changes.iter().map(Change::to_string).collect();
+fn summary(applied: &AppliedConfig) -> String {
+    let changes: Vec<_> = applied
+        .changes
+        .iter()
+        .map(SettingChange::to_string)
+        .collect();
     let changed = match changes.as_slice() {
         [] => "nothing that counts".to_owned(),
         changes => changes.join(", "),

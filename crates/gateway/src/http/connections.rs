@@ -31,20 +31,21 @@ struct Pending {
 
 /// One connection; clones are the same one.
 #[derive(Clone, Debug)]
-pub(crate) struct ClientConnection(Arc<Place>);
+pub(crate) struct ClientConnection(Arc<ConnectionState>);
 
+/// What the clones of a connection share.
 #[derive(Debug)]
-struct Place {
+struct ConnectionState {
     number: u64,
     connections: Arc<Connections>,
-    /// Told when the connection is to be closed.
+    /// Notified when the connection is to be closed.
     closed: Arc<Notify>,
     permit: OnceLock<OwnedSemaphorePermit>,
 }
 
 /// There is no place for another connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Full;
+pub(crate) struct ConnectionsFull;
 
 impl Connections {
     pub(crate) fn new() -> Arc<Self> {
@@ -71,7 +72,7 @@ impl Connections {
             pending.evict();
         }
         drop(pending);
-        let client = ClientConnection(Arc::new(Place {
+        let client = ClientConnection(Arc::new(ConnectionState {
             number,
             connections: Arc::clone(self),
             closed,
@@ -98,7 +99,7 @@ impl Pending {
 
 impl ClientConnection {
     /// Notes that a request on this connection had the key: from now on it is not closed for another.
-    pub(crate) fn keep(&self) -> Result<(), Full> {
+    pub(crate) fn keep(&self) -> Result<(), ConnectionsFull> {
         let Self(place) = self;
         if place.permit.get().is_some() {
             return Ok(());
@@ -114,7 +115,7 @@ impl ClientConnection {
                 let _twice = place.permit.set(permit);
                 Ok(())
             }
-            _ => Err(Full),
+            _ => Err(ConnectionsFull),
         }
     }
 
@@ -129,7 +130,7 @@ impl ClientConnection {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionState {
     fn drop(&mut self) {
         lock(&self.connections.pending).waiting.remove(&self.number);
     }
@@ -152,7 +153,7 @@ mod tests {
         let (second, _) = connections.admit();
         let (third, evicts) = connections.admit();
         assert!(evicts && is_closed(&first) && !is_closed(&second));
-        assert_eq!(first.keep(), Err(Full));
+        assert_eq!(first.keep(), Err(ConnectionsFull));
         // One with a key stays, however many come.
         assert_eq!((second.keep(), second.keep()), (Ok(()), Ok(())));
         let (fourth, evicts) = connections.admit();
@@ -164,7 +165,7 @@ mod tests {
         assert!(!connections.admit().1);
         assert_eq!(fifth.keep(), Ok(()));
         let (sixth, _) = connections.admit();
-        assert_eq!(sixth.keep(), Err(Full), "there are two places");
+        assert_eq!(sixth.keep(), Err(ConnectionsFull), "there are two places");
         drop(second);
         assert_eq!(connections.admit().0.keep(), Ok(()));
         let (last, _) = connections.admit();

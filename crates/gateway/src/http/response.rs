@@ -15,7 +15,7 @@ const EVENTS: &str = "text/event-stream";
 /// What nearly every client accepts.
 const USUAL: &str = "application/json, text/event-stream";
 
-/// What a request with the clients' key is told where it would change something.
+/// The error for a request that would change something and has only the clients' key.
 const NOT_ADMIN: &str = "this request needs the admin_key: the api_key opens MCP and every GET";
 const ADMIN_KEY_HINT: &str = "send the admin_key instead: it is in the configuration, in COUNTERSIGN_ADMIN_KEY, or in the file `admin_key` in the data directory";
 
@@ -73,9 +73,9 @@ pub(crate) fn unread(refused: BodyError) -> Response<Body> {
     }
 }
 
-pub(crate) fn turned_away(events: &Events, refused: guard::Refused) -> Response<Body> {
+pub(crate) fn turned_away(events: &Events, refused: guard::AccessRefusal) -> Response<Body> {
     match refused {
-        guard::Refused::Key => {
+        guard::AccessRefusal::Key => {
             events::Unauthorised {
                 header: "X-API-Key",
             }
@@ -85,7 +85,7 @@ pub(crate) fn turned_away(events: &Events, refused: guard::Refused) -> Response<
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
             response
         }
-        guard::Refused::NotAdmin => {
+        guard::AccessRefusal::NotAdmin => {
             events::NotAdmin {
                 header: "X-API-Key",
             }
@@ -93,11 +93,11 @@ pub(crate) fn turned_away(events: &Events, refused: guard::Refused) -> Response<
             let text = serde_json::json!({ "error": NOT_ADMIN, "hint": ADMIN_KEY_HINT });
             json(StatusCode::FORBIDDEN, Bytes::from(text.to_string()))
         }
-        guard::Refused::TwoHosts => {
+        guard::AccessRefusal::TwoHosts => {
             events::Foreign { header: "Host" }.emit(events);
             plain(StatusCode::BAD_REQUEST, "more than one Host header\n")
         }
-        guard::Refused::Foreign(header) => {
+        guard::AccessRefusal::Foreign(header) => {
             events::Foreign { header }.emit(events);
             plain(
                 StatusCode::FORBIDDEN,

@@ -10,8 +10,7 @@ mod ledger;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use countersign_client::{self as client, NoteSink};
-use countersign_dial::Budget;
+use countersign_client::NoteSink;
 use countersign_inspect::{
     InputVerdict, Inspected, NotePolicy, RawReply, Refusal, Screening, SkipReason, examine,
     examine_arguments,
@@ -23,12 +22,13 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::client::Client;
+use super::isolation::private_server;
 use crate::catch_panic::catch_panic;
+use crate::detach_on_drop::DetachOnDrop;
 use crate::path::reply::{self, Reply};
 use crate::path::route::{Route, Target, Unroutable, route};
 use crate::path::screen;
 use crate::random::ProcessRandomness;
-use crate::runs_on::RunsOn;
 use crate::services::{Phase, Services};
 use crate::state::{Endpoint, Settings, Snapshot};
 use ledger::Ledger;
@@ -64,7 +64,7 @@ impl From<Inspected> for Conclusion {
 }
 
 /// Resolves when the client is gone, which its end of the channel says by being dropped.
-pub(crate) type Gone = oneshot::Receiver<()>;
+pub(crate) type ClientGone = oneshot::Receiver<()>;
 
 /// Makes a call and waits for the reply. `snapshot` decides everything about it. A caller that stops waiting does not stop
 /// the call: what is left of it runs on.
@@ -72,7 +72,7 @@ pub(crate) fn make(
     services: Arc<Services>,
     snapshot: Arc<Snapshot>,
     call: Call,
-    gone: Gone,
+    gone: ClientGone,
 ) -> impl Future<Output = Reply> + Send + 'static {
     let call = async move {
         let _work = services.drain.work();
@@ -85,7 +85,7 @@ pub(crate) fn make(
         let answer = catch_panic(answer).await;
         answer.unwrap_or_else(|_| reply::internal_error(&call.id))
     };
-    RunsOn::new(call)
+    DetachOnDrop::new(call)
 }
 
 /// Answers a call that panicked. A bug of the gateway ends this call and no other, and it is recorded too.
@@ -95,7 +95,12 @@ async fn answer_panic(services: &Arc<Services>, settings: Arc<Settings>, call: &
     reply::call(ledger.commit(conclusion).await, call)
 }
 
-async fn run(services: &Arc<Services>, snapshot: Arc<Snapshot>, call: &Call, gone: Gone) -> Reply {
+async fn run(
+    services: &Arc<Services>,
+    snapshot: Arc<Snapshot>,
+    call: &Call,
+    gone: ClientGone,
+) -> Reply {
     let mut ledger = Ledger::open(services, Arc::clone(&snapshot.settings), call);
     let target = route(&snapshot, call);
     // Held longer, it would keep servers alive that are to end.
@@ -104,7 +109,7 @@ async fn run(services: &Arc<Services>, snapshot: Arc<Snapshot>, call: &Call, gon
         Ok(Target::Tool(route)) => answer(services, route, call, gone, &mut ledger)
             .await
             .into(),
-        Ok(Target::Answered(listing)) => ledger.listed(&listing),
+        Ok(Target::Answered(listing)) => ledger.conclude_with_listing(&listing),
         Err(Unroutable::UnknownTool) => Conclusion::UnknownTool,
         Err(Unroutable::Refused(Refusal::UnknownTool)) => ledger.unknown_tool(call),
         Err(Unroutable::Refused(refusal)) => ledger.refused(refusal),
@@ -115,10 +120,10 @@ async fn run(services: &Arc<Services>, snapshot: Arc<Snapshot>, call: &Call, gon
 
 /// Examines the arguments, forwards the call and inspects the result.
 async fn answer(
-    services: &Services,
+    services: &Arc<Services>,
     route: Arc<Route>,
     call: &Call,
-    gone: Gone,
+    gone: ClientGone,
     ledger: &mut Ledger,
 ) -> Inspected {
     ledger.routed(&route);
@@ -130,7 +135,7 @@ async fn answer(
     }
     let notes = call.notes.with_policy(NotePolicy::from(&route.policy));
     let start = Instant::now();
-    let inspected = match forward(services, &route, &notes, gone).await {
+    let inspected = match forward(services, &route, &call.client, &notes, gone).await {
         Ok(raw) => inspect(services, raw, &route, (start, &notes), ledger).await,
         Err(refusal) => Err(refusal),
     };
@@ -139,27 +144,35 @@ async fn answer(
 
 /// Once this has sent the request, the call is recorded whatever happens.
 async fn forward(
-    services: &Services,
+    services: &Arc<Services>,
     route: &Route,
+    client: &Client,
     notes: &NoteSink,
-    gone: Gone,
+    gone: ClientGone,
 ) -> Result<RawReply, Refusal> {
     let params = |era, id| {
         let level = notes.log_level();
         call_params(&route.params, route.renamed(), (era, id), level)
-            .map_err(|_| client::Error::BadArguments)
+            .map_err(|_| countersign_client::Error::BadArguments)
     };
     let subject = Subject {
         method: route.method.as_str(),
-        name: route.named(),
+        name: route.name(),
         arguments: route.arguments.as_deref(),
         mirrored: Some(route.tool.mirrored()),
     };
+    let call = async {
+        let private = private_server(services, &route.settings, &route.upstream, client).await?;
+        let upstream = private
+            .as_ref()
+            .map_or(&route.upstream, |private| &private.upstream);
+        Ok(upstream.call(&subject, params, notes).await?)
+    };
     tokio::select! {
         biased;
-        reply = route.upstream.call(&subject, params, notes) => Ok(reply?),
+        reply = call => reply,
         _ = gone => Err(Refusal::Cancelled),
-        () = services.drain.reached(Phase::Cancelling) => Err(Refusal::ShuttingDown),
+        () = services.drain.wait_for_phase(Phase::Cancelling) => Err(Refusal::ShuttingDown),
     }
 }
 
@@ -190,10 +203,16 @@ async fn inspect(
         let skipped = Screening::skipped(SkipReason::NotConfigured);
         let inspect = |route: &Route| look(route).conclude_with(skipped, &ProcessRandomness);
         let inspected = off_thread(size, route, inspect);
-        return Ok(route.upstream.within(start, notes, inspected).await?);
+        return Ok(route
+            .upstream
+            .with_call_timeout(start, notes, inspected)
+            .await?);
     }
     let examined = off_thread(size, route, look);
-    let examined = route.upstream.within(start, notes, examined).await?;
+    let examined = route
+        .upstream
+        .with_call_timeout(start, notes, examined)
+        .await?;
     let asked = Instant::now();
     // Boxed: most calls are not screened, and every call would carry the room for it.
     let id = ledger.id().to_string();
@@ -202,8 +221,15 @@ async fn inspect(
         examined.conclude_with(screening, &ProcessRandomness)
     });
     let start = start + asked.elapsed();
-    Ok(route.upstream.within(start, notes, concluded).await?)
+    Ok(route
+        .upstream
+        .with_call_timeout(start, notes, concluded)
+        .await?)
 }
+
+/// The largest value that is looked at where the call runs. It takes about half a millisecond, and handing it to another
+/// thread would cost a fifth of that again.
+const INLINE_BYTES: usize = 512 * 1024;
 
 /// Runs work on large values on a thread of its own, so that it does not hold up other calls.
 async fn off_thread<T: Send + 'static>(
@@ -211,7 +237,7 @@ async fn off_thread<T: Send + 'static>(
     route: &Arc<Route>,
     work: impl FnOnce(&Route) -> T + Send + 'static,
 ) -> T {
-    if size <= Budget::FREE {
+    if size <= INLINE_BYTES {
         return work(route);
     }
     let route = Arc::clone(route);

@@ -14,3 +14,14 @@ pub(crate) struct Client {
     pub(crate) name: Option<Arc<str>>,
     pub(crate) session: Option<Arc<Session>>,
 }
+
+impl Client {
+    /// The client of a session.
+    pub(crate) fn with_session(session: &Arc<Session>) -> Self {
+        Self {
+            era: ClientEra::Legacy,
+            name: session.client.clone(),
+            session: Some(Arc::clone(session)),
+        }
+    }
+}

@@ -114,21 +114,31 @@ fn error(id: &[u8], message: &str, kind: &str) -> Reply {
 
 /// What an endpoint can do, as its clients are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Offer {
+pub(crate) struct EndpointCapabilities {
     /// Its list may change, and clients that listen are told.
     pub(crate) list_changes: bool,
     /// What else the one server behind it can do.
     pub(crate) server: Option<Capabilities>,
 }
 
-impl Offer {
-    /// Tools always; of the rest what the server has. Clients are not told of changes to that.
+impl EndpointCapabilities {
+    /// Tools always; of the rest what the server has.
     fn json(self) -> String {
-        let others = self
+        let server = self
             .server
             .unwrap_or_else(|| [Capability::Logging].into_iter().collect());
-        let others = others.all().filter(|ability| *ability != Capability::Tools);
-        let others = others.map(|ability| format!(r#","{}":{{}}"#, ability.as_str()));
+        let others = server.all().filter(|ability| *ability != Capability::Tools);
+        let others = others.map(|ability| {
+            let details = match ability {
+                Capability::Prompts => flags(&[("listChanged", server.prompt_changes)]),
+                Capability::Resources => flags(&[
+                    ("subscribe", server.resource_updates),
+                    ("listChanged", server.resource_changes),
+                ]),
+                _ => flags(&[]),
+            };
+            format!(r#","{}":{details}"#, ability.as_str())
+        });
         let tools = if self.list_changes {
             r#"{"listChanged":true}"#
         } else {
@@ -138,11 +148,18 @@ impl Offer {
     }
 }
 
+/// An object with the names that hold.
+fn flags(all: &[(&str, bool)]) -> String {
+    let set = all.iter().filter(|(_, is_set)| *is_set);
+    let set: Vec<String> = set.map(|(name, _)| format!(r#""{name}":true"#)).collect();
+    format!("{{{}}}", set.join(","))
+}
+
 /// The answer to `initialize`.
 pub(crate) fn initialized(
     id: &[u8],
     version: &str,
-    offer: Offer,
+    offer: EndpointCapabilities,
     instructions: Option<&Listing>,
 ) -> Reply {
     let result = format!(
@@ -153,7 +170,11 @@ pub(crate) fn initialized(
 }
 
 /// The answer to `server/discover`.
-pub(crate) fn discovered(id: &[u8], offer: Offer, instructions: Option<&Listing>) -> Reply {
+pub(crate) fn discovered(
+    id: &[u8],
+    offer: EndpointCapabilities,
+    instructions: Option<&Listing>,
+) -> Reply {
     let result = format!(
         r#"{{"resultType":"complete","supportedVersions":{},"capabilities":{},"ttlMs":0,"cacheScope":"private","_meta":{{"io.modelcontextprotocol/serverInfo":{IDENTITY}}}"#,
         versions(),
@@ -174,13 +195,8 @@ pub(crate) fn tools(id: &[u8], tools: &Listing, ttl_ms: u64, client: ClientEra) 
     Reply::result(id, &result)
 }
 
-/// The first message of a subscription: what it will be told.
-pub(crate) fn acknowledged(id: &[u8], list_changed: bool) -> Bytes {
-    let filter = if list_changed {
-        r#"{"toolsListChanged":true}"#
-    } else {
-        "{}"
-    };
+/// The first message of a subscription: what it will be told, as JSON.
+pub(crate) fn acknowledged(id: &[u8], filter: &str) -> Bytes {
     let params = format!(r#""notifications":{filter},"#);
     subscribed(
         "notifications/subscriptions/acknowledged",
@@ -189,13 +205,35 @@ pub(crate) fn acknowledged(id: &[u8], list_changed: bool) -> Bytes {
     )
 }
 
-/// The news that the list has changed.
-pub(crate) fn list_changed(subscription: Option<&[u8]>) -> Bytes {
-    const METHOD: &str = "notifications/tools/list_changed";
+/// The news that a list has changed: of `tools`, `prompts` or `resources`.
+pub(crate) fn list_changed(list: &str, subscription: Option<&[u8]>) -> Bytes {
+    let method = format!("notifications/{list}/list_changed");
     match subscription {
-        Some(id) => subscribed(METHOD, b"", id),
-        None => format!(r#"{{"jsonrpc":"2.0","method":"{METHOD}"}}"#).into(),
+        Some(id) => subscribed(&method, b"", id),
+        None => format!(r#"{{"jsonrpc":"2.0","method":"{method}"}}"#).into(),
     }
+}
+
+/// The news that a resource has changed which the client watches.
+pub(crate) fn resource_updated(uri: &str, subscription: Option<&[u8]>) -> Bytes {
+    const METHOD: &str = "notifications/resources/updated";
+    let uri = String::from_utf8_lossy(&quote(uri)).into_owned();
+    match subscription {
+        Some(id) => subscribed(METHOD, format!(r#""uri":{uri},"#).as_bytes(), id),
+        None => {
+            format!(r#"{{"jsonrpc":"2.0","method":"{METHOD}","params":{{"uri":{uri}}}}}"#).into()
+        }
+    }
+}
+
+/// Tells a client that a server does not wait any more for the answer to a request, by the id the client knows it by.
+pub(crate) fn cancelled(id: &[u8]) -> Bytes {
+    let parts: [&[u8]; 3] = [
+        br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"#,
+        id,
+        b"}}",
+    ];
+    parts.concat().into()
 }
 
 /// The answer to a subscription that ends.
@@ -247,7 +285,7 @@ pub(crate) fn accepted() -> Reply {
     }
 }
 
-/// What a request comes to that its client has cancelled: no answer. Of the responses without a message, clients take this
+/// The reply to a request that its client has cancelled: no answer. Of the responses without a message, clients take this
 /// one without complaint, whatever they accept.
 pub(crate) fn unanswered() -> Reply {
     accepted()
@@ -301,7 +339,7 @@ mod tests {
     fn our_own_results_are_json() {
         let instructions = Listing::admit(&br#""Be \"kind\".""#[..]);
         let tools_list = Listing::admit(&b"[]"[..]);
-        let [changing, fixed] = [true, false].map(|list_changes| Offer {
+        let [changing, fixed] = [true, false].map(|list_changes| EndpointCapabilities {
             list_changes,
             server: Some(Capabilities::default()),
         });
@@ -323,10 +361,12 @@ mod tests {
     #[test]
     fn subscriptions_are_marked_by_their_id() {
         let lines = [
-            acknowledged(b"\"s\"", true),
-            acknowledged(b"1", false),
-            list_changed(Some(b"\"s\"")),
-            list_changed(None),
+            acknowledged(b"\"s\"", r#"{"toolsListChanged":true}"#),
+            acknowledged(b"1", "{}"),
+            list_changed("tools", Some(b"\"s\"")),
+            list_changed("tools", None),
+            resource_updated("a:\"b", Some(b"1")),
+            resource_updated("a:b", None),
             unsubscribed(b"1"),
         ];
         let lines = lines.map(|line| String::from_utf8(line.to_vec()).expect("UTF-8"));
@@ -335,6 +375,8 @@ mod tests {
         {"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"notifications":{},"_meta":{"io.modelcontextprotocol/subscriptionId":1}}}
         {"jsonrpc":"2.0","method":"notifications/tools/list_changed","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s"}}}
         {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}
+        {"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:\"b","_meta":{"io.modelcontextprotocol/subscriptionId":1}}}
+        {"jsonrpc":"2.0","method":"notifications/resources/updated","params":{"uri":"a:b"}}
         {"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":1}}}
         "#);
     }

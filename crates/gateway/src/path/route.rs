@@ -58,7 +58,7 @@ pub(crate) enum Unroutable {
 /// that is not known.
 pub(crate) fn waits_for_lists(snapshot: &Snapshot, call: &Call) -> bool {
     let searches = call.endpoint == Endpoint::Router
-        && RouterTool::named(&call.name) == Some(RouterTool::Retrieve);
+        && RouterTool::from_name(&call.name) == Some(RouterTool::Retrieve);
     let is_unknown = || {
         let found = route(snapshot, call);
         matches!(
@@ -75,12 +75,46 @@ pub(crate) fn route(snapshot: &Snapshot, call: &Call) -> Result<Target, Unroutab
         return other(snapshot, call);
     }
     if call.endpoint == Endpoint::Router {
-        let router_tool = RouterTool::named(&call.name).ok_or(Unroutable::UnknownTool)?;
+        let router_tool = RouterTool::from_name(&call.name).ok_or(Unroutable::UnknownTool)?;
         return by_router(snapshot, router_tool, call).map_err(Unroutable::Refused);
     }
-    let found = snapshot.tool(&call.endpoint, &call.name);
-    let (server, tool) = found.ok_or(Unroutable::UnknownTool)?;
-    Ok(Route::as_called(snapshot, server, tool, call).into())
+    let (server, tool) = find(snapshot, call).ok_or(Unroutable::UnknownTool)?;
+    Ok(Route::as_called(snapshot, server, &tool, call).into())
+}
+
+/// The tool that a call names. A client with a connection of its own may be shown tools that others are not.
+fn find<'a>(snapshot: &'a Snapshot, call: &Call) -> Option<(&'a Server, Arc<Tool>)> {
+    let shared = snapshot.tool(&call.endpoint, &call.name);
+    let server = match &call.endpoint {
+        Endpoint::Server(name) => snapshot.server(name),
+        Endpoint::Router | Endpoint::Direct => None,
+    };
+    let own = server.and_then(|server| {
+        let private = call
+            .client
+            .session
+            .as_ref()?
+            .private_server(&server.upstream)?;
+        Some((server, private.tools()?))
+    });
+    let Some((server, tools)) = own else {
+        return shared.map(|(server, tool)| (server, Arc::clone(tool)));
+    };
+    let own = tools.get(&call.name)?;
+    match shared {
+        Some((_, tool)) if Arc::ptr_eq(tool, own) || tool.raw() == own.raw() => {
+            Some((server, Arc::clone(tool)))
+        }
+        _ => Some((
+            server,
+            own.under_policy_of(&snapshot.settings.config, server.upstream.name()),
+        )),
+    }
+}
+
+/// Whether a call names a tool that is not known.
+pub(crate) fn is_unknown_tool(snapshot: &Snapshot, call: &Call) -> bool {
+    matches!(route(snapshot, call), Err(Unroutable::UnknownTool))
 }
 
 /// Prompts, resources and completions: sent to the one server of the endpoint as they are.
@@ -135,13 +169,13 @@ impl Route {
     }
 
     /// The name of the tool, prompt or resource, as its server knows it.
-    pub(crate) fn named(&self) -> Option<&str> {
+    pub(crate) fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
     /// The name that replaces the client's name in `params`; only for tools.
     pub(crate) fn renamed(&self) -> Option<&str> {
-        self.named().filter(|_| self.method == Method::CallTool)
+        self.name().filter(|_| self.method == Method::CallTool)
     }
 }
 

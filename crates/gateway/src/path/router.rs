@@ -8,7 +8,7 @@ mod search;
 
 use std::sync::LazyLock;
 
-use countersign_inspect::{Listing, Router};
+use countersign_inspect::{Listing, RouterCall};
 
 pub(crate) use answer::{describe, find, retrieve};
 
@@ -20,16 +20,16 @@ pub(crate) enum RouterTool {
     /// Describes one.
     Describe,
     /// Calls one.
-    Call(Router),
+    Call(RouterCall),
 }
 
 impl RouterTool {
     /// The router tool of this name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         match name {
             "retrieve_tools" => Some(Self::Retrieve),
             "describe_tool" => Some(Self::Describe),
-            _ => [Router::Read, Router::Write, Router::Destructive]
+            _ => [RouterCall::Read, RouterCall::Write, RouterCall::Destructive]
                 .into_iter()
                 .find(|router| router.as_str() == name)
                 .map(Self::Call),
@@ -41,14 +41,14 @@ impl RouterTool {
 pub(crate) fn list() -> &'static Listing {
     static LIST: LazyLock<Listing> = LazyLock::new(|| {
         let calls = [
-            (Router::Read, "only reads", r#"{"readOnlyHint":true}"#),
+            (RouterCall::Read, "only reads", r#"{"readOnlyHint":true}"#),
             (
-                Router::Write,
+                RouterCall::Write,
                 "changes something without destroying anything",
                 r#"{"readOnlyHint":false,"destructiveHint":false}"#,
             ),
             (
-                Router::Destructive,
+                RouterCall::Destructive,
                 "may destroy something, or does not say what it does",
                 r#"{"readOnlyHint":false,"destructiveHint":true}"#,
             ),
@@ -63,7 +63,7 @@ const RETRIEVE: &str = r#"{"name":"retrieve_tools","description":"Finds tools by
 
 const DESCRIBE: &str = r#"{"name":"describe_tool","description":"Shows everything about one tool: description, schemas, annotations, and which call_tool_* to call it with.","inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"The tool, as server:tool"}},"required":["name"]},"annotations":{"readOnlyHint":true}}"#;
 
-fn call(router: Router, kind: &str, hints: &str) -> String {
+fn call(router: RouterCall, kind: &str, hints: &str) -> String {
     format!(
         r#"{{"name":"{}","description":"Calls a tool that {kind}. Give its name as server:tool and its arguments in args.","inputSchema":{{"type":"object","properties":{{"name":{{"type":"string","description":"The tool, as server:tool"}},"args":{{"type":"object","description":"The tool's arguments"}},"args_json":{{"type":"string","description":"The tool's arguments as JSON text, for clients that cannot send nested objects"}}}},"required":["name"]}},"annotations":{hints}}}"#,
         router.as_str()
@@ -81,8 +81,8 @@ mod tests {
         assert_eq!(tools.len(), 5);
         for tool in tools {
             let name = tool["name"].as_str().expect("a name");
-            assert!(RouterTool::named(name).is_some(), "{name}");
+            assert!(RouterTool::from_name(name).is_some(), "{name}");
         }
-        assert_eq!(RouterTool::named("call_tool"), None);
+        assert_eq!(RouterTool::from_name("call_tool"), None);
     }
 }

@@ -8,7 +8,7 @@ use countersign_inspect::{ClassifierFinding, Examined, Finding, Screening, Sever
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::events::{Classified, Events};
+use crate::events::{Events, ResultClassified};
 use crate::path::route::Route;
 use crate::state::Tool;
 use countersign_inspect::encode_hex;
@@ -19,7 +19,7 @@ pub(crate) fn applies(route: &Route) -> bool {
 }
 
 fn allowed(route: &Route) -> &[String] {
-    let name = route.named().unwrap_or_default();
+    let name = route.name().unwrap_or_default();
     route.settings.config.classify(route.upstream.name(), name)
 }
 
@@ -38,7 +38,7 @@ pub(crate) async fn screen(
     let origin = Origin {
         request_id: id.into(),
         server: (&**route.upstream.name()).into(),
-        tool: route.named().unwrap_or_default().into(),
+        tool: route.name().unwrap_or_default().into(),
     };
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let answered = panel.screen(&names, &origin, examined).await;
@@ -65,7 +65,7 @@ fn unavailable(config: &Config, names: &[String]) -> Screening {
         let finding = Finding::new(Stage::Classify, rule, Severity::Info).detail("not set up");
         Some(ClassifierFinding { finding, action })
     });
-    Screening::done(failed.collect())
+    Screening::with_findings(failed.collect())
 }
 
 fn digest(examined: &Examined) -> String {
@@ -77,7 +77,7 @@ fn digest(examined: &Examined) -> String {
 }
 
 fn announce(outcome: &Outcome, origin: &Origin, digest: Option<&str>, events: &Events) {
-    Classified {
+    ResultClassified {
         classifier: &outcome.name,
         server: &origin.server,
         tool: &origin.tool,

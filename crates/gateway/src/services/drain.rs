@@ -22,14 +22,14 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Drain {
     phase: AtomicU8,
-    /// Told of every phase.
+    /// Notified of every phase.
     entered: Notify,
-    working: Arc<Working>,
+    working: Arc<WorkCount>,
 }
 
 /// How many tasks work, and the notice that none does. Every call comes and goes here, so that is one atomic each.
 #[derive(Debug, Default)]
-struct Working {
+struct WorkCount {
     count: AtomicUsize,
     idle: Notify,
 }
@@ -53,7 +53,7 @@ impl Drain {
     }
 
     /// Waits until this phase.
-    pub(crate) async fn reached(&self, phase: Phase) {
+    pub(crate) async fn wait_for_phase(&self, phase: Phase) {
         until(&self.entered, || self.phase() >= phase).await;
     }
 
@@ -64,13 +64,13 @@ impl Drain {
     }
 
     /// Marks the caller as working for as long as the guard lives.
-    pub(crate) fn work(&self) -> Work {
+    pub(crate) fn work(&self) -> WorkGuard {
         self.working.count.fetch_add(1, Ordering::SeqCst);
-        Work(Arc::clone(&self.working))
+        WorkGuard(Arc::clone(&self.working))
     }
 
     /// Waits until nothing is under way, but not longer than this; false if something still is.
-    pub(crate) async fn idle(&self, within: Duration) -> bool {
+    pub(crate) async fn wait_idle(&self, within: Duration) -> bool {
         let working = &self.working;
         let idle = until(&working.idle, || working.count.load(Ordering::SeqCst) == 0);
         timeout(within, idle).await.is_ok()
@@ -92,9 +92,9 @@ async fn until(changed: &Notify, condition: impl Fn() -> bool) {
 
 /// Marks work under way.
 #[derive(Debug)]
-pub(crate) struct Work(Arc<Working>);
+pub(crate) struct WorkGuard(Arc<WorkCount>);
 
-impl Drop for Work {
+impl Drop for WorkGuard {
     fn drop(&mut self) {
         if self.0.count.fetch_sub(1, Ordering::SeqCst) == 1 {
             self.0.idle.notify_waiters();
@@ -111,19 +111,19 @@ mod tests {
         let drain = Drain::new();
         let work = drain.work();
         drain.enter(Phase::Draining);
-        drain.reached(Phase::Draining).await;
-        assert!(!drain.idle(Duration::from_secs(1)).await);
+        drain.wait_for_phase(Phase::Draining).await;
+        assert!(!drain.wait_idle(Duration::from_secs(1)).await);
         drain.enter(Phase::Cancelling);
-        drain.reached(Phase::Draining).await;
+        drain.wait_for_phase(Phase::Draining).await;
         let another = drain.work();
-        let waiting = drain.idle(Duration::from_secs(1));
+        let waiting = drain.wait_idle(Duration::from_secs(1));
         let working = async {
             drop(work);
             tokio::task::yield_now().await;
             drop(another);
         };
         let (idle, ()) = tokio::join!(waiting, working);
-        assert!(idle && drain.idle(Duration::ZERO).await);
+        assert!(idle && drain.wait_idle(Duration::ZERO).await);
         assert_eq!(drain.phase(), Phase::Cancelling);
     }
 }

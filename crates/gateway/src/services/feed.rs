@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use countersign_audit::{Filter, Stored};
+use countersign_audit::{Filter, StoredRecord};
 use countersign_dial::lock;
 use tokio::sync::{Semaphore, SemaphorePermit, watch};
 
@@ -43,7 +43,7 @@ struct Ring {
 /// A record, and how a stream writes it.
 #[derive(Debug)]
 pub(crate) struct Event {
-    pub(crate) stored: Stored,
+    pub(crate) stored: StoredRecord,
     pub(crate) text: String,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Subscription {
 
 /// What follows a sequence number.
 #[derive(Debug)]
-pub(crate) enum Next {
+pub(crate) enum NextEvents {
     /// These records, and the number to go on with.
     Events(Vec<Arc<Event>>, u64),
     /// The number is too old: the records that follow it are in the store only.
@@ -102,13 +102,13 @@ impl Feed {
     }
 
     /// What follows a sequence number, at most `STEP` records.
-    pub(crate) fn after(&self, place: u64) -> Next {
+    pub(crate) fn events_after(&self, place: u64) -> NextEvents {
         let ring = lock(&self.ring);
         if !ring.is_fed {
-            return Next::Ended;
+            return NextEvents::Ended;
         }
         if place < ring.from {
-            return Next::Behind;
+            return NextEvents::Behind;
         }
         let start = ring
             .events
@@ -117,11 +117,11 @@ impl Feed {
         let is_all = events.len() < STEP;
         let last = events.last().map(|event| event.stored.seq);
         let next = last.filter(|_| !is_all).unwrap_or(ring.to);
-        Next::Events(events, next.max(place))
+        NextEvents::Events(events, next.max(place))
     }
 
     /// Waits until a stream may read the store itself.
-    pub(crate) async fn turn(&self) -> Option<SemaphorePermit<'_>> {
+    pub(crate) async fn catch_up_permit(&self) -> Option<SemaphorePermit<'_>> {
         self.catching_up.acquire().await.ok()
     }
 
@@ -131,7 +131,7 @@ impl Feed {
     }
 
     /// Adds records up to a sequence number; false if no stream reads them: then the feed has ended.
-    fn extend(&self, records: Vec<Stored>, to: u64) -> bool {
+    fn extend(&self, records: Vec<StoredRecord>, to: u64) -> bool {
         let events: Vec<_> = records.into_iter().filter_map(Event::new).collect();
         let mut ring = lock(&self.ring);
         for event in events {
@@ -166,7 +166,7 @@ impl Ring {
 }
 
 impl Event {
-    pub(crate) fn new(stored: Stored) -> Option<Self> {
+    pub(crate) fn new(stored: StoredRecord) -> Option<Self> {
         let data = serde_json::to_string(&stored).ok()?;
         let text = format!("id: {}\nevent: activity\ndata: {data}\n\n", stored.seq);
         Some(Self { stored, text })
@@ -182,7 +182,7 @@ impl Drop for Subscription {
 /// Keeps the feed up to date until there is no stream, or the gateway stops.
 async fn feed_streams(services: Arc<Services>) {
     let has_streams = tokio::select! {
-        () = services.drain.reached(Phase::Draining) => true,
+        () = services.drain.wait_for_phase(Phase::Draining) => true,
         has_streams = follow(&services) => has_streams,
     };
     if has_streams {
@@ -197,7 +197,7 @@ async fn follow(services: &Services) -> bool {
     loop {
         latest.mark_unchanged();
         let all = Filter::default();
-        let tail = services.read(move |reader| reader.after(place, &all, STEP));
+        let tail = services.read(move |reader| reader.records_after(place, &all, STEP));
         let Some(tail) = tail.await else {
             return true;
         };
@@ -218,7 +218,7 @@ mod tests {
 
     use super::*;
 
-    fn stored(seq: u64) -> Stored {
+    fn stored(seq: u64) -> StoredRecord {
         let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
         let id: countersign_audit::Ulid = serde_json::from_value(id.into()).expect("an id");
         let record = Record::new(id, Kind::ToolCall, Outcome::Success);
@@ -234,9 +234,9 @@ mod tests {
         serde_json::from_value(whole).expect("a stored record")
     }
 
-    fn places(next: Next) -> (Vec<u64>, u64) {
+    fn places(next: NextEvents) -> (Vec<u64>, u64) {
         match next {
-            Next::Events(events, next) => {
+            NextEvents::Events(events, next) => {
                 (events.iter().map(|event| event.stored.seq).collect(), next)
             }
             other => panic!("{other:?}"),
@@ -246,24 +246,24 @@ mod tests {
     #[test]
     fn a_stream_that_falls_behind_what_is_held_is_too_slow() {
         let feed = Feed::new();
-        assert!(matches!(feed.after(0), Next::Ended));
+        assert!(matches!(feed.events_after(0), NextEvents::Ended));
         feed.streams.store(1, Ordering::SeqCst);
         lock(&feed.ring).is_fed = true;
         assert!(feed.extend((1..=150).map(stored).collect(), 150));
-        let (first, next) = places(feed.after(0));
+        let (first, next) = places(feed.events_after(0));
         assert_eq!((first.len(), next), (STEP, 100));
-        let (rest, next) = places(feed.after(next));
+        let (rest, next) = places(feed.events_after(next));
         assert_eq!((rest.len(), next), (50, 150));
-        assert_eq!(places(feed.after(150)), (Vec::new(), 150));
+        assert_eq!(places(feed.events_after(150)), (Vec::new(), 150));
         // Places that no record has are passed over too.
         assert!(feed.extend(Vec::new(), 170));
-        assert_eq!(places(feed.after(150)), (Vec::new(), 170));
+        assert_eq!(places(feed.events_after(150)), (Vec::new(), 170));
         assert!(feed.extend((171..=1200).map(stored).collect(), 1200));
         assert_eq!(lock(&feed.ring).events.len(), MOST_EVENTS);
-        assert!(matches!(feed.after(170), Next::Behind));
-        assert_eq!(places(feed.after(1199)), (vec![1200], 1200));
+        assert!(matches!(feed.events_after(170), NextEvents::Behind));
+        assert_eq!(places(feed.events_after(1199)), (vec![1200], 1200));
         feed.streams.store(0, Ordering::SeqCst);
         assert!(!feed.extend(Vec::new(), 1200));
-        assert!(matches!(feed.after(1200), Next::Ended));
+        assert!(matches!(feed.events_after(1200), NextEvents::Ended));
     }
 }

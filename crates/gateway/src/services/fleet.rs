@@ -16,11 +16,11 @@ use countersign_client::Supervisor;
 #[derive(Debug)]
 pub(crate) struct Fleet {
     pub(crate) known: KnownEras,
-    running: Mutex<Running>,
+    running: Mutex<RunningServers>,
 }
 
 #[derive(Debug, Default)]
-struct Running {
+struct RunningServers {
     supervisors: JoinSet<()>,
     stops: Vec<Arc<watch::Sender<bool>>>,
     /// A server that is started from now on ends at once.

@@ -1,6 +1,10 @@
 //! The eight levels of log messages, and from which one on a client wants to hear them.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
 use bytes::Bytes;
+use countersign_dial::lock;
 use countersign_inspect::Note;
 use countersign_tape::Span;
 
@@ -26,14 +30,14 @@ impl Level {
     pub(crate) const SILENT: Self = Self(u8::MAX);
 
     /// The level of this name.
-    pub(crate) fn named(name: &str) -> Option<Self> {
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
         let place = LEVELS.iter().position(|level| *level == name)?;
         u8::try_from(place).ok().map(Self)
     }
 
     /// The level a raw JSON token names.
     pub(crate) fn token(token: &Bytes) -> Option<Self> {
-        Self::named(&Span::whole(token).string(token)?)
+        Self::from_name(&Span::whole(token).string(token)?)
     }
 
     /// The name of the level; none for silence.
@@ -50,9 +54,9 @@ impl Level {
         Self(code)
     }
 
-    /// Whether a client that listens from this level on hears a note. Progress is always heard; a
-    /// message without a level counts as one of the lowest.
-    pub(crate) fn hears(self, note: &Note) -> bool {
+    /// Whether a note reaches a client that asked for this level. Progress always does; a message without a level counts as
+    /// one of the lowest.
+    pub(crate) fn passes(self, note: &Note) -> bool {
         let bytes = note.bytes();
         let whole = Span::whole(bytes);
         let method = path(bytes, whole, &["method"]).and_then(|method| method.string(bytes));
@@ -61,9 +65,25 @@ impl Level {
         }
         let level = path(bytes, whole, &["params", "level"]).and_then(|level| level.string(bytes));
         level
-            .and_then(|level| Self::named(&level))
+            .and_then(|level| Self::from_name(&level))
             .unwrap_or_default()
             >= self
+    }
+}
+
+/// The lowest level that the clients of each shared server have set.
+#[derive(Debug, Default)]
+pub(crate) struct Levels(Mutex<HashMap<Arc<str>, Level>>);
+
+impl Levels {
+    /// Notes a level; true if it is lower than those before, so that the server has to be told.
+    pub(crate) fn lower(&self, server: &Arc<str>, level: Level) -> bool {
+        let mut all = lock(&self.0);
+        let is_lower = all.get(server).is_none_or(|lowest| level < *lowest);
+        if is_lower {
+            all.insert(Arc::clone(server), level);
+        }
+        is_lower
     }
 }
 
@@ -82,18 +102,18 @@ mod tests {
     fn messages_are_heard_from_a_level_on() {
         let warning = note(r#"{"method":"notifications/message","params":{"level":"warning"}}"#);
         let progress = note(r#"{"method":"notifications/progress","params":{"level":"debug"}}"#);
-        for (level, hears) in [("debug", true), ("warning", true), ("error", false)] {
-            let level = Level::named(level).expect("a level");
-            assert_eq!(level.hears(&warning), hears);
-            assert!(level.hears(&progress));
+        for (level, passes) in [("debug", true), ("warning", true), ("error", false)] {
+            let level = Level::from_name(level).expect("a level");
+            assert_eq!(level.passes(&warning), passes);
+            assert!(level.passes(&progress));
             assert_eq!(Level::from_code(level.code()), level);
         }
-        assert!(Level::default().hears(&note(r#"{"method":"notifications/message"}"#)));
-        assert!(!Level::SILENT.hears(&warning) && Level::SILENT.hears(&progress));
-        assert_eq!(Level::named("loud"), None);
+        assert!(Level::default().passes(&note(r#"{"method":"notifications/message"}"#)));
+        assert!(!Level::SILENT.passes(&warning) && Level::SILENT.passes(&progress));
+        assert_eq!(Level::from_name("loud"), None);
         assert_eq!(
             Level::token(&Bytes::from_static(b"\"info\"")),
-            Level::named("info")
+            Level::from_name("info")
         );
     }
 }

@@ -17,11 +17,11 @@ type Pages = HashMap<[u8; 32], [u8; 32]>;
 
 /// What servers last listed.
 #[derive(Debug, Default)]
-pub(crate) struct Lists {
+pub(crate) struct ListDigests {
     known: Mutex<BTreeMap<(String, &'static str), Pages>>,
 }
 
-impl Lists {
+impl ListDigests {
     /// Remembers a page of a list and says whether it differs from the one before. A page that was not known does. Once too
     /// many pages of a list are known, all of them are forgotten.
     pub(crate) fn is_changed(
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn a_list_is_news_once_and_again_when_it_changed() {
-        let lists = Lists::default();
+        let lists = ListDigests::default();
         let is_news = |server, method, cursor: &str, page: &str| {
             lists.is_changed(
                 server,
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_server_with_endless_cursors_takes_bounded_room() {
-        let lists = Lists::default();
+        let lists = ListDigests::default();
         for number in 0..3 * MAX_PAGES {
             let cursor = number.to_string();
             lists.is_changed(

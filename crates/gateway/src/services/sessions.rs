@@ -2,7 +2,7 @@
 //! which of its requests are under way, so that it can cancel them. A session is no credential:
 //! the key is checked on every request. Sessions are in memory only; another gateway answers 404.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -11,14 +11,16 @@ use bytes::Bytes;
 use countersign_dial::lock;
 use tokio::sync::oneshot;
 
-use super::Level;
+use countersign_client::{Peer, ServerHandle};
+
+use super::{Level, Outbox, PrivateServer, ServerRequests};
 use crate::random::token;
 use crate::state::Endpoint;
 
 /// More sessions than this, and the one that has been idle longest goes.
 const MOST: usize = 10_000;
-/// A session that is not used ends after this long.
-const IDLE: Duration = Duration::from_hours(4);
+/// More resources than this a client of a shared server does not watch.
+const MAX_WATCHED: usize = 1024;
 /// Tells requests of the same id apart.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
@@ -34,7 +36,19 @@ pub(crate) struct Sessions {
 pub(crate) struct Session {
     public: String,
     pub(crate) client: Option<Arc<str>>,
+    /// Where it was opened; nothing for the one client of a pipe.
+    endpoint: Option<Endpoint>,
+    /// What the client can be asked for, as it declared it.
+    capabilities: Option<Bytes>,
     used: Mutex<Instant>,
+    /// The connections to servers that belong to this client alone.
+    private: Mutex<HashMap<Arc<str>, Arc<PrivateServer>>>,
+    /// What servers have asked of the client.
+    pub(crate) server_requests: ServerRequests,
+    /// What the client is told outside of its calls.
+    pub(crate) outbox: Outbox,
+    /// The resources that the client watches at servers it shares with others.
+    watched: Mutex<HashSet<(Arc<str>, String)>>,
     /// Requests under way by their id token; dropping the sender cancels.
     active: Mutex<HashMap<Bytes, RequestHandle>>,
     /// The one stream of changes; dropping the sender ends it.
@@ -43,6 +57,16 @@ pub(crate) struct Session {
     level: AtomicU8,
     /// The list that was shown last: where, and its revision.
     shown: Mutex<Option<(Endpoint, u64)>>,
+}
+
+/// What is known of a client when its session begins.
+#[derive(Debug, Default)]
+pub(crate) struct NewSession {
+    pub(crate) client: Option<Arc<str>>,
+    /// Where it is opened; nothing for the one client of a pipe.
+    pub(crate) endpoint: Option<Endpoint>,
+    /// What the client can be asked for, as it declares it.
+    pub(crate) capabilities: Option<Bytes>,
 }
 
 /// Keeps a request alive. Tells it from later requests of the same id.
@@ -77,12 +101,18 @@ impl Sessions {
     }
 
     /// Opens a session; gives the token the client names it by. `None` if the system gives no randomness.
-    pub(crate) fn open(&self, client: Option<Arc<str>>) -> Option<String> {
+    pub(crate) fn open(&self, new: NewSession) -> Option<String> {
         let name = format!("{}-{}", self.instance, token(16)?);
         let session = Session {
             public: token(6)?,
-            client,
+            client: new.client,
+            endpoint: new.endpoint,
+            capabilities: new.capabilities,
             used: Mutex::new(Instant::now()),
+            private: Mutex::default(),
+            server_requests: ServerRequests::default(),
+            outbox: Outbox::default(),
+            watched: Mutex::default(),
             active: Mutex::new(HashMap::new()),
             listening: Mutex::new(None),
             level: AtomicU8::new(Level::default().code()),
@@ -94,6 +124,46 @@ impl Sessions {
         }
         open.insert(name.clone(), Arc::new(session));
         Some(name)
+    }
+
+    /// Ends the sessions that have been idle for this long.
+    pub(crate) fn end_idle(&self, idle: Duration) {
+        let is_idle = |session: &Session| !session.is_busy() && session.used_at().elapsed() >= idle;
+        let ended: Vec<Arc<Session>> = {
+            let mut open = lock(&self.open);
+            open.extract_if(|_, session| is_idle(session))
+                .map(|(_, session)| session)
+                .collect()
+        };
+        for session in ended {
+            session.close();
+        }
+    }
+
+    /// Ends the session that has been idle longest of those with a connection of their own to a server. False if all of
+    /// them are busy.
+    pub(crate) fn end_idlest_of(&self, shared: &ServerHandle) -> bool {
+        let ended = {
+            let mut open = lock(&self.open);
+            let idle = open.iter().filter(|(_, session)| {
+                !session.has_requests() && session.private_server(shared).is_some()
+            });
+            let idlest = idle.min_by_key(|(_, session)| session.used_at());
+            let idlest = idlest.map(|(token, _)| token.clone());
+            idlest.and_then(|token| open.remove(&token))
+        };
+        ended.is_some_and(|session| {
+            session.close();
+            true
+        })
+    }
+
+    /// Whether the client of any session watches a resource of a server.
+    pub(crate) fn is_watched(&self, server: &Arc<str>, uri: &str) -> bool {
+        let key = (Arc::clone(server), uri.to_owned());
+        let open = lock(&self.open);
+        open.values()
+            .any(|session| lock(&session.watched).contains(&key))
     }
 
     /// The session of this token, if it is still open.
@@ -113,21 +183,12 @@ impl Sessions {
     }
 }
 
-/// Ends what has been idle too long, and if that is nothing, what has been idle longest.
+/// Ends what has been idle longest.
 fn make_room(open: &mut HashMap<String, Arc<Session>>) {
-    let used = |session: &Session| *lock(&session.used);
-    open.retain(|_, session| {
-        let stays = used(session).elapsed() < IDLE;
-        if !stays {
-            session.close();
-        }
-        stays
-    });
-    if open.len() >= MOST
-        && let Some(oldest) = open.iter().min_by_key(|(_, session)| used(session))
-    {
-        let oldest = oldest.0.clone();
-        if let Some(session) = open.remove(&oldest) {
+    let oldest = open.iter().min_by_key(|(_, session)| session.used_at());
+    if let Some(oldest) = oldest {
+        let token = oldest.0.clone();
+        if let Some(session) = open.remove(&token) {
             session.close();
         }
     }
@@ -137,6 +198,109 @@ impl Session {
     /// A name for records; unlike the token it gives no access.
     pub(crate) fn public(&self) -> &str {
         &self.public
+    }
+
+    /// Whether its client holds the other end of a pipe, so that it shares nothing with other clients.
+    pub(crate) fn is_pipe(&self) -> bool {
+        self.endpoint.is_none()
+    }
+
+    /// Whether it was opened at the endpoint of this server alone.
+    pub(crate) fn is_at(&self, server: &str) -> bool {
+        match &self.endpoint {
+            None => true,
+            Some(Endpoint::Server(name)) => **name == *server,
+            Some(Endpoint::Router | Endpoint::Direct) => false,
+        }
+    }
+
+    /// What the client can be asked for, as it declared it.
+    pub(crate) fn capabilities(&self) -> Option<&Bytes> {
+        self.capabilities.as_ref()
+    }
+
+    /// When the client last sent something.
+    fn used_at(&self) -> Instant {
+        *lock(&self.used)
+    }
+
+    fn has_requests(&self) -> bool {
+        !lock(&self.active).is_empty()
+    }
+
+    /// Whether the client waits for something.
+    fn is_busy(&self) -> bool {
+        self.has_requests() || self.has_stream()
+    }
+
+    /// Whether the client has a stream open for what it is told outside of its calls.
+    pub(crate) fn has_stream(&self) -> bool {
+        let is_open = |stream: &oneshot::Sender<()>| !stream.is_closed();
+        self.is_pipe() || lock(&self.listening).as_ref().is_some_and(is_open)
+    }
+
+    /// The connection of its own that the client has to the server behind a shared one.
+    pub(crate) fn private_server(&self, shared: &ServerHandle) -> Option<Arc<PrivateServer>> {
+        let private = lock(&self.private).get(shared.name()).cloned();
+        private.filter(|private| private.belongs_to(shared))
+    }
+
+    /// The same, or the one that `start` makes. Another connection of this name is dropped.
+    pub(crate) fn private_server_or<E>(
+        &self,
+        shared: &ServerHandle,
+        start: impl FnOnce() -> Result<Arc<PrivateServer>, E>,
+    ) -> Result<Arc<PrivateServer>, E> {
+        let mut all = lock(&self.private);
+        let known = all.get(shared.name());
+        if let Some(known) = known.filter(|private| private.belongs_to(shared)) {
+            return Ok(Arc::clone(known));
+        }
+        let private = start()?;
+        all.insert(Arc::clone(shared.name()), Arc::clone(&private));
+        Ok(private)
+    }
+
+    /// The client as the servers see it to which it has connections of its own: that of one server, or all.
+    pub(crate) fn peers(&self, server: Option<&str>) -> Vec<Arc<Peer>> {
+        let private = lock(&self.private);
+        let wanted = private
+            .iter()
+            .filter(|(name, _)| server.is_none_or(|server| ***name == *server));
+        wanted
+            .map(|(_, private)| Arc::clone(&private.peer))
+            .collect()
+    }
+
+    /// Whether the server behind an endpoint shows the client a list of its own.
+    pub(crate) fn has_own_list(&self, endpoint: &Endpoint) -> bool {
+        match endpoint {
+            Endpoint::Server(name) => lock(&self.private).contains_key(name),
+            Endpoint::Router | Endpoint::Direct => false,
+        }
+    }
+
+    /// Notes that the client watches a resource of a server that it shares; not more than there is room for.
+    pub(crate) fn watch(&self, server: &Arc<str>, uri: &str) {
+        let mut watched = lock(&self.watched);
+        if watched.len() < MAX_WATCHED {
+            watched.insert((Arc::clone(server), uri.to_owned()));
+        }
+    }
+
+    /// Notes that the client does not watch a resource any more.
+    pub(crate) fn unwatch(&self, server: &Arc<str>, uri: &str) {
+        lock(&self.watched).remove(&(Arc::clone(server), uri.to_owned()));
+    }
+
+    /// Whether the client watches a resource of the server behind an endpoint.
+    pub(crate) fn watches(&self, endpoint: &Endpoint, uri: &str) -> bool {
+        match endpoint {
+            Endpoint::Server(name) => {
+                lock(&self.watched).contains(&(Arc::clone(name), uri.to_owned()))
+            }
+            Endpoint::Router | Endpoint::Direct => false,
+        }
     }
 
     /// Notes a request as under way; nothing if another one of this id is.
@@ -179,7 +343,7 @@ impl Session {
     }
 
     /// The revision of the list that the client was shown there, if it was.
-    pub(crate) fn shown(&self, endpoint: &Endpoint) -> Option<u64> {
+    pub(crate) fn shown_revision(&self, endpoint: &Endpoint) -> Option<u64> {
         let shown = lock(&self.shown);
         let (_, revision) = shown.as_ref().filter(|(at, _)| at == endpoint)?;
         Some(*revision)
@@ -199,6 +363,7 @@ impl Session {
     fn close(&self) {
         lock(&self.active).clear();
         drop(lock(&self.listening).take());
+        lock(&self.private).clear();
     }
 
     /// Cancels the request of this id token, as its client asks.
@@ -244,7 +409,7 @@ mod tests {
     #[tokio::test]
     async fn a_request_can_be_cancelled_and_ids_do_not_collide() {
         let sessions = Sessions::new();
-        let token = sessions.open(None).expect("randomness");
+        let token = sessions.open(NewSession::default()).expect("randomness");
         let session = sessions.find(&token).expect("open");
         assert!(!token.contains(session.public()));
         let id = Bytes::from_static(b"\"a\"");
@@ -265,7 +430,7 @@ mod tests {
     #[tokio::test]
     async fn a_session_has_one_stream_of_news() {
         let sessions = Sessions::new();
-        let token = sessions.open(None).expect("randomness");
+        let token = sessions.open(NewSession::default()).expect("randomness");
         let session = sessions.find(&token).expect("open");
         let first = session.listen();
         let second = session.listen();
@@ -279,7 +444,7 @@ mod tests {
     #[tokio::test]
     async fn the_end_of_a_session_cancels_what_is_under_way() {
         let sessions = Sessions::new();
-        let token = sessions.open(None).expect("randomness");
+        let token = sessions.open(NewSession::default()).expect("randomness");
         let session = sessions.find(&token).expect("open");
         let (keep, gone) = oneshot::channel();
         let active = session.begin(Bytes::from_static(b"1"), keep);
@@ -293,9 +458,9 @@ mod tests {
     #[test]
     fn sessions_are_bounded() {
         let sessions = Sessions::new();
-        let first = sessions.open(None).expect("randomness");
+        let first = sessions.open(NewSession::default()).expect("randomness");
         for _ in 0..MOST {
-            sessions.open(None).expect("randomness");
+            sessions.open(NewSession::default()).expect("randomness");
         }
         assert_eq!(lock(&sessions.open).len(), MOST);
         assert!(sessions.find(&first).is_none());

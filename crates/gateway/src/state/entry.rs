@@ -3,7 +3,7 @@
 //! a tool is refused by itself; the others stay.
 
 use bytes::Bytes;
-use countersign_inspect::Router;
+use countersign_inspect::RouterCall;
 use countersign_tape::{Kind, Span, members, quote};
 
 use countersign_wire::json::member;
@@ -22,7 +22,7 @@ pub(crate) struct Entry {
     /// Key and value of `outputSchema`.
     pub(super) output: Option<(Span, Span)>,
     /// The least cautious router tool that its hints allow; nothing without hints.
-    pub(super) access: Option<Router>,
+    pub(super) access: Option<RouterCall>,
 }
 
 impl Entry {
@@ -66,7 +66,7 @@ impl Entry {
     }
 
     /// A tool that declares nothing but its name.
-    pub(super) fn named(name: &str) -> Self {
+    pub(super) fn with_name(name: &str) -> Self {
         let token = quote(name);
         let raw = [&b"{\"name\":"[..], &token, b"}"].concat();
         let start = 8;
@@ -100,7 +100,7 @@ impl Entry {
 
 /// What the hints make of a tool; nothing if there are none. Where only one is given, the
 /// protocol's defaults hold for the other: not read-only, and destructive.
-fn access(raw: &[u8], annotations: Span) -> Option<Router> {
+fn access(raw: &[u8], annotations: Span) -> Option<RouterCall> {
     let hint = |name| match member(raw, annotations, name)?.kind(raw)? {
         Kind::True => Some(true),
         Kind::False => Some(false),
@@ -108,9 +108,9 @@ fn access(raw: &[u8], annotations: Span) -> Option<Router> {
     };
     match (hint("readOnlyHint"), hint("destructiveHint")) {
         (None, None) => None,
-        (Some(true), _) => Some(Router::Read),
-        (_, Some(false)) => Some(Router::Write),
-        _ => Some(Router::Destructive),
+        (Some(true), _) => Some(RouterCall::Read),
+        (_, Some(false)) => Some(RouterCall::Write),
+        _ => Some(RouterCall::Destructive),
     }
 }
 
@@ -146,13 +146,16 @@ mod tests {
             let text = format!(r#"{{"name":"t","annotations":{hints}}}"#);
             Entry::read(Bytes::from(text)).expect("a tool").access
         };
-        assert_eq!(access(r#"{"readOnlyHint":true}"#), Some(Router::Read));
+        assert_eq!(access(r#"{"readOnlyHint":true}"#), Some(RouterCall::Read));
         assert_eq!(
             access(r#"{"readOnlyHint":true,"destructiveHint":true}"#),
-            Some(Router::Read)
+            Some(RouterCall::Read)
         );
-        assert_eq!(access(r#"{"destructiveHint":false}"#), Some(Router::Write));
-        let destructive = Some(Router::Destructive);
+        assert_eq!(
+            access(r#"{"destructiveHint":false}"#),
+            Some(RouterCall::Write)
+        );
+        let destructive = Some(RouterCall::Destructive);
         assert_eq!(access(r#"{"readOnlyHint":false}"#), destructive);
         assert_eq!(access(r#"{"destructiveHint":true}"#), destructive);
         assert_eq!(access(r#"{"readOnlyHint":"yes"}"#), None);

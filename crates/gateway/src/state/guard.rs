@@ -1,6 +1,6 @@
-//! Decides which requests are let in, and which of them may change something: by the key, and a `Host` and `Origin` that are ours.
-//! The latter holds even without a key, because a page in the user's browser can reach a loopback port
-//! too, under a name of its own choosing.
+//! Decides which requests are let in, and which of them may change something: by the key, and by a `Host` and an `Origin`
+//! that are the gateway's. The hosts are checked even without a key, because a page in the user's browser can reach a
+//! loopback port too, under a name of its own choosing.
 
 use std::net::IpAddr;
 
@@ -34,9 +34,9 @@ pub(crate) enum Access {
     Admin,
 }
 
-/// Why a request is turned away.
+/// Why a request is refused before it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refused {
+pub(crate) enum AccessRefusal {
     /// No key, or a wrong one.
     Key,
     /// The clients' key, where the admin key is needed.
@@ -70,14 +70,14 @@ impl Guard {
     }
 
     /// Checks where a request claims to go and to come from.
-    pub(crate) fn check_hosts(&self, headers: &HeaderMap) -> Result<(), Refused> {
+    pub(crate) fn check_hosts(&self, headers: &HeaderMap) -> Result<(), AccessRefusal> {
         let mut hosts = headers.get_all(HOST).iter();
         let host = hosts.next().and_then(|host| host.to_str().ok());
         if hosts.next().is_some() {
-            return Err(Refused::TwoHosts);
+            return Err(AccessRefusal::TwoHosts);
         }
         if !host.is_some_and(|host| self.is_allowed(host)) {
-            return Err(Refused::Foreign("Host"));
+            return Err(AccessRefusal::Foreign("Host"));
         }
         for origin in headers.get_all(ORIGIN) {
             let host = origin.to_str().ok().and_then(|origin| {
@@ -85,14 +85,14 @@ impl Guard {
                 matches!(scheme, "http" | "https").then_some(host)
             });
             if !host.is_some_and(|host| self.is_allowed(host)) {
-                return Err(Refused::Foreign("Origin"));
+                return Err(AccessRefusal::Foreign("Origin"));
             }
         }
         Ok(())
     }
 
     /// Checks the key of a request for `/mcp`.
-    pub(crate) fn check_mcp(&self, headers: &HeaderMap) -> Result<(), Refused> {
+    pub(crate) fn check_mcp(&self, headers: &HeaderMap) -> Result<(), AccessRefusal> {
         if self.mcp_needs_key {
             self.check_key(headers).map(drop)
         } else {
@@ -101,15 +101,19 @@ impl Guard {
     }
 
     /// Checks the key of a request for the REST interface: every method but `GET` may change something.
-    pub(crate) fn check_api(&self, method: &Method, headers: &HeaderMap) -> Result<(), Refused> {
+    pub(crate) fn check_api(
+        &self,
+        method: &Method,
+        headers: &HeaderMap,
+    ) -> Result<(), AccessRefusal> {
         match self.check_key(headers)? {
-            Access::Client if method != Method::GET => Err(Refused::NotAdmin),
+            Access::Client if method != Method::GET => Err(AccessRefusal::NotAdmin),
             Access::Client | Access::Admin => Ok(()),
         }
     }
 
     /// Checks the key, and says what it opens.
-    pub(crate) fn check_key(&self, headers: &HeaderMap) -> Result<Access, Refused> {
+    pub(crate) fn check_key(&self, headers: &HeaderMap) -> Result<Access, AccessRefusal> {
         let given = headers
             .get(API_KEY)
             .map(hyper::header::HeaderValue::as_bytes);
@@ -120,7 +124,7 @@ impl Guard {
                 .eq_ignore_ascii_case(b"bearer ")
                 .then(|| token.trim_ascii())
         };
-        let given = given.or_else(bearer).ok_or(Refused::Key)?;
+        let given = given.or_else(bearer).ok_or(AccessRefusal::Key)?;
         let given: [u8; 32] = Sha256::digest(given).into();
         // Both are compared, in a time that does not depend on them.
         let [is_api_key, is_admin_key] =
@@ -128,7 +132,7 @@ impl Guard {
         match (is_admin_key, is_api_key) {
             (true, _) => Ok(Access::Admin),
             (false, true) => Ok(Access::Client),
-            (false, false) => Err(Refused::Key),
+            (false, false) => Err(AccessRefusal::Key),
         }
     }
 
@@ -194,7 +198,7 @@ mod tests {
             "localhost:x",
             "0.0.0.0",
         ] {
-            let refused = Err(Refused::Foreign("Host"));
+            let refused = Err(AccessRefusal::Foreign("Host"));
             assert_eq!(
                 guard.check_hosts(&headers(&[("host", host)])),
                 refused,
@@ -204,7 +208,7 @@ mod tests {
         assert!(guard.check_hosts(&headers(&[])).is_err());
         let mut two = headers(&[("host", "localhost")]);
         two.append(HOST, HeaderValue::from_static("localhost"));
-        assert_eq!(guard.check_hosts(&two), Err(Refused::TwoHosts));
+        assert_eq!(guard.check_hosts(&two), Err(AccessRefusal::TwoHosts));
         let origin =
             |origin| guard.check_hosts(&headers(&[("host", "localhost"), ("origin", origin)]));
         assert_eq!(origin("http://localhost:3000"), Ok(()));
@@ -218,7 +222,7 @@ mod tests {
         ] {
             assert_eq!(
                 origin(foreign),
-                Err(Refused::Foreign("Origin")),
+                Err(AccessRefusal::Foreign("Origin")),
                 "{foreign}"
             );
         }
@@ -241,9 +245,9 @@ mod tests {
             ("authorization", "Basic dGhl"),
             ("authorization", "Bearer"),
         ] {
-            assert_eq!(guard.check_key(&headers(&[wrong])), Err(Refused::Key));
+            assert_eq!(guard.check_key(&headers(&[wrong])), Err(AccessRefusal::Key));
         }
-        assert_eq!(guard.check_mcp(&headers(&[])), Err(Refused::Key));
+        assert_eq!(guard.check_mcp(&headers(&[])), Err(AccessRefusal::Key));
     }
 
     #[test]
@@ -255,10 +259,10 @@ mod tests {
         assert_eq!(guard.check_api(&Method::GET, &admin), Ok(()));
         for method in [Method::POST, Method::PATCH, Method::PUT, Method::DELETE] {
             let refused = guard.check_api(&method, &client);
-            assert_eq!(refused, Err(Refused::NotAdmin), "{method}");
+            assert_eq!(refused, Err(AccessRefusal::NotAdmin), "{method}");
             assert_eq!(guard.check_api(&method, &admin), Ok(()), "{method}");
             let stranger = guard.check_api(&method, &headers(&[]));
-            assert_eq!(stranger, Err(Refused::Key), "{method}");
+            assert_eq!(stranger, Err(AccessRefusal::Key), "{method}");
         }
         assert_eq!(guard.check_mcp(&admin), Ok(()));
     }

@@ -67,7 +67,7 @@ impl Index {
     }
 
     /// Where a word occurs.
-    pub(crate) fn exactly(&self, word: &str) -> &[Posting] {
+    pub(crate) fn exact_matches(&self, word: &str) -> &[Posting] {
         self.words.get(word).map_or(&[], Vec::as_slice)
     }
 
@@ -135,7 +135,7 @@ mod tests {
             r#"{"name":"list","title":"Folders","description":5,"inputSchema":[]}"#,
         ]);
         let found = |word| {
-            let postings = index.exactly(word).iter();
+            let postings = index.exact_matches(word).iter();
             postings
                 .map(|posting| (posting.tool, posting.weight))
                 .collect::<Vec<_>>()

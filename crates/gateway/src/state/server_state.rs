@@ -1,7 +1,7 @@
 //! How a configured server is, in one word for operators: in the REST interface, on the command line and in the metrics. Whether
 //! calls wait for it or are refused depends on [`State`].
 
-use countersign_client::{Failing, State};
+use countersign_client::{FailureInfo, State};
 
 use crate::state::Server;
 use countersign_config as config;
@@ -14,7 +14,7 @@ pub(crate) enum ServerState {
     /// It is being started or connected to for the first time.
     Starting,
     /// The last try failed, or it went away; it is tried again.
-    Failing(Option<Failing>),
+    Failing(Option<FailureInfo>),
     /// It is not started, for want of a variable that is named here, or it has been ended.
     Stopped(Option<String>),
     /// The configuration says that it is not used.

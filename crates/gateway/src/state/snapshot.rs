@@ -8,6 +8,7 @@ use bytes::Bytes;
 use countersign_client::ServerHandle;
 use countersign_inspect::{ClientEra, Listing};
 
+use super::tools::joined;
 use crate::state::{Endpoint, Naming, Settings, Tool, Tools};
 
 /// The kinds of clients: each is shown a list of its own.
@@ -25,7 +26,7 @@ pub(crate) struct Snapshot {
     by_name: HashMap<Arc<str>, usize>,
     /// Tools by their `server__tool` names.
     by_wire_name: HashMap<String, (usize, Arc<Tool>)>,
-    lists: Lists,
+    lists: ListCache,
     /// Changes when servers come or go, which the revisions of the servers do not show.
     revision: u64,
 }
@@ -41,7 +42,7 @@ pub(crate) struct Server {
     pub(crate) settled: bool,
     /// Counts up with every change of its list.
     revision: u64,
-    lists: Arc<Lists>,
+    lists: Arc<ListCache>,
 }
 
 impl Server {
@@ -119,12 +120,8 @@ impl Server {
     /// The server's tools under their own names.
     pub(crate) fn list(&self, client: ClientEra) -> &Listing {
         self.lists.get(client, || {
-            joined(
-                self.tools
-                    .all()
-                    .iter()
-                    .map(|tool| tool.listed(Naming::Original, client)),
-            )
+            let tools = self.tools.all().iter();
+            joined(tools.map(|tool| tool.list_entry(Naming::Original, client)))
         })
     }
 }
@@ -162,7 +159,7 @@ impl Snapshot {
             by_wire_name,
             settings,
             servers,
-            lists: Lists::default(),
+            lists: ListCache::default(),
             revision,
         }
     }
@@ -192,7 +189,7 @@ impl Snapshot {
 
     /// Changes whenever the list of the endpoint changes. Compare for equality only.
     pub(crate) fn revision(&self, endpoint: &Endpoint) -> u64 {
-        let servers = self.behind(endpoint).map(|server| server.revision);
+        let servers = self.servers_behind(endpoint).map(|server| server.revision);
         match endpoint {
             Endpoint::Direct => servers.fold(self.revision, u64::wrapping_add),
             Endpoint::Router | Endpoint::Server(_) => servers.fold(0, u64::wrapping_add),
@@ -202,12 +199,14 @@ impl Snapshot {
     /// How long clients may keep the list behind an endpoint: the shortest time that one of
     /// its servers allows.
     pub(crate) fn ttl_ms(&self, endpoint: &Endpoint) -> u64 {
-        let ttls = self.behind(endpoint).map(|server| server.tools.ttl_ms);
+        let ttls = self
+            .servers_behind(endpoint)
+            .map(|server| server.tools.ttl_ms);
         ttls.min().unwrap_or(0)
     }
 
     /// The servers whose lists an endpoint shows. The router has a list of its own.
-    fn behind<'a>(&'a self, endpoint: &'a Endpoint) -> impl Iterator<Item = &'a Server> {
+    fn servers_behind<'a>(&'a self, endpoint: &'a Endpoint) -> impl Iterator<Item = &'a Server> {
         self.servers.iter().filter(move |server| match endpoint {
             Endpoint::Router => false,
             Endpoint::Direct => true,
@@ -246,20 +245,20 @@ impl Snapshot {
                 let winner = self.by_wire_name.get(tool.wire_name());
                 winner.is_some_and(|(_, winner)| Arc::ptr_eq(winner, tool))
             });
-            joined(ours.map(|tool| tool.listed(Naming::Prefixed, client)))
+            joined(ours.map(|tool| tool.list_entry(Naming::Prefixed, client)))
         })
     }
 }
 
 /// Lists as they were last written, one per kind of client.
 #[derive(Debug, Default)]
-struct Lists {
+struct ListCache {
     legacy: OnceLock<Listing>,
     modern: OnceLock<Listing>,
     unnegotiated: OnceLock<Listing>,
 }
 
-impl Lists {
+impl ListCache {
     fn get(&self, client: ClientEra, write: impl FnOnce() -> Vec<u8>) -> &Listing {
         let list = match client {
             ClientEra::Legacy => &self.legacy,
@@ -268,17 +267,4 @@ impl Lists {
         };
         list.get_or_init(|| Listing::admit(write()))
     }
-}
-
-/// A JSON array of these values.
-fn joined(values: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
-    let mut array = vec![b'['];
-    for (index, value) in values.enumerate() {
-        if index > 0 {
-            array.push(b',');
-        }
-        array.extend(value);
-    }
-    array.push(b']');
-    array
 }

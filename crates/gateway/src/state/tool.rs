@@ -7,9 +7,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytes::Bytes;
+use countersign_config::Config;
 use countersign_inspect::config::Advertise;
-use countersign_inspect::{ClientEra, Contract, Declaration, Listing, Policy, Router};
-use countersign_tape::{Edits, Place, ScanLimits, Span, quote, scan};
+use countersign_inspect::{ClientEra, Contract, Declaration, Listing, Policy, RouterCall};
+use countersign_tape::{Edits, MemberPosition, ScanLimits, Span, quote, scan};
 use countersign_wire::MirroredArguments;
 
 use super::entry::Entry;
@@ -72,7 +73,7 @@ impl Tool {
             // Not expected: what cannot be read is not shown.
             Err(_) => Entry {
                 name,
-                ..Entry::named("")
+                ..Entry::with_name("")
             },
         };
         Self {
@@ -96,14 +97,25 @@ impl Tool {
         Some(tool)
     }
 
+    /// The same tool under the policy that a configuration has for it. Blocks if that is another one: schemas have to be
+    /// compiled again.
+    pub(crate) fn under_policy_of(self: &Arc<Self>, config: &Config, server: &str) -> Arc<Self> {
+        let policy = config.policy(server, self.name());
+        if self.has_policy(&policy) {
+            return Arc::clone(self);
+        }
+        let changed = self.with_policy(server, policy);
+        changed.map_or_else(|| Arc::clone(self), Arc::new)
+    }
+
     /// Whether this policy holds for it already.
-    pub(super) fn has_policy(&self, policy: &Policy) -> bool {
+    pub(crate) fn has_policy(&self, policy: &Policy) -> bool {
         self.policy == *policy
     }
 
     /// A stand-in for a prompt, a resource or a completion: it declares nothing.
     pub(crate) fn undeclared(name: &str, server: &str, policy: Policy) -> Self {
-        Self::capture(Entry::named(name), server, 0, policy)
+        Self::capture(Entry::with_name(name), server, 0, policy)
     }
 
     /// The tool's own name.
@@ -128,13 +140,13 @@ impl Tool {
 
     /// The router tool that clients are told to call it with. Without hints the protocol's
     /// defaults hold: destructive.
-    pub(crate) fn access(&self) -> Router {
-        self.entry.access.unwrap_or(Router::Destructive)
+    pub(crate) fn access(&self) -> RouterCall {
+        self.entry.access.unwrap_or(RouterCall::Destructive)
     }
 
     /// Whether a router tool may call it: any if the tool gives no hints, otherwise the one that
     /// the hints ask for or a more cautious one.
-    pub(crate) fn may_be_called_with(&self, router: Router) -> bool {
+    pub(crate) fn may_be_called_with(&self, router: RouterCall) -> bool {
         self.entry.access.is_none_or(|least| least <= router)
     }
 
@@ -183,7 +195,7 @@ impl Tool {
     }
 
     /// The tool as a client sees it.
-    pub(crate) fn listed(&self, naming: Naming, client: ClientEra) -> Vec<u8> {
+    pub(crate) fn list_entry(&self, naming: Naming, client: ClientEra) -> Vec<u8> {
         let entry = &self.entry;
         let whole = Span::whole(&entry.raw);
         let mut edits = Edits::new(&entry.raw);
@@ -206,7 +218,7 @@ impl Tool {
             match entry.input {
                 Some((_, value)) => edits.replace(value, OBJECT),
                 None => {
-                    edits.insert_member(whole, Place::Last, "inputSchema", OBJECT);
+                    edits.insert_member(whole, MemberPosition::Last, "inputSchema", OBJECT);
                 }
             }
         }
@@ -249,7 +261,7 @@ mod tests {
     }
 
     fn listed(text: &'static str, naming: Naming, client: ClientEra) -> String {
-        String::from_utf8(tool(text).listed(naming, client)).expect("UTF-8")
+        String::from_utf8(tool(text).list_entry(naming, client)).expect("UTF-8")
     }
 
     #[test]

@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use countersign_config::Config;
+use countersign_inspect::{ClientEra, Listing};
 
-use super::{Index, Tally, Tool};
+use super::{Index, Naming, Tally, Tool};
 
 /// The tools of one server.
 #[derive(Debug, Default)]
@@ -74,10 +75,31 @@ impl Tools {
         &self.all
     }
 
+    /// The tools under their own names, as a client of this era sees them.
+    pub(crate) fn list(&self, client: ClientEra) -> Listing {
+        let tools = self.all.iter();
+        Listing::admit(joined(
+            tools.map(|tool| tool.list_entry(Naming::Original, client)),
+        ))
+    }
+
     /// How many there are, and how much of what they declare can be enforced.
     pub(crate) fn tally(&self) -> Tally {
         let mut tally = Tally::default();
         self.all.iter().for_each(|tool| tally.add(tool));
         tally
     }
+}
+
+/// A JSON array of these values.
+pub(super) fn joined(values: impl Iterator<Item = Vec<u8>>) -> Vec<u8> {
+    let mut array = vec![b'['];
+    for (index, value) in values.enumerate() {
+        if index > 0 {
+            array.push(b',');
+        }
+        array.extend(value);
+    }
+    array.push(b']');
+    array
 }

@@ -12,18 +12,18 @@ use crate::support::{FOREIGN, Rig, over_http, scripted, text};
 
 const ID: &str = r#""my id""#;
 
-/// A way to a tool: the endpoint, and the name and arguments a client calls it by.
-struct Way {
+/// How a client calls a tool: the endpoint, and the name and the arguments.
+struct ToolPath {
     path: &'static str,
     name: String,
     arguments: String,
 }
 
-/// Every way to a tool, as the gateway itself describes it.
-fn ways(tool: &Value) -> [Way; 3] {
+/// Every path to a tool, as the gateway itself describes it.
+fn tool_paths(tool: &Value) -> [ToolPath; 3] {
     let word = |name: &str| tool[name].as_str().expect("a word").to_owned();
     let own = format!("{}:{}", word("server"), word("tool"));
-    let direct = |path, name| Way {
+    let direct = |path, name| ToolPath {
         path,
         name,
         arguments: "{}".to_owned(),
@@ -31,7 +31,7 @@ fn ways(tool: &Value) -> [Way; 3] {
     [
         direct("/mcp/s/x", word("tool")),
         direct("/mcp/all", word("wire_name")),
-        Way {
+        ToolPath {
             path: "/mcp/call",
             name: word("router"),
             arguments: json!({ "name": own }).to_string(),
@@ -39,8 +39,8 @@ fn ways(tool: &Value) -> [Way; 3] {
     ]
 }
 
-async fn call(client: &HttpClient, way: &Way, era: Era) -> Vec<u8> {
-    let params = call_params(&way.name, &way.arguments);
+async fn call(client: &HttpClient, path: &ToolPath, era: Era) -> Vec<u8> {
+    let params = call_params(&path.name, &path.arguments);
     let answer = match era {
         Era::Legacy => client.post(&request(ID, "tools/call", &params)).await,
         Era::Modern => {
@@ -51,7 +51,7 @@ async fn call(client: &HttpClient, way: &Way, era: Era) -> Vec<u8> {
         }
     };
     let answer = answer.expect("an answer");
-    assert_eq!(answer.status, 200, "{}", way.name);
+    assert_eq!(answer.status, 200, "{}", path.name);
     answer.body
 }
 
@@ -76,14 +76,14 @@ async fn unchanged(mut server: Server, script: &Script, era: Era) {
             .expected_message("ID", era)
             .expect("a result")
             .to_vec();
-        for way in ways(tool) {
-            let seen = call(&rig.client(way.path), &way, era).await;
+        for path in tool_paths(tool) {
+            let seen = call(&rig.client(path.path), &path, era).await;
             assert_eq!(
                 without_id(&seen),
                 text(expected.trim_ascii()).replace(FOREIGN, ""),
                 "{} {}",
-                way.path,
-                way.name
+                path.path,
+                path.name
             );
         }
     }
@@ -145,16 +145,16 @@ async fn legacy_clients_get_lists_they_can_read_and_arrays_as_text() {
     let tools = rig.get("/api/v1/tools").await;
     let tools = tools["tools"].as_array().expect("a list");
     let array = tools.iter().find(|tool| tool["tool"] == "array_structured");
-    for way in ways(array.expect("a tool")) {
+    for path in tool_paths(array.expect("a tool")) {
         let client = rig
-            .client(way.path)
+            .client(path.path)
             .handshake("2025-11-25")
             .await
             .expect("a session");
-        let seen = call(&client, &way, Era::Legacy).await;
+        let seen = call(&client, &path, Era::Legacy).await;
         let seen = span::member(&seen, "result").map(text);
         let expected = r#"{"content":[{"type":"text","text":"[1.0, 2]"}]}"#;
-        assert_eq!(seen.as_deref(), Some(expected), "{}", way.path);
+        assert_eq!(seen.as_deref(), Some(expected), "{}", path.path);
         let list = client.request("tools/list", "{}").await.expect("an answer");
         let list: Value = serde_json::from_slice(&list.body).expect("JSON");
         for tool in list["result"]["tools"].as_array().expect("a list") {

@@ -193,7 +193,7 @@ async fn slow_calls_do_not_hold_up_others() {
         }
     };
     tokio::select! {
-        _ = never => panic!("nobody answered it"),
+        _ = never => panic!("the server never answers"),
         () = others => {}
     }
 }
@@ -214,7 +214,7 @@ async fn a_full_queue_answers_at_once() {
         refusal(&call(&rig, "ok").await)
     };
     tokio::select! {
-        _ = never => panic!("nobody answered it"),
+        _ = never => panic!("the server never answers"),
         full = second => assert_eq!(full, "too many calls are waiting for this tool's server; try again later"),
     }
     let record = rig.activity("type=tool_call&status=rejected").await;

@@ -277,7 +277,7 @@ async fn slow_calls_do_not_hold_up_others() {
             }
         };
         tokio::select! {
-            _ = client.call("never", "{}") => panic!("nobody answered it"),
+            _ = client.call("never", "{}") => panic!("the server never answers"),
             () = others => {}
         }
     }

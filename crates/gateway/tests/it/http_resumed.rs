@@ -39,15 +39,15 @@ async fn legacy(steps: &str) -> (Server, http::Server, UnboundedReceiver<Entry>)
     logged_http("x", script("legacy", steps), Format::Sse).await
 }
 
-/// What a server got: how many calls, how many greetings, and which requests to resume a stream.
+/// What a server received: how many calls, how many greetings, and which requests to resume a stream.
 #[derive(Debug, Default)]
-struct Got {
+struct ServerLog {
     calls: usize,
     greetings: usize,
     resumes: Vec<Entry>,
 }
 
-impl Got {
+impl ServerLog {
     fn last_event_ids(&self) -> Vec<String> {
         let ids = self.resumes.iter();
         ids.filter_map(|entry| entry.header("Last-Event-ID"))
@@ -55,19 +55,23 @@ impl Got {
     }
 }
 
-/// Everything the server got, once it and the gateway are gone.
-async fn got(rig: Rig, fixture: http::Server, mut log: UnboundedReceiver<Entry>) -> Got {
+/// Everything the server received, once it and the gateway are gone.
+async fn server_log(
+    rig: Rig,
+    fixture: http::Server,
+    mut entries: UnboundedReceiver<Entry>,
+) -> ServerLog {
     drop((rig, fixture));
-    let mut got = Got::default();
-    while let Some(entry) = log.recv().await {
+    let mut log = ServerLog::default();
+    while let Some(entry) = entries.recv().await {
         let body = text(entry.body());
-        got.calls += usize::from(body.contains(r#""tools/call""#));
-        got.greetings += usize::from(body.contains(r#""initialize""#));
+        log.calls += usize::from(body.contains(r#""tools/call""#));
+        log.greetings += usize::from(body.contains(r#""initialize""#));
         if entry.header("Last-Event-ID").is_some() {
-            got.resumes.push(entry);
+            log.resumes.push(entry);
         }
     }
-    got
+    log
 }
 
 #[tokio::test]
@@ -94,10 +98,10 @@ async fn a_stream_that_was_closed_is_resumed_and_the_call_is_made_once() {
     let note = r#"{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"my token","progress":1,"total":3}}"#;
     let whole = format!(r#"{{"jsonrpc":"2.0","id":"c","result":{RESULT}}}"#);
     assert_eq!(messages, [note, note, &whole]);
-    let got = got(rig, fixture, entries).await;
-    assert_eq!((got.calls, got.greetings), (1, 1));
-    assert_eq!(got.last_event_ids(), ["1", "2/=\u{e9}"]);
-    for resume in &got.resumes {
+    let log = server_log(rig, fixture, entries).await;
+    assert_eq!((log.calls, log.greetings), (1, 1));
+    assert_eq!(log.last_event_ids(), ["1", "2/=\u{e9}"]);
+    for resume in &log.resumes {
         assert!(resume.body().is_empty());
         for (name, value) in [
             ("Authorization", Some("Bearer ours")),
@@ -121,9 +125,9 @@ async fn a_stream_is_resumed_as_often_as_it_is_closed() {
     let rig = Rig::over(vec![server]).await;
     let reply = rig.client("/mcp/s/x").call("poll", "{}").await;
     assert_eq!(result(&reply.expect("an answer")), RESULT);
-    let got = got(rig, fixture, log).await;
-    assert_eq!((got.calls, got.greetings), (1, 1));
-    assert_eq!(got.last_event_ids(), ["a", "b", "c", "d", "d", "d"]);
+    let log = server_log(rig, fixture, log).await;
+    assert_eq!((log.calls, log.greetings), (1, 1));
+    assert_eq!(log.last_event_ids(), ["a", "b", "c", "d", "d", "d"]);
 }
 
 #[tokio::test]
@@ -139,9 +143,9 @@ async fn a_refused_resume_is_a_lost_call_that_is_not_made_again() {
         let rig = Rig::over(vec![server]).await;
         let reply = rig.client("/mcp/s/x").call("poll", "{}").await;
         assert_eq!(refusal(&reply.expect("an answer")), LOST, "{status}");
-        let got = got(rig, fixture, log).await;
-        assert_eq!((got.calls, got.greetings), (1, 1), "{status}");
-        assert_eq!(got.last_event_ids(), ["1"], "{status}");
+        let log = server_log(rig, fixture, log).await;
+        assert_eq!((log.calls, log.greetings), (1, 1), "{status}");
+        assert_eq!(log.last_event_ids(), ["1"], "{status}");
     }
 }
 
@@ -171,8 +175,8 @@ async fn a_call_is_not_made_again_when_its_server_is_gone() {
     back.expect("it comes back");
     let reply = client.call("poll", "{}").await;
     assert_eq!(result(&reply.expect("an answer")), RESULT);
-    let got = got(rig, fixture, entries).await;
-    assert_eq!((got.calls, got.resumes.len()), (1, 0));
+    let log = server_log(rig, fixture, entries).await;
+    assert_eq!((log.calls, log.resumes.len()), (1, 0));
 }
 
 #[tokio::test]
@@ -184,7 +188,7 @@ async fn a_pause_that_makes_no_sense_is_not_kept() {
         let rig = Rig::over(vec![server]).await;
         let reply = rig.client("/mcp/s/x").call("poll", "{}").await;
         assert_eq!(result(&reply.expect("an answer")), RESULT, "{retry}");
-        assert_eq!(got(rig, fixture, log).await.calls, 1, "{retry}");
+        assert_eq!(server_log(rig, fixture, log).await.calls, 1, "{retry}");
     }
     // One that is longer than the call's time-out ends with it.
     let event = r#"{"event_id":{"id":"1","retry":"99999999999999999999999999"}}"#;
@@ -193,8 +197,8 @@ async fn a_pause_that_makes_no_sense_is_not_kept() {
     let rig = Rig::over(vec![server]).await;
     let reply = rig.client("/mcp/s/x").call("poll", "{}").await;
     assert_eq!(refusal(&reply.expect("an answer")), LATE);
-    let got = got(rig, fixture, log).await;
-    assert_eq!((got.calls, got.resumes.len()), (1, 0));
+    let log = server_log(rig, fixture, log).await;
+    assert_eq!((log.calls, log.resumes.len()), (1, 0));
 }
 
 #[tokio::test]
@@ -211,8 +215,8 @@ async fn an_id_that_no_header_can_carry_is_not_sent() {
         let rig = Rig::over(vec![server]).await;
         let reply = rig.client("/mcp/s/x").call("poll", "{}").await;
         assert_eq!(refusal(&reply.expect("an answer")), LOST);
-        let got = got(rig, fixture, log).await;
-        assert_eq!((got.calls, got.resumes.len()), (1, 0));
+        let log = server_log(rig, fixture, log).await;
+        assert_eq!((log.calls, log.resumes.len()), (1, 0));
     }
 }
 
@@ -229,7 +233,7 @@ async fn who_leaves_while_a_stream_is_to_be_resumed_cancels_the_call() {
     drop(stream);
     let cancelled = |entry: &Entry| text(entry.body()).contains("notifications/cancelled");
     received(&mut log, cancelled).await;
-    assert_eq!(got(rig, fixture, log).await.resumes.len(), 0);
+    assert_eq!(server_log(rig, fixture, log).await.resumes.len(), 0);
 }
 
 #[tokio::test]
@@ -240,6 +244,6 @@ async fn a_modern_stream_that_ends_is_a_lost_call_that_is_not_made_again() {
     let rig = Rig::over(vec![server]).await;
     let reply = rig.client("/mcp/s/x").call("poll", "{}").await;
     assert_eq!(refusal(&reply.expect("an answer")), LOST);
-    let got = got(rig, fixture, log).await;
-    assert_eq!((got.calls, got.resumes.len()), (1, 0));
+    let log = server_log(rig, fixture, log).await;
+    assert_eq!((log.calls, log.resumes.len()), (1, 0));
 }

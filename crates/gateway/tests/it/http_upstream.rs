@@ -179,7 +179,7 @@ async fn giving_up_cancels() {
     let rig = Rig::over(vec![server]).await;
     let client = rig.client("/mcp/s/x");
     tokio::select! {
-        _ = client.call("never", "{}") => panic!("nobody answered it"),
+        _ = client.call("never", "{}") => panic!("the server never answers"),
         _ = received(&mut log, is_call) => {}
     }
     let cancelled = |entry: &Entry| text(entry.body()).contains("notifications/cancelled");
@@ -190,7 +190,7 @@ async fn giving_up_cancels() {
     let rig = Rig::over(vec![server]).await;
     let client = rig.client("/mcp/s/x");
     tokio::select! {
-        _ = client.call("never", "{}") => panic!("nobody answered it"),
+        _ = client.call("never", "{}") => panic!("the server never answers"),
         _ = received(&mut log, is_call) => {}
     }
     received(&mut log, |entry| matches!(entry, Entry::Closed)).await;

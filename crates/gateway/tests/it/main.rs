@@ -19,12 +19,15 @@ mod http_resumed;
 mod http_upstream;
 mod input_schemas;
 mod interface;
+mod isolation;
 #[cfg(target_os = "linux")]
 #[path = "../support/boundary.rs"]
 mod law_of_boundary;
 mod lists;
 mod metrics;
+mod news;
 mod others;
+mod protocol;
 mod quickstart;
 mod records;
 mod reload;
@@ -33,6 +36,7 @@ mod router;
 mod sanitise;
 mod sessions;
 mod shares;
+mod stateful;
 mod stop;
 mod streams;
 mod support;

@@ -174,7 +174,7 @@ async fn a_modern_client_is_told_how_long_lists_last() {
 
 #[tokio::test]
 async fn only_what_the_server_has_is_offered() {
-    let (rig, _folder) = rig(&script()).await;
+    let (rig, _folder) = rig(&script().eras(Eras::Legacy)).await;
     let offered = async |path: &str| {
         let params = countersign_fixture::client::initialize_params("2025-11-25");
         let answer = rig.client(path).request("initialize", &params).await;
@@ -182,7 +182,7 @@ async fn only_what_the_server_has_is_offered() {
             serde_json::from_str(&result(&answer.expect("an answer"))).expect("JSON");
         value["capabilities"].clone()
     };
-    let own = json!({"tools": {"listChanged": true}, "prompts": {}, "resources": {}});
+    let own = json!({"tools": {"listChanged": true}, "prompts": {"listChanged": true}, "resources": {"subscribe": true}});
     assert_eq!(offered("/mcp/s/x").await, own);
     let all = json!({"tools": {"listChanged": true}, "logging": {}});
     assert_eq!(offered("/mcp/all").await, all);

@@ -19,7 +19,7 @@ async fn a_client_that_vanishes_leaves_a_record_and_the_server_is_told() {
         });
         // Leaving this block closes the connection.
         tokio::select! {
-            _ = call => panic!("nobody answers"),
+            _ = call => panic!("the server never answers"),
             sent = sent => assert!(sent.expect("the log").is_some()),
         }
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use countersign_config::{Located, Origin, Overrides, Source};
+use countersign_config::{ConfigLocation, LocationSource, Overrides, Source};
 use countersign_fixture::client::request;
 use countersign_fixture::{Answer, Body, LogListener, Script, Step, Tool, executable};
 use countersign_gateway::Gateway;
@@ -54,21 +54,21 @@ fn scripted(folder: &Path, name: &str, script: &Script, log: Option<&LogListener
 }
 
 /// A gateway that follows a file.
-struct Following {
+struct FileGateway {
     rig: Rig,
     file: PathBuf,
 }
 
-impl Following {
+impl FileGateway {
     /// Over these servers, with other settings beside them.
     async fn over(folder: TempDir, servers: &Value, settings: &Value) -> Self {
         let mut config = file(servers);
         merge(&mut config, settings);
         let path = folder.path().join("c.json");
         std::fs::write(&path, config.to_string()).expect("written");
-        let located = Located {
+        let located = ConfigLocation {
             path: Some(path.clone()),
-            source: Origin::Flag,
+            source: LocationSource::Flag,
         };
         // A flag, because a variable of the process would win over the file, and all tests would share one store.
         let flags = Overrides {
@@ -252,7 +252,7 @@ fn tools() -> Script {
 async fn a_request_is_decided_by_the_configuration_it_came_in_under() {
     let folder = tempfile::tempdir().expect("a folder");
     let server = scripted(folder.path(), "x", &tools(), None);
-    let following = Following::over(folder, &json!({ "x": server }), &settings(true)).await;
+    let following = FileGateway::over(folder, &json!({ "x": server }), &settings(true)).await;
     let rig = &following.rig;
     let params = r#"{"name":"quick","arguments":{}}"#;
     let call = request("\"early\"", "tools/call", params);
@@ -291,7 +291,7 @@ async fn a_thousand_calls_in_flight_each_see_one_configuration() {
     let mut server = scripted(folder.path(), "x", &tools(), Some(&log));
     server["max_concurrent_requests"] = json!(CALLS);
     server["queue_size"] = json!(CALLS);
-    let following = Following::over(folder, &json!({ "x": server }), &settings(true)).await;
+    let following = FileGateway::over(folder, &json!({ "x": server }), &settings(true)).await;
     let rig = &following.rig;
 
     // All of them are with the server when the configuration changes, is broken, and is mended.
@@ -347,7 +347,7 @@ async fn a_broken_file_changes_nothing_and_says_so() {
     let folder = tempfile::tempdir().expect("a folder");
     let servers = json!({"x": child(&["--preset", "demo"])});
     let strict = json!({"output_validation": {"mode": "strict"}});
-    let following = Following::over(folder, &servers, &strict).await;
+    let following = FileGateway::over(folder, &servers, &strict).await;
     let blocked = async || {
         let client = following.rig.client("/mcp/s/x");
         let answer = client.call("bad_output", "{}").await.expect("an answer");
@@ -417,7 +417,7 @@ async fn a_broken_file_changes_nothing_and_says_so() {
 #[tokio::test]
 async fn what_has_to_wait_is_named_and_the_rest_holds() {
     let folder = tempfile::tempdir().expect("a folder");
-    let following = Following::over(folder, &json!({}), &json!({})).await;
+    let following = FileGateway::over(folder, &json!({}), &json!({})).await;
     let change =
         json!({"listen": "127.0.0.1:1", "activity": {"max_records": 5}, "routing_mode": "direct"});
     following.edit(&change).await;
@@ -437,7 +437,7 @@ async fn what_has_to_wait_is_named_and_the_rest_holds() {
 #[tokio::test]
 async fn a_new_key_holds_for_the_next_request() {
     let folder = tempfile::tempdir().expect("a folder");
-    let following = Following::over(folder, &json!({}), &json!({})).await;
+    let following = FileGateway::over(folder, &json!({}), &json!({})).await;
     following
         .edit(&json!({"api_key": "another-key-0123"}))
         .await;
@@ -453,7 +453,7 @@ async fn a_variable_that_changed_in_the_env_file_holds_within_a_second() {
     let variables = data.join("env");
     std::fs::write(&variables, "IT_KEY=one-key-0123456789\n").expect("written");
     let key = json!({"api_key": "${env:IT_KEY}"});
-    let following = Following::over(folder, &json!({}), &key).await;
+    let following = FileGateway::over(folder, &json!({}), &key).await;
     assert_eq!(following.admits("one-key-0123456789").await, 200);
 
     std::fs::write(&variables, "IT_KEY=another-key-0123456789\n").expect("written");

@@ -218,7 +218,7 @@ async fn a_session_hears_of_a_list_that_really_changed() {
     let mut first = client.open("GET", b"").await.expect("a stream");
     assert_eq!(first.status, 200);
     let mut stream = client.open("GET", b"").await.expect("a stream");
-    // A session has one stream; whoever opens another has lost the first.
+    // A session has one stream: opening another one ends the first.
     assert_eq!(next(&mut first).await, None);
     client.call("list_changed", "{}").await.expect("an answer");
     rig.counted("lists_captured", 2).await;

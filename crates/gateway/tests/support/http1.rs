@@ -6,7 +6,7 @@ use tokio::net::TcpStream;
 
 /// A request or a response that was read to its end, or as far as it came.
 #[derive(Debug)]
-pub(crate) struct Received {
+pub(crate) struct HttpMessage {
     /// The first line and the headers.
     pub(crate) head: String,
     pub(crate) body: Vec<u8>,
@@ -14,7 +14,7 @@ pub(crate) struct Received {
     pub(crate) ended: bool,
 }
 
-impl Received {
+impl HttpMessage {
     /// A header's value.
     pub(crate) fn header(&self, name: &str) -> Option<&str> {
         header(&self.head, name)
@@ -47,7 +47,7 @@ impl Connection {
     }
 
     /// The next message; nothing if the connection ends before it does.
-    pub(crate) async fn read(&mut self) -> Option<Received> {
+    pub(crate) async fn read(&mut self) -> Option<HttpMessage> {
         let end = loop {
             if let Some(at) = find(&self.buffer, b"\r\n\r\n") {
                 break at + 4;
@@ -56,7 +56,7 @@ impl Connection {
         };
         let rest = self.buffer.split_off(end);
         let head = String::from_utf8(std::mem::replace(&mut self.buffer, rest)).ok()?;
-        let mut received = Received {
+        let mut received = HttpMessage {
             head,
             body: Vec::new(),
             ended: true,
@@ -78,7 +78,7 @@ impl Connection {
         Some(received)
     }
 
-    async fn chunks(&mut self, received: &mut Received, patient: bool) -> Option<()> {
+    async fn chunks(&mut self, received: &mut HttpMessage, patient: bool) -> Option<()> {
         loop {
             let line = loop {
                 if let Some(at) = find(&self.buffer, b"\r\n") {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use countersign_config::Server;
-use countersign_gateway::Wrapped;
+use countersign_gateway::WrappedServer;
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream, ReadHalf, WriteHalf};
 use tokio::net::unix::pipe;
@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 use super::json::members;
 use super::rigs::config;
-use super::server::{self, Greeting, Wants};
+use super::server::{self, Greeting, ServerAction};
 
 /// Longer than any answer takes; reached only when there is none.
 const WAIT: Duration = Duration::from_secs(20);
@@ -49,7 +49,7 @@ impl Pipe {
             ready.display()
         );
         let server = Server::stdio("x", "sh", ["-c".to_owned(), idle]);
-        let mut wrapped = Wrapped::start(config(folder.path(), vec![server]))
+        let mut wrapped = WrappedServer::start(config(folder.path(), vec![server]))
             .await
             .expect("a gateway");
         let child = tokio::task::spawn_blocking(move || std::fs::read_to_string(ready));
@@ -200,10 +200,10 @@ async fn serve(
     let greeting = Greeting::default();
     let mut lines = BufReader::new(asked).split(b'\n');
     while let Ok(Some(line)) = lines.next_segment().await {
-        let answer = match server::wants(&line, modern, &greeting) {
-            Wants::Nothing => continue,
-            Wants::Answer(answer) => answer,
-            Wants::Script(id) => {
+        let answer = match server::action_for(&line, modern, &greeting) {
+            ServerAction::Nothing => continue,
+            ServerAction::Answer(answer) => answer,
+            ServerAction::Script(id) => {
                 let input = script
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)

@@ -31,27 +31,28 @@ impl Default for Greeting {
     }
 }
 
-/// What a message from the gateway wants.
+/// What a server does about a message from the gateway.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Wants {
-    /// This answer.
+pub(crate) enum ServerAction {
+    /// Sends this answer.
     Answer(Vec<u8>),
-    /// The answer of this run, under this id.
+    /// Sends the answer of this run, under this id.
     Script(u64),
-    /// Nothing.
+    /// Does nothing.
     Nothing,
 }
 
 /// Reads a message from the gateway; a modern server is greeted the modern way only.
-pub(crate) fn wants(message: &[u8], modern: bool, greeting: &Greeting) -> Wants {
+pub(crate) fn action_for(message: &[u8], modern: bool, greeting: &Greeting) -> ServerAction {
     let Ok(message) = serde_json::from_slice::<Value>(message) else {
-        return Wants::Nothing;
+        return ServerAction::Nothing;
     };
     let (Some(id), Some(method)) = (message["id"].as_u64(), message["method"].as_str()) else {
-        return Wants::Nothing;
+        return ServerAction::Nothing;
     };
-    let answer =
-        |what: &str| Wants::Answer(format!(r#"{{"jsonrpc":"2.0","id":{id},{what}}}"#).into_bytes());
+    let answer = |what: &str| {
+        ServerAction::Answer(format!(r#"{{"jsonrpc":"2.0","id":{id},{what}}}"#).into_bytes())
+    };
     let Greeting { members, tools } = greeting;
     match method {
         "server/discover" if modern => answer(&format!(
@@ -67,7 +68,7 @@ pub(crate) fn wants(message: &[u8], modern: bool, greeting: &Greeting) -> Wants 
         | "prompts/list"
         | "resources/list"
         | "resources/templates/list"
-        | "completion/complete" => Wants::Script(id),
+        | "completion/complete" => ServerAction::Script(id),
         _ => answer(r#""error":{"code":-32601,"message":"Method not found"}"#),
     }
 }

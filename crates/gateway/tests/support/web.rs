@@ -10,9 +10,9 @@ use countersign_gateway::Gateway;
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 
-use super::http1::{Connection, Received, events};
+use super::http1::{Connection, HttpMessage, events};
 use super::rigs::config;
-use super::server::{self, Greeting, Wants};
+use super::server::{self, Greeting, ServerAction};
 
 /// Longer than any answer takes; reached only when there is none.
 const WAIT: Duration = Duration::from_secs(20);
@@ -138,7 +138,7 @@ impl Web {
     }
 
     /// Sends a body to the gateway and reads what comes back.
-    pub(crate) async fn post(&mut self, path: &str, headers: &str, body: &[u8]) -> Received {
+    pub(crate) async fn post(&mut self, path: &str, headers: &str, body: &[u8]) -> HttpMessage {
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: {}\r\nX-API-Key: {KEY}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\n{headers}Content-Length: {}\r\n\r\n",
             self.gateway,
@@ -169,7 +169,7 @@ impl Web {
 }
 
 /// What the gateway sent to its client, message by message; a body that is no message is none.
-pub(crate) fn messages(received: &Received) -> Vec<Vec<u8>> {
+pub(crate) fn messages(received: &HttpMessage) -> Vec<Vec<u8>> {
     if received.is_stream() {
         return events(&received.body);
     }
@@ -236,11 +236,11 @@ async fn accept(listener: TcpListener, script: Arc<Mutex<Script>>, greeting: Arc
 async fn serve(mut connection: Connection, script: Arc<Mutex<Script>>, greeting: Arc<Greeting>) {
     while let Some(request) = connection.read().await {
         let modern = request.head.starts_with("POST /modern");
-        let (status, kind, body) = match server::wants(&request.body, modern, &greeting) {
+        let (status, kind, body) = match server::action_for(&request.body, modern, &greeting) {
             _ if !request.head.starts_with("POST") => (405, "text/plain", Vec::new()),
-            Wants::Nothing => (202, "text/plain", Vec::new()),
-            Wants::Answer(answer) => (200, "application/json", answer),
-            Wants::Script(id) => {
+            ServerAction::Nothing => (202, "text/plain", Vec::new()),
+            ServerAction::Answer(answer) => (200, "application/json", answer),
+            ServerAction::Script(id) => {
                 let script = script
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)

@@ -1,4 +1,4 @@
-//! Messages a server sends beside its replies: progress, log messages and, over stdio, its own requests. A
+//! Messages a server sends beside its replies: progress, log messages and its own requests. A
 //! model may read them, so they have a type of their own: limited in size and depth, cleaned, and without
 //! members that JSON-RPC does not define for such a message. They are not recorded one by one.
 
@@ -10,13 +10,15 @@ use countersign_tape::{Edits, Envelope, Kind, Member, ScanLimits, Span, members,
 
 use crate::clean::renamed;
 use crate::json::splice::splice;
-use crate::json::strings::{inside, is_key, strings};
+use crate::json::strings::{is_key, string_content, strings};
 use crate::open::message::MessageKind;
 use crate::policy::sanitisation::Sanitisation;
 use crate::policy::{MAX_MESSAGE_DEPTH, Policy};
 
 /// The largest note that is passed on, in bytes.
 pub const MAX_NOTE_BYTES: usize = 64 * 1024;
+/// The largest request of a server that is passed on, in bytes: what it asks a model about may be long.
+const MAX_REQUEST_BYTES: usize = 1024 * 1024;
 
 /// What notes are held to.
 #[derive(Clone, Debug)]
@@ -48,6 +50,15 @@ impl From<&Policy> for NotePolicy {
 /// A notification or a request that may be passed on.
 pub struct Note {
     bytes: Bytes,
+    is_cleaned: bool,
+}
+
+/// What of a message is replaced, by raw JSON tokens.
+#[derive(Clone, Copy)]
+enum Replaced<'a> {
+    Nothing,
+    ProgressToken(&'a [u8]),
+    Id(&'a [u8]),
 }
 
 impl Note {
@@ -62,28 +73,33 @@ impl Note {
     /// assert!(note.bytes().ends_with(br#""data":"a(removed: control token)"}}"#));
     /// ```
     pub fn admit(message: impl Into<Bytes>, policy: &NotePolicy) -> Option<Self> {
-        Self::read(message.into(), MessageKind::Notification, None, policy)
+        let (message, kind) = (message.into(), MessageKind::Notification);
+        Self::read(message, kind, Replaced::Nothing, policy)
     }
 
     /// Admits a progress notification under the token of the client that waits for it, a raw JSON token.
     pub fn progress(message: impl Into<Bytes>, token: &[u8], policy: &NotePolicy) -> Option<Self> {
         let (message, kind) = (message.into(), MessageKind::Notification);
-        Self::read(message, kind, Some(token), policy)
+        Self::read(message, kind, Replaced::ProgressToken(token), policy)
     }
 
-    /// Admits a request that a server makes of its client.
-    pub fn request(message: impl Into<Bytes>, policy: &NotePolicy) -> Option<Self> {
-        Self::read(message.into(), MessageKind::Request, None, policy)
+    /// Admits a request that a server makes of its client, under the id that the client knows it by, a raw JSON token.
+    pub fn request(message: impl Into<Bytes>, id: &[u8], policy: &NotePolicy) -> Option<Self> {
+        let (message, kind) = (message.into(), MessageKind::Request);
+        Self::read(message, kind, Replaced::Id(id), policy)
     }
 
     fn read(
         bytes: Bytes,
         kind: MessageKind,
-        token: Option<&[u8]>,
+        replaced: Replaced<'_>,
         policy: &NotePolicy,
     ) -> Option<Self> {
         let hard = ScanLimits {
-            max_bytes: MAX_NOTE_BYTES,
+            max_bytes: match kind {
+                MessageKind::Request => MAX_REQUEST_BYTES,
+                _ => MAX_NOTE_BYTES,
+            },
             max_depth: policy.max_message_depth,
         };
         let envelope = scan(&bytes, &hard).ok()?;
@@ -95,22 +111,34 @@ impl Note {
             kind.cut_foreign_members(&bytes, envelope.root(), &mut edits);
         }
         let params = envelope.params().unwrap_or(Span::new(0, 0));
-        let place = match token {
-            Some(_) => Some(progress_token(&bytes, params)?),
-            None => None,
+        let place = match replaced {
+            Replaced::Nothing => None,
+            Replaced::ProgressToken(token) => Some((progress_token(&bytes, params)?, token)),
+            Replaced::Id(id) => Some((envelope.id()?, id)),
         };
-        if let Some((place, token)) = place.zip(token) {
-            edits.replace(place, token);
-        }
         if let Some(sanitiser) = policy.sanitisation.sanitiser() {
             let text = std::str::from_utf8(&bytes).ok()?;
-            clean(text, &envelope, sanitiser, place, &mut edits)?;
+            let kept = place.map(|(place, _)| place);
+            clean(text, &envelope, sanitiser, kept, &mut edits)?;
         }
-        if edits.is_empty() {
-            return Some(Self { bytes });
+        let is_cleaned = !edits.is_empty();
+        if let Some((place, token)) = place {
+            edits.replace(place, token);
         }
-        let bytes = edits.apply().ok()?.to_vec().into();
-        Some(Self { bytes })
+        let edited = (!edits.is_empty()).then(|| edits.apply());
+        let edited = edited
+            .transpose()
+            .ok()?
+            .map(|edited| edited.to_vec().into());
+        Some(Self {
+            bytes: edited.unwrap_or(bytes),
+            is_cleaned,
+        })
+    }
+
+    /// Whether something in it was removed or cleaned.
+    pub fn is_cleaned(&self) -> bool {
+        self.is_cleaned
     }
 
     /// What may be sent.
@@ -152,7 +180,8 @@ fn clean(
     let raw = |value: Span| text.get(value.range()).unwrap_or_default();
     // No method has anything to clean: what software does not know is not passed on under another name.
     let name = method.string(bytes)?;
-    if !sanitiser.passes_string(inside(text, method)) && sanitiser.clean(&name).is_changed() {
+    if !sanitiser.passes_string(string_content(text, method)) && sanitiser.clean(&name).is_changed()
+    {
         return None;
     }
     if sanitiser.passes_json(raw(params)) {
@@ -183,7 +212,7 @@ fn clean_value(
 ) -> Option<()> {
     let bytes = text.as_bytes();
     for string in strings(bytes, value) {
-        if sanitiser.passes_string(inside(text, string)) {
+        if sanitiser.passes_string(string_content(text, string)) {
             continue;
         }
         let before = string.string(bytes).unwrap_or_default();
@@ -204,6 +233,7 @@ impl fmt::Debug for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Note")
             .field("len", &self.bytes.len())
+            .field("is_cleaned", &self.is_cleaned)
             .finish()
     }
 }
@@ -283,9 +313,10 @@ mod tests {
         for policy in [NotePolicy::default(), off()] {
             let admitted = text(Note::admit(both, &policy));
             assert_eq!(admitted.as_deref(), Some(notification));
-            let admitted = text(Note::request(both, &policy));
-            assert_eq!(admitted.as_deref(), Some(request));
-            assert!(Note::request(notification, &policy).is_none());
+            let admitted = text(Note::request(both, b"\"ours\"", &policy));
+            let ours = request.replace(r#""id":1"#, r#""id":"ours""#);
+            assert_eq!(admitted, Some(ours));
+            assert!(Note::request(notification, b"1", &policy).is_none());
         }
     }
 

@@ -6,7 +6,7 @@ use countersign_tape::{Kind, Span};
 
 use super::key::renamed;
 use super::{Cleaner, Passage, TextLocation};
-use crate::json::strings::{inside, is_key, strings};
+use crate::json::strings::{is_key, string_content, strings};
 use crate::verdict::hit::Carrier;
 
 impl Cleaner<'_> {
@@ -27,7 +27,10 @@ impl Cleaner<'_> {
             return;
         }
         for string in strings(self.bytes, value) {
-            if self.sanitiser.passes_string(inside(self.text, string)) {
+            if self
+                .sanitiser
+                .passes_string(string_content(self.text, string))
+            {
                 continue;
             }
             let text = string.string(self.bytes).unwrap_or_default();
@@ -50,7 +53,10 @@ impl Cleaner<'_> {
     /// Cleans one string, or one name, by itself. It changes only if something in it is acted on: software may compare
     /// it, so it is not normalised.
     pub(super) fn clean_string(&mut self, carrier: Carrier, block: Option<usize>, string: Span) {
-        if self.sanitiser.passes_string(inside(self.text, string)) {
+        if self
+            .sanitiser
+            .passes_string(string_content(self.text, string))
+        {
             return;
         }
         let text = string.string(self.bytes).unwrap_or_default();

@@ -9,7 +9,7 @@ use countersign_tape::{Edits, Envelope, Span};
 
 use super::{Cleaner, Outcome, TextLocation};
 use crate::json::splice::splice;
-use crate::json::strings::{inside, is_key, strings};
+use crate::json::strings::{is_key, string_content, strings};
 use crate::judge::contract::{self, Contract};
 use crate::policy::Policy;
 use crate::verdict::Mode;
@@ -58,7 +58,10 @@ impl Cleaner<'_> {
     fn rewrites(&mut self, value: Span, mode: Mode) -> Vec<Rewrite> {
         let mut rewrites = Vec::new();
         for string in strings(self.bytes, value) {
-            if self.sanitiser.passes_string(inside(self.text, string)) {
+            if self
+                .sanitiser
+                .passes_string(string_content(self.text, string))
+            {
                 continue;
             }
             let text = string.string(self.bytes).unwrap_or_default();
@@ -70,11 +73,11 @@ impl Cleaner<'_> {
             };
             let place = TextLocation::new(carrier, None, string);
             let setting = self.sanitiser.settings().structured;
-            let fate = Fate::new(carrier, setting, mode, &cleaned);
+            let fate = Treatment::new(carrier, setting, mode, &cleaned);
             self.structured_has_hits |=
                 self.text_findings
                     .add_with_outcome(place, &text, &cleaned, |action| fate.outcome(action));
-            if fate == Fate::Clean {
+            if fate == Treatment::Clean {
                 let after = cleaned.text.into_owned();
                 rewrites.push(Rewrite {
                     string,
@@ -87,9 +90,9 @@ impl Cleaner<'_> {
     }
 }
 
-/// What becomes of a string or a key.
+/// What is done about a string or a key of `structuredContent`.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum Treatment {
     /// It leaves as it came.
     Keep,
     /// It leaves as it came; strict mode would refuse it.
@@ -100,7 +103,7 @@ enum Fate {
     Refuse,
 }
 
-impl Fate {
+impl Treatment {
     fn new(carrier: Carrier, setting: Structured, mode: Mode, cleaned: &Cleaned<'_>) -> Self {
         let is_key = carrier == Carrier::StructuredKey;
         match setting {

@@ -131,10 +131,10 @@ impl TextFindings {
     fn add_unstable(&mut self, place: TextLocation) {
         let hit = Hit::blocked(place.carrier, place.block);
         let finding = Finding::new(Stage::Sanitise, "token.generic", Severity::Violation);
-        let finding = finding.detail("the text does not settle").hit(hit);
+        let finding = finding.detail("the text does not settle").with_hit(hit);
         self.keep(Entry {
             place,
-            found: ExplainedFinding::plain(finding),
+            found: ExplainedFinding::without_sentence(finding),
             acted: true,
             excerpt: String::new(),
         });
@@ -306,14 +306,14 @@ pub(crate) fn text_finding(
             _ => format!("it spells: {decoded}"),
         });
     }
-    with_action(about.hit(hit), action)
+    with_action(about.with_hit(hit), action)
 }
 
 fn with_action(mut finding: Finding, action: Action) -> ExplainedFinding {
     if let Some(hit) = &mut finding.hit {
         hit.action = action;
     }
-    ExplainedFinding::plain(finding)
+    ExplainedFinding::without_sentence(finding)
 }
 
 /// A few letters around a place in a text, in a form that can do nothing: letters, digits and a little punctuation.

@@ -9,7 +9,7 @@ use countersign_tape::{Envelope, Limits, Span, Tape};
 
 use super::structured::{Rewrite, is_attacked, rewritten};
 use super::{Cleaner, Passage};
-use crate::json::strings::{inside, is_key, strings};
+use crate::json::strings::{is_key, string_content, strings};
 use crate::open::mirror::repeats;
 use crate::policy::Policy;
 use crate::verdict::hit::Carrier;
@@ -91,7 +91,7 @@ impl<'a> Cleaner<'a> {
         let (json, whole) = (text.as_bytes(), Span::whole(text.as_bytes()));
         let mut rewrites = Vec::new();
         for string in strings(json, whole).filter(|string| !is_key(json, *string)) {
-            if self.sanitiser.passes_string(inside(text, string)) {
+            if self.sanitiser.passes_string(string_content(text, string)) {
                 continue;
             }
             let before = string.string(json).unwrap_or_default();

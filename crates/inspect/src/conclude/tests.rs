@@ -85,7 +85,7 @@ fn what_an_agent_reads_about_other_stages() {
 }
 
 /// What an agent reads in place of a blocked result.
-fn told(schema: &str, result: &str) -> String {
+fn agent_text(schema: &str, result: &str) -> String {
     let inspected = inspect_with(strict(), schema, result);
     let emitted: serde_json::Value =
         serde_json::from_slice(&inspected.emitted().into_bytes()).expect("JSON");
@@ -96,14 +96,14 @@ fn told(schema: &str, result: &str) -> String {
 
 #[test]
 fn a_blocked_result_names_its_tool_what_was_found_and_that_a_retry_is_no_use() {
-    insta::assert_snapshot!(told(ID, r#"{"structuredContent":{"id":"x"}}"#), @"output schema validation failed: type at /id: expected integer, got string (tool stub:bad_output); retrying will not help");
-    insta::assert_snapshot!(told(ID, r#"{"content":7,"structuredContent":{"id":7}}"#), @"blocked by policy: shape shape.content (tool stub:bad_output): the content is not what MCP allows in a result; retrying will not help");
+    insta::assert_snapshot!(agent_text(ID, r#"{"structuredContent":{"id":"x"}}"#), @"output schema validation failed: type at /id: expected integer, got string (tool stub:bad_output); retrying will not help");
+    insta::assert_snapshot!(agent_text(ID, r#"{"content":7,"structuredContent":{"id":7}}"#), @"blocked by policy: shape shape.content (tool stub:bad_output): the content is not what MCP allows in a result; retrying will not help");
     let deep = format!(
         r#"{{"structuredContent":{}{}}}"#,
         "[".repeat(65),
         "]".repeat(65)
     );
-    insta::assert_snapshot!(told(r#"{"type":"array"}"#, &deep), @"output schema validation failed: structured output exceeds max_depth (65 > 64) (tool stub:bad_output); retrying will not help");
+    insta::assert_snapshot!(agent_text(r#"{"type":"array"}"#, &deep), @"output schema validation failed: structured output exceeds max_depth (65 > 64) (tool stub:bad_output); retrying will not help");
     let passed = inspect_with(strict(), ID, r#"{"structuredContent":{"id":7}}"#);
     assert_eq!(passed.answer(), None);
 }
@@ -140,7 +140,7 @@ fn what_an_agent_reads_about_its_own_arguments() {
 fn a_classifier_reports_or_blocks_as_its_operator_says() {
     let screened = |action| {
         let finding = Finding::new(Stage::Classify, "classifier.local", Severity::Attack);
-        Screening::done(vec![ClassifierFinding { finding, action }])
+        Screening::with_findings(vec![ClassifierFinding { finding, action }])
     };
     let conclude = |action| {
         let policy = Policy::default();

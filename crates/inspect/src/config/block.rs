@@ -1,4 +1,4 @@
-//! The shape every configuration block of ours shares: all keys optional, each parsed strictly,
+//! What all configuration blocks share: all keys optional, each parsed strictly,
 //! an unknown or repeated key an error that names the allowed ones. Merging never looks at what
 //! a key means.
 
@@ -33,7 +33,7 @@ macro_rules! block {
 
             /// This block with the keys it does not set taken from `outer`.
             #[must_use]
-            pub fn over(self, outer: Self) -> Self {
+            pub fn with_defaults_from(self, outer: Self) -> Self {
                 Self { $($key: self.$key.or(outer.$key),)+ }
             }
         }
@@ -56,7 +56,7 @@ macro_rules! block {
             pub fn resolve<'a>(blocks: impl IntoIterator<Item = &'a $raw>) -> Self {
                 let mut merged = $raw::default();
                 for block in blocks {
-                    merged = block.over(merged);
+                    merged = block.with_defaults_from(merged);
                 }
                 let defaults = Self::default();
                 Self { $($key: merged.$key.unwrap_or(defaults.$key),)+ }

@@ -35,7 +35,7 @@ macro_rules! keys {
 
             /// This block with the keys it does not set taken from `outer`.
             #[must_use]
-            pub fn over(self, outer: Self) -> Self {
+            pub fn with_defaults_from(self, outer: Self) -> Self {
                 Self {
                     $($word: self.$word.or(outer.$word),)+
                     $($value: self.$value.or(outer.$value),)+
@@ -52,11 +52,11 @@ macro_rules! keys {
                         let word: String = map.next_value().map_err(failed)?;
                         let parsed = <$type>::parse(&word)
                             .map_err(|_| failed(A::Error::custom(UnknownWord::new("value", &word, <$type>::ALLOWED))))?;
-                        once(key, &mut self.$word, parsed)
+                        set_once(key, &mut self.$word, parsed)
                     })+
                     $(stringify!($value) => {
                         let value: $kind = map.next_value().map_err(failed)?;
-                        once(key, &mut self.$value, value)
+                        set_once(key, &mut self.$value, value)
                     })+
                     _ => Err(A::Error::custom(UnknownWord::new("key", key, Self::KEYS))),
                 }
@@ -109,7 +109,7 @@ keys! {
     }
 }
 
-fn once<T, E: serde::de::Error>(key: &str, slot: &mut Option<T>, value: T) -> Result<(), E> {
+fn set_once<T, E: serde::de::Error>(key: &str, slot: &mut Option<T>, value: T) -> Result<(), E> {
     if slot.replace(value).is_some() {
         return Err(E::custom(format_args!("duplicate field `{key}`")));
     }
@@ -162,7 +162,7 @@ impl OutputSanitisation {
     pub fn resolve<'a>(blocks: impl IntoIterator<Item = &'a RawOutputSanitisation>) -> Self {
         let mut merged = RawOutputSanitisation::default();
         for block in blocks {
-            merged = block.clone().over(merged);
+            merged = block.clone().with_defaults_from(merged);
         }
         let mode = merged.mode.unwrap_or(SanitiseMode::Clean);
         let defaults = Settings::for_mode(mode);

@@ -2,7 +2,7 @@
 //! gateway's own bytes are inserted between the slices.
 
 use bytes::Bytes;
-use countersign_tape::{Edited, Envelope, Segment, Span};
+use countersign_tape::{EditedText, Envelope, Segment, Span};
 
 use crate::emit::segments::Segments;
 
@@ -14,7 +14,7 @@ pub(crate) enum Body {
     Authored(Bytes),
 }
 
-/// A run of the upstream's bytes, or of ours.
+/// A run of the upstream's bytes, or of the gateway's own.
 pub(crate) enum Piece {
     Received(Span),
     Inserted(Bytes),
@@ -22,7 +22,7 @@ pub(crate) enum Piece {
 
 impl Piece {
     /// The pieces of an edited text.
-    pub(crate) fn from_edited(original: &[u8], edited: Edited<'_>) -> Vec<Self> {
+    pub(crate) fn from_edited(original: &[u8], edited: EditedText<'_>) -> Vec<Self> {
         let base = original.as_ptr().addr();
         let narrow = |offset| u32::try_from(offset).unwrap_or(u32::MAX);
         let piece = |segment| match segment {
@@ -114,7 +114,7 @@ impl Original {
     }
 }
 
-/// A result of ours or of theirs in a response of ours.
+/// A result, the upstream's or the gateway's own, in a response that the gateway writes.
 pub(crate) fn respond(id: &Bytes, result: Segments) -> Segments {
     let mut segments = Segments::default();
     segments.push_static(r#"{"jsonrpc":"2.0","id":"#);

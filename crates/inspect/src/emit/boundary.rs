@@ -113,7 +113,7 @@ fn moved_value_findings(cleaned: &Cleaned<'_>) -> Vec<ExplainedFinding> {
                 hit.action.into()
             };
             let mut found = text_finding(place, hit, action);
-            found.finding = found.finding.at("/structuredContent");
+            found.finding = found.finding.with_instance_pointer("/structuredContent");
             found
         })
         .collect();
@@ -231,5 +231,7 @@ impl<'a> BoundaryWriter<'a> {
 fn boundary_failure(why: &str) -> Box<ExplainedFinding> {
     let hit = Hit::blocked(Carrier::Text, None);
     let finding = Finding::new(Stage::Sanitise, "boundary_forgery", Severity::Violation);
-    Box::new(ExplainedFinding::plain(finding.detail(why).hit(hit)))
+    Box::new(ExplainedFinding::without_sentence(
+        finding.detail(why).with_hit(hit),
+    ))
 }

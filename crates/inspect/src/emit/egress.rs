@@ -3,7 +3,9 @@
 //! for byte; it is never wrapped or cast. A client that negotiated nothing gets what the upstream sent.
 //! This is the only edit that is made to a conforming result.
 
-use countersign_tape::{Edits, Envelope, Kind, Member, Place, Span, elements, members, quote};
+use countersign_tape::{
+    Edits, Envelope, Kind, Member, MemberPosition, Span, elements, members, quote,
+};
 
 use crate::config::{Egress, OutputValidation};
 use crate::era::{ClientEra, Era};
@@ -74,7 +76,7 @@ pub(crate) fn conversion_edits<'a>(
         remove(bytes, result, "resultType", &mut edits);
     }
     if conversion.adds_type {
-        edits.insert_member(result, Place::First, "resultType", b"\"complete\"");
+        edits.insert_member(result, MemberPosition::First, "resultType", b"\"complete\"");
     }
     edits
 }
@@ -125,7 +127,7 @@ fn append_block(
 ) {
     let Some(content) = content else {
         let list = [b"[", block, b"]"].concat();
-        edits.insert_member(result, Place::Last, "content", &list);
+        edits.insert_member(result, MemberPosition::Last, "content", &list);
         return;
     };
     let end = content.end.saturating_sub(1);

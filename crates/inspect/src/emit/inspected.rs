@@ -53,14 +53,14 @@ impl Inspected {
     pub fn from_refusal(refusal: Refusal, client: ClientEra) -> Self {
         Self {
             refusal: Some(refusal),
-            ..Self::ours(Decision::Allowed, &refusal.to_string(), client)
+            ..Self::from_authored_text(Decision::Allowed, &refusal.to_string(), client)
         }
     }
 
     /// The answer to a call of a tool that does not exist: it names the tool as the client wrote it, shortened and with
     /// every character that a tool's name cannot have replaced. The reason, for records, is without the name.
     pub fn unknown_tool(name: &str, client: ClientEra) -> Self {
-        let text = Refusal::UnknownTool.about(name);
+        let text = Refusal::UnknownTool.text_with_name(name);
         Self {
             body: Body::Authored(authored::error_result(&text, client)),
             answer: Some(text),
@@ -74,16 +74,16 @@ impl Inspected {
         Self {
             body: Body::Authored(authored::text_result(&text, client)),
             reason: None,
-            ..Self::ours(Decision::Allowed, "", client)
+            ..Self::from_authored_text(Decision::Allowed, "", client)
         }
     }
 
     /// Arguments that were refused, in words the model can act on.
     pub(crate) fn refused_input(reason: &str, client: ClientEra) -> Self {
-        Self::ours(Decision::Blocked, reason, client)
+        Self::from_authored_text(Decision::Blocked, reason, client)
     }
 
-    fn ours(decision: Decision, text: &str, client: ClientEra) -> Self {
+    fn from_authored_text(decision: Decision, text: &str, client: ClientEra) -> Self {
         Self {
             body: Body::Authored(authored::error_result(text, client)),
             decision,

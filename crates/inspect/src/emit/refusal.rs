@@ -43,7 +43,7 @@ pub enum Refusal {
     /// The tool exists, but not under the router tool that was used.
     WrongRouter {
         /// The router tool to use instead.
-        instead: Router,
+        instead: RouterCall,
     },
     /// The call's arguments are not usable.
     BadArguments,
@@ -61,10 +61,10 @@ pub enum Refusal {
     Internal,
 }
 
-/// The router tools, by what they may do; a more cautious one is greater.
+/// A router tool that forwards calls, by what those calls may do. The order is from harmless to destructive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Router {
+pub enum RouterCall {
     /// `call_tool_read`
     Read,
     /// `call_tool_write`
@@ -73,7 +73,7 @@ pub enum Router {
     Destructive,
 }
 
-impl Router {
+impl RouterCall {
     /// The tool's name on the wire.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -96,9 +96,9 @@ impl Refusal {
         Self::Busy,
         Self::Disabled,
         Self::UnknownTool,
-        Self::wrong_router(Router::Read),
-        Self::wrong_router(Router::Write),
-        Self::wrong_router(Router::Destructive),
+        Self::wrong_router(RouterCall::Read),
+        Self::wrong_router(RouterCall::Write),
+        Self::wrong_router(RouterCall::Destructive),
         Self::BadArguments,
         Self::Cancelled,
         Self::Unrecorded,
@@ -108,7 +108,7 @@ impl Refusal {
         Self::Internal,
     ];
 
-    const fn wrong_router(instead: Router) -> Self {
+    const fn wrong_router(instead: RouterCall) -> Self {
         Self::WrongRouter { instead }
     }
 
@@ -119,15 +119,17 @@ impl Refusal {
             Some((unnamed, name)) if name.chars().all(is_asked_name) => unnamed,
             _ => text,
         };
-        Self::ALL.into_iter().find(|refusal| refusal.wrote(unnamed))
+        Self::ALL
+            .into_iter()
+            .find(|refusal| refusal.matches_text(unnamed))
     }
 
     /// The text with the name that the client asked for, which is shortened and stripped of what no name has.
-    pub(crate) fn about(self, name: &str) -> String {
+    pub(crate) fn text_with_name(self, name: &str) -> String {
         format!("{self}{ABOUT}{}", asked_tool_name(name))
     }
 
-    fn wrote(self, text: &str) -> bool {
+    fn matches_text(self, text: &str) -> bool {
         let is_digit = |letter: char| letter.is_ascii_digit();
         let own = self.to_string();
         match own.split_once(is_digit) {
@@ -301,7 +303,7 @@ mod tests {
             assert_eq!(found, Some(refusal));
         }
         for name in ["files:read", "a b: <|im_start|>", ""] {
-            let found = Refusal::from_text(&Refusal::UnknownTool.about(name));
+            let found = Refusal::from_text(&Refusal::UnknownTool.text_with_name(name));
             assert_eq!(found, Some(Refusal::UnknownTool), "{name}");
         }
         let prose = "there is no such tool: it was removed";

@@ -38,7 +38,7 @@ impl Iterator for Strings<'_> {
 }
 
 /// What stands between the quotes of a string, undecoded.
-pub(crate) fn inside(text: &str, string: Span) -> &str {
+pub(crate) fn string_content(text: &str, string: Span) -> &str {
     let range = string.range();
     text.get(range.start + 1..range.end.saturating_sub(1))
         .unwrap_or_default()
@@ -67,7 +67,7 @@ mod tests {
         let text = r#"{"a":"b\"c\\","d" : ["","\u0022"], "e":1}"#;
         let bytes = text.as_bytes();
         let all: Vec<(&str, bool)> = strings(bytes, Span::whole(bytes))
-            .map(|string| (inside(text, string), is_key(bytes, string)))
+            .map(|string| (string_content(text, string), is_key(bytes, string)))
             .collect();
         let expected = [
             ("a", true),

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use countersign_tape::{Kind, Span, members};
 
 pub(crate) use check::{Conformance, apply_schema, check, check_cleaned};
-pub use declared::{DeclaredSchema, Side};
+pub use declared::{DeclaredSchema, SchemaKind};
 pub use diagnostic::Diagnostic;
 
 use crate::config::{Advertise, OutputValidation};
@@ -120,6 +120,11 @@ impl Declaration {
         self
     }
 
+    /// The declared schemas as JSON text: input, output.
+    pub(crate) fn schemas(&self) -> (Option<&[u8]>, Option<&[u8]>) {
+        (self.input.as_deref(), self.output.as_deref())
+    }
+
     /// Sets which version of the tool list this is from.
     #[must_use]
     pub fn generation(mut self, generation: u64) -> Self {
@@ -144,10 +149,10 @@ impl Declaration {
     /// Compiles what is declared. Never fails: a schema that cannot be enforced is captured as
     /// such, with a diagnostic.
     pub fn capture(self, config: &OutputValidation) -> Contract {
-        let compile = |schema, side| DeclaredSchema::new(schema, side, &self.documents, config);
+        let compile = |schema, kind| DeclaredSchema::new(schema, kind, &self.documents, config);
         let (output, input) = (self.output.clone(), self.input.clone());
-        let output = output.map(|schema| compile(schema, Side::Output));
-        let input = input.map(|schema| compile(schema, Side::Input));
+        let output = output.map(|schema| compile(schema, SchemaKind::Output));
+        let input = input.map(|schema| compile(schema, SchemaKind::Input));
         let diagnostics = [&output, &input]
             .into_iter()
             .flatten()

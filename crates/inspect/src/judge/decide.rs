@@ -26,9 +26,9 @@ impl From<&OutputValidation> for Overrides {
     }
 }
 
-/// What one cell of the table says.
+/// One cell of the table: what a finding leads to in one mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Act {
+enum Consequence {
     Forward,
     Record,
     Block,
@@ -45,13 +45,15 @@ enum Act {
 }
 
 /// One row: a stage, a rule (or every rule of the stage), and what to do in `off`, `warn` and `strict`.
-type Row = (Stage, &'static str, [Act; 3]);
+type Row = (Stage, &'static str, [Consequence; 3]);
 
 /// The first row that matches decides. A rule of `""` matches every rule of its stage, so each
 /// stage's last row has one. The sanitiser and the classifiers have switches of their own; the
 /// validation mode does not silence them.
 static TABLE: [Row; 10] = {
-    use Act::{Block, Classifier, Envelope, Forward, Missing, Record, Sanitiser, Uncompilable};
+    use Consequence::{
+        Block, Classifier, Envelope, Forward, Missing, Record, Sanitiser, Uncompilable,
+    };
     use Stage::{Classify, Contract, Guard, Input, Sanitise, Shape, Transport};
     let uncompilable = [Forward, Forward, Uncompilable];
     [
@@ -85,28 +87,31 @@ pub fn decide(finding: &Finding, mode: Mode, overrides: &Overrides) -> Decision 
     };
     let row = TABLE.iter().find(matches);
     // Every stage has a row; should one ever be forgotten, the cautious answer is the right one.
-    let act = row.map_or(Act::Block, |(_, _, [off, warn, strict])| match mode {
-        Mode::Off => *off,
-        Mode::Warn => *warn,
-        Mode::Strict => *strict,
-    });
+    let act = row.map_or(
+        Consequence::Block,
+        |(_, _, [off, warn, strict])| match mode {
+            Mode::Off => *off,
+            Mode::Warn => *warn,
+            Mode::Strict => *strict,
+        },
+    );
     let ask = |posture, otherwise| match posture {
         Posture::Allow => otherwise,
         Posture::Block => Decision::Blocked,
     };
     match act {
-        Act::Forward => Decision::Allowed,
-        Act::Record => Decision::Flagged,
-        Act::Block => Decision::Blocked,
-        Act::Missing => ask(overrides.missing, Decision::Allowed),
-        Act::Uncompilable => ask(overrides.uncompilable, Decision::Allowed),
-        Act::Classifier => ask(overrides.classifier, Decision::Flagged),
-        Act::Sanitiser if mode == Mode::Strict && is_blocked_in_strict(finding) => {
+        Consequence::Forward => Decision::Allowed,
+        Consequence::Record => Decision::Flagged,
+        Consequence::Block => Decision::Blocked,
+        Consequence::Missing => ask(overrides.missing, Decision::Allowed),
+        Consequence::Uncompilable => ask(overrides.uncompilable, Decision::Allowed),
+        Consequence::Classifier => ask(overrides.classifier, Decision::Flagged),
+        Consequence::Sanitiser if mode == Mode::Strict && is_blocked_in_strict(finding) => {
             Decision::Blocked
         }
-        Act::Sanitiser => decide_sanitised(finding),
-        Act::Envelope if finding.severity == Severity::Info => Decision::Allowed,
-        Act::Envelope => Decision::Rewritten,
+        Consequence::Sanitiser => decide_sanitised(finding),
+        Consequence::Envelope if finding.severity == Severity::Info => Decision::Allowed,
+        Consequence::Envelope => Decision::Rewritten,
     }
 }
 

@@ -1,11 +1,11 @@
 //! The one sentence that explains a decision. It is written when the decision is known, so it says what was done and counts
 //! everything that it was done about. Records have it as it is; an agent whose result was blocked also reads which tool it
-//! was, what was found and whether to call again. In words of ours only.
+//! was, what was found and whether to call again. It contains no text of the server.
 
 use crate::judge::decide::decide_sanitised;
 use crate::tool::ToolName;
 use crate::verdict::explained::ExplainedFinding;
-use crate::verdict::hit::{Action, Carrier, Hit, whereabouts};
+use crate::verdict::hit::{Action, Carrier, Hit, carrier_name};
 use crate::verdict::rule::{describe_rule, is_classifier_error};
 use crate::verdict::{Decision, Finding};
 
@@ -30,7 +30,7 @@ pub(crate) fn blocked_text(
     tool: &ToolName,
 ) -> String {
     let mut text = reason.to_owned();
-    let named = format!("(tool {})", tool.shown());
+    let named = format!("(tool {})", tool.display());
     if !text.ends_with(&named) {
         text.push(' ');
         text.push_str(&named);
@@ -72,19 +72,19 @@ fn hits(first: &Finding, hit: &Hit, all: &[Finding]) -> String {
     } else {
         ""
     };
-    let what = what(kind(first), count, &names(&same));
+    let what = describe_kind(kind(first), count, &names(&same));
     let done = match hit.action {
         Action::Reported => "found",
         action => action.as_str(),
     };
-    format!("{least}{count} {what} {done} in {}", place(&same))
+    format!("{least}{count} {what} {done} in {}", describe_place(&same))
 }
 
 fn kind(finding: &Finding) -> &str {
     finding.rule.split('.').next().unwrap_or_default()
 }
 
-fn what(kind: &str, count: u64, names: &str) -> String {
+fn describe_kind(kind: &str, count: u64, names: &str) -> String {
     let many = if count == 1 { "" } else { "s" };
     match kind {
         "token" => format!("control token{many} ({names})"),
@@ -113,7 +113,7 @@ fn names(same: &[(&Finding, &Hit)]) -> String {
     }
 }
 
-fn place(same: &[(&Finding, &Hit)]) -> String {
+fn describe_place(same: &[(&Finding, &Hit)]) -> String {
     let mut places: Vec<(Carrier, Option<usize>)> = Vec::new();
     let mut pointers: Vec<Option<&str>> = Vec::new();
     for (finding, hit) in same {
@@ -131,7 +131,7 @@ fn place(same: &[(&Finding, &Hit)]) -> String {
     match places.as_slice() {
         [(Carrier::Text, Some(block))] => format!("text block {block}"),
         [(_, Some(block))] => format!("block {block}"),
-        [(carrier, None)] => whereabouts(*carrier).to_owned(),
+        [(carrier, None)] => carrier_name(*carrier).to_owned(),
         _ => format!("{} places", pointers.len().max(places.len())),
     }
 }
@@ -144,21 +144,23 @@ mod tests {
     fn token(family: &str, block: usize, count: u64, action: Action) -> Finding {
         let rule = format!("token.{family}");
         let finding = Finding::new(Stage::Sanitise, rule, Severity::Attack);
-        finding.at(format!("/content/{block}/text")).hit(Hit {
-            carrier: Carrier::Text,
-            block: Some(block),
-            class: "A".into(),
-            family: Some(family.to_owned()),
-            count,
-            offsets: vec![0],
-            tokens_not_listed: 0,
-            action,
-            blocked_in_strict: false,
-        })
+        finding
+            .with_instance_pointer(format!("/content/{block}/text"))
+            .with_hit(Hit {
+                carrier: Carrier::Text,
+                block: Some(block),
+                class: "A".into(),
+                family: Some(family.to_owned()),
+                count,
+                offsets: vec![0],
+                tokens_not_listed: 0,
+                action,
+                blocked_in_strict: false,
+            })
     }
 
-    fn said(decision: Decision, all: &[Finding]) -> String {
-        let first = ExplainedFinding::plain(all.first().expect("a finding").clone());
+    fn reason_of(decision: Decision, all: &[Finding]) -> String {
+        let first = ExplainedFinding::without_sentence(all.first().expect("a finding").clone());
         reason(decision, &first, all)
     }
 
@@ -170,25 +172,25 @@ mod tests {
             token("llama3", 0, 9, Action::Reported),
         ];
         assert_eq!(
-            said(Decision::Rewritten, &all),
+            reason_of(Decision::Rewritten, &all),
             "5 control tokens (chatml, llama2) replaced in text block 0"
         );
         all.push(token("chatml", 4, 1, Action::Replaced));
         assert_eq!(
-            said(Decision::Rewritten, &all),
+            reason_of(Decision::Rewritten, &all),
             "6 control tokens (chatml, llama2) replaced in 2 places"
         );
         if let Some(hit) = &mut all[1].hit {
             hit.tokens_not_listed = 7;
         }
         assert_eq!(
-            said(Decision::Rewritten, &all),
+            reason_of(Decision::Rewritten, &all),
             "at least 6 control tokens (chatml, llama2) replaced in 2 places"
         );
         let many = ["a", "b", "c", "d", "e", "f"];
         let many = many.map(|family| token(family, 1, 1, Action::Reported));
         assert_eq!(
-            said(Decision::Flagged, &many),
+            reason_of(Decision::Flagged, &many),
             "6 control tokens (a, b, c, d and 2 more) found in text block 1"
         );
     }
@@ -198,16 +200,16 @@ mod tests {
         let finding = Finding::new(Stage::Shape, "shape.base64", Severity::Violation);
         let all = [finding];
         assert_eq!(
-            said(Decision::Flagged, &all),
+            reason_of(Decision::Flagged, &all),
             "flagged by policy: shape shape.base64"
         );
         assert_eq!(
-            said(Decision::Blocked, &all),
+            reason_of(Decision::Blocked, &all),
             "blocked by policy: shape shape.base64"
         );
         let blocked = [token("chatml", 0, 1, Action::Blocked)];
         assert_eq!(
-            said(Decision::Blocked, &blocked),
+            reason_of(Decision::Blocked, &blocked),
             "blocked by policy: sanitise token.chatml"
         );
     }

@@ -23,7 +23,7 @@ impl MessageKind {
     }
 
     /// The members of the other kinds.
-    const fn others(self) -> &'static [Member] {
+    const fn members_of_other_kinds(self) -> &'static [Member] {
         match self {
             Self::Response => &[Member::Method, Member::Params],
             Self::Notification => &[Member::Id, Member::Result, Member::Error],
@@ -34,7 +34,7 @@ impl MessageKind {
     /// Whether a scanned message has a member of another kind, which would let it be read as that.
     pub(crate) fn is_ambiguous(self, envelope: &Envelope) -> bool {
         let present = |member: &Member| envelope.get(*member).is_some();
-        self.others().iter().any(present)
+        self.members_of_other_kinds().iter().any(present)
     }
 
     /// Whether a scanned message has members that are to be cut. Costs nothing where there are none.

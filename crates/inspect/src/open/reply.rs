@@ -42,7 +42,7 @@ impl Source {
 
     /// A source that answers the request with this id token.
     #[must_use]
-    pub fn answering(mut self, id: impl Into<Bytes>) -> Self {
+    pub fn with_request_id(mut self, id: impl Into<Bytes>) -> Self {
         self.framing = Framing::Message;
         self.id = Some(id.into());
         self

@@ -15,7 +15,7 @@ use crate::verdict::{Finding, Severity, Stage};
 /// Reports what is malformed about a scanned result.
 pub(crate) fn check(opened: &OpenedReply<'_, '_>, era: Era, found: &mut Vec<ExplainedFinding>) {
     let (bytes, envelope) = (opened.text.as_bytes(), opened.envelope);
-    let mut report = Report {
+    let mut report = FindingCollector {
         bytes,
         found,
         left: MAX_FINDINGS,
@@ -56,7 +56,7 @@ pub(crate) fn check(opened: &OpenedReply<'_, '_>, era: Era, found: &mut Vec<Expl
 }
 
 /// Content of ordinary size, which the scan has laid out.
-fn check_laid_out(bytes: &[u8], tape: &Tape<'_>, report: &mut Report<'_>) {
+fn check_laid_out(bytes: &[u8], tape: &Tape<'_>, report: &mut FindingCollector<'_>) {
     let root = tape.node(0);
     if root.kind() != Kind::Array {
         return report.wrong_type("shape.content", "/content", "array", root.span());
@@ -86,7 +86,7 @@ fn check_laid_out(bytes: &[u8], tape: &Tape<'_>, report: &mut Report<'_>) {
 }
 
 /// Content that is too large to be laid out, read a second time.
-fn check_content(bytes: &[u8], content: Span, report: &mut Report<'_>) {
+fn check_content(bytes: &[u8], content: Span, report: &mut FindingCollector<'_>) {
     if content.kind(bytes) != Some(Kind::Array) {
         return report.wrong_type("shape.content", "/content", "array", content);
     }
@@ -108,7 +108,7 @@ fn check_content(bytes: &[u8], content: Span, report: &mut Report<'_>) {
 
 /// The same, from the first element on that is not an object. Such an element is malformed; finding its
 /// end takes a second reading, which is acceptable because it does not occur in ordinary results.
-fn check_rest(bytes: &[u8], content: Span, first: usize, report: &mut Report<'_>) {
+fn check_rest(bytes: &[u8], content: Span, first: usize, report: &mut FindingCollector<'_>) {
     for (index, block) in elements(bytes, content).enumerate().skip(first) {
         let checked = if block.kind(bytes) == Some(Kind::Object) {
             let (picked, _) = select_raw_members(bytes, block, BLOCK);
@@ -123,8 +123,8 @@ fn check_rest(bytes: &[u8], content: Span, first: usize, report: &mut Report<'_>
     }
 }
 
-/// What is wrong with one block.
-struct Malformed {
+/// Why a content block is malformed.
+struct BlockError {
     rule: &'static str,
     member: &'static str,
     expected: &'static str,
@@ -142,7 +142,7 @@ const BLOCK: [&str; 7] = [
     r#""resource""#,
 ];
 
-fn check_block(bytes: &[u8], members: [Option<Span>; 7]) -> Result<(), Malformed> {
+fn check_block(bytes: &[u8], members: [Option<Span>; 7]) -> Result<(), BlockError> {
     let [kind, text, data, mime_type, uri, name, resource] = members;
     // Nearly every block is one, spelt like this: nothing to decode.
     if kind.is_some_and(|kind| kind.bytes(bytes) == br#""text""#) {
@@ -164,7 +164,7 @@ fn check_block(bytes: &[u8], members: [Option<Span>; 7]) -> Result<(), Malformed
     }
 }
 
-fn check_resource(bytes: &[u8], resource: Option<Span>) -> Result<(), Malformed> {
+fn check_resource(bytes: &[u8], resource: Option<Span>) -> Result<(), BlockError> {
     let object = resource.filter(|value| value.kind(bytes) == Some(Kind::Object));
     let Some(object) = object else {
         return Err(wrong_type(bytes, resource, "/resource", "object"));
@@ -185,7 +185,7 @@ fn select_raw_members<const N: usize>(
     bytes: &[u8],
     object: Span,
     names: [&str; N],
-) -> (Result<[Option<Span>; N], Malformed>, u32) {
+) -> (Result<[Option<Span>; N], BlockError>, u32) {
     let mut end = object.start + 1;
     let members = members(bytes, object).map(|(key, value)| {
         end = value.end;
@@ -199,7 +199,7 @@ fn select_raw_members<const N: usize>(
 fn select_members<'a, const N: usize>(
     members: impl Iterator<Item = (Cow<'a, [u8]>, Span)>,
     names: [&str; N],
-) -> Result<[Option<Span>; N], Malformed> {
+) -> Result<[Option<Span>; N], BlockError> {
     let mut picked = [None; N];
     let mut repeated = false;
     for (name, value) in members {
@@ -209,7 +209,7 @@ fn select_members<'a, const N: usize>(
         }
     }
     if repeated {
-        return Err(Malformed {
+        return Err(BlockError {
             rule: "shape.block",
             member: "",
             expected: "unique members",
@@ -236,20 +236,20 @@ fn skip_space(bytes: &[u8], at: u32) -> u32 {
     at + u32::try_from(space.count()).unwrap_or(0)
 }
 
-fn string(bytes: &[u8], value: Option<Span>, member: &'static str) -> Result<(), Malformed> {
+fn string(bytes: &[u8], value: Option<Span>, member: &'static str) -> Result<(), BlockError> {
     match value {
         Some(value) if value.kind(bytes) == Some(Kind::String) => Ok(()),
         _ => Err(wrong_type(bytes, value, member, "string")),
     }
 }
 
-fn base64(bytes: &[u8], value: Option<Span>, member: &'static str) -> Result<(), Malformed> {
+fn base64(bytes: &[u8], value: Option<Span>, member: &'static str) -> Result<(), BlockError> {
     string(bytes, value, member)?;
     let text = value.and_then(|value| value.string(bytes));
     if text.is_some_and(|text| base64::decodes(&text)) {
         return Ok(());
     }
-    Err(Malformed {
+    Err(BlockError {
         rule: "shape.base64",
         member,
         expected: "base64",
@@ -262,8 +262,8 @@ fn wrong_type(
     value: Option<Span>,
     member: &'static str,
     expected: &'static str,
-) -> Malformed {
-    Malformed {
+) -> BlockError {
+    BlockError {
         rule: "shape.block",
         member,
         expected,
@@ -292,14 +292,14 @@ pub(crate) fn kind_name(bytes: &[u8], span: Span) -> &'static str {
 }
 
 /// Collects findings up to the stage's bound.
-struct Report<'a> {
+struct FindingCollector<'a> {
     bytes: &'a [u8],
     found: &'a mut Vec<ExplainedFinding>,
     left: usize,
 }
 
-impl Report<'_> {
-    fn block(&mut self, index: usize, checked: Result<(), Malformed>) {
+impl FindingCollector<'_> {
+    fn block(&mut self, index: usize, checked: Result<(), BlockError>) {
         if let Err(malformed) = checked {
             let pointer = format!("/content/{index}{}", malformed.member);
             let (expected, actual) = (malformed.expected, malformed.actual);
@@ -318,8 +318,8 @@ impl Report<'_> {
         }
         self.left -= 1;
         let finding = Finding::new(Stage::Shape, rule, Severity::Violation)
-            .at(pointer)
+            .with_instance_pointer(pointer)
             .expecting(expected, actual);
-        self.found.push(ExplainedFinding::plain(finding));
+        self.found.push(ExplainedFinding::without_sentence(finding));
     }
 }

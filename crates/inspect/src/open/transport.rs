@@ -143,5 +143,5 @@ fn scan_finding(error: &ScanError) -> Box<ExplainedFinding> {
 
 fn transport_finding(rule: &'static str, detail: impl Into<String>) -> Box<ExplainedFinding> {
     let finding = Finding::new(Stage::Transport, rule, Severity::Violation).detail(detail);
-    Box::new(ExplainedFinding::plain(finding))
+    Box::new(ExplainedFinding::without_sentence(finding))
 }

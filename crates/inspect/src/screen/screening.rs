@@ -42,7 +42,7 @@ impl Screening {
     }
 
     /// Classifiers were asked; these are their findings, possibly none.
-    pub fn done(screened: Vec<ClassifierFinding>) -> Self {
+    pub fn with_findings(screened: Vec<ClassifierFinding>) -> Self {
         Self {
             screened,
             skipped: None,

@@ -26,7 +26,7 @@ pub(crate) struct ExplainedFinding {
 
 impl ExplainedFinding {
     /// A finding without a sentence: `reason` writes one when the decision is known.
-    pub(crate) fn plain(finding: Finding) -> Self {
+    pub(crate) fn without_sentence(finding: Finding) -> Self {
         Self {
             finding,
             sentence: None,
@@ -70,7 +70,7 @@ impl ExplainedFinding {
         };
         let rule = format!("guard.{key}");
         let finding = Finding::new(Stage::Guard, rule, Severity::Violation)
-            .at(pointer)
+            .with_instance_pointer(pointer)
             .expecting(format!("at most {limit}"), actual.to_string());
         let sentence = format!("{OUTPUT}: {what} exceeds {key} ({actual} > {limit})");
         Self::with_sentence(finding, sentence)
@@ -83,7 +83,7 @@ impl ExplainedFinding {
             "contract.duplicate_key",
             Severity::Violation,
         )
-        .at(pointer_for_record(pointer))
+        .with_instance_pointer(pointer_for_record(pointer))
         .expecting("unique keys", "a repeated key");
         Self::contract(finding, "an object has a repeated key")
     }
@@ -97,12 +97,12 @@ impl ExplainedFinding {
         let keyword = violation.keyword();
         let rule = format!("{prefix}schema.{keyword}");
         let finding = Finding::new(context.stage, rule, Severity::Violation)
-            .at(record_pointer(violation.path()))
-            .by(pointer_for_record(violation.schema_pointer()))
+            .with_instance_pointer(record_pointer(violation.path()))
+            .with_schema_pointer(pointer_for_record(violation.schema_pointer()))
             .expecting(for_record(violation.expected()), violation.actual());
         let at = context.pointer(violation.path());
         let actual = violation.actual();
-        let tool = context.tool.shown();
+        let tool = context.tool.display();
         let expected = for_agent(violation.expected());
         let sentence =
             format!("{failed}: {keyword} at {at}: expected {expected}, got {actual} (tool {tool})");

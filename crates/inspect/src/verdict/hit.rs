@@ -106,8 +106,8 @@ impl Hit {
     }
 }
 
-/// Where a text stands, in words.
-pub(crate) fn whereabouts(carrier: Carrier) -> &'static str {
+/// The part of a result that carries a text, in words.
+pub(crate) fn carrier_name(carrier: Carrier) -> &'static str {
     match carrier {
         Carrier::Text => "a text",
         Carrier::Resource => "a resource",

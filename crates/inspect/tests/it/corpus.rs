@@ -60,7 +60,7 @@ fn run(case: &Case, mode: Mode, expect: &Expect) -> Result<(), Failed> {
     }
     let bytes = received(case);
     let inspected = inspect(case, bytes.clone(), &contract, &policy);
-    let seen = Seen {
+    let seen = ActualVerdict {
         decision: inspected.decision(),
         reason: inspected.reason(),
         findings: inspected.findings(),
@@ -83,7 +83,7 @@ fn run_arguments(
 ) -> Result<(), Failed> {
     let arguments = case.arguments.as_ref().map(|raw| raw.get().as_bytes());
     let verdict = examine_arguments(arguments, contract, policy);
-    let seen = Seen {
+    let seen = ActualVerdict {
         decision: verdict.decision,
         reason: verdict.reason.as_deref(),
         findings: &verdict.findings,
@@ -154,20 +154,20 @@ fn received(case: &Case) -> Vec<u8> {
 fn inspect(case: &Case, bytes: Vec<u8>, contract: &Contract, policy: &Policy) -> Inspected {
     let mut source = Source::new(case.upstream.unwrap_or(case.era));
     if let Some(id) = &case.id {
-        source = source.answering(id.get().as_bytes().to_vec());
+        source = source.with_request_id(id.get().as_bytes().to_vec());
         assert_eq!(source.framing, Framing::Message);
     }
     let examined = examine(RawReply::new(bytes, source), contract, policy);
     examined.conclude(Screening::skipped(SkipReason::NotConfigured))
 }
 
-struct Seen<'a> {
+struct ActualVerdict<'a> {
     decision: Decision,
     reason: Option<&'a str>,
     findings: &'a [Finding],
 }
 
-impl Seen<'_> {
+impl ActualVerdict<'_> {
     fn check(&self, expect: &Expect) -> Result<(), Failed> {
         let rules: Vec<&str> = self.findings.iter().map(|finding| &*finding.rule).collect();
         same(

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::record::{Pass, Record};
 use super::run::{NO_SUCH_TOOL, Run, ToolRun};
-use crate::policy::{SchemaPolicy, Site, Why};
+use crate::policy::{PolicySource, SchemaPolicy, Site};
 
 /// The version of the file's form.
 const VERSION: u32 = 1;
@@ -109,7 +109,7 @@ impl Baseline {
             } else if record.rule != Site::Guard.rule() && record.policy != SchemaPolicy::Ignore {
                 comparison.known += 1;
                 record.policy = SchemaPolicy::Ignore;
-                record.why = Why::Baseline;
+                record.why = PolicySource::Baseline;
             }
         }
         let gone = self.entries.iter();
@@ -127,7 +127,7 @@ impl Baseline {
 }
 
 fn is_kept(record: &Record) -> bool {
-    let shown = record.policy != SchemaPolicy::Ignore || record.why == Why::Baseline;
+    let shown = record.policy != SchemaPolicy::Ignore || record.why == PolicySource::Baseline;
     shown && record.rule != Site::Guard.rule()
 }
 

@@ -1,4 +1,4 @@
-//! Two tool lists side by side: what a client that relied on the old one would trip over. A
+//! Two tool lists side by side: which changes break a client that relied on the old one. A
 //! change is breaking if arguments that were fine may now be refused, or results may now be what
 //! the old schema ruled out; where that cannot be told from the keywords, it counts as breaking.
 
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use schema::Way;
+use schema::Direction;
 
 /// Whether a change breaks those who relied on the old list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -102,12 +102,12 @@ impl Differ<'_> {
     fn tool(&mut self, old: &Map<String, Value>, new: &Map<String, Value>) {
         let input = |tool: &Map<String, Value>| tool.get("inputSchema").cloned();
         let input = |tool| input(tool).unwrap_or(Value::Bool(true));
-        self.schema("/inputSchema", &input(old), &input(new), Way::In, 0);
+        self.schema("/inputSchema", &input(old), &input(new), Direction::In, 0);
         let at = "/outputSchema";
         match (old.get("outputSchema"), new.get("outputSchema")) {
             (None, Some(_)) => self.add(at, Impact::Compatible, "an output schema is declared"),
             (Some(_), None) => self.add(at, Impact::Breaking, "the output schema is gone"),
-            (Some(old), Some(new)) => self.schema(at, old, new, Way::Out, 0),
+            (Some(old), Some(new)) => self.schema(at, old, new, Direction::Out, 0),
             (None, None) => {}
         }
         self.hints(old, new);

@@ -5,7 +5,7 @@ use countersign_inspect::Finding;
 use super::case::{Case, Intent};
 use super::leak::find_leak;
 use super::oracle::{self, Assessment, Family, ReplyKind};
-use super::record::{Requirement, Sighting};
+use super::record::{Observation, Requirement};
 use crate::client::{Exchange, Fault, Reply};
 use crate::judge::{Judge, Judgement, Violation, texts};
 use crate::policy::Site;
@@ -17,7 +17,7 @@ pub(crate) struct Examined {
     pub(crate) reply: ReplyKind,
     /// Whether the answer came, and later than it may.
     pub(crate) is_slow: bool,
-    pub(crate) sightings: Vec<Sighting>,
+    pub(crate) observations: Vec<Observation>,
     pub(crate) structured: Option<Vec<u8>>,
     pub(crate) texts: Vec<String>,
     pub(crate) request_id: Option<String>,
@@ -36,20 +36,20 @@ pub(crate) fn examine(
         matches!(exchange.reply, Ok(Reply::Result(_))).then(|| judge.reply(tool, message.clone()));
     let reply = reply_kind(exchange, judgement.as_ref());
     let texts = texts(&message);
-    let mut sightings = Vec::new();
+    let mut observations = Vec::new();
     match oracle::assess(&case.intent, family, reply) {
         Assessment::Pass | Assessment::KnownDeviation => {}
-        Assessment::Accepted => sightings.push(accepted(&case.intent)),
-        Assessment::Wrong(rule) => sightings.push(wrong(rule, reply, judgement.as_ref())),
+        Assessment::Accepted => observations.push(accepted(&case.intent)),
+        Assessment::Wrong(rule) => observations.push(broken_rule(rule, reply, judgement.as_ref())),
     }
     if let (ReplyKind::Success, Intent::Valid, Some(judgement)) = (reply, &case.intent, &judgement)
     {
-        sightings.extend(judgement.violations.iter().flat_map(violation_sightings));
+        observations.extend(judgement.violations.iter().flat_map(violation_sightings));
     }
     if matches!(reply, ReplyKind::ToolError | ReplyKind::Error(_)) && !case.intent.is_valid() {
-        sightings.extend(refusal(case, &texts));
+        observations.extend(refusal(case, &texts));
     }
-    sightings.truncate(MAX_SIGHTINGS);
+    observations.truncate(MAX_SIGHTINGS);
     let structured = judgement
         .as_ref()
         .and_then(|one| one.answer.structured(&message))
@@ -57,7 +57,7 @@ pub(crate) fn examine(
     Examined {
         reply,
         is_slow: false,
-        sightings,
+        observations,
         structured,
         texts,
         request_id: request_id(&message),
@@ -79,36 +79,40 @@ fn reply_kind(exchange: &Exchange, judgement: Option<&Judgement>) -> ReplyKind {
     }
 }
 
-fn accepted(intent: &Intent) -> Sighting {
-    let mut sighting = Sighting::of_site(Site::Accepted);
+fn accepted(intent: &Intent) -> Observation {
+    let mut observation = Observation::from_site(Site::Accepted);
     if let Intent::Invalid { keyword, pointer } = intent {
-        sighting.keyword_location = Some(keyword.clone());
-        sighting.instance_pointer = Some(pointer.clone());
-        sighting.detail = Some(format!("arguments that break `{keyword}` are accepted"));
+        observation.keyword_location = Some(keyword.clone());
+        observation.instance_pointer = Some(pointer.clone());
+        observation.detail = Some(format!("arguments that break `{keyword}` are accepted"));
     }
-    sighting
+    observation
 }
 
-fn wrong(rule: &'static oracle::Rule, reply: ReplyKind, judgement: Option<&Judgement>) -> Sighting {
-    let mut sighting = Sighting::of_rule(rule);
+fn broken_rule(
+    rule: &'static oracle::Rule,
+    reply: ReplyKind,
+    judgement: Option<&Judgement>,
+) -> Observation {
+    let mut observation = Observation::from_rule(rule);
     if let ReplyKind::Error(code) = reply {
-        sighting.actual = Some(code.to_string());
+        observation.actual = Some(code.to_string());
     }
     if let Some(finding) = judgement.and_then(|judgement| judgement.malformed.first()) {
-        sighting.keyword_location = Some(finding.rule.to_string());
-        sighting
+        observation.keyword_location = Some(finding.rule.to_string());
+        observation
             .instance_pointer
             .clone_from(&finding.instance_pointer);
     }
-    sighting
+    observation
 }
 
-/// The sightings of a violation: one per finding, or one for the site itself.
-pub(crate) fn violation_sightings(violation: &Violation) -> Vec<Sighting> {
+/// The observations of a violation: one per finding, or one for the site itself.
+pub(crate) fn violation_sightings(violation: &Violation) -> Vec<Observation> {
     if violation.findings.is_empty() {
-        return vec![Sighting::of_site(violation.site)];
+        return vec![Observation::from_site(violation.site)];
     }
-    let sighting = |finding: &Finding| Sighting {
+    let observation = |finding: &Finding| Observation {
         requirement: Requirement::Site(violation.site),
         keyword_location: finding.schema_pointer.clone(),
         instance_pointer: finding.instance_pointer.clone(),
@@ -116,16 +120,16 @@ pub(crate) fn violation_sightings(violation: &Violation) -> Vec<Sighting> {
         actual: finding.actual.clone(),
         detail: finding.detail.clone(),
     };
-    violation.findings.iter().map(sighting).collect()
+    violation.findings.iter().map(observation).collect()
 }
 
 /// What is wrong with the words of a refusal.
-fn refusal(case: &Case, texts: &[String]) -> Vec<Sighting> {
+fn refusal(case: &Case, texts: &[String]) -> Vec<Observation> {
     let mut found = Vec::new();
     let sent = case.arguments.to_string();
     if let Some(leak) = texts.iter().find_map(|text| find_leak(text, &sent)) {
         let detail = format!("a refusal shows a {leak}");
-        found.push(Sighting::of_rule(&oracle::LEAK).detail(detail));
+        found.push(Observation::from_rule(&oracle::LEAK).detail(detail));
     }
     let named = match &case.intent {
         Intent::Invalid { pointer, .. } => {
@@ -137,7 +141,7 @@ fn refusal(case: &Case, texts: &[String]) -> Vec<Sighting> {
         _ => true,
     };
     if !named {
-        found.push(Sighting::of_rule(&oracle::UNNAMED));
+        found.push(Observation::from_rule(&oracle::UNNAMED));
     }
     found
 }

@@ -31,18 +31,18 @@ const ATTEMPTS: usize = 12;
 /// Largest arguments that are made, in bytes of JSON.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// Values, each with what is special about it.
-type Named = Vec<(String, Value)>;
+/// Values, each with the name of what is special about it.
+type NamedValues = Vec<(String, Value)>;
 
 /// Arguments that may become a case, with its name.
 type Candidate = (String, Option<Value>);
 
-/// What was made, and what could not be.
+/// The generated cases, and what could not be generated.
 #[derive(Clone, Debug, Default)]
 pub struct Cases {
     /// Confirmed cases, the plainest first.
     pub cases: Vec<Case>,
-    /// Why there is less than one would like.
+    /// What the generator could not make, and why.
     pub ungeneratable: Vec<String>,
 }
 
@@ -84,7 +84,7 @@ impl<'a> Generator<'a> {
     /// The enumerated pass: at most `most` cases, always the same ones, the valid ones and those
     /// with one mistake in turns.
     pub fn coverage(&self, most: usize) -> Cases {
-        let mut made = Made::new(self.engine, most);
+        let mut made = CaseCollector::new(self.engine, most);
         let Some(base) = self.minimal() else {
             let why = "no valid arguments were found".to_owned();
             made.cases.ungeneratable.push(why);
@@ -97,7 +97,7 @@ impl<'a> Generator<'a> {
         let mut valid = Vec::new();
         let mut invalid = Vec::new();
         for site in sites.all() {
-            let (view, at) = (sites.view(site), sites.shown(site));
+            let (view, at) = (sites.view(site), sites.describe(site));
             for (what, value) in edges::variants(&self.document, view) {
                 valid.push((format!("{what} at {at}"), sites.replace(&base, site, value)));
             }
@@ -115,7 +115,7 @@ impl<'a> Generator<'a> {
 
     /// The seeded pass: valid arguments, drawn at random within the schema's bounds.
     pub fn random(&self, seed: u64, most: usize) -> Cases {
-        let mut made = Made::new(self.engine, most);
+        let mut made = CaseCollector::new(self.engine, most);
         let mut random = Random::new(seed);
         for index in 0..most.saturating_mul(4) {
             let choice = Choice::Random(random.number());
@@ -127,7 +127,7 @@ impl<'a> Generator<'a> {
 
     /// The seeded pass of mistakes: a random valid base, changed in exactly one way.
     pub fn mistakes(&self, seed: u64, most: usize) -> Cases {
-        let mut made = Made::new(self.engine, most);
+        let mut made = CaseCollector::new(self.engine, most);
         let mut random = Random::new(seed ^ 0x6e65_6761_7469_7665);
         let sites = Sites::walk(&self.document);
         let bases = self.random(seed, 8).cases;
@@ -141,7 +141,7 @@ impl<'a> Generator<'a> {
             let mut wrong = mistakes::mistakes(&self.document, sites.view(site));
             if !wrong.is_empty() {
                 let (keyword, value) = wrong.swap_remove(random.index(wrong.len()));
-                let name = format!("{keyword} at {}", sites.shown(site));
+                let name = format!("{keyword} at {}", sites.describe(site));
                 made.add(&name, sites.replace(base, site, value), false);
             }
         }
@@ -165,15 +165,15 @@ impl<'a> Generator<'a> {
     }
 }
 
-/// Cases on their way out: confirmed, different from each other, not too many.
-struct Made<'e> {
+/// Collects generated cases: keeps those that the schema engine confirms, without repetitions, up to a limit.
+struct CaseCollector<'e> {
     engine: &'e Schema,
     most: usize,
     seen: HashSet<String>,
     cases: Cases,
 }
 
-impl<'e> Made<'e> {
+impl<'e> CaseCollector<'e> {
     fn new(engine: &'e Schema, most: usize) -> Self {
         Self {
             engine,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::oracle::Rule;
-use crate::policy::{Applied, Date, SchemaPolicy, Site, Validation, Why};
-use crate::report::starred;
+use crate::policy::{AppliedPolicy, Date, PolicySource, SchemaPolicy, Site, Validation};
+use crate::report::wildcard_positions;
 
 /// The version of the records' form.
 pub const VERSION: u32 = 1;
@@ -59,25 +59,25 @@ impl Requirement {
         }
     }
 
-    pub(crate) fn apply(self, tool: &str, validation: &Validation, today: Date) -> Applied {
+    pub(crate) fn apply(self, tool: &str, validation: &Validation, today: Date) -> AppliedPolicy {
         match self {
             // Told apart already; the findings have nothing to add.
             Self::Site(site) => validation.apply(tool, site, &[], today),
-            Self::Rule(rule) => Applied {
+            Self::Rule(rule) => AppliedPolicy {
                 policy: if validation.strict {
                     rule.strict
                 } else {
                     rule.lenient
                 },
-                why: Why::Mode,
+                why: PolicySource::Mode,
             },
         }
     }
 }
 
-/// One thing seen in one answer or declaration.
+/// One problem seen in one answer or declaration.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Sighting {
+pub(crate) struct Observation {
     pub(crate) requirement: Requirement,
     pub(crate) keyword_location: Option<String>,
     pub(crate) instance_pointer: Option<String>,
@@ -86,12 +86,12 @@ pub(crate) struct Sighting {
     pub(crate) detail: Option<String>,
 }
 
-impl Sighting {
-    pub(crate) fn of_site(site: Site) -> Self {
+impl Observation {
+    pub(crate) fn from_site(site: Site) -> Self {
         Self::new(Requirement::Site(site))
     }
 
-    pub(crate) fn of_rule(rule: &'static Rule) -> Self {
+    pub(crate) fn from_rule(rule: &'static Rule) -> Self {
         Self::new(Requirement::Rule(rule)).detail(rule.description)
     }
 
@@ -111,12 +111,14 @@ impl Sighting {
         self
     }
 
-    /// What makes two sightings the same finding.
+    /// What makes two observations the same finding.
     pub(crate) fn key(&self) -> Key {
         Key {
             rule: self.requirement.id(),
             keyword_location: self.keyword_location.clone().unwrap_or_default(),
-            instance_pointer: starred(self.instance_pointer.as_deref().unwrap_or_default()),
+            instance_pointer: wildcard_positions(
+                self.instance_pointer.as_deref().unwrap_or_default(),
+            ),
         }
     }
 }
@@ -143,7 +145,7 @@ pub struct Record {
     /// What is done about it.
     pub policy: SchemaPolicy,
     /// Who said so.
-    pub why: Why,
+    pub why: PolicySource,
     /// The tool; empty for what is about the server.
     pub tool: String,
     /// The protocol version agreed on.

@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use super::oracle::RULES;
 use super::record::Record;
 use super::run::{Run, ToolRun};
-use crate::policy::{SchemaPolicy, Site, Why};
+use crate::policy::{PolicySource, SchemaPolicy, Site};
 use crate::report::junit::{self, Check, Status, Suite};
 use crate::report::markdown::{cell, code, table};
 use crate::report::sarif::{self, SarifResult, SarifRule};
-use crate::report::{write_violations, written};
+use crate::report::{write_string, write_violations};
 
 /// The checks of a tool, by the site their findings have.
 const CHECKS: [(&str, &[&str]); 5] = [
@@ -42,7 +42,7 @@ pub fn json_lines(run: &Run) -> String {
 pub fn prometheus(run: &Run) -> String {
     let findings = run.findings.iter();
     let findings = findings.map(|one| (&*one.tool, &*one.site, one.policy, one.count));
-    written(|out| write_violations(findings, out))
+    write_string(|out| write_violations(findings, out))
 }
 
 /// Test suites, one per tool.
@@ -119,9 +119,9 @@ pub fn sarif(run: &Run) -> String {
 
 fn sarif_result(run: &Run, record: &Record) -> SarifResult {
     let accepted = match &record.why {
-        Why::Override { reason } => Some(reason.clone()),
-        Why::Baseline => Some("known, in the baseline".to_owned()),
-        Why::Mode | Why::Expired { .. } => None,
+        PolicySource::Override { reason } => Some(reason.clone()),
+        PolicySource::Baseline => Some("known, in the baseline".to_owned()),
+        PolicySource::Mode | PolicySource::Expired { .. } => None,
     };
     SarifResult {
         rule: record.rule.clone(),
@@ -130,7 +130,7 @@ fn sarif_result(run: &Run, record: &Record) -> SarifResult {
         server: run.server.clone(),
         tool: record.tool.clone(),
         fingerprint: record.fingerprint.clone(),
-        is_known: record.why == Why::Baseline,
+        is_known: record.why == PolicySource::Baseline,
         accepted,
         reproducer: record.reproducer.clone(),
     }
@@ -157,12 +157,12 @@ pub fn markdown(run: &Run) -> String {
             record.count.to_string(),
         ]
     };
-    let rows: Vec<Vec<String>> = run.shown().map(row).collect();
+    let rows: Vec<Vec<String>> = run.reported().map(row).collect();
     if !rows.is_empty() {
         out += "\n### Findings\n\n";
         out += &table(&["policy", "tool", "rule", "at", "seen"], &rows);
     }
-    for record in run.shown() {
+    for record in run.reported() {
         let command = code(record.reproducer.as_deref().unwrap_or_default());
         out += &["\n", &cell(&record.line()), "\n\n", &command].concat();
     }
@@ -190,7 +190,10 @@ pub fn summary(run: &Run) -> String {
     let called = run.tools.iter().filter(|tool| tool.refused.is_none());
     let called = called.count();
     let (fail, warn) = (run.count(SchemaPolicy::Fail), run.count(SchemaPolicy::Warn));
-    let known = run.findings.iter().filter(|one| one.why == Why::Baseline);
+    let known = run
+        .findings
+        .iter()
+        .filter(|one| one.why == PolicySource::Baseline);
     let known = known.count();
     let ignored = run.count(SchemaPolicy::Ignore) - known;
     let mode = if run.strict { "strict" } else { "lenient" };
@@ -204,7 +207,7 @@ pub fn summary(run: &Run) -> String {
 
 /// The run for a person at a terminal. `clean` makes what a server wrote safe to print.
 pub fn terminal(run: &Run, clean: &dyn Fn(&str) -> String) -> String {
-    written(|out| {
+    write_string(|out| {
         for tool in &run.tools {
             let name = clean(&tool.name);
             if let Some(why) = tool.refused {
@@ -214,7 +217,7 @@ pub fn terminal(run: &Run, clean: &dyn Fn(&str) -> String) -> String {
                 writeln!(out, "note: {name}: {}", clean(note))?;
             }
         }
-        for record in run.shown() {
+        for record in run.reported() {
             writeln!(out, "{}", clean(&record.line()))?;
             if let Some(command) = &record.reproducer {
                 writeln!(out, "  {}", clean(command))?;

@@ -17,12 +17,12 @@ use serde_json::Value;
 use self::findings::Findings;
 pub use self::report::{Run, ToolRun};
 pub use self::settings::{Reproduce, Settings};
-use self::tool::Subject;
+use self::tool::TestedTool;
 use super::case::Case;
 use super::corpus::Corpus;
 use super::examine::{Examined, examine, violation_sightings};
 use super::oracle::{self, Family, ReplyKind};
-use super::record::{Pass, Sighting};
+use super::record::{Observation, Pass};
 pub use super::session::RunError;
 use super::session::Session;
 use crate::client::{Declaration, Target};
@@ -57,7 +57,7 @@ struct Runner<'s> {
     report: Run,
     corpus: Corpus,
     family: Family,
-    subjects: Vec<Subject>,
+    subjects: Vec<TestedTool>,
 }
 
 impl<'s> Runner<'s> {
@@ -116,13 +116,13 @@ impl<'s> Runner<'s> {
                 continue;
             }
             let declared: Value = serde_json::from_slice(&tool.raw).unwrap_or_default();
-            let subject = Subject::new(&tool.name, &declared, &self.settings.allow);
+            let subject = TestedTool::new(&tool.name, &declared, &self.settings.allow);
             let digest = subject.run.schema_digest.clone();
             self.findings.digests.insert(tool.name.clone(), digest);
-            for sighting in violations.iter().flat_map(violation_sightings) {
+            for observation in violations.iter().flat_map(violation_sightings) {
                 let pass = Pass::Declaration;
                 self.findings
-                    .add(&tool.name, pass, pass.as_str(), &sighting, None);
+                    .add(&tool.name, pass, pass.as_str(), &observation, None);
             }
             self.subjects.push(subject);
         }
@@ -200,20 +200,22 @@ impl<'s> Runner<'s> {
     }
 
     async fn ask(&mut self, tool: &str, case: &Case) -> Result<Examined, RunError> {
-        let patience = self.patience(tool);
+        let patience = self.call_timeout(tool);
         let exchange = self.session.call(tool, &case.bytes(), patience).await?;
         let mut examined = examine(&self.judge, self.family, tool, case, &exchange);
         let took = exchange.done.saturating_duration_since(exchange.sent);
         if exchange.reply.is_ok() && took > self.settings.timeout {
             examined.is_slow = true;
-            examined.sightings.push(Sighting::of_rule(&oracle::SLOW));
+            examined
+                .observations
+                .push(Observation::from_rule(&oracle::SLOW));
         }
         Ok(examined)
     }
 
     /// How long a call of a tool is waited for: longer than it may take, to tell a slow tool from
     /// a dead one, until the tool has kept silent once.
-    fn patience(&self, tool: &str) -> Duration {
+    fn call_timeout(&self, tool: &str) -> Duration {
         let mut known = self.subjects.iter().filter(|one| one.run.name == tool);
         if known.any(|one| one.deaths > 0) {
             self.settings.timeout
@@ -230,17 +232,18 @@ impl<'s> Runner<'s> {
         case: &Case,
         examined: &Examined,
     ) -> Result<(), RunError> {
-        for sighting in &examined.sightings {
-            if self.findings.count_again(tool, sighting) {
+        for observation in &examined.observations {
+            if self.findings.count_again(tool, observation) {
                 continue;
             }
-            let arguments = if self.findings.matters(tool, sighting) {
-                self.shrink(tool, case, sighting).await?
+            let arguments = if self.findings.is_reported(tool, observation) {
+                self.shrink(tool, case, observation).await?
             } else {
                 case.arguments.clone()
             };
             let shown = Some((arguments, examined.request_id.clone()));
-            self.findings.add(tool, pass, &case.name, sighting, shown);
+            self.findings
+                .add(tool, pass, &case.name, observation, shown);
         }
         Ok(())
     }

@@ -43,19 +43,19 @@ impl Hints {
     }
 }
 
-/// Why a tool is not called.
+/// Why the tester does not call a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Refused {
-    /// It says that it destroys.
+pub enum SafetyRefusal {
+    /// Its annotations say that it is destructive.
     SaysDestructive,
-    /// It does not say that it does not; that is the protocol's default.
+    /// Its annotations do not say that it is not destructive, and destructive is the protocol's default.
     SaysNothing,
-    /// Its name says so.
+    /// Its name has a word like `delete`.
     NamedDestructive,
 }
 
-impl Refused {
+impl SafetyRefusal {
     /// The reason in words.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -67,17 +67,17 @@ impl Refused {
 }
 
 /// Whether a tool may be called.
-pub fn admit(name: &str, hints: Hints, allowed: &[String]) -> Result<(), Refused> {
+pub fn admit(name: &str, hints: Hints, allowed: &[String]) -> Result<(), SafetyRefusal> {
     if allowed.iter().any(|pattern| glob(pattern, name)) {
         return Ok(());
     }
     let harmless = hints.read_only == Some(true) || hints.destructive == Some(false);
     if hints.destructive == Some(true) && hints.read_only != Some(true) {
-        Err(Refused::SaysDestructive)
+        Err(SafetyRefusal::SaysDestructive)
     } else if !harmless {
-        Err(Refused::SaysNothing)
+        Err(SafetyRefusal::SaysNothing)
     } else if words(name).any(|word| VERBS.contains(&word.as_str())) {
-        Err(Refused::NamedDestructive)
+        Err(SafetyRefusal::NamedDestructive)
     } else {
         Ok(())
     }
@@ -118,12 +118,12 @@ mod tests {
         for (name, hints, expected) in [
             ("list_files", read, Ok(())),
             ("getSettings", read, Ok(())),
-            ("setFile", read, Err(Refused::NamedDestructive)),
-            ("delete_file", read, Err(Refused::NamedDestructive)),
-            ("FILE-DELETE", read, Err(Refused::NamedDestructive)),
+            ("setFile", read, Err(SafetyRefusal::NamedDestructive)),
+            ("delete_file", read, Err(SafetyRefusal::NamedDestructive)),
+            ("FILE-DELETE", read, Err(SafetyRefusal::NamedDestructive)),
             ("list_files", mild, Ok(())),
-            ("list_files", harsh, Err(Refused::SaysDestructive)),
-            ("list_files", silent, Err(Refused::SaysNothing)),
+            ("list_files", harsh, Err(SafetyRefusal::SaysDestructive)),
+            ("list_files", silent, Err(SafetyRefusal::SaysNothing)),
         ] {
             assert_eq!(admit(name, hints, &[]), expected, "{name} {hints:?}");
         }

@@ -1,5 +1,5 @@
-//! A connection to the server under test that survives it: a server that ended or stopped
-//! answering is started again, so that the next case meets a fresh one.
+//! A connection to the server under test that outlives the server process: a server that ended or
+//! stopped answering is started again, so that each case is tested against a running server.
 
 use std::time::Duration;
 
@@ -39,7 +39,7 @@ pub(crate) struct Session<'t> {
     pub(crate) calls: u64,
     pub(crate) restarts: u32,
     /// Lines on stdout that are no messages, of the processes that were ended.
-    noise: u64,
+    stray_lines: u64,
 }
 
 impl<'t> Session<'t> {
@@ -53,7 +53,7 @@ impl<'t> Session<'t> {
             client: Some(client),
             calls: 0,
             restarts: 0,
-            noise: 0,
+            stray_lines: 0,
         })
     }
 
@@ -99,13 +99,13 @@ impl<'t> Session<'t> {
     async fn drop_client(&mut self) {
         if let Some(client) = self.client.take() {
             client.close().await;
-            self.noise += client.noise();
+            self.stray_lines += client.noise();
         }
     }
 
     /// How many lines the server wrote to its stdout so far that are no messages.
-    pub(crate) fn noise(&self) -> u64 {
-        self.noise + self.client.as_ref().map_or(0, Client::noise)
+    pub(crate) fn stray_lines(&self) -> u64 {
+        self.stray_lines + self.client.as_ref().map_or(0, Client::noise)
     }
 
     pub(crate) async fn close(mut self) {

@@ -24,7 +24,7 @@ pub(super) fn violations(contract: &Contract) -> Vec<Violation> {
             _ => return None,
         };
         let finding = Finding::new(Stage::Contract, diagnostic.rule, Severity::Violation)
-            .by(format!("/{}", diagnostic.member))
+            .with_schema_pointer(format!("/{}", diagnostic.member))
             .detail(diagnostic.detail.clone());
         Some(Violation::new(site, vec![finding]))
     };
@@ -35,7 +35,7 @@ pub(super) fn violations(contract: &Contract) -> Vec<Violation> {
         .collect();
     if contract.input().is_none() {
         let finding = Finding::new(Stage::Contract, "contract.not_object", Severity::Violation)
-            .by("/inputSchema")
+            .with_schema_pointer("/inputSchema")
             .detail("a tool must declare an inputSchema");
         all.push(Violation::new(Site::Schema, vec![finding]));
     }

@@ -7,9 +7,11 @@ use countersign_inspect::{
 use countersign_schema::{Fuel, Outcome};
 use countersign_tape::{Limits, Tape};
 
-use super::answer::Answer;
+use super::reply_facts::ReplyFacts;
 use super::violation::Violation;
-use crate::policy::{Applied, CallOutcome, Date, ProtocolError, SchemaPolicy, Site, Validation};
+use crate::policy::{
+    AppliedPolicy, CallOutcome, Date, ProtocolError, SchemaPolicy, Site, Validation,
+};
 
 /// Violations of one reply that are kept, at most.
 const MAX_VIOLATIONS: usize = 128;
@@ -22,7 +24,7 @@ pub struct Judgement {
     /// Why it is not an answer MCP allows, if it is not.
     pub malformed: Vec<Finding>,
     /// What the reply says about itself.
-    pub answer: Answer,
+    pub answer: ReplyFacts,
 }
 
 impl Judgement {
@@ -32,10 +34,10 @@ impl Judgement {
         tool: &str,
         validation: &Validation,
         today: Date,
-    ) -> (CallOutcome, Vec<Applied>) {
+    ) -> (CallOutcome, Vec<AppliedPolicy>) {
         let violations = self.violations.iter();
         let apply = |one: &Violation| validation.apply(tool, one.site, &one.findings, today);
-        let applied: Vec<Applied> = violations.clone().map(apply).collect();
+        let applied: Vec<AppliedPolicy> = violations.clone().map(apply).collect();
         let mut judged = violations.zip(&applied);
         let gating = judged.find(|(_, applied)| applied.policy == SchemaPolicy::Fail);
         let outcome = if !self.malformed.is_empty() {
@@ -158,7 +160,7 @@ fn mismatches(declared: &DeclaredSchema, value: &[u8]) -> Vec<Finding> {
     let findings = violations.iter().map(|violation| {
         let rule = format!("schema.{}", violation.keyword());
         Finding::new(Stage::Contract, rule, Severity::Info)
-            .by(violation.schema_pointer())
+            .with_schema_pointer(violation.schema_pointer())
             .expecting(violation.expected(), violation.actual())
     });
     findings.collect()

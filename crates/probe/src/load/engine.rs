@@ -14,11 +14,11 @@ use tokio::sync::Semaphore;
 use super::figures::Figures;
 use super::sample::{CallTimes, Sample};
 use super::sessions::Sessions;
-use super::validator::{Law, Validator};
+use super::validator::{ValidationRules, Validator};
 use super::{LoadError, lock, outcome};
 use crate::client::{Client, Exchange, Reply};
 use crate::judge::{Judge, Violation};
-use crate::plan::{Call, Plan, Scenario, Taken};
+use crate::plan::{Call, Plan, Scenario, TakenValues};
 use crate::policy::Date;
 use crate::random::Random;
 
@@ -62,7 +62,7 @@ impl Engine {
         let first = sessions.client(0);
         let (judge, declared) = judge(&sessions, &names);
         let figures = Figures::new(names.len(), plan.duration());
-        let law = Law {
+        let rules = ValidationRules {
             judge,
             validation: plan.validation.clone(),
             today,
@@ -71,7 +71,7 @@ impl Engine {
             warm_up: plan.load.warm_up,
             stretch: figures.timeline.width,
         };
-        let validator = match Validator::start(law) {
+        let validator = match Validator::start(rules) {
             Ok(validator) => validator,
             Err(error) => return Err((sessions, LoadError::Thread(error))),
         };
@@ -146,7 +146,7 @@ impl Engine {
         let Scenario { calls, feeder, .. } = scenario;
         let row = feeder.as_ref().zip(choice.row);
         let row = row.and_then(|(feeder, row)| feeder.rows.get(row));
-        let mut taken = Taken::new();
+        let mut taken = TakenValues::new();
         for (position, call) in calls.iter().enumerate() {
             let Ok(arguments) = call.arguments.render(row, &taken) else {
                 self.tally.broken_off.fetch_add(1, Ordering::Relaxed);
@@ -243,7 +243,7 @@ fn judge(sessions: &Sessions, names: &[String]) -> (Judge, Vec<(String, Violatio
 }
 
 /// Takes the values that later calls need.
-fn take(call: &Call, exchange: &Exchange, taken: &mut Taken) {
+fn take(call: &Call, exchange: &Exchange, taken: &mut TakenValues) {
     if let Ok(Reply::Result(result)) = &exchange.reply {
         for (name, pointer) in &call.take {
             match super::pointer::value_at(result, pointer) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 
 use super::sample::CallTimes;
-use crate::report::{Histograms, Point, count_time, millis, number, rounded};
+use crate::report::{Histograms, TimelinePoint, count_time, millis, number, rounded};
 
 /// A timeline has about this many points, however long the run.
 const POINTS: u32 = 600;
@@ -59,7 +59,7 @@ impl Figures {
 #[derive(Debug)]
 pub(super) struct Timeline {
     pub(super) width: Duration,
-    done: Vec<Point>,
+    done: Vec<TimelinePoint>,
     current: usize,
     open: Histogram<u64>,
 }
@@ -90,8 +90,8 @@ impl Timeline {
         count_time(&mut self.open, times.response);
     }
 
-    fn point(&self) -> Point {
-        Point {
+    fn point(&self) -> TimelinePoint {
+        TimelinePoint {
             at_s: rounded(number(self.current as u64) * self.width.as_secs_f64()),
             done: self.open.len(),
             unexpected: 0,
@@ -102,7 +102,7 @@ impl Timeline {
     }
 
     /// The points, with the calls of each that did not come to what was expected.
-    pub(super) fn points(&self, unexpected: &[u64]) -> Vec<Point> {
+    pub(super) fn points(&self, unexpected: &[u64]) -> Vec<TimelinePoint> {
         let mut all = self.done.clone();
         if !self.open.is_empty() {
             all.push(self.point());

@@ -7,13 +7,13 @@ use std::time::Duration;
 use super::engine::Engine;
 use super::outcome::label;
 use super::validator::Outcomes;
-use super::{Stopped, lock, thresholds};
+use super::{ScheduleEnd, lock, thresholds};
 use crate::judge::Violation;
 use crate::plan::{Executor, Plan};
 use crate::policy::{CallOutcome, ProtocolError, Site};
 use crate::report::{
-    Counters, Ended, Figures, Histograms, Kept, Run, RunPlan, Served, Setup, ToolRun, VERSION,
-    Verdict, now_ms, number, rounded,
+    Counters, Figures, Histograms, Run, RunEnd, RunPlan, Setup, TestedServer, ThresholdResult,
+    ToolRun, VERSION, Verdict, now_ms, number, rounded,
 };
 
 /// Less than this part of the offered starts is not what was offered.
@@ -27,7 +27,7 @@ const SOME_LATE: f64 = 0.05;
 pub(super) async fn finish(
     plan: &Plan,
     engine: &Engine,
-    stopped: Stopped,
+    stopped: ScheduleEnd,
     lasted: Duration,
 ) -> Run {
     engine.flush();
@@ -40,7 +40,7 @@ pub(super) async fn finish(
         Executor::Vus { .. } => None,
     };
     let (all, tools) = tool_runs(engine);
-    let kept = thresholds::kept(engine);
+    let kept = thresholds::check_thresholds(engine);
     let verdicts = engine.validator.verdicts();
     let policies = verdicts.violations.counts;
     let malformed = CallOutcome::ProtocolError(ProtocolError::Malformed);
@@ -64,7 +64,7 @@ pub(super) async fn finish(
     Run {
         version: VERSION,
         began_ms: now_ms().saturating_sub(u64::try_from(lasted.as_millis()).unwrap_or(0)),
-        server: Served::new(&plan.shown, engine.sessions.client(0)),
+        server: TestedServer::new(&plan.shown, engine.sessions.client(0)),
         plan: run_plan(plan),
         setup: Setup {
             sessions: engine.sessions.clients.len() as u64,
@@ -87,15 +87,15 @@ pub(super) async fn finish(
 }
 
 /// How long starts were counted, in seconds.
-fn measured(plan: &Plan, ended: Ended, lasted: Duration) -> f64 {
+fn measured(plan: &Plan, ended: RunEnd, lasted: Duration) -> f64 {
     let whole = match ended {
-        Ended::Finished => plan.duration(),
-        Ended::Interrupted | Ended::Aborted => lasted.min(plan.duration()),
+        RunEnd::Finished => plan.duration(),
+        RunEnd::Interrupted | RunEnd::Aborted => lasted.min(plan.duration()),
     };
     rounded(whole.saturating_sub(plan.load.warm_up).as_secs_f64())
 }
 
-fn counters(engine: &Engine, ended: Ended, lasted: Duration) -> Counters {
+fn counters(engine: &Engine, ended: RunEnd, lasted: Duration) -> Counters {
     let planned = measured(&engine.plan, ended, lasted);
     // A generator that is behind makes its last start after the schedule's end.
     let last = Duration::from_micros(engine.tally.last_start.load(Ordering::Relaxed));
@@ -152,12 +152,12 @@ fn verdict(
     (gating, tolerated): (u64, u64),
     saturated: Option<&str>,
     unexercised: Vec<String>,
-    kept: &[Kept],
+    kept: &[ThresholdResult],
 ) -> Verdict {
     let broken = (gating > tolerated)
         .then(|| format!("{gating} violations of the contract, {tolerated} tolerated"));
     let missed = kept.iter().filter(|kept| !kept.holds).map(|kept| {
-        let Kept {
+        let ThresholdResult {
             name,
             bound,
             measured,
@@ -189,18 +189,18 @@ async fn relist(engine: &Engine) {
     };
     let before = engine.sessions.list.tools.iter().map(|tool| &tool.raw);
     if before.ne(list.tools.iter().map(|tool| &tool.raw)) {
-        let law = engine.validator.law();
+        let rules = engine.validator.rules();
         let violation = Violation::of_site(Site::ListChanged);
-        let applied = law.apply("", &violation);
+        let applied = rules.apply("", &violation);
         let mut verdicts = engine.validator.verdicts();
-        law.record(&mut verdicts.violations, usize::MAX, &violation, &applied);
+        rules.record(&mut verdicts.violations, usize::MAX, &violation, &applied);
     }
 }
 
 fn tool_runs(engine: &Engine) -> (ToolRun, Vec<ToolRun>) {
     let figures = engine.figures();
     let verdicts = engine.validator.verdicts();
-    let names = &engine.validator.law().tools;
+    let names = &engine.validator.rules().tools;
     let tool_run = |name: &str, histograms: &Histograms, outcomes: &Outcomes| {
         let counts = outcomes.counts.iter();
         ToolRun {
@@ -292,13 +292,13 @@ mod tests {
 
     #[test]
     fn a_broken_contract_outranks_saturation_and_that_outranks_thresholds() {
-        let broken = Kept {
+        let broken = ThresholdResult {
             name: "x".to_owned(),
             bound: "< 1".to_owned(),
             measured: "2".to_owned(),
             holds: false,
         };
-        let exit = |gating, tolerated, saturated, kept: &[Kept]| {
+        let exit = |gating, tolerated, saturated, kept: &[ThresholdResult]| {
             verdict((gating, tolerated), saturated, Vec::new(), kept).exit
         };
         assert_eq!(exit(0, 0, None, &[]), 0);

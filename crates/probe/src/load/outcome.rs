@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::refusal::outcome_of_text;
 use crate::client::{Exchange, Fault};
-use crate::judge::{Answer, texts};
+use crate::judge::{ReplyFacts, texts};
 use crate::plan::Expect;
 use crate::policy::{CallOutcome, ProtocolError};
 
@@ -22,7 +22,7 @@ pub(crate) fn unvalidated_outcome(answer: &Result<Bytes, Fault>, expect: Expect)
         Ok(message) => message,
         Err(fault) => return fault_outcome(*fault),
     };
-    let answer = Answer::read(message);
+    let answer = ReplyFacts::read(message);
     let outcome = match answer.error_code {
         Some(code) => CallOutcome::ProtocolError(ProtocolError::Rpc { code }),
         None if !answer.is_result => CallOutcome::ProtocolError(ProtocolError::Malformed),

@@ -6,15 +6,15 @@ use std::time::{Duration, Instant};
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::engine::Engine;
-use super::{LoadError, Stopped, Surroundings, clock, thresholds};
+use super::{LoadError, RunContext, ScheduleEnd, clock, thresholds};
 use crate::plan::Shape;
 use crate::random::Random;
-use crate::report::Ended;
+use crate::report::RunEnd;
 
 /// How often waiting answers are handed over.
 const TICK: Duration = Duration::from_millis(50);
 /// Every so many ticks the progress is shown and the thresholds are checked.
-const LOOK: u32 = 20;
+const PROGRESS_EVERY: u32 = 20;
 /// Time to get going before the first start.
 const LEAD: Duration = Duration::from_millis(20);
 /// How long calls may go on when the run was stopped.
@@ -26,8 +26,8 @@ const CHOICES: u64 = 0x5eed;
 pub(super) async fn run(
     engine: &Arc<Engine>,
     shape: &Shape,
-    around: &mut Surroundings<'_>,
-) -> Result<Stopped, LoadError> {
+    context: &mut RunContext<'_>,
+) -> Result<ScheduleEnd, LoadError> {
     let seed = engine.plan.load.seed;
     let origin = engine.begin(Instant::now() + LEAD);
     let starts = clock::start(shape.clone(), seed, origin).map_err(LoadError::Thread)?;
@@ -38,11 +38,11 @@ pub(super) async fn run(
     let ended = loop {
         tokio::select! {
             biased;
-            () = around.stop.as_mut() => break Ended::Interrupted,
-            () = ticks.next() => if !ticks.look(engine, around) { break Ended::Aborted },
+            () = context.stop.as_mut() => break RunEnd::Interrupted,
+            () = ticks.next() => if !ticks.tick(engine, context) { break RunEnd::Aborted },
             count = starts.due.recv_many(&mut batch, 256) => {
                 if count == 0 {
-                    break Ended::Finished;
+                    break RunEnd::Finished;
                 }
                 for at in batch.drain(..) {
                     engine.start(at, &mut random);
@@ -52,20 +52,20 @@ pub(super) async fn run(
     };
     starts.due.close();
     let overrun = starts.overrun();
-    let ended = drain(engine, &mut ticks, ended, around).await;
-    Ok(Stopped { ended, overrun })
+    let ended = drain(engine, &mut ticks, ended, context).await;
+    Ok(ScheduleEnd { ended, overrun })
 }
 
 /// Waits for what is under way, but not for ever.
 pub(super) async fn drain(
     engine: &Arc<Engine>,
     ticks: &mut Ticks,
-    ended: Ended,
-    around: &mut Surroundings<'_>,
-) -> Ended {
+    ended: RunEnd,
+    context: &mut RunContext<'_>,
+) -> RunEnd {
     let patience = match ended {
-        Ended::Finished => engine.plan.load.drain,
-        Ended::Interrupted | Ended::Aborted => STOPPED.min(engine.plan.load.drain),
+        RunEnd::Finished => engine.plan.load.drain,
+        RunEnd::Interrupted | RunEnd::Aborted => STOPPED.min(engine.plan.load.drain),
     };
     let all = u32::try_from(engine.plan.load.max_in_flight).unwrap_or(u32::MAX);
     let slots = Arc::clone(&engine.slots);
@@ -81,10 +81,10 @@ pub(super) async fn drain(
             }
             () = &mut patience => return ended,
             () = ticks.next() => {
-                ticks.look(engine, around);
+                ticks.tick(engine, context);
             }
-            () = around.stop.as_mut(), if ended == Ended::Finished => {
-                ended = Ended::Interrupted;
+            () = context.stop.as_mut(), if ended == RunEnd::Finished => {
+                ended = RunEnd::Interrupted;
                 patience.as_mut().reset(tokio::time::Instant::now() + STOPPED);
             }
         }
@@ -111,13 +111,13 @@ impl Ticks {
 
     /// Hands answers over, and now and then says how far it got; false if a threshold that ends
     /// the run does not hold.
-    pub(super) fn look(&mut self, engine: &Engine, around: &mut Surroundings<'_>) -> bool {
+    pub(super) fn tick(&mut self, engine: &Engine, context: &mut RunContext<'_>) -> bool {
         engine.flush();
         self.count += 1;
-        if !self.count.is_multiple_of(LOOK) {
+        if !self.count.is_multiple_of(PROGRESS_EVERY) {
             return true;
         }
-        (around.progress)(&engine.progress());
+        (context.progress)(&engine.progress());
         !thresholds::aborts(engine)
     }
 }

@@ -8,7 +8,7 @@ use super::engine::Engine;
 use super::validator::Outcomes;
 use crate::plan::{Metric, Statistic, Threshold, Timing};
 use crate::policy::CallOutcome;
-use crate::report::{Histograms, Kept, number};
+use crate::report::{Histograms, ThresholdResult, number};
 
 /// Whether a threshold that ends the run does not hold. What has no data yet holds.
 pub(super) fn aborts(engine: &Engine) -> bool {
@@ -19,13 +19,13 @@ pub(super) fn aborts(engine: &Engine) -> bool {
 }
 
 /// Every threshold and whether it holds in the end. What has no data does not.
-pub(super) fn kept(engine: &Engine) -> Vec<Kept> {
+pub(super) fn check_thresholds(engine: &Engine) -> Vec<ThresholdResult> {
     let one = |threshold: &Threshold| {
         let measured = measure(engine, &threshold.metric);
-        let shown = |value| threshold.metric.shown(value);
-        Kept {
+        let shown = |value| threshold.metric.format(value);
+        ThresholdResult {
             name: threshold.name.clone(),
-            bound: threshold.bound.shown(&threshold.metric),
+            bound: threshold.bound.format(&threshold.metric),
             measured: measured.map_or_else(|| "no data".to_owned(), shown),
             holds: measured.is_some_and(|measured| threshold.bound.holds(measured)),
         }
@@ -84,8 +84,8 @@ fn figure(histogram: &Histogram<u64>, statistic: Statistic) -> Option<f64> {
     Some(micros / 1e6)
 }
 
-fn place(engine: &Engine, tool: &str) -> Option<usize> {
-    let tools = &engine.validator.law().tools;
+fn tool_index(engine: &Engine, tool: &str) -> Option<usize> {
+    let tools = &engine.validator.rules().tools;
     tools.iter().position(|name| name == tool)
 }
 
@@ -93,14 +93,14 @@ fn histograms(engine: &Engine, tool: Option<&str>) -> Option<Histograms> {
     let figures = engine.figures();
     match tool {
         None => Some(figures.all()),
-        Some(tool) => figures.tools.get(place(engine, tool)?).cloned(),
+        Some(tool) => figures.tools.get(tool_index(engine, tool)?).cloned(),
     }
 }
 
 fn outcomes(engine: &Engine, tool: Option<&str>) -> Option<Outcomes> {
     let verdicts = engine.validator.verdicts();
     if let Some(tool) = tool {
-        return verdicts.tools.get(place(engine, tool)?).cloned();
+        return verdicts.tools.get(tool_index(engine, tool)?).cloned();
     }
     Some(Outcomes::sum(&verdicts.tools))
 }

@@ -1,7 +1,7 @@
 //! Answers held to their contracts, on a thread of their own. The queue before it is bounded in
 //! number and in bytes; what does not fit is counted and goes unjudged. No call ever waits for it.
 
-mod law;
+mod rules;
 mod verdicts;
 
 use std::collections::HashMap;
@@ -16,10 +16,10 @@ use super::sample::Sample;
 use super::{lock, outcome};
 use crate::plan::Expect;
 
-pub(super) use law::Law;
+pub(super) use rules::ValidationRules;
 pub(super) use verdicts::{Outcomes, Verdicts};
 
-use law::Judged;
+use rules::JudgedCall;
 
 /// Batches that may wait.
 const QUEUE: usize = 64;
@@ -32,7 +32,7 @@ const REMEMBERED: usize = 64 << 10;
 /// The thread, and the way to it.
 #[derive(Debug)]
 pub(super) struct Validator {
-    law: Arc<Law>,
+    rules: Arc<ValidationRules>,
     verdicts: Arc<Mutex<Verdicts>>,
     queued: Arc<AtomicUsize>,
     sender: Mutex<Option<SyncSender<Vec<Sample>>>>,
@@ -40,21 +40,21 @@ pub(super) struct Validator {
 }
 
 impl Validator {
-    pub(super) fn start(law: Law) -> std::io::Result<Self> {
+    pub(super) fn start(rules: ValidationRules) -> std::io::Result<Self> {
         let (sender, receiver) = sync_channel(QUEUE);
-        let law = Arc::new(law);
+        let rules = Arc::new(rules);
         let verdicts = Arc::new(Mutex::new(Verdicts {
-            tools: vec![Outcomes::default(); law.tools.len()],
+            tools: vec![Outcomes::default(); rules.tools.len()],
             ..Verdicts::default()
         }));
         let queued = Arc::new(AtomicUsize::new(0));
-        let (its_law, its_verdicts) = (Arc::clone(&law), Arc::clone(&verdicts));
+        let (its_rules, its_verdicts) = (Arc::clone(&rules), Arc::clone(&verdicts));
         let its_queue = Arc::clone(&queued);
         let thread = std::thread::Builder::new()
             .name("validation".to_owned())
-            .spawn(move || work(&receiver, &its_law, &its_verdicts, &its_queue))?;
+            .spawn(move || work(&receiver, &its_rules, &its_verdicts, &its_queue))?;
         Ok(Self {
-            law,
+            rules,
             verdicts,
             queued,
             sender: Mutex::new(Some(sender)),
@@ -80,17 +80,17 @@ impl Validator {
         };
         if let Some(batch) = refused {
             self.queued.fetch_sub(weight, Ordering::Relaxed);
-            self.shed(&batch);
+            self.count_unvalidated(&batch);
         }
     }
 
-    /// Counts outcomes as far as they can be told without judging.
-    fn shed(&self, batch: &[Sample]) {
+    /// Counts the outcomes of samples that are dropped without being validated.
+    fn count_unvalidated(&self, batch: &[Sample]) {
         let mut verdicts = self.verdicts();
         for sample in batch {
             verdicts.unvalidated += u64::from(sample.answer.is_ok());
             let outcome = outcome::unvalidated_outcome(&sample.answer, sample.expect);
-            verdicts.count(&self.law, sample, outcome);
+            verdicts.count(&self.rules, sample, outcome);
         }
     }
 
@@ -98,8 +98,8 @@ impl Validator {
         lock(&self.verdicts)
     }
 
-    pub(super) fn law(&self) -> &Law {
-        &self.law
+    pub(super) fn rules(&self) -> &ValidationRules {
+        &self.rules
     }
 
     /// Waits until everything that was handed over has been judged.
@@ -115,20 +115,20 @@ impl Validator {
 
 fn work(
     receiver: &Receiver<Vec<Sample>>,
-    law: &Law,
+    rules: &ValidationRules,
     verdicts: &Mutex<Verdicts>,
     queued: &AtomicUsize,
 ) {
-    let mut memory = Memory::default();
+    let mut memory = JudgementCache::default();
     while let Ok(batch) = receiver.recv() {
-        let judged = batch.iter().map(|sample| memory.judge(law, sample));
-        let judged: Vec<Arc<Judged>> = judged.collect();
+        let judged = batch.iter().map(|sample| memory.judge(rules, sample));
+        let judged: Vec<Arc<JudgedCall>> = judged.collect();
         let mut verdicts = lock(verdicts);
         for (sample, judged) in batch.iter().zip(&judged) {
-            verdicts.count(law, sample, judged.outcome);
-            if sample.times.intended >= law.warm_up {
+            verdicts.count(rules, sample, judged.outcome);
+            if sample.times.intended >= rules.warm_up {
                 for (violation, applied) in &judged.violations {
-                    law.record(&mut verdicts.violations, sample.tool, violation, applied);
+                    rules.record(&mut verdicts.violations, sample.tool, violation, applied);
                 }
             }
         }
@@ -138,19 +138,19 @@ fn work(
     }
 }
 
-/// The last judgement of each tool. A verdict depends on the result's bytes and nothing else, and
-/// many servers say the same again and again: saying so costs a comparison.
+/// The last judgement of each tool. A verdict depends on the result's bytes only, and many servers
+/// send the same bytes again and again: comparing them is cheaper than judging them again.
 #[derive(Default)]
-struct Memory {
-    last: HashMap<usize, (Bytes, Expect, Arc<Judged>)>,
+struct JudgementCache {
+    last: HashMap<usize, (Bytes, Expect, Arc<JudgedCall>)>,
 }
 
-impl Memory {
-    fn judge(&mut self, law: &Law, sample: &Sample) -> Arc<Judged> {
+impl JudgementCache {
+    fn judge(&mut self, rules: &ValidationRules, sample: &Sample) -> Arc<JudgedCall> {
         let small = sample.result.as_ref().filter(|one| one.len() <= REMEMBERED);
         // Arguments that vary are judged too, so nothing is the same then.
         let (Some(result), None) = (small, &sample.arguments) else {
-            return Arc::new(law.judge(sample));
+            return Arc::new(rules.judge(sample));
         };
         if let Some((known, expect, judged)) = self.last.get(&sample.tool)
             && known == result
@@ -158,7 +158,7 @@ impl Memory {
         {
             return Arc::clone(judged);
         }
-        let judged = Arc::new(law.judge(sample));
+        let judged = Arc::new(rules.judge(sample));
         let entry = (result.clone(), sample.expect, Arc::clone(&judged));
         self.last.insert(sample.tool, entry);
         judged

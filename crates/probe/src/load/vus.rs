@@ -10,9 +10,9 @@ use tokio::task::JoinSet;
 
 use super::engine::Engine;
 use super::rate::Ticks;
-use super::{Stopped, Surroundings};
+use super::{RunContext, ScheduleEnd};
 use crate::random::Random;
-use crate::report::Ended;
+use crate::report::RunEnd;
 
 /// How long calls may go on when the run was stopped.
 const STOPPED: Duration = Duration::from_secs(1);
@@ -25,8 +25,8 @@ pub(super) async fn run(
     engine: &Arc<Engine>,
     vus: usize,
     think_time: Duration,
-    around: &mut Surroundings<'_>,
-) -> Stopped {
+    context: &mut RunContext<'_>,
+) -> ScheduleEnd {
     let duration = engine.plan.duration();
     let end = engine.begin(Instant::now()) + duration;
     let over = Arc::new(AtomicBool::new(false));
@@ -42,7 +42,7 @@ pub(super) async fn run(
     }
     let mut ticks = Ticks::new();
     let mut patience = std::pin::pin!(tokio::time::sleep(duration + engine.plan.load.drain));
-    let mut ended = Ended::Finished;
+    let mut ended = RunEnd::Finished;
     while !users.is_empty() {
         let stopped = tokio::select! {
             _ = users.join_next() => None,
@@ -50,10 +50,10 @@ pub(super) async fn run(
                 users.abort_all();
                 break;
             }
-            () = around.stop.as_mut(), if ended == Ended::Finished => Some(Ended::Interrupted),
+            () = context.stop.as_mut(), if ended == RunEnd::Finished => Some(RunEnd::Interrupted),
             () = ticks.next() => {
-                let holds = ticks.look(engine, around);
-                (!holds && ended == Ended::Finished).then_some(Ended::Aborted)
+                let holds = ticks.tick(engine, context);
+                (!holds && ended == RunEnd::Finished).then_some(RunEnd::Aborted)
             }
         };
         if let Some(why) = stopped {
@@ -64,7 +64,7 @@ pub(super) async fn run(
                 .reset(tokio::time::Instant::now() + STOPPED);
         }
     }
-    Stopped { ended, overrun: 0 }
+    ScheduleEnd { ended, overrun: 0 }
 }
 
 async fn user(

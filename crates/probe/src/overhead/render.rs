@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::Overhead;
-use crate::report::{Times, printable, written};
+use crate::report::{Times, printable, write_string};
 
 /// A figure of many times, and its name.
 type Figure = (&'static str, fn(&Times) -> f64);
@@ -84,7 +84,7 @@ fn verdict(overhead: &Overhead) -> String {
 
 /// For a person at a terminal.
 pub fn terminal(overhead: &Overhead) -> String {
-    written(|out| {
+    write_string(|out| {
         let (direct, through) = (&overhead.direct.server, &overhead.through.server);
         writeln!(out, "directly  {}", printable(&direct.target))?;
         writeln!(out, "through   {}\n", printable(&through.target))?;
@@ -99,7 +99,7 @@ pub fn terminal(overhead: &Overhead) -> String {
 
 /// For a pull request.
 pub fn markdown(overhead: &Overhead) -> String {
-    written(|out| {
+    write_string(|out| {
         let head = "| | directly | through | difference |\n|---|---:|---:|---:|";
         writeln!(out, "## Overhead: {}\n\n{head}", verdict(overhead))?;
         for row in rows(overhead) {

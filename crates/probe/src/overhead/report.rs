@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::body::Difference;
-use crate::report::{Figures, Served, Verdict};
+use crate::report::{Figures, TestedServer, Verdict};
 
 /// What a comparison came to. Times are milliseconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ pub struct Overhead {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Leg {
     /// The server as it showed itself.
-    pub server: Served,
+    pub server: TestedServer,
     /// How its calls ended.
     pub outcomes: BTreeMap<String, u64>,
     /// How long they took.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::plan::{Call, Executor, Plan, Row, Taken};
+use crate::plan::{Call, Executor, Plan, Row, TakenValues};
 use crate::random::Random;
 
 /// Keeps the choice of scenarios apart from the moments of starts.
@@ -54,7 +54,7 @@ pub(super) fn steps(plan: &Plan, calls: usize) -> Vec<Step> {
 }
 
 fn step(call: &Call, row: Option<&Row>, due: Duration) -> Option<Step> {
-    let arguments = call.arguments.render(row, &Taken::new()).ok()?;
+    let arguments = call.arguments.render(row, &TakenValues::new()).ok()?;
     Some(Step {
         tool: call.tool.clone(),
         arguments,

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::body::{Difference, compare, members_that_differ};
-use super::{Bodies, Comparison, Delta, Example, Leg, Overhead, Timed};
+use super::{Bodies, Comparison, Delta, Example, Leg, Overhead, TimedExchange};
 use crate::client::{Client, Exchange, Reply};
 use crate::judge::Judge;
 use crate::load::{answer, label, unvalidated_outcome};
 use crate::plan::Expect;
 use crate::policy::{CallOutcome, SchemaPolicy, classify_schema_violation};
-use crate::report::{Figures, Histograms, Served, Verdict, number, rounded};
+use crate::report::{Figures, Histograms, TestedServer, Verdict, number, rounded};
 
 /// Examples of each kind of difference.
 const EXAMPLES: usize = 3;
@@ -21,7 +21,7 @@ const EXAMPLES: usize = 3;
 pub(super) struct Tally {
     judge: Judge,
     varying: Vec<String>,
-    legs: [OneWay; 2],
+    legs: [LegTally; 2],
     deltas: Vec<f64>,
     bodies: Bodies,
     examples: Vec<Example>,
@@ -29,14 +29,15 @@ pub(super) struct Tally {
     gateway_changed: u64,
 }
 
+/// Times and outcomes of one leg: direct, or through the gateway.
 #[derive(Debug, Default)]
-struct OneWay {
+struct LegTally {
     histograms: Histograms,
     outcomes: BTreeMap<String, u64>,
 }
 
-impl OneWay {
-    fn add(&mut self, timed: &Timed, outcome: CallOutcome) {
+impl LegTally {
+    fn add(&mut self, timed: &TimedExchange, outcome: CallOutcome) {
         let exchange = &timed.exchange;
         let since = |at: Instant| at.saturating_duration_since(exchange.sent);
         let first_event = exchange.first_event.map(since);
@@ -61,15 +62,15 @@ impl Tally {
     }
 
     /// Counts the two answers to one call.
-    pub(super) fn add(&mut self, tool: &str, direct: &Timed, through: &Timed) {
+    pub(super) fn add(&mut self, tool: &str, direct: &TimedExchange, through: &TimedExchange) {
         let (one, other) = (outcome(direct), outcome(through));
         let [leg, other_leg] = &mut self.legs;
         leg.add(direct, one);
         other_leg.add(through, other);
         self.deltas.push(service_ms(through) - service_ms(direct));
         let (one_holds, other_holds) = (
-            self.holds(tool, &direct.exchange),
-            self.holds(tool, &through.exchange),
+            self.keeps_contract(tool, &direct.exchange),
+            self.keeps_contract(tool, &through.exchange),
         );
         if one != other || one_holds != other_holds {
             self.verdicts_differ += 1;
@@ -81,8 +82,8 @@ impl Tally {
         self.compare(tool, &direct.exchange, &through.exchange);
     }
 
-    /// Whether an answer keeps its contract, as strict has it.
-    fn holds(&self, tool: &str, exchange: &Exchange) -> bool {
+    /// Whether an answer keeps its contract under the strict policy.
+    fn keeps_contract(&self, tool: &str, exchange: &Exchange) -> bool {
         let Some(message) = &exchange.message else {
             return true;
         };
@@ -134,8 +135,8 @@ impl Tally {
         let delta = delta(&mut self.deltas);
         let [direct, through] = self.legs;
         let [direct_client, through_client] = clients;
-        let leg = |way: OneWay, client: &Client, target: &str| Leg {
-            server: Served::new(target, client),
+        let leg = |way: LegTally, client: &Client, target: &str| Leg {
+            server: TestedServer::new(target, client),
             outcomes: way.outcomes,
             figures: Figures::from(&way.histograms),
         };
@@ -159,12 +160,12 @@ impl Tally {
 }
 
 /// From sending to the last byte: when a start was made is the generator's doing.
-fn service_ms(timed: &Timed) -> f64 {
+fn service_ms(timed: &TimedExchange) -> f64 {
     let Exchange { sent, done, .. } = timed.exchange;
     done.saturating_duration_since(sent).as_secs_f64() * 1e3
 }
 
-fn outcome(timed: &Timed) -> CallOutcome {
+fn outcome(timed: &TimedExchange) -> CallOutcome {
     unvalidated_outcome(&answer(&timed.exchange), Expect::Ok)
 }
 

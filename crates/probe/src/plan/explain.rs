@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::Plan;
 use super::scenario::{Expect, Scenario};
 use super::schedule::{Executor, Load, Processes, Shape};
-use super::units::shown;
+use super::units::format_duration;
 use crate::client::Target;
 
 /// Longer arguments are cut.
@@ -48,11 +48,14 @@ pub(super) fn executor(load: &Load) -> String {
     match &load.executor {
         Executor::Rate { shape } => match shape {
             Shape::Constant { rate, duration } => {
-                format!("open loop, {rate} starts a second for {}", shown(*duration))
+                format!(
+                    "open loop, {rate} starts a second for {}",
+                    format_duration(*duration)
+                )
             }
             Shape::Poisson { rate, duration } => format!(
                 "open loop, {rate} starts a second on average at random for {}",
-                shown(*duration)
+                format_duration(*duration)
             ),
             Shape::Burst {
                 size,
@@ -60,13 +63,13 @@ pub(super) fn executor(load: &Load) -> String {
                 duration,
             } => format!(
                 "open loop, {size} starts at once every {} for {}",
-                shown(*every),
-                shown(*duration)
+                format_duration(*every),
+                format_duration(*duration)
             ),
             Shape::Stages(stages) => {
-                let all = stages
-                    .iter()
-                    .map(|stage| format!("to {}/s in {}", stage.rate, shown(stage.duration)));
+                let all = stages.iter().map(|stage| {
+                    format!("to {}/s in {}", stage.rate, format_duration(stage.duration))
+                });
                 let all: Vec<String> = all.collect();
                 format!("open loop, {}", all.join(", "))
             }
@@ -77,8 +80,8 @@ pub(super) fn executor(load: &Load) -> String {
             duration,
         } => format!(
             "closed loop, {vus} users for {}, {} between scenarios",
-            shown(*duration),
-            shown(*think_time)
+            format_duration(*duration),
+            format_duration(*think_time)
         ),
     }
 }
@@ -89,8 +92,8 @@ fn bounds(load: &Load) -> String {
         .map_or_else(String::new, |most| format!(", {most} of them sent at once"));
     format!(
         "the first {} are not counted; a call may take {}; at most {} in flight{at_once}; seed {}",
-        shown(load.warm_up),
-        shown(load.timeout),
+        format_duration(load.warm_up),
+        format_duration(load.timeout),
         load.max_in_flight,
         load.seed
     )

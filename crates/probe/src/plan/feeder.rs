@@ -102,9 +102,10 @@ impl Feeder {
     }
 }
 
-type Wrong = (usize, &'static str);
+/// A line number, and what is wrong with the line.
+type RowError = (usize, &'static str);
 
-fn jsonl(text: &str) -> Result<Vec<Row>, Wrong> {
+fn jsonl(text: &str) -> Result<Vec<Row>, RowError> {
     let mut rows = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -126,7 +127,7 @@ fn jsonl(text: &str) -> Result<Vec<Row>, Wrong> {
     Ok(rows)
 }
 
-fn csv(text: &str) -> Result<Vec<Row>, Wrong> {
+fn csv(text: &str) -> Result<Vec<Row>, RowError> {
     let mut records = records(text)?.into_iter();
     let Some((_, names)) = records.next() else {
         return Ok(Vec::new());
@@ -143,7 +144,7 @@ fn csv(text: &str) -> Result<Vec<Row>, Wrong> {
 }
 
 /// Records with the line each starts on; quotes may hold commas, line breaks and doubled quotes.
-fn records(text: &str) -> Result<Vec<(usize, Vec<String>)>, Wrong> {
+fn records(text: &str) -> Result<Vec<(usize, Vec<String>)>, RowError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (mut all, mut cells, mut cell) = (Vec::new(), Vec::new(), String::new());
     let (mut line, mut started) = (1, 1);

@@ -23,13 +23,17 @@ pub(super) fn syntax(text: &str, error: &toml::de::Error) -> PlanError {
         hinted.split('"').nth(1).map(str::to_owned)
     };
     PlanError::Syntax {
-        message: format!("{}{}", place(text, error.span()), one_line(message)),
+        message: format!(
+            "{}{}",
+            line_and_column(text, error.span()),
+            one_line(message)
+        ),
         nearest,
     }
 }
 
 /// Where in the text, as a person counts lines and columns.
-fn place(text: &str, span: Option<Range<usize>>) -> String {
+fn line_and_column(text: &str, span: Option<Range<usize>>) -> String {
     let before = span.and_then(|span| text.get(..span.start));
     before.map_or_else(String::new, |before| {
         let line = before.matches('\n').count() + 1;

@@ -10,7 +10,7 @@ use super::Format;
 use super::feeder::Order;
 use super::scenario::Expect;
 use super::schedule::Processes;
-use super::units::Span;
+use super::units::PlanDuration;
 use crate::policy::Validation;
 
 #[derive(Debug, Deserialize)]
@@ -48,15 +48,15 @@ pub(super) struct Load {
     pub(super) executor: ExecutorName,
     pub(super) shape: Option<ShapeName>,
     pub(super) rate: Option<f64>,
-    pub(super) duration: Option<Span>,
+    pub(super) duration: Option<PlanDuration>,
     pub(super) stages: Vec<RawStage>,
     pub(super) burst: Option<u32>,
-    pub(super) every: Option<Span>,
+    pub(super) every: Option<PlanDuration>,
     pub(super) vus: Option<u32>,
-    pub(super) think_time: Option<Span>,
-    pub(super) warm_up: Option<Span>,
-    pub(super) timeout: Option<Span>,
-    pub(super) drain: Option<Span>,
+    pub(super) think_time: Option<PlanDuration>,
+    pub(super) warm_up: Option<PlanDuration>,
+    pub(super) timeout: Option<PlanDuration>,
+    pub(super) drain: Option<PlanDuration>,
     pub(super) max_in_flight: Option<u32>,
     pub(super) concurrency: Option<u32>,
     pub(super) connections: Option<u32>,
@@ -85,7 +85,7 @@ pub(super) enum ShapeName {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RawStage {
-    pub(super) duration: Span,
+    pub(super) duration: PlanDuration,
     pub(super) rate: f64,
 }
 

@@ -7,9 +7,9 @@ use super::{PlanError, hint, raw, read_plan, resolve};
 use crate::client::{Options, Target};
 use crate::policy::Validation;
 
-/// What is tested.
+/// The server under test, and how its violations count.
 #[derive(Clone, Debug)]
-pub struct Subject {
+pub struct TestSubject {
     /// Where the server is.
     pub target: Target,
     /// What the client asks of it.
@@ -18,7 +18,7 @@ pub struct Subject {
     pub validation: Validation,
 }
 
-impl Subject {
+impl TestSubject {
     /// Reads `[server]` and `[validation]` of a plan file. The rest must be well-formed, and is
     /// not looked at.
     pub fn load(path: &Path) -> Result<Self, PlanError> {
@@ -60,13 +60,13 @@ mod tests {
             until = 2026-12-31
             reason = "upstream sends local dates"
         "#;
-        let subject = Subject::parse(text, Path::new("."), &|_| None).expect("a subject");
+        let subject = TestSubject::parse(text, Path::new("."), &|_| None).expect("a subject");
         assert!(matches!(subject.target, Target::Stdio(_)) && subject.validation.strict);
         assert_eq!(
             subject.validation.overrides[0].until.to_string(),
             "2026-12-31"
         );
         let misspelt = text.replace("strict", "stricct");
-        assert!(Subject::parse(&misspelt, Path::new("."), &|_| None).is_err());
+        assert!(TestSubject::parse(&misspelt, Path::new("."), &|_| None).is_err());
     }
 }

@@ -12,7 +12,7 @@ use toml::Value;
 use super::feeder::Row;
 
 /// Values taken from earlier results, as raw JSON.
-pub type Taken = BTreeMap<String, Bytes>;
+pub type TakenValues = BTreeMap<String, Bytes>;
 
 /// Arguments, perhaps with places in them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -97,7 +97,7 @@ impl Template {
     }
 
     /// The arguments of one call.
-    pub fn render(&self, row: Option<&Row>, taken: &Taken) -> Result<Bytes, TemplateError> {
+    pub fn render(&self, row: Option<&Row>, taken: &TakenValues) -> Result<Bytes, TemplateError> {
         if let Some(fixed) = self.fixed() {
             return Ok(fixed.clone());
         }
@@ -132,7 +132,7 @@ impl Reference {
         }
     }
 
-    fn find(&self, row: Option<&Row>, taken: &Taken) -> Result<Bytes, TemplateError> {
+    fn find(&self, row: Option<&Row>, taken: &TakenValues) -> Result<Bytes, TemplateError> {
         let found = match self {
             Self::Feed(column) => row.and_then(|row| row.get(column)).cloned(),
             Self::Take(name) => taken.get(name).cloned(),
@@ -175,7 +175,7 @@ impl Writer {
         self.open.extend_from_slice(bytes);
     }
 
-    fn place(&mut self, piece: Piece) {
+    fn push_piece(&mut self, piece: Piece) {
         self.flush();
         self.pieces.push(piece);
     }
@@ -205,7 +205,7 @@ impl Writer {
             .and_then(|rest| rest.strip_suffix('}'))
             && !only.contains("${")
         {
-            self.place(Piece::Value(Reference::read(only)?));
+            self.push_piece(Piece::Value(Reference::read(only)?));
             return Ok(());
         }
         self.text(b"\"");
@@ -215,7 +215,7 @@ impl Writer {
                 break;
             };
             self.text(before.as_bytes());
-            self.place(Piece::Inside(Reference::read(name)?));
+            self.push_piece(Piece::Inside(Reference::read(name)?));
             rest = after;
         }
         self.text(rest.as_bytes());
@@ -270,7 +270,7 @@ impl Writer {
 mod tests {
     use super::*;
 
-    fn taken(values: &[(&str, &'static str)]) -> Taken {
+    fn taken(values: &[(&str, &'static str)]) -> TakenValues {
         let pair = |(name, raw): &(&str, &'static str)| {
             ((*name).to_owned(), Bytes::from_static(raw.as_bytes()))
         };
@@ -319,7 +319,7 @@ mod tests {
             r#"{"id":{"a":"b"},"path":"/a/{\"a\":\"b\"}/null","k":1}"#
         );
         assert_eq!(
-            template.render(None, &Taken::new()),
+            template.render(None, &TakenValues::new()),
             Err(TemplateError::Missing("take:id".to_owned()))
         );
         for wrong in ["${id}", "${take:}", "x ${env:HOME}"] {

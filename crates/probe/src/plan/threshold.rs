@@ -7,7 +7,7 @@ use std::time::Duration;
 use countersign_inspect::{nearest_word, word_enum};
 use thiserror::Error;
 
-use super::units::{duration, shown};
+use super::units::{duration, format_duration};
 
 /// Something that must hold.
 #[derive(Clone, Debug, PartialEq)]
@@ -139,9 +139,10 @@ impl Threshold {
     }
 }
 
-type Wrong = (&'static str, Option<&'static str>);
+/// What is wrong with a metric's name, and the name that was probably meant.
+type MetricError = (&'static str, Option<&'static str>);
 
-fn metric(name: &str) -> Result<Metric, Wrong> {
+fn metric(name: &str) -> Result<Metric, MetricError> {
     let find = |list: &'static [&'static str], word: &str| {
         let known = list.iter().copied().find(|known| *known == word);
         known.ok_or_else(|| ("no such metric", nearest_word(word, list.iter().copied())))
@@ -234,16 +235,18 @@ impl Bound {
     }
 
     /// As a person would write it.
-    pub fn shown(&self, metric: &Metric) -> String {
-        format!("{} {}", self.sign, metric.shown(self.value))
+    pub fn format(&self, metric: &Metric) -> String {
+        format!("{} {}", self.sign, metric.format(self.value))
     }
 }
 
 impl Metric {
     /// A value of this metric as a person would write it.
-    pub fn shown(&self, value: f64) -> String {
+    pub fn format(&self, value: f64) -> String {
         match self {
-            Self::Time { .. } => shown(Duration::try_from_secs_f64(value).unwrap_or_default()),
+            Self::Time { .. } => {
+                format_duration(Duration::try_from_secs_f64(value).unwrap_or_default())
+            }
             _ => format!("{value}"),
         }
     }
@@ -251,7 +254,7 @@ impl Metric {
 
 impl fmt::Display for Threshold {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.name, self.bound.shown(&self.metric))?;
+        write!(f, "{} {}", self.name, self.bound.format(&self.metric))?;
         if self.abort_on_fail {
             f.write_str(" (ends the run)")?;
         }

@@ -10,7 +10,7 @@ const MOST: Duration = Duration::from_hours(7 * 24);
 
 /// A duration in a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span(pub(super) Duration);
+pub(super) struct PlanDuration(pub(super) Duration);
 
 /// Reads a duration.
 pub(super) fn duration(text: &str) -> Option<Duration> {
@@ -18,7 +18,7 @@ pub(super) fn duration(text: &str) -> Option<Duration> {
 }
 
 /// Writes a duration as a person would.
-pub(crate) fn shown(duration: Duration) -> String {
+pub(crate) fn format_duration(duration: Duration) -> String {
     let seconds = duration.as_secs_f64();
     if seconds >= 120.0 && duration.subsec_nanos() == 0 && duration.as_secs().is_multiple_of(60) {
         format!("{}m", duration.as_secs() / 60)
@@ -36,24 +36,24 @@ fn trimmed(number: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-impl<'de> Deserialize<'de> for Span {
+impl<'de> Deserialize<'de> for PlanDuration {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_str(SpanVisitor)
+        from.deserialize_str(PlanDurationVisitor)
     }
 }
 
-struct SpanVisitor;
+struct PlanDurationVisitor;
 
-impl Visitor<'_> for SpanVisitor {
-    type Value = Span;
+impl Visitor<'_> for PlanDurationVisitor {
+    type Value = PlanDuration;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("a duration such as \"250ms\", \"30s\" or \"2m\"")
     }
 
-    fn visit_str<E: de::Error>(self, text: &str) -> Result<Span, E> {
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<PlanDuration, E> {
         duration(text)
-            .map(Span)
+            .map(PlanDuration)
             .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
     }
 }
@@ -74,7 +74,7 @@ mod tests {
         ] {
             let read = duration(text).expect(text);
             assert_eq!(read, Duration::from_micros(micros), "{text}");
-            assert_eq!(shown(read), expected);
+            assert_eq!(format_duration(read), expected);
         }
         for text in ["", "5", "s", "-1s", "1 day", "1e99s", "nans", "10d"] {
             assert_eq!(duration(text), None, "{text}");

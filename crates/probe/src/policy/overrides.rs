@@ -42,19 +42,19 @@ pub struct Override {
     pub reason: String,
 }
 
-/// A policy and where it came from.
+/// A policy and what decided it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Applied {
+pub struct AppliedPolicy {
     /// What is done.
     pub policy: SchemaPolicy,
-    /// Who said so.
-    pub why: Why,
+    /// What decided it.
+    pub why: PolicySource,
 }
 
-/// Who decided a policy.
+/// What decided a policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
+pub enum PolicySource {
     /// The mode of the run.
     Mode,
     /// An override.
@@ -73,11 +73,17 @@ pub enum Why {
 
 impl Validation {
     /// What is done about a violation of this tool, today.
-    pub fn apply(&self, tool: &str, site: Site, violations: &[Finding], today: Date) -> Applied {
+    pub fn apply(
+        &self,
+        tool: &str,
+        site: Site,
+        violations: &[Finding],
+        today: Date,
+    ) -> AppliedPolicy {
         let site = self.refined(site, violations);
-        let mode = Applied {
+        let mode = AppliedPolicy {
             policy: self.by_mode(site),
-            why: Why::Mode,
+            why: PolicySource::Mode,
         };
         if site.is_never_hidden() {
             return mode;
@@ -88,10 +94,10 @@ impl Validation {
         };
         let (policy, why) = if today > found.until {
             let until = found.until;
-            (SchemaPolicy::Fail, Why::Expired { until })
+            (SchemaPolicy::Fail, PolicySource::Expired { until })
         } else {
             let reason = found.reason.clone();
-            (found.policy, Why::Override { reason })
+            (found.policy, PolicySource::Override { reason })
         };
         // A lenient run never fails because of a violation, also not by an override.
         let most = if self.strict {
@@ -100,7 +106,7 @@ impl Validation {
             SchemaPolicy::Warn
         };
         let policy = policy.min(most);
-        Applied { policy, why }
+        AppliedPolicy { policy, why }
     }
 
     /// Overrides that match none of these tools: most likely misspelt.

@@ -225,7 +225,7 @@ fn an_override_holds_to_its_last_day_and_no_longer() {
     assert_eq!(expired.policy, Fail);
     assert_eq!(
         expired.why,
-        Why::Expired {
+        PolicySource::Expired {
             until: day("2026-12-31")
         }
     );

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use countersign_inspect::Digest;
 
 /// A pointer whose positions in arrays say nothing: the same fault in another element is the same.
-pub(crate) fn starred(pointer: &str) -> String {
+pub(crate) fn wildcard_positions(pointer: &str) -> String {
     let star = |part: &str| {
         let position = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
         if position {
@@ -36,8 +36,8 @@ mod tests {
 
     #[test]
     fn positions_do_not_count() {
-        assert_eq!(starred("/a/0/b1/12/"), "/a/*/b1/*/");
-        assert_eq!(starred(""), "");
+        assert_eq!(wildcard_positions("/a/0/b1/12/"), "/a/*/b1/*/");
+        assert_eq!(wildcard_positions(""), "");
         assert_eq!(fingerprint("x").len(), 32);
     }
 }

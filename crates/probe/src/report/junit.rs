@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use super::written;
+use super::write_string;
 
 /// One group of checks.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,7 +45,7 @@ pub(crate) enum Status {
 
 /// Renders suites.
 pub(crate) fn render(name: &str, suites: &[Suite]) -> String {
-    written(|out| write(name, suites, out))
+    write_string(|out| write(name, suites, out))
 }
 
 fn write(name: &str, suites: &[Suite], out: &mut String) -> std::fmt::Result {
@@ -99,7 +99,7 @@ impl Check {
     }
 
     /// A check that holds, or fails with this message.
-    pub(crate) fn holds(name: impl Into<String>, problem: Option<String>) -> Self {
+    pub(crate) fn from_problem(name: impl Into<String>, problem: Option<String>) -> Self {
         Self::new(name, problem.map_or(Status::Passed, Status::failed))
     }
 }

@@ -37,19 +37,19 @@ word_enum! {
 /// A run as text.
 pub fn render(run: &Run, format: Format) -> String {
     match format {
-        Format::Terminal => written(|out| terminal::write(run, out)),
+        Format::Terminal => write_string(|out| terminal::write(run, out)),
         // Everything in a run has a JSON form.
         Format::Json => serde_json::to_string_pretty(run).unwrap_or_default() + "\n",
-        Format::Markdown => written(|out| markdown::write(run, out)),
-        Format::Html => written(|out| html::write(run, out)),
-        Format::Prometheus => written(|out| prometheus::write(run, out)),
+        Format::Markdown => write_string(|out| markdown::write(run, out)),
+        Format::Html => write_string(|out| html::write(run, out)),
+        Format::Prometheus => write_string(|out| prometheus::write(run, out)),
         Format::Junit => checks::junit(run),
         Format::Sarif => checks::sarif(run),
     }
 }
 
 /// The text that `write` makes. Writing into memory does not fail.
-pub(crate) fn written(write: impl FnOnce(&mut String) -> std::fmt::Result) -> String {
+pub(crate) fn write_string(write: impl FnOnce(&mut String) -> std::fmt::Result) -> String {
     let mut out = String::new();
     let result = write(&mut out);
     debug_assert!(

@@ -21,13 +21,13 @@ pub struct Run {
     /// When it began, in milliseconds since 1970.
     pub began_ms: u64,
     /// The server.
-    pub server: Served,
+    pub server: TestedServer,
     /// What was asked for.
     pub plan: RunPlan,
     /// What was done before the clock started.
     pub setup: Setup,
     /// How it ended.
-    pub ended: Ended,
+    pub ended: RunEnd,
     /// How long calls were counted, in seconds.
     pub measured_s: f64,
     /// Starts and what became of them.
@@ -40,13 +40,13 @@ pub struct Run {
     /// By tool.
     pub tools: Vec<ToolRun>,
     /// Over time.
-    pub timeline: Vec<Point>,
+    pub timeline: Vec<TimelinePoint>,
     /// What broke the contract.
     pub violations: Vec<ViolationRecord>,
     /// How many violations each policy was applied to.
     pub policies: PolicyCounts,
     /// The thresholds and whether they hold.
-    pub thresholds: Vec<Kept>,
+    pub thresholds: Vec<ThresholdResult>,
     /// Remarks for the reader of the report.
     pub notes: Vec<String>,
     /// What it comes to.
@@ -55,15 +55,15 @@ pub struct Run {
 
 impl Run {
     /// The violations that are more than counted.
-    pub(crate) fn shown(&self) -> impl Iterator<Item = &ViolationRecord> {
+    pub(crate) fn reported(&self) -> impl Iterator<Item = &ViolationRecord> {
         let violations = self.violations.iter();
         violations.filter(|one| one.policy != SchemaPolicy::Ignore)
     }
 }
 
-/// The server of a run.
+/// The server that was tested.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Served {
+pub struct TestedServer {
     /// As the plan names it, without secrets.
     pub target: String,
     /// As it names itself.
@@ -78,7 +78,7 @@ pub struct Served {
     pub protocol: String,
 }
 
-impl Served {
+impl TestedServer {
     /// The server that a client is connected to. `target` is what is printed as its address.
     pub(crate) fn new(target: &str, client: &Client) -> Self {
         Self {
@@ -123,7 +123,7 @@ pub struct Setup {
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ended {
+pub enum RunEnd {
     /// As planned.
     Finished,
     /// The person who started it stopped it.
@@ -196,9 +196,9 @@ impl ToolRun {
     }
 }
 
-/// A stretch of time.
+/// One interval of the timeline.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub struct TimelinePoint {
     /// When it began, in seconds from the start.
     pub at_s: f64,
     /// Calls that ended in it.
@@ -215,7 +215,7 @@ pub struct Point {
 
 /// A threshold and whether it holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct ThresholdResult {
     /// The metric.
     pub name: String,
     /// What it had to be.
@@ -226,7 +226,7 @@ pub struct Kept {
     pub holds: bool,
 }
 
-/// What a run comes to.
+/// The exit code of a run and its reasons.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Verdict {
     /// The exit code.

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use countersign_inspect::Finding;
 use serde::{Deserialize, Serialize};
 
-use super::identity::{fingerprint, starred};
-use crate::policy::{Applied, SchemaPolicy, Site, Why};
+use super::identity::{fingerprint, wildcard_positions};
+use crate::policy::{AppliedPolicy, PolicySource, SchemaPolicy, Site};
 
 /// Different violations that are kept, at most.
 const MOST: usize = 1_000;
@@ -26,7 +26,7 @@ pub struct ViolationRecord {
     /// What was done about it.
     pub policy: SchemaPolicy,
     /// Who said so.
-    pub why: Why,
+    pub why: PolicySource,
     /// The tool.
     pub tool: String,
     /// SHA-256 of the schema that was violated.
@@ -86,7 +86,7 @@ pub struct Occurrence<'a> {
     /// What was found.
     pub findings: &'a [Finding],
     /// What is done about it.
-    pub applied: &'a Applied,
+    pub applied: &'a AppliedPolicy,
     /// SHA-256 of the schema.
     pub schema: Option<&'a str>,
     /// When, in milliseconds since 1970.
@@ -103,7 +103,7 @@ impl Violations {
         }
         let first = occurrence.findings.first();
         let place = first.and_then(|finding| finding.instance_pointer.as_deref());
-        let place = place.map(starred);
+        let place = place.map(wildcard_positions);
         let keyword = first.and_then(|finding| finding.schema_pointer.clone());
         let identity = format!(
             "{}\0{}\0{}\0{}\0{}",
@@ -164,12 +164,12 @@ mod tests {
                 "schema.type",
                 countersign_inspect::Severity::Violation,
             )
-            .at(pointer)
-            .by("/items/type")
+            .with_instance_pointer(pointer)
+            .with_schema_pointer("/items/type")
         };
-        let applied = Applied {
+        let applied = AppliedPolicy {
             policy: SchemaPolicy::Warn,
-            why: Why::Mode,
+            why: PolicySource::Mode,
         };
         let mut all = Violations::default();
         for (pointer, now_ms) in [("/rows/0/id", 5), ("/rows/17/id", 9), ("/other", 11)] {

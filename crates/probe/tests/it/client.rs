@@ -7,9 +7,9 @@ use countersign_fixture::{Era as Asked, Eras, Log, Script, Step, Tool, preset};
 use countersign_inspect::Era;
 use countersign_probe::client::{Client, ConnectError, Fault, ListError, Options, Reply, Target};
 
-use crate::support::{LONG, Running, http, logged, stdio};
+use crate::support::{LONG, RunningServer, http, logged, stdio};
 
-async fn everywhere(script: &Script) -> Vec<Running> {
+async fn everywhere(script: &Script) -> Vec<RunningServer> {
     vec![
         stdio(script),
         http(script.clone(), Format::Json).await,
@@ -228,8 +228,8 @@ async fn a_list_that_goes_round_is_no_list() {
 
 #[tokio::test]
 async fn whoever_is_not_there_is_not_greeted() {
-    let nobody = Target::url("http://127.0.0.1:1/mcp").expect("an address");
-    let error = Client::connect(&nobody, &Options::default()).await;
+    let unused = Target::url("http://127.0.0.1:1/mcp").expect("an address");
+    let error = Client::connect(&unused, &Options::default()).await;
     assert!(matches!(
         error,
         Err(ConnectError::Greeting(Fault::Unreachable))

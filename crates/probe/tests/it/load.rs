@@ -6,7 +6,7 @@ use countersign_fixture::http::Format;
 use countersign_fixture::{Answer, Entry, Log, Script, Step, Tool, preset};
 use countersign_probe::load::LoadError;
 use countersign_probe::policy::SchemaPolicy;
-use countersign_probe::report::{Ended, Run};
+use countersign_probe::report::{Run, RunEnd};
 
 use crate::support::{http, logged, plan, run, run_until, stdio};
 
@@ -206,7 +206,7 @@ async fn a_stall_shows_in_response_times_and_not_in_service_times() {
     assert!(service.max_ms >= 1000.0, "the stall itself was measured");
     assert!(
         response.p90_ms > 500.0,
-        "whoever was due meanwhile waited: {response:?}"
+        "calls that were due during the stall waited: {response:?}"
     );
     assert!(service.p90_ms < response.p90_ms / 2.0, "{service:?}");
     assert_eq!(run.counters.dropped, 0);
@@ -300,7 +300,7 @@ async fn thresholds_gate_and_some_end_the_run() {
     assert_eq!(holds[0], ("0", false));
     assert!(holds[1].1, "{holds:?}");
     assert_eq!(holds[2], ("no data", false));
-    assert_eq!(failed.ended, Ended::Finished);
+    assert_eq!(failed.ended, RunEnd::Finished);
     assert_ne!(failed.verdict.exit, 0);
     assert!(
         failed
@@ -311,7 +311,7 @@ async fn thresholds_gate_and_some_end_the_run() {
     );
     let long = load.replace("WHEN", "10m").replace("ABORT", "true");
     let aborted = run(&plan(&running, &long)).await.expect("a run");
-    assert_eq!(aborted.ended, Ended::Aborted);
+    assert_eq!(aborted.ended, RunEnd::Aborted);
     assert_ne!(aborted.verdict.exit, 0);
 }
 
@@ -324,7 +324,7 @@ async fn a_run_that_is_stopped_reports_what_ran() {
     );
     let mut stop = std::pin::pin!(tokio::time::sleep(std::time::Duration::from_millis(500)));
     let run = run_until(&plan, stop.as_mut()).await.expect("a run");
-    assert_eq!(run.ended, Ended::Interrupted);
+    assert_eq!(run.ended, RunEnd::Interrupted);
     assert!(run.counters.completed > 0 && run.counters.warm_up > 0);
     assert_eq!(run.counters.completed, run.all.outcome("ok"));
     let json = serde_json::to_string(&run).expect("JSON");

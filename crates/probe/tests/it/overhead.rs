@@ -1,4 +1,4 @@
-//! The same calls directly and through something: a proxy that keeps every byte, and ones that lie.
+//! The same calls directly and through something: a proxy that keeps every byte, and ones that change.
 
 use std::net::SocketAddr;
 
@@ -9,24 +9,24 @@ use countersign_probe::overhead::{Comparison, Difference, Overhead, run};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::support::{Running, http, plan};
+use crate::support::{RunningServer, http, plan};
 
 /// What a proxy does to an answer.
-type Lie = fn(&[u8]) -> Vec<u8>;
+type ReplyChange = fn(&[u8]) -> Vec<u8>;
 
 /// A proxy before an address that changes every answer to a tool call.
-async fn proxy(before: SocketAddr, lie: Lie) -> SocketAddr {
+async fn proxy(before: SocketAddr, change: ReplyChange) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
     let address = listener.local_addr().expect("an address");
     tokio::spawn(async move {
         while let Ok((client, _)) = listener.accept().await {
-            tokio::spawn(relay(client, before, lie));
+            tokio::spawn(relay(client, before, change));
         }
     });
     address
 }
 
-async fn relay(mut client: TcpStream, before: SocketAddr, lie: Lie) -> Option<()> {
+async fn relay(mut client: TcpStream, before: SocketAddr, change: ReplyChange) -> Option<()> {
     let mut server = TcpStream::connect(before).await.ok()?;
     loop {
         let (head, body) = message(&mut client).await?;
@@ -36,7 +36,7 @@ async fn relay(mut client: TcpStream, before: SocketAddr, lie: Lie) -> Option<()
             .ok()?;
         let (head, answer) = message(&mut server).await?;
         let calls = body.windows(10).any(|part| part == b"tools/call");
-        let answer = if calls { lie(&answer) } else { answer };
+        let answer = if calls { change(&answer) } else { answer };
         let kept = head
             .lines()
             .filter(|line| !line.to_lowercase().starts_with("content-length:") && !line.is_empty());
@@ -85,16 +85,16 @@ fn emptied(answer: &[u8]) -> Vec<u8> {
         .into_bytes()
 }
 
-async fn compared(lie: Option<Lie>) -> Overhead {
+async fn compared(change: Option<ReplyChange>) -> Overhead {
     let schema = r#"{"type":"object","required":["z"]}"#;
     let result = r#"{"content":[{"type":"text","text":"{\"z\":1,\"a\":9007199254740993}"}],"structuredContent":{"z":1,"a":9007199254740993}}"#;
     let script = Script::new("s").tool(Tool::with_output_schema("t", schema).result(result));
     let running = http(script, Format::Json).await;
-    let through = match lie {
+    let through = match change {
         None => running.target.clone(),
-        Some(lie) => {
+        Some(change) => {
             let address = address(&running);
-            let proxy = proxy(address, lie).await;
+            let proxy = proxy(address, change).await;
             Target::url(&format!("http://{proxy}/mcp")).expect("an address")
         }
     };
@@ -115,7 +115,7 @@ async fn compared(lie: Option<Lie>) -> Overhead {
     overhead.expect("a comparison")
 }
 
-fn address(running: &Running) -> SocketAddr {
+fn address(running: &RunningServer) -> SocketAddr {
     let url = running.server.split("http://").nth(1).expect("a url");
     url.split('/')
         .next()
@@ -126,9 +126,9 @@ fn address(running: &Running) -> SocketAddr {
 
 #[tokio::test]
 async fn what_is_not_touched_is_the_same() {
-    let kept: Lie = <[u8]>::to_vec;
-    for lie in [None, Some(kept)] {
-        let overhead = compared(lie).await;
+    let kept: ReplyChange = <[u8]>::to_vec;
+    for change in [None, Some(kept)] {
+        let overhead = compared(change).await;
         assert_eq!(overhead.bodies.same, 50);
         assert_eq!(overhead.delta.pairs, 50);
         assert_eq!(overhead.through.outcomes["ok"], 50);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use countersign_fixture::http::{Format, Server};
 use countersign_fixture::{Log, Script, executable};
 use countersign_probe::client::{Client, Options, Target};
-use countersign_probe::load::{self, LoadError, Surroundings};
+use countersign_probe::load::{self, LoadError, RunContext};
 use countersign_probe::plan::Plan;
 use countersign_probe::report::Run;
 use tempfile::NamedTempFile;
@@ -16,7 +16,7 @@ use tempfile::NamedTempFile;
 pub(crate) const LONG: Duration = Duration::from_mins(1);
 
 /// A server that runs as long as this is kept.
-pub(crate) struct Running {
+pub(crate) struct RunningServer {
     pub(crate) target: Target,
     /// The `[server]` table of a plan.
     pub(crate) server: String,
@@ -25,16 +25,16 @@ pub(crate) struct Running {
 }
 
 /// A server over HTTP in this process.
-pub(crate) async fn http(script: Script, format: Format) -> Running {
+pub(crate) async fn http(script: Script, format: Format) -> RunningServer {
     logged(script, format, Log::none()).await
 }
 
 /// The same, writing down what it receives.
-pub(crate) async fn logged(script: Script, format: Format, log: Log) -> Running {
+pub(crate) async fn logged(script: Script, format: Format, log: Log) -> RunningServer {
     let server = Server::bind("127.0.0.1:0", script, format, log)
         .await
         .expect("a free port");
-    Running {
+    RunningServer {
         target: Target::url(&server.url()).expect("an address"),
         server: format!("[server]\nurl = {:?}", server.url()),
         _server: Some(server),
@@ -43,7 +43,7 @@ pub(crate) async fn logged(script: Script, format: Format, log: Log) -> Running 
 }
 
 /// A server as a child process.
-pub(crate) fn stdio(script: &Script) -> Running {
+pub(crate) fn stdio(script: &Script) -> RunningServer {
     let file = NamedTempFile::new().expect("a scratch file");
     std::fs::write(file.path(), script.to_json()).expect("the script is written");
     let program = executable().expect("the fixture can be built");
@@ -53,7 +53,7 @@ pub(crate) fn stdio(script: &Script) -> Running {
         "[server]\ncommand = {:?}\nargs = {args:?}",
         program.display().to_string()
     );
-    Running {
+    RunningServer {
         server,
         target: Target::command(program.display().to_string(), args),
         _server: None,
@@ -61,7 +61,7 @@ pub(crate) fn stdio(script: &Script) -> Running {
     }
 }
 
-impl Running {
+impl RunningServer {
     pub(crate) async fn connect(&self) -> Client {
         let connected = Client::connect(&self.target, &Options::default()).await;
         connected.expect("the server is greeted")
@@ -79,16 +79,16 @@ pub(crate) async fn run_until(
     plan: &Plan,
     stop: Pin<&mut dyn Future<Output = ()>>,
 ) -> Result<Run, LoadError> {
-    let around = Surroundings {
+    let context = RunContext {
         progress: &mut |_| {},
         stop,
         today: "2026-11-16".parse().expect("a day"),
     };
-    load::run(plan, around).await
+    load::run(plan, context).await
 }
 
 /// A plan with these tables after its server.
-pub(crate) fn plan(running: &Running, rest: &str) -> Plan {
+pub(crate) fn plan(running: &RunningServer, rest: &str) -> Plan {
     let text = format!("{}\n{rest}", running.server);
     Plan::parse(&text, Path::new("."), &|_| None).expect("a plan")
 }

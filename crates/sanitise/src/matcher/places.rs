@@ -17,13 +17,13 @@ pub(crate) fn markers_begin_with_capitals(tokens: &Tokens) -> bool {
     firsts.all(|first| matches!(first, b'A'..=b'Z' | b'@' | b'#') || !first.is_ascii())
 }
 
-/// Bytes that may follow an opener, as a set of openers for each byte.
-pub(crate) struct Seconds {
+/// The second bytes of literals: for each byte, the set of openers that it may follow.
+pub(crate) struct SecondBytes {
     openers: Box<[u8; 256]>,
     like_json: bool,
 }
 
-impl Seconds {
+impl SecondBytes {
     pub(crate) fn new(tokens: &Tokens) -> Self {
         let mut seconds = Self {
             openers: Box::new([0; 256]),
@@ -102,7 +102,7 @@ impl Anchors {
     }
 
     /// Calls `visit` for every promising anchor, once.
-    pub(crate) fn each(&self, bytes: &[u8], mut visit: impl FnMut(usize)) {
+    pub(crate) fn for_each(&self, bytes: &[u8], mut visit: impl FnMut(usize)) {
         self.offer(bytes, 0, &mut visit);
         let mut at = 0;
         while let Some(found) = find(&self.blank_line, bytes, at) {

@@ -8,7 +8,7 @@ fn found(settings: &Settings, view: &str) -> Vec<(usize, usize, &'static str, bo
     let matcher = Matcher::new(&Tokens::builtin(), settings).unwrap();
     let mut hits = Vec::new();
     matcher.find(&match_view(view), |hit| {
-        if let What::Token(label) = hit.what {
+        if let HitKind::Token(label) = hit.kind {
             hits.push((
                 hit.start,
                 hit.end,

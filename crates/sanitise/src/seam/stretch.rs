@@ -113,7 +113,7 @@ impl Stretch {
     }
 
     /// Block and offset in it of a place in the text.
-    pub(super) fn place(&self, at: usize) -> Option<(usize, usize)> {
+    pub(super) fn block_offset(&self, at: usize) -> Option<(usize, usize)> {
         let part = self.parts.get(self.part_at(at))?;
         Some((part.block, part.range.start + (at - part.at)))
     }

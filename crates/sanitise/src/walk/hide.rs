@@ -1,10 +1,10 @@
-//! What becomes of a hidden character: by itself, by its neighbours, or as one of a run.
+//! Decides whether a hidden character is kept or removed: by itself, by its neighbours, or as one of a run.
 
 use super::{Paragraph, Walk};
 use crate::ansi;
-use crate::chars::Sort;
+use crate::chars::CharKind;
 use crate::context;
-use crate::edit::To;
+use crate::edit::Replacement;
 use crate::finding::{Action, Key, Rule, Severity};
 use crate::hidden::Hidden;
 use crate::settings::Invisibles;
@@ -21,7 +21,7 @@ impl Walk<'_, '_> {
 
     fn line_feed(&mut self, start: usize, end: usize) {
         self.view.fold(start, end, "\n");
-        let action = self.edit(start, end, To::LineFeed);
+        let action = self.edit(start, end, Replacement::LineFeed);
         self.tally(
             Hidden::LineEnding.as_str(),
             Severity::Info,
@@ -50,7 +50,7 @@ impl Walk<'_, '_> {
     /// A hidden character that is judged by itself and its neighbours.
     fn single(&mut self, start: usize, end: usize, c: char, hidden: Hidden) {
         self.view.drop(start, end);
-        if self.keeps(start, end, c, hidden) {
+        if self.is_kept(start, end, c, hidden) {
             return;
         }
         let severity = match hidden {
@@ -62,7 +62,7 @@ impl Walk<'_, '_> {
         self.tally(hidden.as_str(), severity, action, start, 1);
     }
 
-    fn keeps(&mut self, start: usize, end: usize, c: char, hidden: Hidden) -> bool {
+    fn is_kept(&mut self, start: usize, end: usize, c: char, hidden: Hidden) -> bool {
         if self.invisibles == Invisibles::Strict {
             return false;
         }
@@ -134,7 +134,7 @@ impl Walk<'_, '_> {
         let mut first = '\0';
         for c in rest
             .chars()
-            .take_while(|c| self.chars.sort(*c) == Sort::Hidden(hidden))
+            .take_while(|c| self.chars.kind(*c) == CharKind::Hidden(hidden))
         {
             first = if count == 0 { c } else { first };
             length += c.len_utf8();

@@ -1,37 +1,37 @@
 //! Wide steps over text in which the walk would find nothing: plain ASCII, and letters of blocks without a folding, hidden or
 //! combining character. Decides by bytes alone, so that whole chunks are judged at once.
 
-use crate::chars::{Chars, Sort};
+use crate::chars::{CharKind, Chars};
 
 /// More nonspacing marks than this on one base are not spelling.
 pub(crate) const MARKS: u32 = 4;
 
-/// Why a stretch of quiet characters ended.
-pub(crate) struct Stop {
+/// A stretch of characters that need no edit, and the character that ended it.
+pub(crate) struct QuietStretch {
     /// Bytes of the stretch.
     pub(crate) length: usize,
     /// Marks at its end.
     pub(crate) marks: u32,
     /// The character behind it, which the walk has to look at.
-    pub(crate) found: Option<(char, Sort)>,
+    pub(crate) found: Option<(char, CharKind)>,
 }
 
 /// Passes over characters that need nothing. A mark needs nothing behind a letter that is not ASCII. A loop of its own, with
 /// nothing to keep in mind, because it is the hottest of the crate.
 #[inline(never)]
-pub(crate) fn quiet(block: &str, chars: &Chars) -> Stop {
+pub(crate) fn skip_quiet(block: &str, chars: &Chars) -> QuietStretch {
     let mut marks = 0;
     let mut on_letter = false;
     for (length, c) in block.char_indices() {
-        match chars.sort(c) {
-            Sort::Inert => {
+        match chars.kind(c) {
+            CharKind::Inert => {
                 on_letter = !c.is_ascii();
                 marks = 0;
             }
-            Sort::Mark if on_letter && marks < MARKS => marks += 1,
-            sort => {
-                let found = Some((c, sort));
-                return Stop {
+            CharKind::Mark if on_letter && marks < MARKS => marks += 1,
+            kind => {
+                let found = Some((c, kind));
+                return QuietStretch {
                     length,
                     marks,
                     found,
@@ -39,7 +39,7 @@ pub(crate) fn quiet(block: &str, chars: &Chars) -> Stop {
             }
         }
     }
-    Stop {
+    QuietStretch {
         length: block.len(),
         marks,
         found: None,
@@ -110,7 +110,7 @@ mod tests {
             .filter(|c| skip_inert(&format!("{c}{}", " ".repeat(80)), 0) > 0)
             .collect();
         for c in &skipped {
-            assert_eq!(Chars::shared().sort(*c), Sort::Inert, "{c:?}");
+            assert_eq!(Chars::shared().kind(*c), CharKind::Inert, "{c:?}");
         }
         for letter in "éλяשبگ漢한ỡ".chars() {
             assert!(skipped.contains(&letter), "{letter}");

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use countersign_sanitise::{Mode, Sanitiser, Settings, Tokens};
 use unicode_normalization::UnicodeNormalization;
 
-use crate::oracle::{Kind, Live, Oracle};
+use crate::oracle::{Kind, KnownToken, Oracle};
 use crate::sanitiser;
 use crate::transforms::{CARRIERS, TRANSFORMS};
 
@@ -60,7 +60,7 @@ fn cleaned(sanitiser: &Sanitiser, blocks: &[String]) -> Vec<String> {
 }
 
 /// What the mitigation says, in its order, once: NFKC, delete tokens, remove its four invisible characters.
-fn as_published(tokens: &[Live], blocks: &[String]) -> Vec<String> {
+fn as_published(tokens: &[KnownToken], blocks: &[String]) -> Vec<String> {
     blocks
         .iter()
         .map(|block| {
@@ -144,7 +144,7 @@ fn families_the_table_has_never_seen_are_mostly_covered() {
         let table = Tokens::builtin().without(&held_out);
         let sanitiser =
             Sanitiser::with_tokens(Settings::default(), &table).expect("valid settings");
-        let bars: Vec<&Live> = oracle
+        let bars: Vec<&KnownToken> = oracle
             .tokens()
             .iter()
             .filter(|token| held_out.contains(&token.family) && token.kind == Kind::Bars)

@@ -16,7 +16,7 @@ pub(crate) enum Kind {
 
 /// A literal with its family.
 #[derive(Clone, Debug)]
-pub(crate) struct Live {
+pub(crate) struct KnownToken {
     pub(crate) family: &'static str,
     pub(crate) kind: Kind,
     pub(crate) text: String,
@@ -185,8 +185,8 @@ const OTHER: &[(&str, Kind, &str)] = &[
 ];
 
 /// Every literal that must not be alive in a text that was cleaned.
-pub(crate) fn tokens() -> Vec<Live> {
-    let live = |family, kind, text| Live { family, kind, text };
+pub(crate) fn tokens() -> Vec<KnownToken> {
+    let live = |family, kind, text| KnownToken { family, kind, text };
     let mut tokens = Vec::new();
     for (family, names) in BARS {
         for name in names.split_whitespace() {
@@ -213,7 +213,7 @@ pub(crate) fn tokens() -> Vec<Live> {
 
 /// The oracle: knows all literals.
 pub(crate) struct Oracle {
-    tokens: Vec<Live>,
+    tokens: Vec<KnownToken>,
 }
 
 impl Oracle {
@@ -221,12 +221,12 @@ impl Oracle {
         Self { tokens: tokens() }
     }
 
-    pub(crate) fn tokens(&self) -> &[Live] {
+    pub(crate) fn tokens(&self) -> &[KnownToken] {
         &self.tokens
     }
 
     /// A literal that a tokenizer would take for itself in this very text.
-    pub(crate) fn live(&self, text: &str) -> Option<&Live> {
+    pub(crate) fn live(&self, text: &str) -> Option<&KnownToken> {
         if !text.contains(['<', '[', ']', '\u{FF5C}']) {
             return None;
         }
@@ -234,7 +234,7 @@ impl Oracle {
     }
 
     /// The same, after something behind us normalises or strips the text once more.
-    pub(crate) fn live_downstream(&self, text: &str) -> Option<(&'static str, &Live)> {
+    pub(crate) fn live_downstream(&self, text: &str) -> Option<(&'static str, &KnownToken)> {
         let folded: String = text.nfkc().collect();
         let stripped = strip(text);
         let stripped_folded: String = stripped.nfkc().collect();

@@ -1,4 +1,4 @@
-//! What only the whole graph tells: cycles, how much work one instance value can cause, and what to remember.
+//! Properties of the whole graph of subschemas: cycles, how much work one instance value can cause, and what to remember.
 //!
 //! "In place" means: judged against the same instance value. A cycle of in-place edges would never end, so it is a
 //! schema error; a long chain or a large fan-out is refused by the limits, and bounded again by fuel when they are

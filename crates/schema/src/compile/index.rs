@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use countersign_tape::{Kind, Tape};
 
 use super::directory::Directories;
-use super::{Place, Settings, Text};
+use super::{SchemaLocation, Settings, Text};
 use crate::metaschema;
 use crate::program::{NONE, NodeId};
 use crate::rules::Rules;
@@ -29,7 +29,7 @@ pub(super) struct Document<'a> {
 /// A subschema, before its keywords are read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Subschema {
-    pub(super) place: Place,
+    pub(super) place: SchemaLocation,
     pub(super) resource: u32,
 }
 
@@ -92,7 +92,7 @@ impl<'a> Index<'a> {
         }
     }
 
-    pub(super) fn places(&self) -> Vec<Place> {
+    pub(super) fn places(&self) -> Vec<SchemaLocation> {
         self.subschemas
             .iter()
             .map(|subschema| subschema.place)
@@ -132,7 +132,7 @@ impl<'a> Index<'a> {
             subschemas,
             directories: Directories::default(),
         });
-        self.walk(Place { document, node: 0 }, resource)
+        self.walk(SchemaLocation { document, node: 0 }, resource)
     }
 
     fn add_resource(&mut self, base: String, rules: Rules) -> u32 {
@@ -148,7 +148,11 @@ impl<'a> Index<'a> {
     }
 
     /// Numbers the subschema at a place and all it holds. The number of the first is returned.
-    pub(super) fn walk(&mut self, place: Place, resource: u32) -> Result<NodeId, Unenforceable> {
+    pub(super) fn walk(
+        &mut self,
+        place: SchemaLocation,
+        resource: u32,
+    ) -> Result<NodeId, Unenforceable> {
         let first = position(self.subschemas.len());
         if self.find_subschema(place).is_none() {
             self.refuse_boolean(place, resource)?;
@@ -161,7 +165,7 @@ impl<'a> Index<'a> {
     }
 
     /// The subschema that starts at a place, when it is known.
-    pub(super) fn find_subschema(&self, place: Place) -> Option<NodeId> {
+    pub(super) fn find_subschema(&self, place: SchemaLocation) -> Option<NodeId> {
         let document = self.documents.get(place.document as usize)?;
         let id = *document.subschemas.get(place.node as usize)?;
         (id != NONE).then_some(id)
@@ -169,7 +173,7 @@ impl<'a> Index<'a> {
 
     fn visit(
         &mut self,
-        place: Place,
+        place: SchemaLocation,
         resource: u32,
         work: &mut Vec<(u32, u32)>,
     ) -> Result<(), Unenforceable> {
@@ -205,7 +209,7 @@ impl<'a> Index<'a> {
     /// Refuses the schema unless the value at a place is of this kind.
     pub(super) fn expect(
         &self,
-        place: Place,
+        place: SchemaLocation,
         kind: Kind,
         reason: &'static str,
     ) -> Result<(), Unenforceable> {
@@ -215,7 +219,7 @@ impl<'a> Index<'a> {
         Err(self.invalid(place, reason))
     }
 
-    pub(super) fn invalid(&self, place: Place, reason: &'static str) -> Unenforceable {
+    pub(super) fn invalid(&self, place: SchemaLocation, reason: &'static str) -> Unenforceable {
         Unenforceable::Invalid {
             pointer: self.pointer(place),
             reason,
@@ -223,7 +227,7 @@ impl<'a> Index<'a> {
     }
 
     /// The place as a pointer, with its document's URI when that is not the schema itself.
-    pub(super) fn pointer(&self, place: Place) -> String {
+    pub(super) fn pointer(&self, place: SchemaLocation) -> String {
         let pointer = self.tape(place).pointer(place.node);
         match self.documents.get(place.document as usize) {
             Some(document) if place.document != 0 => format!("{}#{pointer}", document.uri),
@@ -266,7 +270,7 @@ impl<'a> Index<'a> {
             .map(|(_, bytes)| bytes.as_slice())
     }
 
-    pub(super) fn tape(&self, place: Place) -> &Tape<'a> {
+    pub(super) fn tape(&self, place: SchemaLocation) -> &Tape<'a> {
         &self.documents[place.document as usize].tape
     }
 

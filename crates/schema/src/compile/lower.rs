@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 use countersign_tape::{Kind, Tape};
 
-use super::Place;
+use super::SchemaLocation;
 use super::index::{Index, position};
 use crate::dialect::Dialect;
 use crate::keyword::Keyword;
@@ -72,7 +72,7 @@ struct Lowering<'l, 'a> {
     index: &'l mut Index<'a>,
     program: &'l mut Program,
     shared: &'l mut Shared,
-    place: Place,
+    place: SchemaLocation,
     resource: u32,
     rules: Rules,
     /// Tape node of each keyword's value.

@@ -2,7 +2,7 @@
 
 use countersign_tape::Kind;
 
-use super::Place;
+use super::SchemaLocation;
 use super::index::{Anchor, Index};
 use crate::program::{NONE, NodeId};
 use crate::unenforceable::Unenforceable;
@@ -27,7 +27,7 @@ impl Index<'_> {
     pub(super) fn resolve(
         &mut self,
         resource: u32,
-        keyword: Place,
+        keyword: SchemaLocation,
     ) -> Result<NodeId, Unenforceable> {
         self.references += 1;
         let is_kept = self.references <= self.settings().limits.max_references;
@@ -72,7 +72,7 @@ impl Index<'_> {
     pub(super) fn resolve_dynamic(
         &mut self,
         resource: u32,
-        keyword: Place,
+        keyword: SchemaLocation,
     ) -> Result<Target, Unenforceable> {
         let node = self.resolve(resource, keyword)?;
         let text = self.reference_text(keyword)?;
@@ -100,7 +100,7 @@ impl Index<'_> {
     pub(super) fn resolve_recursive(
         &mut self,
         resource: u32,
-        keyword: Place,
+        keyword: SchemaLocation,
     ) -> Result<Target, Unenforceable> {
         if self.reference_text(keyword)? != "#" {
             return Err(self.invalid(keyword, "$recursiveRef must be \"#\""));
@@ -131,14 +131,14 @@ impl Index<'_> {
             .collect()
     }
 
-    fn reference_text(&self, keyword: Place) -> Result<String, Unenforceable> {
+    fn reference_text(&self, keyword: SchemaLocation) -> Result<String, Unenforceable> {
         let tape = self.tape(keyword);
         self.expect(keyword, Kind::String, "a reference must be a string")?;
         Ok(tape.string(keyword.node).into_owned())
     }
 
     /// Follows a JSON pointer from a resource's root. Also gives the innermost resource on the way.
-    fn follow(&mut self, resource: u32, pointer: &str) -> Option<(Place, u32)> {
+    fn follow(&mut self, resource: u32, pointer: &str) -> Option<(SchemaLocation, u32)> {
         let root = self.subschemas.get(self.resource(resource).root as usize)?;
         let mut place = root.place;
         let mut nearest = root.resource;

@@ -1,4 +1,5 @@
-//! All ways through a pattern at once, one bit each: what tables are built from, and the engine where they would explode.
+//! Simulates the automaton of a pattern, one bit per position. Tables are built from it; where a table would be too large,
+//! it is the engine.
 //!
 //! A position is one character set of the pattern, counted repetition written out. A step over one character is a
 //! shift, a few masks and an intersection, so `a.{30}b` costs one machine word where a DFA needs a billion states. The
@@ -10,7 +11,7 @@ mod build;
 mod positions;
 
 pub(super) use alphabet::Alphabet;
-use boundary::{Boundary, Place};
+use boundary::{Boundary, BoundaryContext};
 
 /// More positions than this is too large a pattern.
 const MOST_POSITIONS: usize = 4096;
@@ -24,8 +25,8 @@ pub(super) struct Simulation {
     words: usize,
     /// What may happen between two characters, once for each combination of assertions that makes a difference.
     boundaries: Box<[Boundary]>,
-    /// The boundary for each [`Place`].
-    at: [usize; Place::COUNT],
+    /// The boundary for each [`BoundaryContext`].
+    at: [usize; BoundaryContext::COUNT],
     /// Whether word boundaries matter; if so, a class has word characters only or none.
     words_matter: bool,
     /// For each class, whether it has word characters.
@@ -89,7 +90,7 @@ impl Simulation {
     }
 
     fn boundary(&self, start: bool, end: bool, edge: bool) -> &Boundary {
-        &self.boundaries[self.at[Place { start, end, edge }.index()]]
+        &self.boundaries[self.at[BoundaryContext { start, end, edge }.index()]]
     }
 
     /// The state before the first character.

@@ -112,7 +112,7 @@ impl Names {
         self.slots = vec![EMPTY; size];
         let mask = size - 1;
         for (index, entry) in (0u32..).zip(&self.entries) {
-            let mut slot = home(entry.print, size);
+            let mut slot = first_slot(entry.print, size);
             let mut probes = 0;
             while let Some(taken) = self.slots.get(slot).filter(|taken| **taken != EMPTY) {
                 let known = self.entries.get(*taken as usize).map(|known| known.print);
@@ -144,7 +144,7 @@ impl Names {
             return Some((guess, &entry.target));
         }
         // Most short names are where their search begins.
-        let home = home(node.fingerprint(), self.slots.len());
+        let home = first_slot(node.fingerprint(), self.slots.len());
         if let Some(&index) = self.slots.get(home)
             && let Some(entry) = self.entries.get(index as usize)
             && entry.tag == node.tag()
@@ -223,7 +223,7 @@ impl Names {
     #[inline]
     fn probe(&self, print: u32, same: impl Fn(&Entry) -> bool) -> Option<u32> {
         let mask = self.slots.len().wrapping_sub(1);
-        let mut slot = home(print, self.slots.len());
+        let mut slot = first_slot(print, self.slots.len());
         loop {
             let index = *self.slots.get(slot)?;
             let entry = self.entries.get(index as usize)?;
@@ -244,7 +244,7 @@ impl Names {
 
 /// The slot where a search begins: the highest bits of a fingerprint, which has 24, are its best.
 #[inline]
-fn home(print: u32, slots: usize) -> usize {
+fn first_slot(print: u32, slots: usize) -> usize {
     (print as usize * slots) >> 24
 }
 

@@ -169,8 +169,8 @@ fn depth_between(
         // A key is as deep as its member, and both stand after the container.
         let mut child = at + 1;
         let mut siblings: u64 = 0;
-        while child < target && tape.after(child) <= target {
-            child = tape.after(child);
+        while child < target && tape.index_after(child) <= target {
+            child = tape.index_after(child);
             siblings += 1;
         }
         fuel.spend(siblings / 16 + 1)?;

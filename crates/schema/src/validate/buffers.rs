@@ -1,4 +1,4 @@
-//! What a run needs in memory, kept from one run to the next.
+//! The buffers of a validation run, reused by the next run on the same thread.
 
 use std::cell::Cell;
 
@@ -34,7 +34,7 @@ thread_local! {
 
 impl Buffers {
     /// Lends this thread's buffers.
-    pub(crate) fn lend<T>(work: impl FnOnce(&mut Buffers) -> T) -> T {
+    pub(crate) fn with_thread_buffers<T>(work: impl FnOnce(&mut Buffers) -> T) -> T {
         let mut buffers = KEPT.take().unwrap_or_default();
         let result = work(&mut buffers);
         buffers.shrink();

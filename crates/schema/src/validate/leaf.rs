@@ -18,7 +18,11 @@ impl Machine<'_, '_> {
     /// The recursion is native but bounded by the program, not by the input: only nodes marked shallow are entered,
     /// and those nest at most three deep.
     #[inline]
-    pub(super) fn quick(&mut self, id: NodeId, instance: u32) -> Result<Option<bool>, Halt> {
+    pub(super) fn try_quick_answer(
+        &mut self,
+        id: NodeId,
+        instance: u32,
+    ) -> Result<Option<bool>, Halt> {
         let program = self.program;
         let node = &program.nodes[id as usize];
         let value = self.tape.node(instance);
@@ -75,8 +79,10 @@ impl Machine<'_, '_> {
         let program = self.program;
         for operation in node.operations.slice(&program.operations) {
             let verdict = match *operation {
-                Operation::Ref(target) => self.quick(target, instance)?,
-                Operation::Not(target) => self.quick(target, instance)?.map(|valid| !valid),
+                Operation::Ref(target) => self.try_quick_answer(target, instance)?,
+                Operation::Not(target) => {
+                    self.try_quick_answer(target, instance)?.map(|valid| !valid)
+                }
                 Operation::All(range) => self.quick_each(range, instance, true)?,
                 Operation::Any(range) => self.quick_each(range, instance, false)?,
                 Operation::One(range) => self.quick_one(range, instance)?,
@@ -84,11 +90,11 @@ impl Machine<'_, '_> {
                     condition,
                     then,
                     otherwise,
-                } => match self.quick(condition, instance)? {
+                } => match self.try_quick_answer(condition, instance)? {
                     None => None,
                     Some(held) => match if held { then } else { otherwise } {
                         NONE => Some(true),
-                        target => self.quick(target, instance)?,
+                        target => self.try_quick_answer(target, instance)?,
                     },
                 },
                 // Only an object can have the property, and its plan would have asked for a frame.
@@ -111,7 +117,7 @@ impl Machine<'_, '_> {
         expected: bool,
     ) -> Result<Option<bool>, Halt> {
         for branch in branches.slice(&self.program.branches) {
-            let verdict = self.quick(*branch, instance)?;
+            let verdict = self.try_quick_answer(*branch, instance)?;
             if verdict != Some(expected) {
                 return Ok(verdict);
             }
@@ -122,7 +128,7 @@ impl Machine<'_, '_> {
     fn quick_one(&mut self, branches: Range, instance: u32) -> Result<Option<bool>, Halt> {
         let mut matched = false;
         for branch in branches.slice(&self.program.branches) {
-            match self.quick(*branch, instance)? {
+            match self.try_quick_answer(*branch, instance)? {
                 None => return Ok(None),
                 Some(true) if matched => return Ok(Some(false)),
                 Some(valid) => matched |= valid,
@@ -187,7 +193,7 @@ impl Machine<'_, '_> {
         self.fuel.spend_bytes(bytes.len())?;
         let small = fast_decimal(bytes);
         for bound in &plan.bounds {
-            if !within(bound, small, || self.tape.raw(instance)) {
+            if !is_within_bound(bound, small, || self.tape.raw(instance)) {
                 return Ok(Some(bound.keyword));
             }
         }
@@ -319,7 +325,11 @@ pub(super) fn inner_length(string: TapeNode) -> usize {
 
 /// A number too extreme to compare is outside every bound.
 #[inline]
-fn within<'a>(bound: &Bound, small: Option<(i64, u32)>, text: impl Fn() -> &'a str) -> bool {
+fn is_within_bound<'a>(
+    bound: &Bound,
+    small: Option<(i64, u32)>,
+    text: impl Fn() -> &'a str,
+) -> bool {
     let order = match (small, bound.small) {
         (Some((value, scale)), Some(limit)) => order_scaled(value, scale, limit),
         _ => match bound.value.order_of(text()) {

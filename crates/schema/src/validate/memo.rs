@@ -1,4 +1,4 @@
-//! A small, lossy memory of judgements: one slot per hash, the later one stays.
+//! A small, lossy cache of judgements: one slot per hash, and a later judgement overwrites an earlier one.
 //!
 //! It turns the doubling of `allOf: [x, x]` over n levels from 2^n into n. It is a help, never the bound: that is fuel.
 
@@ -11,7 +11,7 @@ const SLOTS: usize = 65_536;
 
 #[derive(Debug, Clone, Copy, Default)]
 struct Slot {
-    place: u64,
+    key: u64,
     /// Generation, scope and answer.
     tag: u64,
 }
@@ -38,9 +38,9 @@ impl Memo {
     }
 
     fn get(&self, node: NodeId, instance: u32, scope: u32) -> Option<bool> {
-        let place = place(node, instance);
-        let slot = self.slots.get(slot_of(place))?;
-        let known = slot.place == place && slot.tag >> 1 == self.stamp(scope);
+        let key = memo_key(node, instance);
+        let slot = self.slots.get(slot_of(key))?;
+        let known = slot.key == key && slot.tag >> 1 == self.stamp(scope);
         known.then_some(slot.tag & 1 == 1)
     }
 
@@ -52,10 +52,10 @@ impl Memo {
             self.used = true;
             self.generation = self.generation.max(1);
         }
-        let place = place(node, instance);
+        let key = memo_key(node, instance);
         let tag = self.stamp(scope) << 1 | u64::from(valid);
-        if let Some(slot) = self.slots.get_mut(slot_of(place)) {
-            *slot = Slot { place, tag };
+        if let Some(slot) = self.slots.get_mut(slot_of(key)) {
+            *slot = Slot { key, tag };
         }
     }
 
@@ -64,13 +64,13 @@ impl Memo {
     }
 }
 
-fn place(node: NodeId, instance: u32) -> u64 {
+fn memo_key(node: NodeId, instance: u32) -> u64 {
     u64::from(node) << 32 | u64::from(instance)
 }
 
-fn slot_of(place: u64) -> usize {
+fn slot_of(key: u64) -> usize {
     // Multiplicative hashing; the top 16 bits index the slots.
-    usize::try_from(place.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48).unwrap_or(0)
+    usize::try_from(key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48).unwrap_or(0)
 }
 
 impl Machine<'_, '_> {

@@ -4,9 +4,9 @@ use super::frame::{Frame, Link, Stage};
 use super::{Flow, Halt, Machine};
 use crate::program::{NONE, NodeId, Operation, Range};
 
-/// What an operation wants next, given the answers so far.
+/// The next step of an operation, given the answers so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wish {
+enum NextStep {
     Judge(NodeId, Link),
     Satisfied,
     /// A judgement that had to succeed did not; it has been reported where it failed.
@@ -15,7 +15,7 @@ enum Wish {
     Refused,
 }
 
-const MUST: Link = Link::InPlace {
+const REQUIRED: Link = Link::InPlace {
     speculative: false,
     merging: true,
 };
@@ -52,8 +52,8 @@ impl Machine<'_, '_> {
             if let Operation::Dependent { .. } = operation {
                 self.fuel.spend(1)?;
             }
-            match self.wish(frame, *operation, answer.take()) {
-                Wish::Judge(child, link) => {
+            match self.next_step(frame, *operation, answer.take()) {
+                NextStep::Judge(child, link) => {
                     let instance = frame.instance;
                     answer = match self.apply(frame, child, instance, link, operation.keyword())? {
                         Flow::Valid => Some(true),
@@ -62,9 +62,9 @@ impl Machine<'_, '_> {
                     };
                     continue;
                 }
-                Wish::Satisfied => {}
-                Wish::Failed => return Ok(Flow::Invalid),
-                Wish::Refused => {
+                NextStep::Satisfied => {}
+                NextStep::Failed => return Ok(Flow::Invalid),
+                NextStep::Refused => {
                     if !self.tolerates(frame, operation.keyword(), frame.matches)? {
                         return Ok(Flow::Invalid);
                     }
@@ -77,19 +77,19 @@ impl Machine<'_, '_> {
         self.begin_unevaluated(frame)
     }
 
-    fn wish(&self, frame: &mut Frame, operation: Operation, answer: Option<bool>) -> Wish {
+    fn next_step(&self, frame: &mut Frame, operation: Operation, answer: Option<bool>) -> NextStep {
         match operation {
-            Operation::Ref(target) => must(target, answer),
+            Operation::Ref(target) => require(target, answer),
             Operation::DynamicRef { anchor, fallback } => {
-                must(self.dynamic_target(frame, anchor, fallback), answer)
+                require(self.dynamic_target(frame, anchor, fallback), answer)
             }
             Operation::All(range) => self.all(frame, range, answer),
             Operation::Any(range) => self.any(frame, range, answer),
             Operation::One(range) => self.one(frame, range, answer),
             Operation::Not(target) => match answer {
-                None => Wish::Judge(target, TRY_APART),
-                Some(true) => Wish::Refused,
-                Some(false) => Wish::Satisfied,
+                None => NextStep::Judge(target, TRY_APART),
+                Some(true) => NextStep::Refused,
+                Some(false) => NextStep::Satisfied,
             },
             Operation::If {
                 condition,
@@ -103,64 +103,64 @@ impl Machine<'_, '_> {
                     self.tape.node(frame.instance).kind() == countersign_tape::Kind::Object;
                 match plan {
                     Some(plan) if is_object && self.was_seen(frame, plan, property) => {
-                        must(schema, answer)
+                        require(schema, answer)
                     }
-                    _ => Wish::Satisfied,
+                    _ => NextStep::Satisfied,
                 }
             }
         }
     }
 
-    fn all(&self, frame: &mut Frame, range: Range, answer: Option<bool>) -> Wish {
+    fn all(&self, frame: &mut Frame, range: Range, answer: Option<bool>) -> NextStep {
         if answer == Some(false) {
-            return Wish::Failed;
+            return NextStep::Failed;
         }
-        self.next_branch(frame, range, MUST, Wish::Satisfied)
+        self.next_branch(frame, range, REQUIRED, NextStep::Satisfied)
     }
 
     /// One valid branch is enough, unless what the others evaluate matters too.
-    fn any(&self, frame: &mut Frame, range: Range, answer: Option<bool>) -> Wish {
+    fn any(&self, frame: &mut Frame, range: Range, answer: Option<bool>) -> NextStep {
         frame.matches += u32::from(answer == Some(true));
         if frame.matches > 0 && !frame.tracked {
-            return Wish::Satisfied;
+            return NextStep::Satisfied;
         }
         let end = satisfied_if(frame.matches > 0);
         self.next_branch(frame, range, TRY, end)
     }
 
-    fn one(&self, frame: &mut Frame, range: Range, answer: Option<bool>) -> Wish {
+    fn one(&self, frame: &mut Frame, range: Range, answer: Option<bool>) -> NextStep {
         frame.matches += u32::from(answer == Some(true));
         if frame.matches > 1 {
-            return Wish::Refused;
+            return NextStep::Refused;
         }
         let end = satisfied_if(frame.matches == 1);
         self.next_branch(frame, range, TRY, end)
     }
 
     /// Asks for the branch at hand; behind the last one, `end` is the answer.
-    fn next_branch(&self, frame: &mut Frame, range: Range, link: Link, end: Wish) -> Wish {
+    fn next_branch(&self, frame: &mut Frame, range: Range, link: Link, end: NextStep) -> NextStep {
         let branches = range.slice(&self.program.branches);
         let Some(child) = branches.get(frame.branch as usize) else {
             return end;
         };
         frame.branch += 1;
-        Wish::Judge(*child, link)
+        NextStep::Judge(*child, link)
     }
 }
 
-fn satisfied_if(holds: bool) -> Wish {
+fn satisfied_if(holds: bool) -> NextStep {
     if holds {
-        Wish::Satisfied
+        NextStep::Satisfied
     } else {
-        Wish::Refused
+        NextStep::Refused
     }
 }
 
-fn must(target: NodeId, answer: Option<bool>) -> Wish {
+fn require(target: NodeId, answer: Option<bool>) -> NextStep {
     match answer {
-        None => Wish::Judge(target, MUST),
-        Some(true) => Wish::Satisfied,
-        Some(false) => Wish::Failed,
+        None => NextStep::Judge(target, REQUIRED),
+        Some(true) => NextStep::Satisfied,
+        Some(false) => NextStep::Failed,
     }
 }
 
@@ -171,17 +171,17 @@ fn conditional(
     then: NodeId,
     otherwise: NodeId,
     answer: Option<bool>,
-) -> Wish {
+) -> NextStep {
     match (frame.branch, answer) {
-        (0, None) => Wish::Judge(condition, TRY),
+        (0, None) => NextStep::Judge(condition, TRY),
         (0, Some(held)) => {
             frame.branch = 1;
             match if held { then } else { otherwise } {
-                NONE => Wish::Satisfied,
-                target => Wish::Judge(target, MUST),
+                NONE => NextStep::Satisfied,
+                target => NextStep::Judge(target, REQUIRED),
             }
         }
-        (_, Some(false)) => Wish::Failed,
-        _ => Wish::Satisfied,
+        (_, Some(false)) => NextStep::Failed,
+        _ => NextStep::Satisfied,
     }
 }

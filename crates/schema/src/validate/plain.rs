@@ -31,9 +31,9 @@ pub(super) struct Level {
 /// Marks the plan of an array. There are never that many plans: a schema would have to be gigabytes long.
 const ARRAY: u32 = 1 << 31;
 
-/// What a value inside a plain container came to.
-enum Settled {
-    /// It is right.
+/// The outcome of a value inside a plain container.
+enum PlainOutcome {
+    /// It is valid.
     Fine,
     /// It is a plain container itself, to be judged by this subschema.
     Deeper(NodeId),
@@ -92,7 +92,7 @@ impl Machine<'_, '_> {
             // By reference: a copy would make the next member wait for it.
             let value = &tape.nodes()[instance as usize];
             level.cursor = value.next();
-            fuel = self.fuel.less(fuel, member_cost(tape.node(key)))?;
+            fuel = self.fuel.subtract(fuel, member_cost(tape.node(key)))?;
             let mut target = &plan.other;
             if let Some((found, listed)) = plan.names.locate(level.position, tape, key) {
                 level.position = found + 1;
@@ -102,19 +102,19 @@ impl Machine<'_, '_> {
             if target.passes.admits_value(*value) {
                 continue;
             }
-            self.fuel.settle(fuel);
+            self.fuel.set_remaining(fuel);
             match self.plain_value(frame, target, value, instance)? {
-                Settled::Fine => fuel = self.fuel.remaining(),
-                Settled::Deeper(child) => {
+                PlainOutcome::Fine => fuel = self.fuel.remaining(),
+                PlainOutcome::Deeper(child) => {
                     let is_done =
                         level.cursor >= level.end && plain_failure(plan, level, tape).is_none();
                     self.descend(level, is_done, child, instance);
                     return Ok(None);
                 }
-                Settled::Aside(flow) => return Ok(Some(self.pause(level, flow))),
+                PlainOutcome::Aside(flow) => return Ok(Some(self.pause(level, flow))),
             }
         }
-        self.fuel.settle(fuel);
+        self.fuel.set_remaining(fuel);
         match plain_failure(plan, level, tape) {
             None => {
                 self.leave();
@@ -157,13 +157,13 @@ impl Machine<'_, '_> {
                 continue;
             }
             match self.plain_value(frame, target, value, instance)? {
-                Settled::Fine => {}
-                Settled::Deeper(child) => {
+                PlainOutcome::Fine => {}
+                PlainOutcome::Deeper(child) => {
                     let is_done = level.cursor >= level.end;
                     self.descend(level, is_done, child, instance);
                     return Ok(None);
                 }
-                Settled::Aside(flow) => return Ok(Some(self.pause(level, flow))),
+                PlainOutcome::Aside(flow) => return Ok(Some(self.pause(level, flow))),
             }
         }
         self.leave();
@@ -227,36 +227,36 @@ impl Machine<'_, '_> {
         target: &Target,
         value: &TapeNode,
         instance: u32,
-    ) -> Result<Settled, Halt> {
+    ) -> Result<PlainOutcome, Halt> {
         if target.plain.admits_value(*value) {
-            return Ok(Settled::Deeper(target.child));
+            return Ok(PlainOutcome::Deeper(target.child));
         }
         // Only a yes or no is asked here, and nothing is merged, so most values need no more than this.
         let answer = if target.simple.admits_value(*value) {
             Some(self.simple(target.child, instance)?)
         } else {
-            self.quick(target.child, instance)?
+            self.try_quick_answer(target.child, instance)?
         };
         if answer == Some(true) {
-            return Ok(Settled::Fine);
+            return Ok(PlainOutcome::Fine);
         }
-        self.unsettled(frame, target, instance, answer)
+        self.judge_unsettled(frame, target, instance, answer)
     }
 
     /// A value that is wrong, or takes a frame to judge.
     #[inline(never)]
-    fn unsettled(
+    fn judge_unsettled(
         &mut self,
         frame: &Frame,
         target: &Target,
         instance: u32,
         answer: Option<bool>,
-    ) -> Result<Settled, Halt> {
+    ) -> Result<PlainOutcome, Halt> {
         let (child, link) = (target.child, Link::Child);
-        let flow = self.answered(answer, frame, child, instance, link, target.keyword)?;
+        let flow = self.flow_from_answer(answer, frame, child, instance, link, target.keyword)?;
         Ok(match flow {
-            Flow::Valid => Settled::Fine,
-            other => Settled::Aside(other),
+            Flow::Valid => PlainOutcome::Fine,
+            other => PlainOutcome::Aside(other),
         })
     }
 }

@@ -34,7 +34,7 @@ pub(crate) struct Attack {
 
 /// How the engine took it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Answer {
+enum AttackOutcome {
     /// Not compiled: a limit.
     Limit,
     /// Not compiled: the schema or a pattern of it is wrong.
@@ -58,7 +58,7 @@ impl Attack {
     }
 
     /// Runs the attack with default and with lifted limits.
-    fn run(self) -> [Answer; 2] {
+    fn run(self) -> [AttackOutcome; 2] {
         [Limits::default(), Limits::lifted()].map(|limits| {
             let attack = self.clone();
             on_small_stack(&self.name, move || attack.run_with(&limits))
@@ -67,12 +67,12 @@ impl Attack {
 
     /// Asserts what the default limits and what fuel alone make of the attack.
     #[track_caller]
-    fn gives(self, default: Answer, lifted: Answer) {
+    fn gives(self, default: AttackOutcome, lifted: AttackOutcome) {
         let name = self.name.clone();
         assert_eq!(self.run(), [default, lifted], "{name}");
     }
 
-    fn run_with(&self, limits: &Limits) -> Answer {
+    fn run_with(&self, limits: &Limits) -> AttackOutcome {
         let (sender, receiver) = mpsc::channel();
         let start = Instant::now();
         let memory = allocation_counter::measure(|| {
@@ -88,7 +88,7 @@ impl Attack {
             self.name,
             memory.bytes_max
         );
-        if let Answer::Judged(verdict) = answer {
+        if let AttackOutcome::Judged(verdict) = answer {
             assert!(
                 verdict == self.verdict || verdict == Verdict::Exhausted,
                 "{}: {verdict:?}, not {:?}",
@@ -99,9 +99,9 @@ impl Attack {
         answer
     }
 
-    /// What it took, for whoever runs the tests with `--nocapture`. The time is no part of any assertion.
+    /// Prints what the attack cost; shown by `cargo test -- --nocapture`. No assertion uses the time.
     #[expect(clippy::print_stdout, reason = "captured by the harness")]
-    fn show(&self, input: u64, memory: u64, fuel: u64, time: Duration, answer: Answer) {
+    fn show(&self, input: u64, memory: u64, fuel: u64, time: Duration, answer: AttackOutcome) {
         println!(
             "{:<58} {input:>9} B input {memory:>10} B peak {fuel:>9} fuel {:>6} ms  {answer:?}",
             self.name,
@@ -112,13 +112,13 @@ impl Attack {
     /// The verdict, for attacks that compile.
     pub(crate) fn verdict_of(&self, limits: &Limits) -> Verdict {
         match self.run_with(limits) {
-            Answer::Judged(verdict) => verdict,
+            AttackOutcome::Judged(verdict) => verdict,
             refused => panic!("{}: {refused:?}", self.name),
         }
     }
 
     /// The answer and the fuel it took.
-    fn judge(&self, limits: &Limits) -> (Answer, u64) {
+    fn judge(&self, limits: &Limits) -> (AttackOutcome, u64) {
         let schema = match countersign_schema::compile(self.schema.as_bytes(), limits) {
             Ok(schema) => schema,
             Err(error) => return (refused(&error), 0),
@@ -133,14 +133,14 @@ impl Attack {
         for fuel in [&fuel, &explained_fuel] {
             assert!(fuel.used() <= budget, "{}: fuel overdrawn", self.name);
         }
-        (Answer::Judged(verdict), fuel.used())
+        (AttackOutcome::Judged(verdict), fuel.used())
     }
 }
 
-fn refused(error: &Unenforceable) -> Answer {
+fn refused(error: &Unenforceable) -> AttackOutcome {
     if error.is_limit() {
-        Answer::Limit
+        AttackOutcome::Limit
     } else {
-        Answer::Broken
+        AttackOutcome::Broken
     }
 }

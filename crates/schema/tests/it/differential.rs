@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use countersign_schema::Limits;
 use serde_json::Value;
 
-use crate::engines::{Engines, Said, documented};
+use crate::engines::{EngineVerdict, Engines, documented};
 use crate::entropy::Entropy;
 use crate::generate::{self, Coverage};
 use crate::support::{on_small_stack, say};
@@ -89,10 +89,10 @@ const EARLY_KEYWORDS: [&str; 25] = [
 
 /// Whether a smaller pair shows the same disagreement. What this engine refuses is not shown to the others: a loop of
 /// references would be the end of the process.
-fn shows(said: [Said; 3], schema: &Value, instance: &Value) -> bool {
+fn shows(said: [EngineVerdict; 3], schema: &Value, instance: &Value) -> bool {
     let text = schema.to_string();
     let refused = countersign_schema::compile(text.as_bytes(), &Limits::default()).is_err();
-    refused == (said[0] == Said::Refused)
+    refused == (said[0] == EngineVerdict::Refused)
         && Engines::compile(&text).judge(&instance.to_string()) == said
 }
 
@@ -129,7 +129,7 @@ impl Comparison {
 
     fn count(
         &mut self,
-        said: [Said; 3],
+        said: [EngineVerdict; 3],
         (schema, text): (&Value, &str),
         instance: &str,
         seed: u64,
@@ -221,7 +221,7 @@ fn generators_end_when_their_choices_do() {
 }
 
 /// The pair with everything removed that the same disagreement does not need.
-fn shrunk(mut schema: Value, mut instance: Value, said: [Said; 3]) -> String {
+fn shrunk(mut schema: Value, mut instance: Value, said: [EngineVerdict; 3]) -> String {
     if !shows(said, &schema, &instance) {
         return "(the plain text of the same pair does not show it)".to_owned();
     }

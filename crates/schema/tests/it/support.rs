@@ -16,7 +16,7 @@ const STACK: usize = 2 * 1024 * 1024;
 /// Far beyond what any test needs. Only a hang reaches it.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// Limits that leave the guards to whoever calls the tape.
+/// Tape limits so high that only the limits of the schema crate are tested.
 pub(crate) const TAPE: countersign_tape::Limits = countersign_tape::Limits {
     max_bytes: usize::MAX,
     max_depth: 1_000_000,

@@ -1,6 +1,6 @@
 //! Makes instances that a schema is likely to take.
 //!
-//! A guess, not a solver: whoever uses an instance asks an oracle whether it conforms.
+//! A guess, not a solver: a test that uses an instance must ask an oracle whether it conforms.
 
 use serde_json::{Map, Value, json};
 
@@ -43,7 +43,7 @@ const SAMPLES: [&str; 24] = [
 
 /// An instance for a schema, within the document that its references point into.
 pub(crate) fn conforming(document: &Value, schema: &Value, entropy: &mut Entropy<'_>) -> Value {
-    let mut maker = Maker {
+    let mut maker = InstanceGenerator {
         document,
         entropy,
         left: MOST_VALUES,
@@ -51,14 +51,14 @@ pub(crate) fn conforming(document: &Value, schema: &Value, entropy: &mut Entropy
     maker.fill(schema, 0)
 }
 
-struct Maker<'m, 'e> {
+struct InstanceGenerator<'m, 'e> {
     document: &'m Value,
     entropy: &'m mut Entropy<'e>,
     /// Values still to be made. What a schema requires may double at every level.
     left: usize,
 }
 
-impl Maker<'_, '_> {
+impl InstanceGenerator<'_, '_> {
     fn fill(&mut self, schema: &Value, depth: usize) -> Value {
         let Value::Object(schema) = schema else {
             return json!(self.entropy.below(3));

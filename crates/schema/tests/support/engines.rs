@@ -6,13 +6,13 @@ use serde_json::Value;
 
 /// What an engine says of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum EngineVerdict {
     Valid,
     Invalid,
     Refused,
 }
 
-impl From<bool> for Said {
+impl From<bool> for EngineVerdict {
     fn from(valid: bool) -> Self {
         if valid { Self::Valid } else { Self::Invalid }
     }
@@ -38,7 +38,7 @@ impl Engines {
         }
     }
 
-    pub(crate) fn judge(&self, instance: &str) -> [Said; 3] {
+    pub(crate) fn judge(&self, instance: &str) -> [EngineVerdict; 3] {
         let value: Value = serde_json::from_str(instance).expect("the generator writes JSON");
         let ours = self
             .ours
@@ -46,16 +46,18 @@ impl Engines {
             .map(|schema| both_faces(schema, instance));
         [
             match ours {
-                Some(Verdict::Valid) => Said::Valid,
-                Some(Verdict::Invalid) => Said::Invalid,
-                Some(Verdict::Exhausted) | None => Said::Refused,
+                Some(Verdict::Valid) => EngineVerdict::Valid,
+                Some(Verdict::Invalid) => EngineVerdict::Invalid,
+                Some(Verdict::Exhausted) | None => EngineVerdict::Refused,
             },
             self.jsonschema
                 .as_ref()
-                .map_or(Said::Refused, |schema| schema.is_valid(&value).into()),
+                .map_or(EngineVerdict::Refused, |schema| {
+                    schema.is_valid(&value).into()
+                }),
             self.boon
                 .as_ref()
-                .map_or(Said::Refused, |(schemas, index)| {
+                .map_or(EngineVerdict::Refused, |(schemas, index)| {
                     schemas.validate(&value, *index).is_ok().into()
                 }),
         ]
@@ -84,7 +86,7 @@ const NUMERIC: [&str; 5] = [
 pub(crate) fn documented(
     schema: &Value,
     instance: &Value,
-    said: [Said; 3],
+    said: [EngineVerdict; 3],
 ) -> Option<&'static str> {
     let [ours, jsonschema, boon] = said;
     let dialect = schema.get("$schema").and_then(Value::as_str).unwrap_or("");

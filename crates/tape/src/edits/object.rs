@@ -1,29 +1,29 @@
 //! Edits of an object's members: the commas are worked out per object, for all its changes together.
 
 use super::error::{EditError, Reason};
-use super::{Patch, Place};
+use super::{MemberPosition, Patch};
 use crate::grammar::skip_space;
 use crate::span::{Span, members};
 
 /// One change to one object.
 #[derive(Debug, Clone)]
-pub(super) struct Change {
+pub(super) struct ObjectChange {
     pub(super) object: Span,
-    pub(super) what: What,
+    pub(super) what: MemberChange,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum What {
+pub(super) enum MemberChange {
     /// Remove the member whose key has this span.
     Remove(Span),
     /// Add a member, `"name":value`.
-    Insert(Place, Vec<u8>),
+    Insert(MemberPosition, Vec<u8>),
 }
 
 /// Turn member changes into patches of raw bytes.
 pub(super) fn patches(
     original: &[u8],
-    changes: &mut [Change],
+    changes: &mut [ObjectChange],
     patches: &mut Vec<Patch>,
 ) -> Result<(), EditError> {
     changes.sort_by_key(|change| change.object);
@@ -46,12 +46,12 @@ pub(super) fn patches(
 }
 
 /// The keys to remove, in order.
-fn removed(changes: &[Change]) -> Result<Vec<Span>, EditError> {
+fn removed(changes: &[ObjectChange]) -> Result<Vec<Span>, EditError> {
     let mut keys: Vec<Span> = changes
         .iter()
         .filter_map(|change| match change.what {
-            What::Remove(key) => Some(key),
-            What::Insert(..) => None,
+            MemberChange::Remove(key) => Some(key),
+            MemberChange::Insert(..) => None,
         })
         .collect();
     keys.sort_unstable();
@@ -106,9 +106,9 @@ fn remove(
 }
 
 /// Patch in the new members, around those that remain.
-fn insert(object: Span, last: Option<u32>, changes: &[Change], patches: &mut Vec<Patch>) {
-    let mut first = joined(changes, Place::First);
-    let mut final_ones = joined(changes, Place::Last);
+fn insert(object: Span, last: Option<u32>, changes: &[ObjectChange], patches: &mut Vec<Patch>) {
+    let mut first = joined(changes, MemberPosition::First);
+    let mut final_ones = joined(changes, MemberPosition::Last);
     let after_brace = object.start + 1;
     if let Some(last) = last {
         if !first.is_empty() {
@@ -131,10 +131,10 @@ fn insert(object: Span, last: Option<u32>, changes: &[Change], patches: &mut Vec
 }
 
 /// The members to insert at one place, comma between them.
-fn joined(changes: &[Change], wanted: Place) -> Vec<u8> {
+fn joined(changes: &[ObjectChange], wanted: MemberPosition) -> Vec<u8> {
     let mut all = Vec::new();
     for change in changes {
-        if let What::Insert(place, member) = &change.what
+        if let MemberChange::Insert(place, member) = &change.what
             && *place == wanted
         {
             if !all.is_empty() {

@@ -24,12 +24,12 @@ impl Segment<'_> {
 
 /// An edited text, as segments ready for a vectored write.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edited<'a> {
+pub struct EditedText<'a> {
     segments: Vec<Segment<'a>>,
     changed: bool,
 }
 
-impl<'a> Edited<'a> {
+impl<'a> EditedText<'a> {
     /// The segments in order. Without operations: one, the original.
     pub fn segments(&self) -> &[Segment<'a>] {
         &self.segments
@@ -69,7 +69,7 @@ impl<'a> Edited<'a> {
 }
 
 /// Put sorted patches between the bytes they leave alone.
-pub(super) fn assemble(original: &[u8], patches: Vec<Patch>) -> Result<Edited<'_>, EditError> {
+pub(super) fn assemble(original: &[u8], patches: Vec<Patch>) -> Result<EditedText<'_>, EditError> {
     let mut segments = Vec::with_capacity(2 * patches.len() + 1);
     let changed = !patches.is_empty();
     let mut kept = 0;
@@ -89,7 +89,7 @@ pub(super) fn assemble(original: &[u8], patches: Vec<Patch>) -> Result<Edited<'_
     if !changed || !rest.is_empty() {
         segments.push(Segment::Borrowed(rest));
     }
-    Ok(Edited { segments, changed })
+    Ok(EditedText { segments, changed })
 }
 
 fn push<'a>(segments: &mut Vec<Segment<'a>>, segment: Segment<'a>) {

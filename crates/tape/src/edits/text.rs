@@ -10,7 +10,7 @@ use crate::string::{code_unit, decode_escape, escape_into};
 
 /// Replace a range of a string's decoded bytes.
 #[derive(Debug, Clone)]
-pub(super) struct Within {
+pub(super) struct StringEdit {
     pub(super) string: Span,
     pub(super) decoded: Range<usize>,
     pub(super) text: String,
@@ -19,7 +19,7 @@ pub(super) struct Within {
 /// Turn edits within strings into patches of raw bytes.
 pub(super) fn patches(
     original: &[u8],
-    edits: &mut [Within],
+    edits: &mut [StringEdit],
     patches: &mut Vec<Patch>,
 ) -> Result<(), EditError> {
     edits.sort_by_key(|edit| (edit.string, edit.decoded.start, edit.decoded.end));
@@ -48,7 +48,7 @@ struct Piece {
 }
 
 /// The pieces for the sorted edits of one string; those that touch become one.
-fn pieces(raw: &[u8], edits: &[Within]) -> Result<Vec<Piece>, EditError> {
+fn pieces(raw: &[u8], edits: &[StringEdit]) -> Result<Vec<Piece>, EditError> {
     let mut pieces: Vec<Piece> = Vec::with_capacity(edits.len());
     let mut walk = Walk {
         raw,
@@ -61,9 +61,9 @@ fn pieces(raw: &[u8], edits: &[Within]) -> Result<Vec<Piece>, EditError> {
             return Err(EditError::new(edit.string.start, Reason::Overlap));
         }
         let refuse = || EditError::new(edit.string.start, Reason::InsideCharacter);
-        let start = walk.to(edit.decoded.start).ok_or_else(refuse)?;
+        let start = walk.advance_to(edit.decoded.start).ok_or_else(refuse)?;
         let after_high = walk.high;
-        let end = walk.to(edit.decoded.end).ok_or_else(refuse)?;
+        let end = walk.advance_to(edit.decoded.end).ok_or_else(refuse)?;
         match pieces.last_mut() {
             Some(last) if last.raw.end == start => {
                 last.raw.end = end;
@@ -109,12 +109,12 @@ struct Walk<'a> {
 
 impl Walk<'_> {
     /// Go forward to a decoded offset and return the raw one; nothing if it cuts a character.
-    fn to(&mut self, decoded: usize) -> Option<usize> {
+    fn advance_to(&mut self, decoded: usize) -> Option<usize> {
         while self.decoded < decoded {
             if self.raw.get(self.at)? == &b'\\' {
                 self.escape();
             } else {
-                self.plain(decoded - self.decoded);
+                self.pass_plain(decoded - self.decoded);
             }
         }
         let cuts = self
@@ -134,7 +134,7 @@ impl Walk<'_> {
     }
 
     /// Pass at most `limit` bytes that are not escapes.
-    fn plain(&mut self, limit: usize) {
+    fn pass_plain(&mut self, limit: usize) {
         let rest = self.raw.get(self.at..).unwrap_or_default();
         let run = rest
             .iter()

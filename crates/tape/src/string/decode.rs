@@ -86,7 +86,7 @@ pub fn unescape_into(raw: &str, out: &mut String) {
             Some(chunk) => Block::new(chunk),
             None => Block::padded(chunk, b' '),
         };
-        let backslashes = block.places([b'\\']);
+        let backslashes = block.positions([b'\\']);
         let escaped = escapes.next(backslashes);
         for at in each_place(backslashes & !escaped).map(|place| start + place) {
             // The second half of a surrogate pair was decoded with the first.

@@ -1,12 +1,12 @@
 //! Edits: the output is the same edit on a document, and what is not touched keeps its spelling.
 
-use countersign_tape::{Edited, Edits, Limits, Place, Segment, Span, Tape, members};
+use countersign_tape::{EditedText, Edits, Limits, MemberPosition, Segment, Span, Tape, members};
 use proptest::prelude::*;
 use serde::de::IgnoredAny;
 
 use crate::document::{Document, Glyph, Text, document, spaces, text};
 
-fn output(edited: &Edited<'_>) -> String {
+fn output(edited: &EditedText<'_>) -> String {
     assert_eq!(edited.to_vec().len(), edited.len());
     String::from_utf8(edited.to_vec()).expect("UTF-8")
 }
@@ -61,30 +61,30 @@ fn only_touched_ranges_are_owned() {
 type Case = (
     &'static str,
     &'static [usize],
-    &'static [(Place, &'static str)],
+    &'static [(MemberPosition, &'static str)],
     &'static str,
 );
 
 #[test]
 fn commas_follow_removals_and_insertions() {
     let cases: &[Case] = &[
-        ("{}", &[], &[(Place::First, "x")], r#"{"x":0}"#),
+        ("{}", &[], &[(MemberPosition::First, "x")], r#"{"x":0}"#),
         (
             "{ }",
             &[],
-            &[(Place::Last, "x"), (Place::First, "y")],
+            &[(MemberPosition::Last, "x"), (MemberPosition::First, "y")],
             r#"{"y":0,"x":0 }"#,
         ),
         (
             r#"{"a":1}"#,
             &[],
-            &[(Place::First, "x"), (Place::Last, "y")],
+            &[(MemberPosition::First, "x"), (MemberPosition::Last, "y")],
             r#"{"x":0,"a":1,"y":0}"#,
         ),
         (
             r#"{ "a": 1 }"#,
             &[],
-            &[(Place::Last, "y"), (Place::Last, "z")],
+            &[(MemberPosition::Last, "y"), (MemberPosition::Last, "z")],
             r#"{ "a": 1,"y":0,"z":0 }"#,
         ),
         (r#"{"a":1}"#, &[0], &[], "{}"),
@@ -113,19 +113,19 @@ fn commas_follow_removals_and_insertions() {
         (
             r#"{"a":1,"b":2}"#,
             &[0, 1],
-            &[(Place::Last, "x"), (Place::First, "y")],
+            &[(MemberPosition::Last, "x"), (MemberPosition::First, "y")],
             r#"{"y":0,"x":0}"#,
         ),
         (
             r#"{"a":1,"b":2}"#,
             &[1],
-            &[(Place::Last, "x"), (Place::First, "y")],
+            &[(MemberPosition::Last, "x"), (MemberPosition::First, "y")],
             r#"{"y":0,"a":1,"x":0}"#,
         ),
         (
             r#"{"a":1,"b":2}"#,
             &[0],
-            &[(Place::Last, "x"), (Place::First, "y")],
+            &[(MemberPosition::Last, "x"), (MemberPosition::First, "y")],
             r#"{"y":0,"b":2,"x":0}"#,
         ),
     ];
@@ -150,7 +150,7 @@ fn commas_follow_removals_and_insertions() {
 #[test]
 fn names_are_escaped_when_inserted() {
     let mut edits = Edits::new(b"{}");
-    edits.insert_member(Span::new(0, 2), Place::First, "a\"\n\u{1}é", b"[]");
+    edits.insert_member(Span::new(0, 2), MemberPosition::First, "a\"\n\u{1}é", b"[]");
     assert_eq!(
         output(&edits.apply().expect("no overlap")),
         "{\"a\\\"\\n\\u0001é\":[]}"
@@ -163,8 +163,8 @@ fn nested_objects_are_edited_together() {
     let outer = Span::whole(original.as_bytes());
     let (_, inner) = member(original, 0);
     let mut edits = Edits::new(original.as_bytes());
-    edits.insert_member(outer, Place::Last, "o", b"1");
-    edits.insert_member(inner, Place::Last, "i", b"2");
+    edits.insert_member(outer, MemberPosition::Last, "o", b"1");
+    edits.insert_member(inner, MemberPosition::Last, "i", b"2");
     edits.replace_within_string(member(original, 1).1, 1..1, "y");
     edits.remove_member(
         inner,
@@ -242,7 +242,7 @@ fn overlaps_are_refused() {
         &|edits| edits.replace_within_string(value, 1..3, ""),
         &|edits| edits.remove_member(object, key),
         &|edits| edits.replace(object, *b"{}"),
-        &|edits| edits.insert_member(inner, Place::First, "x", b"1"),
+        &|edits| edits.insert_member(inner, MemberPosition::First, "x", b"1"),
     ];
     for (one, first) in operations.iter().enumerate() {
         for (other, second) in operations.iter().enumerate() {
@@ -279,8 +279,8 @@ fn nonsense_is_an_error_value() {
         &|edits| edits.replace_within_string(array, 0..1, ""),
         &|edits| edits.remove_member(array, key),
         &|edits| edits.remove_member(whole, value),
-        &|edits| edits.insert_member(Span::new(0, 1), Place::Last, "x", b"1"),
-        &|edits| edits.insert_member(Span::new(7, 2), Place::Last, "x", b"1"),
+        &|edits| edits.insert_member(Span::new(0, 1), MemberPosition::Last, "x", b"1"),
+        &|edits| edits.insert_member(Span::new(7, 2), MemberPosition::Last, "x", b"1"),
     ];
     for (place, operation) in operations.iter().enumerate() {
         let mut edits = Edits::new(original.as_bytes());
@@ -399,7 +399,11 @@ impl Editor<'_, '_> {
             }
         }
         if let Some(Action::Insert(last)) = action {
-            let place = if *last { Place::Last } else { Place::First };
+            let place = if *last {
+                MemberPosition::Last
+            } else {
+                MemberPosition::First
+            };
             self.edits
                 .insert_member(span, place, &self.fresh.decoded(), b"[1]");
             let member = (

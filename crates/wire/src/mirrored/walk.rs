@@ -77,15 +77,15 @@ impl Walk {
     }
 
     /// The names of the properties that lead to a position; nothing if it is no single argument.
-    pub(super) fn way(&self, tape: &Tape<'_>, position: Position) -> Option<Vec<String>> {
-        let mut way = Vec::new();
+    pub(super) fn path_to(&self, tape: &Tape<'_>, position: Position) -> Option<Vec<String>> {
+        let mut names = Vec::new();
         let mut position = position;
         while let Position::Property(step) = position {
             let step = self.steps.get(step)?;
-            way.push(tape.string(step.key).into_owned());
+            names.push(tape.string(step.key).into_owned());
             position = step.parent;
         }
-        way.reverse();
-        (!way.is_empty()).then_some(way)
+        names.reverse();
+        (!names.is_empty()).then_some(names)
     }
 }

@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use crate::record::Record;
 
-type Written = Result<(), serde_json::Error>;
+type WriteResult = Result<(), serde_json::Error>;
 
 /// Writes the members of a record, each after a comma, and the closing brace.
-pub(super) fn members(record: &Record, out: &mut Vec<u8>) -> Written {
+pub(super) fn members(record: &Record, out: &mut Vec<u8>) -> WriteResult {
     // Taken apart as a whole, so that a new field cannot be forgotten.
     let Record {
         id,
@@ -84,7 +84,7 @@ fn key(out: &mut Vec<u8>, name: &str) {
     out.extend_from_slice(b"\":");
 }
 
-/// A text of ours, which has nothing to escape.
+/// A fixed text of this crate, which has nothing to escape.
 fn plain(out: &mut Vec<u8>, name: &str, text: &[u8]) {
     key(out, name);
     out.push(b'"');
@@ -92,7 +92,7 @@ fn plain(out: &mut Vec<u8>, name: &str, text: &[u8]) {
     out.push(b'"');
 }
 
-fn text(out: &mut Vec<u8>, name: &str, text: Option<&str>) -> Written {
+fn text(out: &mut Vec<u8>, name: &str, text: Option<&str>) -> WriteResult {
     let Some(text) = text else {
         return Ok(());
     };
@@ -107,7 +107,7 @@ fn text(out: &mut Vec<u8>, name: &str, text: Option<&str>) -> Written {
     Ok(())
 }
 
-fn other(out: &mut Vec<u8>, name: &str, value: Option<impl Serialize>) -> Written {
+fn other(out: &mut Vec<u8>, name: &str, value: Option<impl Serialize>) -> WriteResult {
     let Some(value) = value else {
         return Ok(());
     };

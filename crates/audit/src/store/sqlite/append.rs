@@ -17,7 +17,7 @@ use crate::digest::{Digest, NO_HASH, chain_hash};
 use crate::id::{Ids, Ulid};
 use crate::record::body::Body;
 use crate::record::{Head, Kind, Opening, Outcome, Record, Source};
-use crate::store::writer::{Append, Appended};
+use crate::store::writer::{Append, CommitSummary};
 use crate::store::{Durability, Options, StoreError};
 
 /// Appends to one chain.
@@ -174,7 +174,7 @@ impl Appender {
 }
 
 impl Append for Appender {
-    fn append(&mut self, bodies: &[Body], lost: u64) -> Result<Appended, StoreError> {
+    fn append(&mut self, bodies: &[Body], lost: u64) -> Result<CommitSummary, StoreError> {
         if self.upkeep.wal_is_large.swap(false, Ordering::Relaxed) {
             self.shorten_wal();
         }
@@ -191,8 +191,8 @@ impl Append for Appender {
         if let Some(checkpoint) = &checkpoint {
             self.log(checkpoint);
         }
-        self.upkeep.reached(last_seq);
-        Ok(Appended {
+        self.upkeep.wake_if_batch_is_full(last_seq);
+        Ok(CommitSummary {
             last_seq,
             checkpoint: checkpoint.is_some(),
         })
@@ -213,7 +213,7 @@ impl Append for Appender {
         Ok(true)
     }
 
-    fn stop(&mut self, lost: u64) -> Result<Appended, StoreError> {
+    fn stop(&mut self, lost: u64) -> Result<CommitSummary, StoreError> {
         let mut record = Record::new(self.ids.next(), Kind::SystemStop, Outcome::Success);
         record.source = Source::Internal;
         record.reason = Some(format!("{} stopped", self.version));
@@ -225,7 +225,7 @@ impl Append for Appender {
         transaction.commit().map_err(StoreError::Write)?;
         self.state = state;
         self.log(&checkpoint);
-        Ok(Appended {
+        Ok(CommitSummary {
             last_seq,
             checkpoint: true,
         })

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::transaction::{Transaction, immediate};
 use crate::digest::Digest;
 use crate::store::StoreError;
-use crate::store::catalogue::{CapturedTool, Declared, Generation};
+use crate::store::catalogue::{CapturedTool, Generation, ToolDeclaration};
 use crate::time::Timestamp;
 
 mod share;
@@ -25,7 +25,7 @@ const COLUMNS: &str = "server, tool, generation, digest, raw, captured_at";
 pub(crate) fn put(
     connection: &Connection,
     server: &str,
-    tools: &[Declared<'_>],
+    tools: &[ToolDeclaration<'_>],
     share: u64,
 ) -> Result<Vec<Generation>, StoreError> {
     let mut generations = Vec::with_capacity(tools.len());
@@ -47,9 +47,9 @@ pub(crate) fn put(
 fn put_one(
     transaction: &Transaction<'_>,
     server: &str,
-    declared: &Declared<'_>,
+    declared: &ToolDeclaration<'_>,
 ) -> Result<Generation, StoreError> {
-    let Declared { tool, digest, raw } = declared;
+    let ToolDeclaration { tool, digest, raw } = declared;
     let latest: Option<(u64, String)> = transaction
         .prepare_cached("SELECT generation, digest FROM catalogue WHERE server = ?1 AND tool = ?2 ORDER BY generation DESC LIMIT 1")
         .and_then(|mut latest| {

@@ -9,7 +9,7 @@ use rusqlite::{Connection, params};
 
 use super::transaction::{Transaction, immediate};
 use crate::record::body::decode;
-use crate::record::glance::Glance;
+use crate::record::indexed_fields::IndexedFields;
 use crate::store::StoreError;
 
 mod codes;
@@ -118,11 +118,11 @@ fn copy(main: &Connection, dictionary: &mut Dictionary<'_>) -> rusqlite::Result<
         count += 1;
         let body = row.get_ref(1)?.as_bytes().unwrap_or_default();
         let decoded;
-        let record = if let Some(record) = Glance::plain(body) {
+        let record = if let Some(record) = IndexedFields::plain(body) {
             record
         } else if let Ok(record) = decode(body) {
             decoded = record;
-            Glance::from(&decoded)
+            IndexedFields::from(&decoded)
         } else {
             tracing::error!(
                 seq = reached,

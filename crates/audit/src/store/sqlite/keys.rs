@@ -7,15 +7,15 @@ use rusqlite::{Connection, params};
 
 use super::packed::{Key, LONGEST, damaged, unpack_keys};
 
-/// What a key is of.
+/// What a key is the hash of.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Named {
+pub(super) enum KeyKind {
     Id = 1,
     Request = 2,
     Parent = 3,
 }
 
-impl Named {
+impl KeyKind {
     /// The hash as it is stored: it must not differ between versions without a new format of the index.
     pub(super) fn hash(self, bytes: &[u8]) -> u32 {
         let mut state = fold(self as u64 + ((bytes.len() as u64) << 8));

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 use super::indexer::{self, BATCH, Indexer};
-use super::retain::Retain;
+use super::retain::RetentionTask;
 use super::{Files, Upkeep};
 use crate::store::StoreError;
 use crate::store::stats::Counters;
@@ -29,7 +29,7 @@ const LAST_BATCHES: usize = 16;
 
 pub(super) struct Maintenance {
     indexer: Indexer,
-    retain: Retain,
+    retain: RetentionTask,
     files: Files,
     upkeep: Arc<Upkeep>,
     /// Weak: the writer must see the end of its queue although this thread goes on for a moment.
@@ -40,7 +40,7 @@ pub(super) struct Maintenance {
 impl Maintenance {
     pub(super) fn new(
         indexer: Indexer,
-        retain: Retain,
+        retain: RetentionTask,
         files: Files,
         upkeep: Arc<Upkeep>,
         queue: mpsc::WeakSender<Job>,

@@ -20,10 +20,10 @@ const BITMAP: u8 = 1;
 
 #[derive(Debug, Error)]
 #[error("the activity index is damaged; delete its file and it is built anew")]
-struct Damaged;
+struct DamagedIndex;
 
 pub(super) fn damaged() -> rusqlite::Error {
-    rusqlite::Error::FromSqlConversionFailure(0, Type::Blob, Box::new(Damaged))
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Blob, Box::new(DamagedIndex))
 }
 
 /// A column's blob.

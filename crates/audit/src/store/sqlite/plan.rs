@@ -5,16 +5,16 @@
 //! matches.
 
 mod batches;
+mod condition_cursor;
 mod conditions;
-mod keyed;
-mod part;
+mod key_matches;
 
 use rusqlite::Connection;
 
 use super::lookup::{batch_of, newest_batch};
 use super::packed::damaged;
 use crate::query::Filter;
-use part::Part;
+use condition_cursor::ConditionCursor;
 
 /// How one filter is answered from the index.
 pub(super) struct Plan {
@@ -89,8 +89,8 @@ impl Plan {
         let parts = self
             .conditions
             .iter()
-            .map(|condition| Part::new(connection, condition, self.low));
-        let mut parts: Vec<Part<'_>> = parts.collect::<Result<_, _>>()?;
+            .map(|condition| ConditionCursor::new(connection, condition, self.low));
+        let mut parts: Vec<ConditionCursor<'_>> = parts.collect::<Result<_, _>>()?;
         let mut bound = match batch_of(connection, newest)? {
             None => newest_batch(connection)?,
             bound => bound,
@@ -111,7 +111,7 @@ impl Plan {
 }
 
 /// The newest batch up to `bound` in which every part has something.
-fn agree(parts: &mut [Part<'_>], mut bound: u64) -> rusqlite::Result<Option<u64>> {
+fn agree(parts: &mut [ConditionCursor<'_>], mut bound: u64) -> rusqlite::Result<Option<u64>> {
     let (count, mut agreed) = (parts.len(), 0);
     while agreed < count {
         for part in &mut *parts {
@@ -131,7 +131,7 @@ fn agree(parts: &mut [Part<'_>], mut bound: u64) -> rusqlite::Result<Option<u64>
 }
 
 /// The places that every part has in a batch, newest first.
-fn common(parts: &mut [Part<'_>], last: u64) -> rusqlite::Result<Vec<u64>> {
+fn common(parts: &mut [ConditionCursor<'_>], last: u64) -> rusqlite::Result<Vec<u64>> {
     let mut common: Option<Vec<u64>> = None;
     for part in parts {
         let seqs = part.seqs(last)?;

@@ -13,7 +13,7 @@ use crate::digest::Digest;
 use crate::query::{Cursor, Filter, Query};
 use crate::record::Record;
 use crate::record::body::decode;
-use crate::store::{Page, Stored, Tail};
+use crate::store::{Page, StoredRecord, Tail};
 
 pub(super) const ROW: &str =
     "SELECT a.seq, c.chain_id, a.n, a.body, a.hash FROM activity a JOIN chain c ON c.id = a.chain";
@@ -28,7 +28,7 @@ const PAGE_BYTES: usize = 8 << 20;
 pub(crate) fn list(connection: &Connection, query: &Query) -> rusqlite::Result<Page> {
     let snapshot = connection.unchecked_transaction()?;
     // One more than asked for, so that the page knows of the next.
-    let mut found = Found::new(query.limit + 1, PAGE_BYTES);
+    let mut found = Matches::new(query.limit + 1, PAGE_BYTES);
     let total = found.fill(&snapshot, query)?;
     let more = found.is_full();
     found.records.truncate(query.limit);
@@ -46,15 +46,15 @@ pub(crate) fn list(connection: &Connection, query: &Query) -> rusqlite::Result<P
 }
 
 /// Records found so far, up to a number and a size.
-struct Found {
+struct Matches {
     wanted: usize,
     max_bytes: usize,
-    records: Vec<Stored>,
+    records: Vec<StoredRecord>,
     bytes: usize,
     unreadable: u64,
 }
 
-impl Found {
+impl Matches {
     fn new(wanted: usize, max_bytes: usize) -> Self {
         Self {
             wanted,
@@ -202,7 +202,7 @@ pub(crate) fn after(
     let mut statement =
         connection.prepare_cached(&format!("{ROW} WHERE a.seq > ?1 ORDER BY a.seq LIMIT ?2"))?;
     let mut rows = statement.query(params![after, LOOK])?;
-    let mut found = Found::new(limit, LOOK_BYTES);
+    let mut found = Matches::new(limit, LOOK_BYTES);
     let (mut next, mut looked, mut more) = (after, 0, true);
     while !found.is_full() {
         let Some(row) = rows.next()? else {
@@ -233,7 +233,7 @@ pub(crate) fn bounds(connection: &Connection, filter: &Filter) -> rusqlite::Resu
 }
 
 /// A row as a record; `None` if it cannot be decoded.
-pub(super) fn stored(row: &Row<'_>) -> rusqlite::Result<Option<Stored>> {
+pub(super) fn stored(row: &Row<'_>) -> rusqlite::Result<Option<StoredRecord>> {
     let record = decode(row.get_ref(3)?.as_bytes().unwrap_or_default()).ok();
     let chain_id = row
         .get_ref(1)?
@@ -244,7 +244,7 @@ pub(super) fn stored(row: &Row<'_>) -> rusqlite::Result<Option<Stored>> {
     let (Some(record), Some(chain_id), Some(hash)) = (record, chain_id, hash) else {
         return Ok(None);
     };
-    Ok(Some(Stored {
+    Ok(Some(StoredRecord {
         record,
         chain_id,
         seq: row.get(0)?,

@@ -1,4 +1,4 @@
-//! `Retain`: removes what the retention limits no longer keep, oldest first, and signs for it.
+//! `RetentionTask`: removes what the retention limits no longer keep, oldest first, and signs for it.
 //!
 //! A step removes up to 1,000 records and, in the same transaction, writes a signed floor for each chain they belonged to: the rest
 //! stays verifiable from there. Never removes the newest record, nor anything younger than the floor of the settings.
@@ -27,15 +27,15 @@ mod forget;
 const STEP: u64 = 1000;
 
 /// Applies the retention limits.
-pub(super) struct Retain {
+pub(super) struct RetentionTask {
     limits: Retention,
     signer: Arc<Signer>,
     data_dir: PathBuf,
     has_warned: AtomicBool,
 }
 
-/// What the limits come to.
-struct Cut {
+/// Which records the limits remove.
+struct Cutoff {
     /// The last place that may go; 0 for none.
     last: u64,
     /// The size limit cannot be kept: the floor keeps what would have to go.
@@ -44,7 +44,7 @@ struct Cut {
     is_near_limit: bool,
 }
 
-impl Retain {
+impl RetentionTask {
     pub(super) fn new(options: &Options, signer: Arc<Signer>) -> Self {
         Self {
             limits: options.retention,
@@ -95,7 +95,12 @@ impl Retain {
     }
 
     /// How far the limits reach.
-    fn cut(&self, main: &Connection, index: &Connection, now: Timestamp) -> rusqlite::Result<Cut> {
+    fn cut(
+        &self,
+        main: &Connection,
+        index: &Connection,
+        now: Timestamp,
+    ) -> rusqlite::Result<Cutoff> {
         let (oldest, newest) = (indexer::first(main)?, indexer::last(main)?);
         // Only what is indexed has a known time; what is not is new.
         let mark = indexer::mark(index)?;
@@ -116,7 +121,7 @@ impl Retain {
             None => (0, false),
         };
         let wanted = wanted.max(for_size);
-        Ok(Cut {
+        Ok(Cutoff {
             last: wanted.min(allowed).min(mark).min(newest.saturating_sub(1)),
             // What is removed now makes room; what the floor keeps does not.
             is_over_limit: kept_from.is_some_and(|kept| kept < for_size),

@@ -2,17 +2,17 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::keys::{Candidates, Named};
+use super::keys::{Candidates, KeyKind};
 use super::read::{ROW, mark, stored};
 use crate::digest::Digest;
 use crate::id::Ulid;
-use crate::store::Stored;
+use crate::store::StoredRecord;
 
 /// How far `show` looks back for the record before: another process may have written in between.
 const LOOK_BACK: u64 = 10_000;
 
 /// One record by its id, with the hash before it.
-pub(crate) fn show(connection: &Connection, id: Ulid) -> rusqlite::Result<Option<Stored>> {
+pub(crate) fn show(connection: &Connection, id: Ulid) -> rusqlite::Result<Option<StoredRecord>> {
     let snapshot = connection.unchecked_transaction()?;
     let record = match indexed_with(&snapshot, id)? {
         None => newest_with(&snapshot, id)?,
@@ -23,14 +23,14 @@ pub(crate) fn show(connection: &Connection, id: Ulid) -> rusqlite::Result<Option
         .transpose()
 }
 
-pub(super) fn by_seq(connection: &Connection, seq: u64) -> rusqlite::Result<Option<Stored>> {
+pub(super) fn by_seq(connection: &Connection, seq: u64) -> rusqlite::Result<Option<StoredRecord>> {
     let mut statement = connection.prepare_cached(&format!("{ROW} WHERE a.seq = ?1"))?;
     let mut rows = statement.query([seq])?;
     rows.next()?.map_or(Ok(None), stored)
 }
 
-fn indexed_with(connection: &Connection, id: Ulid) -> rusqlite::Result<Option<Stored>> {
-    let mut candidates = Candidates::new(connection, Named::Id.hash(&id.to_bytes()))?;
+fn indexed_with(connection: &Connection, id: Ulid) -> rusqlite::Result<Option<StoredRecord>> {
+    let mut candidates = Candidates::new(connection, KeyKind::Id.hash(&id.to_bytes()))?;
     let mut bound = i64::MAX as u64;
     while let Some(seq) = candidates.at_most(bound)? {
         let record = by_seq(connection, seq)?;
@@ -45,7 +45,7 @@ fn indexed_with(connection: &Connection, id: Ulid) -> rusqlite::Result<Option<St
     Ok(None)
 }
 
-fn newest_with(connection: &Connection, id: Ulid) -> rusqlite::Result<Option<Stored>> {
+fn newest_with(connection: &Connection, id: Ulid) -> rusqlite::Result<Option<StoredRecord>> {
     let mark = mark(connection)?;
     let mut statement =
         connection.prepare_cached(&format!("{ROW} WHERE a.seq > ?1 ORDER BY a.seq DESC"))?;
@@ -58,7 +58,7 @@ fn newest_with(connection: &Connection, id: Ulid) -> rusqlite::Result<Option<Sto
     Ok(None)
 }
 
-fn with_prev(connection: &Connection, mut record: Stored) -> rusqlite::Result<Stored> {
+fn with_prev(connection: &Connection, mut record: StoredRecord) -> rusqlite::Result<StoredRecord> {
     if record.n == 0 {
         return Ok(record);
     }

@@ -7,24 +7,25 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 
-use super::derived::Derived;
 use super::files::Files;
-use super::signed::Signed;
-use crate::chain::TrustedKeys;
-use crate::digest::{Digest, NO_HASH, chain_hash};
+use super::index_check::IndexCheck;
+use crate::chain::{Checkpoint, CheckpointKind, TrustedKeys};
+use crate::digest::Digest;
 use crate::id::Ulid;
-use crate::record::body::decode;
-use crate::record::{Head, Kind, Opening, Record};
+use crate::record::Head;
 use crate::store::StoreError;
+use crate::store::signed_statements::SignedStatements;
 use crate::store::verification::{Break, BreakKind, Verification};
+use crate::store::walk::{ChainRow, Walk};
 use crate::time::Timestamp;
 
 mod copies;
-mod coverage;
 #[cfg(test)]
 mod tests;
+
+use copies::working_copies;
 
 /// Walks the whole store.
 pub(crate) fn verify(
@@ -33,173 +34,101 @@ pub(crate) fn verify(
     trusted: &TrustedKeys,
     anchors: &[PathBuf],
 ) -> Result<Verification, StoreError> {
-    let mut signed = Signed::default();
+    let mut signed = SignedStatements::default();
     signed.add_logs(&files.data_dir, anchors, trusted)?;
     let snapshot = connection
         .unchecked_transaction()
         .map_err(StoreError::Read)?;
-    let mut derived = Derived::new(&snapshot).map_err(StoreError::Read)?;
-    signed
-        .add_tables(&snapshot, trusted)
-        .map_err(StoreError::Read)?;
-    let mut walk = Walk {
-        signed,
-        ..Walk::default()
-    };
-    let broken = match walk.records(&snapshot, &mut derived) {
+    let mut index_check = IndexCheck::new(&snapshot).map_err(StoreError::Read)?;
+    add_tables(&mut signed, &snapshot, trusted).map_err(StoreError::Read)?;
+    let mut walk = Walk::in_order(signed);
+    let broken = match walk_records(&mut walk, &snapshot, &mut index_check) {
         Ok(broken) => broken.or_else(|| walk.signature_break()),
         // A page that cannot be read is a break, not a failure to verify.
         Err(_) => Some(Break {
-            seq: Some(walk.last_seq + 1),
+            seq: Some(walk.last_seq() + 1),
             ..Break::new(BreakKind::Unreadable)
         }),
     };
     let broken = match broken {
-        None => walk.working_copies(&snapshot, &mut derived)?,
+        None => working_copies(&walk, &snapshot, &mut index_check)?,
         broken => broken,
     };
     Ok(walk.finish(broken))
 }
 
-#[derive(Default)]
-struct Walk {
-    signed: Signed,
-    chains: HashMap<i64, Ulid>,
-    heads: HashMap<Ulid, Reached>,
-    /// The row before this one, whatever its chain.
-    before: Option<Head>,
-    last_seq: u64,
-    records: u64,
-    /// When the first record was written that names the heads of all chains before it.
-    heads_named_at: Option<Timestamp>,
-}
+/// A table of signed statements, and what its rows state.
+const SIGNED_TABLES: [(&str, CheckpointKind); 2] = [
+    ("checkpoint", CheckpointKind::Head),
+    ("floor", CheckpointKind::Floor),
+];
 
-/// How far a chain has been walked.
-struct Reached {
-    n: u64,
-    hash: Digest,
-    /// Fewer records than this are ever left without a checkpoint.
-    checkpoint_records: u64,
-    /// Begun by a version whose starts named no heads.
-    is_older: bool,
-    /// It ended in good order.
-    has_stopped: bool,
-    /// The last record that a later chain's first record names.
-    named: Option<u64>,
-}
-
-/// One row of the append table.
-struct Row<'a> {
-    seq: u64,
-    chain: i64,
-    n: u64,
-    body: &'a [u8],
-    hash: Option<Digest>,
-}
-
-impl Walk {
-    fn records(
-        &mut self,
-        connection: &Connection,
-        derived: &mut Derived<'_>,
-    ) -> rusqlite::Result<Option<Break>> {
-        self.chains = known_chains(connection)?;
-        let mut statement =
-            connection.prepare("SELECT seq, chain, n, body, hash FROM activity ORDER BY seq")?;
+fn add_tables(
+    signed: &mut SignedStatements,
+    connection: &Connection,
+    trusted: &TrustedKeys,
+) -> rusqlite::Result<()> {
+    for (table, kind) in SIGNED_TABLES {
+        let sql = format!(
+            "SELECT ifnull(c.chain_id, ''), t.n, t.hash, t.at, t.lost, t.key, t.signature FROM {table} t LEFT JOIN chain c ON c.id = t.chain"
+        );
+        let mut statement = connection.prepare(&sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
-            let row = Row {
-                seq: row.get(0)?,
-                chain: row.get(1)?,
-                n: row.get(2)?,
-                body: row.get_ref(3)?.as_bytes().unwrap_or_default(),
-                hash: row.get_ref(4)?.as_bytes().ok().and_then(Digest::from_slice),
-            };
-            let record = match self.row(&row) {
-                Ok(record) => record,
-                Err(broken) => return Ok(Some(*broken)),
-            };
-            derived.add(row.seq, &record)?;
+            signed.add_stored(checkpoint(row, kind)?.as_ref(), trusted);
         }
-        Ok(None)
     }
+    Ok(())
+}
 
-    fn row(&mut self, row: &Row<'_>) -> Result<Record, Box<Break>> {
-        let record = decode(row.body);
-        let id = record.as_ref().ok().map(Record::id);
-        let chain_id = self.chains.get(&row.chain).copied();
-        let broken = |kind| {
-            Box::new(Break {
-                seq: Some(row.seq),
-                chain_id,
-                n: Some(row.n),
-                id,
-                ..Break::new(kind)
-            })
-        };
-        let chain_id = chain_id.ok_or_else(|| broken(BreakKind::UnknownChain))?;
-        let prev = self.expected_before(chain_id, row.n).map_err(broken)?;
-        let hash = row
-            .hash
-            .filter(|hash| chain_hash(&prev, row.body) == *hash)
-            .ok_or_else(|| broken(BreakKind::Changed))?;
-        let record = record.map_err(|_| broken(BreakKind::Undecodable))?;
-        let head = Head {
-            chain_id,
-            n: row.n,
-            hash,
-        };
-        self.opening(&head, &record).map_err(broken)?;
-        let signed = self
-            .signed
-            .heads
-            .get(&chain_id)
-            .and_then(|heads| heads.get(&row.n));
-        if signed.is_some_and(|signed| *signed != hash) {
-            return Err(broken(BreakKind::DiffersFromCheckpoint));
-        }
-        self.reach(&head, &record);
-        self.before = Some(head);
-        self.last_seq = row.seq;
-        self.records += 1;
-        Ok(record)
-    }
+pub(super) fn checkpoint(
+    row: &Row<'_>,
+    kind: CheckpointKind,
+) -> rusqlite::Result<Option<Checkpoint>> {
+    let (chain, hash): (String, Vec<u8>) = (row.get(0)?, row.get(2)?);
+    let (Ok(chain_id), Some(hash)) = (chain.parse(), Digest::from_slice(&hash)) else {
+        return Ok(None);
+    };
+    let head = Head {
+        chain_id,
+        n: row.get(1)?,
+        hash,
+    };
+    let at = Timestamp::from_millis(row.get(3)?);
+    Ok(Some(Checkpoint {
+        kind,
+        head,
+        at,
+        lost: row.get(4)?,
+        key: row.get(5)?,
+        signature: row.get(6)?,
+    }))
+}
 
-    /// The hash this record must build on.
-    fn expected_before(&self, chain: Ulid, n: u64) -> Result<Digest, BreakKind> {
-        match (self.heads.get(&chain), n) {
-            (Some(reached), n) if reached.n + 1 == n => Ok(reached.hash),
-            (Some(_), _) => Err(BreakKind::OutOfOrder),
-            (None, 0) => Ok(NO_HASH),
-            (None, n) => match self.signed.floors.get(&chain) {
-                Some(floor) if floor.n + 1 == n => Ok(floor.hash),
-                _ => Err(BreakKind::NoBeginning),
-            },
-        }
-    }
-
-    /// A chain's first record opens this chain and names the record before it, or one that retention removed.
-    fn opening(&self, head: &Head, record: &Record) -> Result<(), BreakKind> {
-        let opening = match (head.n, record.chain_opening()) {
-            (0, Some(opening)) if opening.chain_id == head.chain_id => opening,
-            (0, _) | (_, Some(_)) => return Err(BreakKind::WrongOpening),
-            (_, None) => return Ok(()),
+fn walk_records(
+    walk: &mut Walk,
+    connection: &Connection,
+    index_check: &mut IndexCheck<'_>,
+) -> rusqlite::Result<Option<Break>> {
+    let chains = known_chains(connection)?;
+    let mut statement =
+        connection.prepare("SELECT seq, chain, n, body, hash FROM activity ORDER BY seq")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let row = ChainRow {
+            seq: row.get(0)?,
+            chain_id: chains.get(&row.get(1)?).copied(),
+            n: row.get(2)?,
+            body: row.get_ref(3)?.as_bytes().unwrap_or_default(),
+            hash: row.get_ref(4)?.as_bytes().ok().and_then(Digest::from_slice),
         };
-        let holds = match opening.previous {
-            None => self.before.is_none(),
-            Some(previous) if self.before == Some(previous) => true,
-            Some(previous) => {
-                let floor = self.signed.floors.get(&previous.chain_id);
-                floor.is_some_and(|f| previous.n < f.n || *f == previous)
-            }
+        let record = match walk.row(&row) {
+            Ok(record) => record,
+            Err(broken) => return Ok(Some(*broken)),
         };
-        let mut named = opening.heads.iter().flatten();
-        if holds && named.all(|head| self.is_head_now(head)) {
-            Ok(())
-        } else {
-            Err(BreakKind::MissingPredecessor)
-        }
+        index_check.add(row.seq, &record)?;
     }
+    Ok(None)
 }
 
 fn known_chains(connection: &Connection) -> rusqlite::Result<HashMap<i64, Ulid>> {

@@ -12,13 +12,14 @@ use tokio::time::timeout;
 use super::Link;
 use crate::http::response::trimmed;
 use crate::notes::NoteSink;
+use crate::peer::ServerSide;
 
 /// How long the answer to a request of the server's may take to be delivered.
 const DELIVERY: Duration = Duration::from_mins(1);
 
-/// What a message of the server's was.
+/// What a message from the server was.
 #[derive(Debug)]
-pub(crate) enum Received {
+pub(crate) enum ReceivedMessage {
     /// The answer that was waited for.
     Answer(Bytes),
     /// An answer to something else.
@@ -33,26 +34,31 @@ impl Link {
         message: &Bytes,
         id: Option<u64>,
         notes: &NoteSink,
-    ) -> Received {
+    ) -> ReceivedMessage {
         match head::read(message) {
-            Head::Answer(found) if Some(found) == id => return Received::Answer(trimmed(message)),
+            Head::Answer(found) if Some(found) == id => {
+                return ReceivedMessage::Answer(trimmed(message));
+            }
             Head::Answer(_) | Head::Stray => {
                 self.observer.stray_answer(&self.server);
-                return Received::Stray;
+                return ReceivedMessage::Stray;
             }
-            Head::Request { id, method } => self.answer_request(id, &method),
+            Head::Request { id: asked, method } => {
+                let call = id.and_then(|_| notes.is_open().then(|| notes.clone()));
+                self.answer_request(asked, &method, message, call);
+            }
             Head::Notification { method } => self.receive_notification(&method, message, id, notes),
             Head::Batch(parts) => {
-                let mut received = Received::Nothing;
+                let mut received = ReceivedMessage::Nothing;
                 for part in parts {
                     let part = message.slice_ref(part.bytes(message));
                     if part.trim_ascii_start().starts_with(b"[") {
                         continue;
                     }
                     match self.receive(&part, id, notes) {
-                        Received::Nothing => {}
-                        Received::Answer(answer) => return Received::Answer(answer),
-                        Received::Stray => received = Received::Stray,
+                        ReceivedMessage::Nothing => {}
+                        ReceivedMessage::Answer(answer) => return ReceivedMessage::Answer(answer),
+                        ReceivedMessage::Stray => received = ReceivedMessage::Stray,
                     }
                 }
                 return received;
@@ -61,7 +67,7 @@ impl Link {
                 self.observer.message_skipped(&self.server, message);
             }
         }
-        Received::Nothing
+        ReceivedMessage::Nothing
     }
 
     fn receive_notification(
@@ -75,12 +81,30 @@ impl Link {
             "notifications/tools/list_changed" => self.list_changed.notify_one(),
             // Progress of another request is not passed on.
             "notifications/progress" if progress_id(message) != id => {}
-            _ => notes.offer(method, message),
+            "notifications/progress" => notes.offer(method, message),
+            "notifications/message" if notes.is_open() => notes.offer(method, message),
+            _ => {
+                let call = id.and_then(|_| notes.is_open().then(|| notes.clone()));
+                let peer = self.peer.as_ref();
+                if !peer.is_some_and(|peer| peer.hear(None, method, message, call)) {
+                    self.announcements.offer(method, message);
+                }
+            }
         }
     }
 
     /// A request of the server's own. Nothing but `ping` can be answered for a shared session.
-    fn answer_request(self: &Arc<Self>, id: &[u8], method: &str) {
+    fn answer_request(
+        self: &Arc<Self>,
+        id: &[u8],
+        method: &str,
+        message: &Bytes,
+        call: Option<NoteSink>,
+    ) {
+        let peer = self.peer.as_ref();
+        if peer.is_some_and(|peer| peer.hear(Some(id), method, message, call)) {
+            return;
+        }
         let answer = match method {
             "ping" => message::answer(id, b"{}"),
             _ => message::refuse(id, METHOD_NOT_FOUND, "Method not found"),
@@ -95,5 +119,28 @@ impl Link {
             let told = timeout(DELIVERY, link.tell(headers, answer)).await;
             drop((told, turn));
         });
+    }
+}
+
+impl ServerSide for Link {
+    /// Sends the message after those that wait to be sent.
+    fn deliver(self: Arc<Self>, message: &[u8]) {
+        let message = message.trim_ascii_end().to_vec();
+        tokio::spawn(async move {
+            let Ok(turn) = Arc::clone(&self.answers).acquire_owned().await else {
+                return;
+            };
+            let headers = self.session.load().headers.clone();
+            let told = timeout(DELIVERY, self.tell(headers, message)).await;
+            drop((told, turn));
+        });
+    }
+
+    fn renew_calls(&self) {
+        self.calls.renew();
+    }
+
+    fn any_call(&self) -> Option<NoteSink> {
+        self.calls.any()
     }
 }

@@ -18,7 +18,7 @@ use hyper::header::{HeaderMap, HeaderValue};
 use tokio::time::sleep;
 
 use super::Link;
-use super::receive::Received;
+use super::receive::ReceivedMessage;
 use crate::backoff;
 use crate::error::Error;
 use crate::http::session::Session;
@@ -37,7 +37,7 @@ const MOST_RESUMED: u32 = 10_000;
 
 /// A request whose answer is waited for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Awaited<'a> {
+pub(crate) struct AwaitedRequest<'a> {
     pub(crate) session: &'a Session,
     /// The session that the response to the request opened, if it opened one.
     pub(crate) opened: Option<&'a HeaderValue>,
@@ -47,7 +47,7 @@ pub(crate) struct Awaited<'a> {
 
 /// How a stream ended before the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum End {
+enum StreamEnd {
     /// The server ended it.
     Closed,
     /// The connection broke.
@@ -64,7 +64,7 @@ impl Link {
     pub(crate) async fn stream(
         self: &Arc<Self>,
         body: Reply,
-        awaited: &Awaited<'_>,
+        awaited: &AwaitedRequest<'_>,
         timings: &mut Timings,
     ) -> Result<Bytes, Error> {
         let mut events = self.events_of(body);
@@ -83,11 +83,11 @@ impl Link {
             let point = events.resume_point().clone();
             // Before the pause: a stream holds a connection and memory.
             match end {
-                End::Closed => events.into_body().done_after_rest(),
-                End::Broken => drop(events),
+                StreamEnd::Closed => events.into_body().done_after_rest(),
+                StreamEnd::Broken => drop(events),
             }
             let Some(headers) = resume_headers(awaited, &point) else {
-                let is_malformed = end == End::Closed && strays;
+                let is_malformed = end == StreamEnd::Closed && strays;
                 return Err(if is_malformed {
                     Error::Malformed
                 } else {
@@ -105,22 +105,22 @@ impl Link {
     async fn read_to(
         self: &Arc<Self>,
         events: &mut EventStream<Reply>,
-        awaited: &Awaited<'_>,
+        awaited: &AwaitedRequest<'_>,
         strays: &mut bool,
         timings: &mut Timings,
-    ) -> Result<Result<Bytes, End>, Error> {
+    ) -> Result<Result<Bytes, StreamEnd>, Error> {
         loop {
             let message = match events.next().await.map_err(|error| self.read_error(error)) {
                 Ok(Some(message)) => message,
-                Ok(None) => return Ok(Err(End::Closed)),
-                Err(Error::Lost) => return Ok(Err(End::Broken)),
+                Ok(None) => return Ok(Err(StreamEnd::Closed)),
+                Err(Error::Lost) => return Ok(Err(StreamEnd::Broken)),
                 Err(failure) => return Err(failure),
             };
             timings.first_event.get_or_insert_with(Instant::now);
             match self.receive(&message, Some(awaited.id), awaited.notes) {
-                Received::Answer(answer) => return Ok(Ok(answer)),
-                Received::Stray => *strays = true,
-                Received::Nothing => {}
+                ReceivedMessage::Answer(answer) => return Ok(Ok(answer)),
+                ReceivedMessage::Stray => *strays = true,
+                ReceivedMessage::Nothing => {}
             }
         }
     }
@@ -152,7 +152,7 @@ impl Link {
 }
 
 /// The head of the request that resumes a stream; nothing if it cannot be resumed.
-fn resume_headers(awaited: &Awaited<'_>, point: &ResumePoint) -> Option<HeaderMap> {
+fn resume_headers(awaited: &AwaitedRequest<'_>, point: &ResumePoint) -> Option<HeaderMap> {
     let id = point.last_event_id.clone()?;
     if awaited.session.era == Era::Modern {
         return None;

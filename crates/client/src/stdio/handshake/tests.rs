@@ -14,14 +14,14 @@ const REFUSED: &str = r#""error":{"code":-32601,"message":"no"}"#;
 
 /// The other side: what it is asked, and where it answers.
 struct Child {
-    asked: Lines<pipe::Receiver>,
+    lines: Lines<pipe::Receiver>,
     out: DuplexStream,
 }
 
 impl Child {
     /// The id of the next request, which is of this kind.
-    async fn asked(&mut self, method: &str) -> String {
-        let Line::Whole(line) = self.asked.next().await.expect("a pipe") else {
+    async fn expect_request(&mut self, method: &str) -> String {
+        let Line::Whole(line) = self.lines.next().await.expect("a pipe") else {
             panic!("no {method}");
         };
         let line = String::from_utf8_lossy(&line);
@@ -36,27 +36,35 @@ impl Child {
     }
 }
 
-fn started() -> (Arc<Wire>, Child) {
+fn started() -> (Arc<StdioConnection>, Child) {
     let (sender, receiver) = pipe::pipe().expect("a pipe");
     let (ours, theirs) = duplex(1 << 16);
     let outbox = Outbox::new(sender, 1 << 16);
-    let wire = Arc::new(Wire::new(outbox, 1 << 16, "x".into(), Arc::new(()), None));
+    let connection = Arc::new(StdioConnection::new(
+        outbox,
+        1 << 16,
+        "x".into(),
+        Arc::new(()),
+        None,
+    ));
     let lines = Lines::new(ours, 1 << 16, Budget::new(1 << 20));
-    let (flusher, listener) = (Arc::clone(&wire), Arc::clone(&wire));
+    let (flusher, listener) = (Arc::clone(&connection), Arc::clone(&connection));
     tokio::spawn(async move { flusher.flush().await });
     tokio::spawn(async move { listener.listen(lines).await });
-    let asked = Lines::new(receiver, 1 << 16, Budget::new(1 << 20));
-    (wire, Child { asked, out: theirs })
+    let lines = Lines::new(receiver, 1 << 16, Budget::new(1 << 20));
+    (connection, Child { lines, out: theirs })
 }
 
 /// What a server that said nothing for a while is taken for, by its answers to both greetings.
 async fn late(discover: Option<&str>, initialize: &str) -> Result<Era, ServerError> {
-    let (wire, mut child) = started();
+    let (connection, mut child) = started();
     let greeting =
-        tokio::spawn(async move { greet(&wire, EraPreference::First(Era::Modern), b"{}").await });
-    let first = child.asked("server/discover").await;
+        tokio::spawn(
+            async move { greet(&connection, EraPreference::First(Era::Modern), b"{}").await },
+        );
+    let first = child.expect_request("server/discover").await;
     // The clock stands still, and jumps ahead when every task waits.
-    let second = child.asked("initialize").await;
+    let second = child.expect_request("initialize").await;
     if let Some(answer) = discover {
         child.answer(&first, answer).await;
     }
@@ -79,13 +87,13 @@ async fn a_server_that_starts_slowly_is_greeted_in_its_own_era() {
 
 /// What a server is taken for that is greeted the legacy way first and answers at once.
 async fn for_a_legacy_client(initialize: &str, discover: Option<&str>) -> Result<Era, ServerError> {
-    let (wire, mut child) = started();
+    let (connection, mut child) = started();
     let greeting = EraPreference::First(Era::Legacy);
-    let greeting = tokio::spawn(async move { greet(&wire, greeting, b"{}").await });
-    let first = child.asked("initialize").await;
+    let greeting = tokio::spawn(async move { greet(&connection, greeting, b"{}").await });
+    let first = child.expect_request("initialize").await;
     child.answer(&first, initialize).await;
     if let Some(answer) = discover {
-        let second = child.asked("server/discover").await;
+        let second = child.expect_request("server/discover").await;
         child.answer(&second, answer).await;
     }
     let hello = greeting.await.expect("no panic")?;
@@ -111,11 +119,11 @@ async fn a_server_that_is_silent_about_initialize_is_asked_to_discover_too() {
         (DISCOVERED, None, Era::Modern),
         (REFUSED, Some(INITIALIZED), Era::Legacy),
     ] {
-        let (wire, mut child) = started();
+        let (connection, mut child) = started();
         let greeting = EraPreference::First(Era::Legacy);
-        let greeting = tokio::spawn(async move { greet(&wire, greeting, b"{}").await });
-        let first = child.asked("initialize").await;
-        let second = child.asked("server/discover").await;
+        let greeting = tokio::spawn(async move { greet(&connection, greeting, b"{}").await });
+        let first = child.expect_request("initialize").await;
+        let second = child.expect_request("server/discover").await;
         child.answer(&second, discover).await;
         if let Some(answer) = initialize {
             child.answer(&first, answer).await;
@@ -131,11 +139,11 @@ async fn a_fixed_era_is_the_only_one_that_is_tried() {
         (Era::Modern, "server/discover"),
         (Era::Legacy, "initialize"),
     ] {
-        let (wire, mut child) = started();
+        let (connection, mut child) = started();
         let greeting = EraPreference::Only(era);
-        let greeting = tokio::spawn(async move { greet(&wire, greeting, b"{}").await });
-        let asked = child.asked(method).await;
-        child.answer(&asked, REFUSED).await;
+        let greeting = tokio::spawn(async move { greet(&connection, greeting, b"{}").await });
+        let request = child.expect_request(method).await;
+        child.answer(&request, REFUSED).await;
         let refused = greeting.await.expect("no panic").expect_err("another era");
         assert!(matches!(refused, ServerError::OtherEra(other) if other == era));
     }

@@ -1,7 +1,7 @@
 //! `countersign activity list`: records, newest first, a page at a time.
 
 use clap::{Args, ValueEnum};
-use countersign_audit::{ExportFormat, Exporter, Query, Stored, Timestamp};
+use countersign_audit::{ExportFormat, Exporter, Query, StoredRecord, Timestamp};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -99,7 +99,7 @@ fn csv(records: &[Value]) -> Result<Vec<u8>, Failure> {
         let mut rows = Vec::new();
         let mut exporter = Exporter::start(ExportFormat::Csv, &mut rows)?;
         for record in records {
-            exporter.write(&Stored::deserialize(record)?)?;
+            exporter.write(&StoredRecord::deserialize(record)?)?;
         }
         exporter.finish()?;
         Ok(rows)

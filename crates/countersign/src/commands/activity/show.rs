@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::log::Log;
 use super::{GatewayOption, tool};
 use crate::format::FormatOption;
-use crate::json::{list, plain, text};
+use crate::json::{list, text, unquoted};
 use crate::report::{self, Failure, printable};
 use crate::{Console, Exit};
 
@@ -133,7 +133,7 @@ fn rendered(record: &Value) -> String {
     let is_shown =
         |name: &str| FIRST.contains(&name) || matches!(name, "server" | "tool" | "findings");
     for (name, value) in members.filter(|(name, _)| !is_shown(name)) {
-        line(name, &plain(value));
+        line(name, &unquoted(value));
     }
     for finding in list(&record["findings"]) {
         let [stage, rule, severity] =
@@ -152,7 +152,7 @@ fn rendered(record: &Value) -> String {
         }
         // Where in a text, and what was done: enough to judge a hit without the text.
         for (name, value) in finding["hit"].as_object().into_iter().flatten() {
-            let value = plain(value);
+            let value = unquoted(value);
             if !value.is_empty() {
                 line(&format!("  {name}"), &value);
             }

@@ -75,8 +75,8 @@ fn rendered(summary: &Value, by: GroupBy) -> String {
     text.push('\n');
     text.push_str(&match by {
         GroupBy::Rule => rules(rows),
-        GroupBy::Server => places("server", rows),
-        GroupBy::Tool => places("tool", rows),
+        GroupBy::Server => count_table("server", rows),
+        GroupBy::Tool => count_table("tool", rows),
     });
     text
 }
@@ -88,7 +88,7 @@ fn rules(rows: &[Value]) -> String {
     table(&["rule", "records"], rows)
 }
 
-fn places(name: &str, rows: &[Value]) -> String {
+fn count_table(name: &str, rows: &[Value]) -> String {
     let statuses = || Status::ALL.iter().map(|status| status.as_str());
     let mut head = vec![name, "records"];
     head.extend(statuses());

@@ -4,7 +4,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use countersign_audit::{PublicKey, TrustedKeys, Verification};
+use countersign_audit::{PublicKey, Signer, TrustedKeys, Verification};
+use countersign_config::Config;
 use serde::Serialize;
 
 use super::GatewayOption;
@@ -52,7 +53,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let config = arguments.gateway.config(console)?;
     let keys_given = !keys.is_empty();
     let trusted = if keys.is_empty() {
-        TrustedKeys::of_data_dir(&config.data_dir).map_err(Failure::usage)?
+        own_keys(&config)?
     } else {
         TrustedKeys::new(keys)
     };
@@ -67,6 +68,16 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     };
     arguments.format.print(&report, || report.text(), console)?;
     Ok(Exit::answer(intact))
+}
+
+/// The keys this data directory has signed with, and the one that is configured: gateways that share a database share it.
+fn own_keys(config: &Config) -> Result<TrustedKeys, Failure> {
+    let keys = TrustedKeys::of_data_dir(&config.data_dir).map_err(Failure::usage)?;
+    let Some(configured) = &config.activity.signing_key else {
+        return Ok(keys);
+    };
+    let signer = Signer::from_text(configured.expose()).map_err(Failure::usage)?;
+    Ok(keys.with(signer.public()))
 }
 
 #[derive(Debug, Serialize)]

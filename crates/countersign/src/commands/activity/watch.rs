@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use clap::Args;
-use countersign_audit::{Filter, Query, Reader, Timestamp};
+use countersign_audit::{Filter, Reader, Timestamp};
 use serde_json::Value;
 
 use super::filter::{Pairs, RecordFilter, query_string};
@@ -138,7 +138,9 @@ impl Watch<'_, '_> {
             place
         };
         while !self.is_over() {
-            let tail = reader.after(place, filter, STEP).map_err(unreadable)?;
+            let tail = reader
+                .records_after(place, filter, STEP)
+                .map_err(unreadable)?;
             place = tail.next;
             for record in &tail.records {
                 let record = serde_json::to_value(record).map_err(anyhow::Error::from)?;
@@ -167,12 +169,7 @@ impl Watch<'_, '_> {
 }
 
 fn newest(reader: &Reader) -> Result<u64, Failure> {
-    let query = Query {
-        limit: 1,
-        ..Query::default()
-    };
-    let page = reader.list(&query).map_err(unreadable)?;
-    Ok(page.activities.first().map_or(0, |record| record.seq))
+    reader.newest().map_err(unreadable)
 }
 
 fn rendered(record: &Value) -> String {

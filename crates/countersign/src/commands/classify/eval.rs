@@ -9,7 +9,7 @@ use clap::Args;
 use countersign_config::Overrides;
 use countersign_gateway::classify::{Kind, Local, Options, Outcome, Panel, Settings};
 
-use super::sets::{self, Set};
+use super::sets::{self, TextSet};
 use super::tally::Tally;
 use crate::commands::config::ConfigOption;
 use crate::format::{Format, FormatOption};
@@ -56,7 +56,7 @@ pub(crate) struct Eval {
 pub(super) fn run(arguments: &Eval, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let settings = arguments.settings(console)?;
     let sets = sets::read(&arguments.data)?.into_iter();
-    let sets: Vec<Set> = sets.map(|set| set.at_most(arguments.limit)).collect();
+    let sets: Vec<TextSet> = sets.map(|set| set.at_most(arguments.limit)).collect();
     let panel = Panel::build(&settings, PATIENCE).map_err(|(name, error)| {
         Failure::usage(anyhow!(error).context(format!("cannot set up the classifier {name}")))
     })?;
@@ -130,7 +130,12 @@ impl Eval {
     }
 }
 
-async fn measure(panel: &Panel, name: &str, set: &Set, console: &mut Console<'_>) -> Vec<Outcome> {
+async fn measure(
+    panel: &Panel,
+    name: &str,
+    set: &TextSet,
+    console: &mut Console<'_>,
+) -> Vec<Outcome> {
     let mut outcomes = Vec::with_capacity(set.texts.len());
     for text in &set.texts {
         let (done, all) = (outcomes.len(), set.texts.len());

@@ -14,14 +14,14 @@ const LARGEST: u64 = 64 << 20;
 
 /// Texts of one kind.
 #[derive(Debug)]
-pub(super) struct Set {
+pub(super) struct TextSet {
     pub(super) name: String,
     /// Whether a classifier should object to them.
     pub(super) attack: bool,
     pub(super) texts: Vec<String>,
 }
 
-impl Set {
+impl TextSet {
     /// At most this many of them, evenly spread.
     pub(super) fn at_most(mut self, limit: usize) -> Self {
         let all = self.texts.len();
@@ -36,7 +36,7 @@ impl Set {
 }
 
 /// Every set of a folder.
-pub(super) fn read(folder: &Path) -> Result<Vec<Set>, Failure> {
+pub(super) fn read(folder: &Path) -> Result<Vec<TextSet>, Failure> {
     let mut sets = bipia(&folder.join("bipia"))?;
     if let Some(value) = json(&folder.join("blns.json"))? {
         let texts = strings(&value)
@@ -54,16 +54,16 @@ pub(super) fn read(folder: &Path) -> Result<Vec<Set>, Failure> {
     Ok(sets)
 }
 
-fn set(name: &str, attack: bool, texts: Vec<String>) -> Set {
+fn set(name: &str, attack: bool, texts: Vec<String>) -> TextSet {
     let name = name.to_owned();
-    Set {
+    TextSet {
         name,
         attack,
         texts,
     }
 }
 
-fn bipia(folder: &Path) -> Result<Vec<Set>, Failure> {
+fn bipia(folder: &Path) -> Result<Vec<TextSet>, Failure> {
     let attacks = |file: &str| -> Result<Vec<String>, Failure> {
         let value = json(&folder.join(file))?;
         Ok(value.as_ref().map(strings).unwrap_or_default())
@@ -118,7 +118,7 @@ fn joined(value: &Value) -> String {
     }
 }
 
-fn named(folder: &Path) -> Result<Vec<Set>, Failure> {
+fn named(folder: &Path) -> Result<Vec<TextSet>, Failure> {
     let unread = || format!("cannot read {}", folder.display());
     let entries = fs::read_dir(folder)
         .with_context(unread)

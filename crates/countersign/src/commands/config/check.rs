@@ -31,7 +31,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Debug, Serialize)]
-struct Checked<'a> {
+struct CheckReport<'a> {
     file: &'a str,
     ok: bool,
     errors: Vec<Notice<'a>>,
@@ -86,7 +86,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         }
         Err(error) => return Err(refused(error, console)),
     };
-    let checked = Checked {
+    let checked = CheckReport {
         file: &file,
         ok: errors.is_empty(),
         errors: errors.iter().map(Notice::from).collect(),

@@ -54,8 +54,8 @@ fn read(path: &Path) -> anyhow::Result<Baseline> {
     Baseline::read(&std::fs::read(path)?).map_err(|why| anyhow!(why))
 }
 
-/// Marks what is known, or writes it down; true if the file knows what is no longer so.
-pub(super) fn settle(
+/// Marks the findings that the baseline knows, or writes the baseline; true if the file has entries that no longer occur.
+pub(super) fn apply_baseline(
     options: &BaselineOptions,
     known: Option<&Baseline>,
     run: &mut Run,

@@ -6,7 +6,7 @@ mod form;
 use anyhow::Context;
 use countersign_probe::client::{ConnectError, Fault, ListError};
 use countersign_probe::contract::{Run, RunError, Settings};
-use countersign_probe::plan::Subject;
+use countersign_probe::plan::TestSubject;
 use countersign_probe::policy::{SchemaPolicy, Validation};
 
 use super::baseline;
@@ -26,7 +26,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
             return Ok(Exit::Refused);
         }
     };
-    let Subject {
+    let TestSubject {
         target,
         options,
         validation,
@@ -45,7 +45,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     console.progress("");
     runtime.shutdown_background();
     let mut run = ran.map_err(not_run)?;
-    let stale = baseline::settle(
+    let stale = baseline::apply_baseline(
         &arguments.baseline,
         known.as_ref(),
         &mut run,
@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
             .map_err(Failure::usage)?;
     }
     console.data(arguments.output.render(&run))?;
-    remarks(&run, console);
+    print_warnings(&run, console);
     Ok(exit(&run, &settings.validation, stale, arguments))
 }
 
@@ -101,7 +101,7 @@ fn tools_hint(listed: &[String]) -> String {
 }
 
 /// What the tester should know beside the findings.
-fn remarks(run: &Run, console: &mut Console<'_>) {
+fn print_warnings(run: &Run, console: &mut Console<'_>) {
     for pattern in &run.unmatched_overrides {
         console.message(format!(
             "warning: the override for '{}' matches no tool\n",

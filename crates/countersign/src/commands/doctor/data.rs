@@ -35,7 +35,7 @@ pub(super) fn checks(config: &Config, min_free: u64) -> Vec<Check> {
     }
     let mut checks = vec![writable(folder, there)];
     checks.extend(exposed(folder));
-    checks.extend(room(there, min_free));
+    checks.extend(check_free_space(there, min_free));
     checks
 }
 
@@ -84,7 +84,7 @@ fn exposed(folder: &Path) -> Option<Check> {
     })
 }
 
-fn room(folder: &Path, min_free: u64) -> Option<Check> {
+fn check_free_space(folder: &Path, min_free: u64) -> Option<Check> {
     let space = rustix::fs::statvfs(folder).ok()?;
     let free = space.f_bavail.saturating_mul(space.f_frsize) / MIB;
     let shown = folder.display();

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::check::Check;
 use crate::files;
 use crate::json::list;
-use crate::remote::{Remote, announced, key_for, reachable};
+use crate::remote::{Remote, key_for, reachable, read_announcement};
 use crate::report::with_cause;
 
 const CONNECT: Duration = Duration::from_secs(2);
@@ -35,7 +35,7 @@ pub(super) enum Listener {
 impl Listener {
     pub(super) fn find(config: &Config) -> Self {
         let answers = |address: &SocketAddr| TcpStream::connect_timeout(address, CONNECT).is_ok();
-        let announced = announced(&config.data_dir).filter(answers);
+        let announced = read_announcement(&config.data_dir).filter(answers);
         let address = announced.or_else(|| Some(reachable(config.listen)).filter(answers));
         let Some(address) = address else {
             return Self::None;
@@ -127,12 +127,12 @@ fn port(config: &Config, listener: &Listener, file: Option<&Path>) -> Check {
             Err(error) => (format!("cannot listen on {listen}: {error}"), ""),
         },
     };
-    let hint = format!("{hint}{}", elsewhere(listen, file));
+    let hint = format!("{hint}{}", free_port_hint(listen, file));
     Check::error("port", message, hint)
 }
 
 /// The next port that is free, and how to take it.
-fn elsewhere(listen: SocketAddr, file: Option<&Path>) -> String {
+fn free_port_hint(listen: SocketAddr, file: Option<&Path>) -> String {
     let ports = (listen.port().max(1023)..u16::MAX).take(100);
     let mut next = ports.map(|port| SocketAddr::new(listen.ip(), port + 1));
     let free = next.find(|address| TcpListener::bind(address).is_ok());

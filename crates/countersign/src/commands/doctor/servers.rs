@@ -18,7 +18,7 @@ use super::gateway::Listener;
 use crate::json::{list, text};
 use crate::report::{Failure, printable};
 
-use describe::{healthy, unhealthy};
+use describe::{healthy, sharing, unhealthy};
 use prevented::prevented;
 
 const NAME: &str = "server";
@@ -102,7 +102,14 @@ async fn health_checks(config: Arc<Config>, server: Server, timeout: Duration) -
     match HealthCheck::run(&config, &server, timeout).await {
         Ok(health) => {
             let how = format!("{}, {}", health.era, health.version);
-            healthy(&server, &how, &health.tally)
+            let mut checks = healthy(&server, &how, &health.tally);
+            checks.extend(
+                health
+                    .keeps_client_state
+                    .then(|| sharing(&server))
+                    .flatten(),
+            );
+            checks
         }
         Err(failure) => {
             let other = other_transport(&config, &server, &failure, timeout).await;

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use countersign_config::{
-    self as config, Config, ConfigError, EnvFile, Environment, Located, Origin, Overrides, Problem,
+    self as config, Config, ConfigError, ConfigLocation, EnvFile, Environment, LocationSource,
+    Overrides, Problem,
 };
 
 use super::check::Check;
@@ -70,7 +71,7 @@ impl Setup {
     /// Reads the file twice: as it is, for what is wrong with it, and with stand-ins, to go on.
     fn open(
         &mut self,
-        located: &Located,
+        located: &ConfigLocation,
         environment: &Environment<'_>,
         variables: &EnvFile,
         flags: &Overrides,
@@ -109,11 +110,11 @@ impl Setup {
         self.exposed(located);
     }
 
-    fn add_config(&mut self, located: &Located, config: &Config) {
+    fn add_config(&mut self, located: &ConfigLocation, config: &Config) {
         let servers = config.servers.iter().filter(|server| server.enabled);
         let servers = servers.count();
         self.checks.push(match located.source {
-            Origin::Nowhere => Check::warning(
+            LocationSource::Nowhere => Check::warning(
                 "config",
                 format!("{located}; no server is configured"),
                 "run: countersign import   (takes over servers of desktop clients), or: countersign config init",
@@ -137,7 +138,7 @@ impl Setup {
         }
     }
 
-    fn refuse(&mut self, located: &Located, error: &ConfigError) {
+    fn refuse(&mut self, located: &ConfigLocation, error: &ConfigError) {
         let problems = error.problems();
         if problems.is_empty() {
             let hint = "check the path; `countersign config init` writes a new file";
@@ -150,7 +151,7 @@ impl Setup {
     }
 
     /// Secrets that stand in a file others may read.
-    fn exposed(&mut self, located: &Located) {
+    fn exposed(&mut self, located: &ConfigLocation) {
         let (Some(path), Some(config)) = (located.file(), &self.config) else {
             return;
         };
@@ -192,7 +193,7 @@ impl Setup {
 
 /// A problem of the configuration as a line.
 fn check(
-    located: &Located,
+    located: &ConfigLocation,
     problem: &Problem,
     make: fn(&'static str, String, String) -> Check,
 ) -> Check {
@@ -202,7 +203,7 @@ fn check(
 }
 
 /// A variable that is not set, with the command that sets it.
-fn unset(located: &Located, problem: &Problem, variables: &EnvFile) -> Check {
+fn unset(located: &ConfigLocation, problem: &Problem, variables: &EnvFile) -> Check {
     let name = problem
         .message
         .strip_prefix("the environment variable ")

@@ -4,8 +4,8 @@ use std::fs::OpenOptions;
 use std::path::Path;
 use std::time::Duration;
 
-use countersign_audit::{Query, Reader, StoreError, Stored, Timestamp, TrustedKeys};
-use countersign_config::Config;
+use countersign_audit::{Query, Reader, StoreError, StoredRecord, Timestamp, TrustedKeys};
+use countersign_config::{Config, Database};
 use countersign_gateway::store_options;
 
 use super::check::Check;
@@ -21,7 +21,11 @@ const SKEW_MILLIS: u64 = 60_000;
 const BEGINNING: u64 = 1_735_689_600_000;
 
 pub(super) fn checks(config: &Config) -> Vec<Check> {
-    let path = config.data_dir.join("activity.db");
+    let path = match config.storage.database() {
+        Database::Sqlite(None) => config.data_dir.join("activity.db"),
+        Database::Sqlite(Some(path)) => path.into(),
+        Database::Postgres(_) => return shared_checks(config),
+    };
     let shown = path.display();
     if !path.exists() {
         return vec![
@@ -48,11 +52,46 @@ pub(super) fn checks(config: &Config) -> Vec<Check> {
     }
     let seq = newest.as_ref().map_or(0, |newest| newest.seq);
     let future = future.map(|future| future.record.id().timestamp());
-    vec![chain(config, &reader, &path, seq), clock(future)]
+    vec![
+        chain(config, &reader, &path.display().to_string(), seq),
+        clock(future),
+    ]
+}
+
+/// A store that several gateways share.
+fn shared_checks(config: &Config) -> Vec<Check> {
+    let place = config.storage.shown_url();
+    if config.activity.signing_key.is_none() {
+        let hint = "run: openssl rand -hex 32, put it into a variable, and write \"${env:NAME}\"";
+        let message =
+            "activity.signing_key is not set: gateways that share a database need the same one";
+        return vec![Check::error("store", message.to_owned(), hint), clock(None)];
+    }
+    let mut options = store_options(config);
+    options.busy_timeout = BUSY;
+    let unusable = |why: String| {
+        let hint = "look at storage.url, at the server's log and at docs/guides/postgres.md; an empty database gets its tables from the first gateway that its owner starts, or by `countersign store migrate`";
+        Check::error("store", format!("{place} cannot be used: {why}"), hint)
+    };
+    let reader = match Reader::open(&options) {
+        Ok(reader) => reader,
+        Err(error) => return vec![unusable(with_cause(&error)), clock(None)],
+    };
+    let (newest, future) = match newest(&reader) {
+        Ok(found) => found,
+        Err(why) => return vec![unusable(why), clock(None)],
+    };
+    let future = future.map(|future| future.record.id().timestamp());
+    let since = newest.map_or("no records yet".to_owned(), |newest| {
+        format!("the newest record is from {}", newest.record.timestamp)
+    });
+    let message =
+        format!("{place} opens; {since}; `countersign activity verify` checks its chains");
+    vec![Check::ok("store", message), clock(future)]
 }
 
 /// The record that was written last, and one that was written in the future.
-fn newest(reader: &Reader) -> Result<(Option<Stored>, Option<Stored>), String> {
+fn newest(reader: &Reader) -> Result<(Option<StoredRecord>, Option<StoredRecord>), String> {
     let now = Timestamp::now();
     let first = |pairs: &[(&str, &str)]| {
         let query = Query::from_pairs(pairs.iter().copied(), now);
@@ -65,8 +104,7 @@ fn newest(reader: &Reader) -> Result<(Option<Stored>, Option<Stored>), String> {
     Ok((newest, first(&[("limit", "1"), ("since", &soon)])?))
 }
 
-fn chain(config: &Config, reader: &Reader, path: &Path, seq: u64) -> Check {
-    let shown = path.display();
+fn chain(config: &Config, reader: &Reader, shown: &str, seq: u64) -> Check {
     if seq > QUICK {
         return Check::ok(
             "store",
@@ -94,7 +132,7 @@ fn chain(config: &Config, reader: &Reader, path: &Path, seq: u64) -> Check {
                 ),
             ),
         },
-        Err(error) => unreadable(path, &with_cause(&error)),
+        Err(error) => unreadable(Path::new(shown), &with_cause(&error)),
     }
 }
 
@@ -102,7 +140,7 @@ fn broken(path: &Path, error: &StoreError) -> Check {
     if error.is_busy() {
         let path = path.display();
         let message = format!("{path} is locked by another program");
-        let hint = format!("wait for whoever holds it, or find them with: fuser -v {path}");
+        let hint = format!("wait until that program is done, or find it with: fuser -v {path}");
         return Check::error("store", message, hint);
     }
     unreadable(path, &with_cause(error))

@@ -1,5 +1,5 @@
-//! How a server is reached, in the words of any client: clients use several words for one thing. Reads settings and compares
-//! them; what has no place here is named, so that it can be said.
+//! How a server is reached, read from the settings of any client: clients use several keys for one thing. Reads settings and
+//! compares them; keys without a meaning here are listed, so that the import can report them.
 
 use std::collections::BTreeMap;
 
@@ -38,9 +38,9 @@ pub(super) struct Definition {
     pub(super) sse: bool,
 }
 
-/// A definition, and what else stood there.
+/// A definition as read from a client's file, with its switches and the keys that have no meaning here.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Read {
+pub(super) struct ParsedDefinition {
     pub(super) definition: Definition,
     /// It is not to be used.
     pub(super) off: bool,
@@ -50,7 +50,7 @@ pub(super) struct Read {
     pub(super) left_out: Vec<String>,
 }
 
-impl Read {
+impl ParsedDefinition {
     /// Reads a server's settings. `Err`: why they cannot be used.
     pub(super) fn from_settings(settings: &Value) -> Result<Self, String> {
         let Some(settings) = settings.as_object() else {
@@ -114,7 +114,7 @@ impl Definition {
     }
 
     /// For a person: the program, or the address, without what may be secret in it.
-    pub(super) fn shown(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match (&self.command, &self.url) {
             (Some(command), _) if command.split_whitespace().any(has_shape) => {
                 format!("{} …", command.split_whitespace().next().unwrap_or(""))
@@ -172,7 +172,7 @@ fn scalar(value: &Value) -> Option<String> {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::Read;
+    use super::ParsedDefinition;
 
     #[test]
     fn one_thing_has_several_spellings() {
@@ -180,8 +180,8 @@ mod tests {
             json!({"name": "a", "url": "https://x.example", "protocol": "sse", "timeout": "1s"});
         let theirs = json!({"serverUrl": "https://x.example", "type": "SSE", "disabled": true, "autoApprove": []});
         let (ours, theirs) = (
-            Read::from_settings(&ours).expect("readable"),
-            Read::from_settings(&theirs).expect("readable"),
+            ParsedDefinition::from_settings(&ours).expect("readable"),
+            ParsedDefinition::from_settings(&theirs).expect("readable"),
         );
         assert_eq!(ours.definition, theirs.definition);
         assert!(theirs.off && !ours.off);
@@ -189,11 +189,14 @@ mod tests {
         let one =
             json!({"command": "x", "args": ["a", 1], "env": {"N": 1, "U": null}, "cwd": "/w"});
         let other = json!({"command": "x", "args": ["a", "1"], "env": {"N": "1"}, "working_dir": "/w", "type": "stdio"});
-        let [one, other] =
-            [one, other].map(|value| Read::from_settings(&value).expect("readable").definition);
+        let [one, other] = [one, other].map(|value| {
+            ParsedDefinition::from_settings(&value)
+                .expect("readable")
+                .definition
+        });
         assert_eq!(one, other);
         assert_eq!(
-            Read::from_settings(&one.members().into_iter().collect::<Value>())
+            ParsedDefinition::from_settings(&one.members().into_iter().collect::<Value>())
                 .expect("readable")
                 .definition,
             one
@@ -203,10 +206,10 @@ mod tests {
     #[test]
     fn what_is_shown_has_no_secret() {
         let shown = |server: Value| {
-            Read::from_settings(&server)
+            ParsedDefinition::from_settings(&server)
                 .expect("readable")
                 .definition
-                .shown()
+                .describe()
         };
         assert_eq!(shown(json!({"command": "npx"})), "npx");
         assert_eq!(shown(json!({"command": "/My Apps/x"})), "/My Apps/x");
@@ -227,7 +230,7 @@ mod tests {
             json!({"command": "x", "args": "a"}),
             json!({"command": "x", "env": []}),
         ] {
-            assert!(Read::from_settings(&bad).is_err(), "{bad}");
+            assert!(ParsedDefinition::from_settings(&bad).is_err(), "{bad}");
         }
     }
 }

@@ -16,9 +16,9 @@ const LIMITS: Limits = Limits {
     max_depth: 100,
 };
 
-/// Who writes such files.
+/// The format of a file, named after the client that writes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum FileFormat {
     /// `mcpServers` by name: Claude Desktop, Claude Code, Cursor, Windsurf and most others.
     Desktop,
     /// `servers` by name, and `inputs`.
@@ -29,7 +29,7 @@ pub(super) enum Shape {
 
 /// A file as it is, and as JSON of the same length.
 #[derive(Debug)]
-pub(super) struct Text {
+pub(super) struct FileText {
     pub(super) path: PathBuf,
     pub(super) original: String,
     json: String,
@@ -38,7 +38,7 @@ pub(super) struct Text {
 /// The same, taken apart.
 #[derive(Debug)]
 pub(super) struct Document<'a> {
-    pub(super) shape: Shape,
+    pub(super) file_format: FileFormat,
     pub(super) tape: Tape<'a>,
     /// Every server, those of all projects before those of single projects.
     pub(super) servers: Vec<Entry>,
@@ -56,7 +56,7 @@ pub(super) struct Entry {
     pub(super) project: Option<PathBuf>,
 }
 
-impl Text {
+impl FileText {
     pub(super) fn read(path: &Path) -> Result<Self, Failure> {
         let original = config::read(path).map_err(|error| {
             let cause = std::error::Error::source(&error).map(ToString::to_string);
@@ -128,18 +128,18 @@ impl<'a> Document<'a> {
             .filter(|mcp| of(*mcp, "servers").is_some())
             .unwrap_or(0);
         let local = local_servers(&tape);
-        let (shape, servers) = match (of(0, "mcpServers"), of(within, "servers")) {
-            (Some(list), _) if kind(list) == Kind::Array => (Shape::Mcpproxy, Some(list)),
-            (Some(map), _) if kind(map) == Kind::Object => (Shape::Desktop, Some(map)),
-            (_, Some(map)) if kind(map) == Kind::Object => (Shape::VsCode, Some(map)),
-            _ if !local.is_empty() => (Shape::Desktop, None),
+        let (file_format, servers) = match (of(0, "mcpServers"), of(within, "servers")) {
+            (Some(list), _) if kind(list) == Kind::Array => (FileFormat::Mcpproxy, Some(list)),
+            (Some(map), _) if kind(map) == Kind::Object => (FileFormat::Desktop, Some(map)),
+            (_, Some(map)) if kind(map) == Kind::Object => (FileFormat::VsCode, Some(map)),
+            _ if !local.is_empty() => (FileFormat::Desktop, None),
             _ => return None,
         };
         let inputs =
             of(within, "inputs").and_then(|inputs| serde_json::from_str(tape.raw(inputs)).ok());
-        let mut servers: Vec<Entry> = match (shape, servers) {
+        let mut servers: Vec<Entry> = match (file_format, servers) {
             (_, None) => Vec::new(),
-            (Shape::Mcpproxy, Some(list)) => tape
+            (FileFormat::Mcpproxy, Some(list)) => tape
                 .children(list)
                 .filter_map(|node| {
                     let name = of(node, "name").filter(|name| kind(*name) == Kind::String)?;
@@ -152,11 +152,11 @@ impl<'a> Document<'a> {
                 .collect(),
             (_, Some(map)) => by_name(&tape, map, None),
         };
-        if shape == Shape::Desktop {
+        if file_format == FileFormat::Desktop {
             servers.extend(local);
         }
         Some(Self {
-            shape,
+            file_format,
             servers,
             inputs: inputs.unwrap_or_default(),
             tape,
@@ -212,16 +212,16 @@ fn local_servers(tape: &Tape<'_>) -> Vec<Entry> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Shape, Text};
+    use super::{FileFormat, FileText};
 
-    fn shape(text: &str) -> Option<(Shape, Vec<String>)> {
-        let text = Text::new("x.json".as_ref(), text.to_owned());
+    fn file_format(text: &str) -> Option<(FileFormat, Vec<String>)> {
+        let text = FileText::new("x.json".as_ref(), text.to_owned());
         let document = text.document().ok()?;
         let names = document.servers.iter().map(|entry| match &entry.project {
             Some(project) => format!("{} of {}", entry.name, project.display()),
             None => entry.name.clone(),
         });
-        Some((document.shape, names.collect()))
+        Some((document.file_format, names.collect()))
     }
 
     #[test]
@@ -233,28 +233,30 @@ mod tests {
                 .collect::<Vec<_>>()
         };
         assert_eq!(
-            shape(r#"{"mcpServers":{"a":{},"b":{},}}"#),
-            Some((Shape::Desktop, names(&["a", "b"])))
+            file_format(r#"{"mcpServers":{"a":{},"b":{},}}"#),
+            Some((FileFormat::Desktop, names(&["a", "b"])))
         );
         assert_eq!(
-            shape(r#"{"mcpServers":[{"name":"a"},{}]}"#),
-            Some((Shape::Mcpproxy, names(&["a"])))
+            file_format(r#"{"mcpServers":[{"name":"a"},{}]}"#),
+            Some((FileFormat::Mcpproxy, names(&["a"])))
         );
         assert_eq!(
-            shape("{\"servers\":{\"a\":{}}} // x"),
-            Some((Shape::VsCode, names(&["a"])))
+            file_format("{\"servers\":{\"a\":{}}} // x"),
+            Some((FileFormat::VsCode, names(&["a"])))
         );
         assert_eq!(
-            shape(r#"{"mcp":{"servers":{"a":{}}}}"#),
-            Some((Shape::VsCode, names(&["a"])))
+            file_format(r#"{"mcp":{"servers":{"a":{}}}}"#),
+            Some((FileFormat::VsCode, names(&["a"])))
         );
         assert_eq!(
-            shape(r#"{"mcpServers":{"a":{}},"projects":{"/p":{"mcpServers":{"a":{}}}}}"#),
-            Some((Shape::Desktop, names(&["a", "a of /p"])))
+            file_format(r#"{"mcpServers":{"a":{}},"projects":{"/p":{"mcpServers":{"a":{}}}}}"#),
+            Some((FileFormat::Desktop, names(&["a", "a of /p"])))
         );
         assert_eq!(
-            shape(r#"{"projects":{"/o":1,"/q":{"mcpServers":[]},"/p":{"mcpServers":{"a":{}}}}}"#),
-            Some((Shape::Desktop, names(&["a of /p"])))
+            file_format(
+                r#"{"projects":{"/o":1,"/q":{"mcpServers":[]},"/p":{"mcpServers":{"a":{}}}}}"#
+            ),
+            Some((FileFormat::Desktop, names(&["a of /p"])))
         );
         for bad in [
             "",
@@ -266,7 +268,7 @@ mod tests {
             r#"{"a":1,"a":2,"mcpServers":{}}"#,
             "{",
         ] {
-            assert_eq!(shape(bad), None, "{bad}");
+            assert_eq!(file_format(bad), None, "{bad}");
         }
     }
 }

@@ -1,5 +1,5 @@
 //! JSON as editors write it: comments and trailing commas become spaces, byte for byte, so that every position in what
-//! is left is the position in the original. Nothing else is forgiven.
+//! is left is the position in the original. Any other deviation from JSON is an error.
 
 /// The same text without comments and trailing commas, exactly as long.
 pub(super) fn blanked(text: &str) -> String {

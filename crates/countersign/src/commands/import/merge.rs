@@ -8,7 +8,7 @@ use countersign_tape::{Edits, Kind, Limits, Span, Tape};
 use serde_json::{Value, json};
 
 use super::definition::KEYS;
-use super::plan::{Fate, Planned};
+use super::plan::{ImportAction, PlannedServer};
 use crate::report::Failure;
 
 const LIMITS: Limits = Limits {
@@ -17,7 +17,7 @@ const LIMITS: Limits = Limits {
 };
 
 /// The file with what is planned. No file is an empty one.
-pub(super) fn merged(text: Option<&str>, planned: &[Planned]) -> Result<String, Failure> {
+pub(super) fn merged(text: Option<&str>, planned: &[PlannedServer]) -> Result<String, Failure> {
     let text = text.unwrap_or("{}\n");
     let bytes = text.strip_prefix('\u{feff}').unwrap_or(text).as_bytes();
     let broken = |why: String| {
@@ -37,14 +37,17 @@ pub(super) fn merged(text: Option<&str>, planned: &[Planned]) -> Result<String, 
         ));
     }
     let is_list = kind == Some(Kind::Array);
-    for server in planned.iter().filter(|server| server.fate == Fate::Replace) {
+    for server in planned
+        .iter()
+        .filter(|server| server.action == ImportAction::Replace)
+    {
         if let Some(node) = servers.and_then(|servers| find(&tape, servers, &server.name)) {
             edits.replace(span(&tape, node), replaced(&tape, node, server));
         }
     }
     let added: Vec<_> = planned
         .iter()
-        .filter(|server| server.fate == Fate::Add)
+        .filter(|server| server.action == ImportAction::Add)
         .collect();
     let entries = added
         .iter()
@@ -95,7 +98,7 @@ fn find(tape: &Tape<'_>, servers: u32, name: &str) -> Option<u32> {
 }
 
 /// A server as it is written, at its place.
-fn entry(server: &Planned, is_list: bool) -> String {
+fn entry(server: &PlannedServer, is_list: bool) -> String {
     let mut members = members(server);
     if is_list {
         members.insert(0, ("name".to_owned(), json!(server.name).to_string()));
@@ -105,7 +108,7 @@ fn entry(server: &Planned, is_list: bool) -> String {
     }
 }
 
-fn members(server: &Planned) -> Vec<(String, String)> {
+fn members(server: &PlannedServer) -> Vec<(String, String)> {
     let switches = [
         ("enabled", false, server.off),
         ("quarantined", true, server.quarantined),
@@ -121,7 +124,7 @@ fn members(server: &Planned) -> Vec<(String, String)> {
 }
 
 /// The new way to reach it, and every other setting as it stands.
-fn replaced(tape: &Tape<'_>, node: u32, server: &Planned) -> String {
+fn replaced(tape: &Tape<'_>, node: u32, server: &PlannedServer) -> String {
     let kept = tape.members(node).filter_map(|(key, value)| {
         let name = tape.string(key);
         (!KEYS.contains(&&*name)).then(|| (name.into_owned(), tape.raw(value).to_owned()))
@@ -167,18 +170,18 @@ mod tests {
     use super::*;
     use crate::commands::import::definition::Definition;
 
-    fn planned(name: &str, fate: Fate) -> Planned {
+    fn planned(name: &str, action: ImportAction) -> PlannedServer {
         let definition = Definition {
             command: Some("new".to_owned()),
             args: vec!["a\"b".to_owned()],
             env: [("T".to_owned(), "${env:T}".to_owned())].into(),
             ..Definition::default()
         };
-        Planned {
-            fate,
+        PlannedServer {
+            action,
             definition,
             off: name == "off",
-            ..Planned::left_out("f".into(), name, "")
+            ..PlannedServer::left_out("f".into(), name, "")
         }
     }
 
@@ -191,9 +194,9 @@ mod tests {
   }
 }"#;
         let plan = [
-            planned("old", Fate::Replace),
-            planned("off", Fate::Add),
-            planned("no", Fate::Conflict),
+            planned("old", ImportAction::Replace),
+            planned("off", ImportAction::Add),
+            planned("no", ImportAction::Conflict),
         ];
         insta::assert_snapshot!(merged(Some(text), &plan).expect("merged"), @r#"
         {"listen":   "127.0.0.1:1",
@@ -218,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_file_may_be_empty_or_a_list_or_missing() {
-        let plan = [planned("a", Fate::Add)];
+        let plan = [planned("a", ImportAction::Add)];
         for text in [
             None,
             Some("{}"),

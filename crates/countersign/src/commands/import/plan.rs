@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::arguments::masked;
 use super::definition::Definition;
-use super::translate::{MovedSecret, NeededVariable, Translated};
+use super::translate::{MovedSecret, NeededVariable, TranslatedDefinition};
 
 /// What to do about a server whose name is taken by another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,9 +21,9 @@ pub(super) enum OnConflict {
 }
 
 word_enum! {
-    /// What becomes of a server.
+    /// What the import does with a server.
     #[derive(Default)]
-    pub enum Fate {
+    pub enum ImportAction {
         Add = "add",
         AlreadyThere = "already_there",
         Conflict = "conflict",
@@ -35,13 +35,14 @@ word_enum! {
 
 /// One server of a client's file.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Planned {
+pub(super) struct PlannedServer {
     pub(super) file: PathBuf,
     /// As the client calls it.
     pub(super) from: String,
     /// As it will be called.
     pub(super) name: String,
-    pub(super) fate: Fate,
+    #[serde(rename = "fate")]
+    pub(super) action: ImportAction,
     /// The folder of the only project the client has it for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) project: Option<PathBuf>,
@@ -63,15 +64,15 @@ pub(super) struct Planned {
     pub(super) quarantined: bool,
 }
 
-/// What is there: in the configuration, in the env file, and in the plan so far.
+/// The servers and variables that exist already: in the configuration, in the env file, and in the plan so far.
 #[derive(Debug)]
-pub(super) struct Existing {
+pub(super) struct ExistingSetup {
     pub(super) servers: BTreeMap<String, Definition>,
     pub(super) variables: BTreeMap<String, String>,
     pub(super) on_conflict: OnConflict,
 }
 
-impl Planned {
+impl PlannedServer {
     /// A server that stays where it is.
     pub(super) fn left_out(file: PathBuf, from: &str, why: impl Into<String>) -> Self {
         Self {
@@ -85,37 +86,37 @@ impl Planned {
 
     /// Whether it is written.
     pub(super) fn is_written(&self) -> bool {
-        matches!(self.fate, Fate::Add | Fate::Replace)
+        matches!(self.action, ImportAction::Add | ImportAction::Replace)
     }
 }
 
-impl Existing {
+impl ExistingSetup {
     /// Decides about one server, and remembers it for the next. `translate` makes its definition for a name.
     pub(super) fn plan(
         &mut self,
         file: PathBuf,
         from: &str,
-        translate: impl Fn(&str) -> Result<Translated, String>,
-    ) -> Planned {
+        translate: impl Fn(&str) -> Result<TranslatedDefinition, String>,
+    ) -> PlannedServer {
         let decided = match fitting_server_name(from) {
             Some(name) => self.decide(&name, translate),
             None => Err("nothing of its name can be a server's name here".to_owned()),
         };
-        let (name, fate, why, translated) = match decided {
+        let (name, action, why, translated) = match decided {
             Ok(decided) => decided,
-            Err(why) => return Planned::left_out(file, from, why),
+            Err(why) => return PlannedServer::left_out(file, from, why),
         };
-        let planned = Planned {
+        let planned = PlannedServer {
             name,
-            fate,
+            action,
             why,
-            what: translated.definition.shown(),
+            what: translated.definition.describe(),
             args: masked(&translated.definition.args),
             secrets: translated.secrets,
             needed: translated.needed,
             notes: translated.notes,
             definition: translated.definition,
-            ..Planned::left_out(file, from, "")
+            ..PlannedServer::left_out(file, from, "")
         };
         self.remember(&planned);
         planned
@@ -124,40 +125,40 @@ impl Existing {
     fn decide(
         &self,
         name: &str,
-        translate: impl Fn(&str) -> Result<Translated, String>,
-    ) -> Result<(String, Fate, Option<String>, Translated), String> {
+        translate: impl Fn(&str) -> Result<TranslatedDefinition, String>,
+    ) -> Result<(String, ImportAction, Option<String>, TranslatedDefinition), String> {
         let translated = translate(name)?;
         let unless_known = |name: &str, known| {
             if self.servers.contains_key(name) {
                 known
             } else {
-                Fate::Add
+                ImportAction::Add
             }
         };
         let Some(why) = self.conflict(name, &translated) else {
-            let fate = unless_known(name, Fate::AlreadyThere);
-            return Ok((name.to_owned(), fate, None, translated));
+            let action = unless_known(name, ImportAction::AlreadyThere);
+            return Ok((name.to_owned(), action, None, translated));
         };
-        let fate = match self.on_conflict {
-            OnConflict::Show => Fate::Conflict,
-            OnConflict::Replace => unless_known(name, Fate::Replace),
+        let action = match self.on_conflict {
+            OnConflict::Show => ImportAction::Conflict,
+            OnConflict::Replace => unless_known(name, ImportAction::Replace),
             OnConflict::Rename => {
                 for number in 2..100 {
                     let other = numbered_server_name(name, number);
                     let translated = translate(&other)?;
                     if self.conflict(&other, &translated).is_none() {
-                        let fate = unless_known(&other, Fate::AlreadyThere);
-                        return Ok((other, fate, Some(why), translated));
+                        let action = unless_known(&other, ImportAction::AlreadyThere);
+                        return Ok((other, action, Some(why), translated));
                     }
                 }
                 return Err(format!("there are a hundred servers like {name}"));
             }
         };
-        Ok((name.to_owned(), fate, Some(why), translated))
+        Ok((name.to_owned(), action, Some(why), translated))
     }
 
     /// Why a server cannot be given this name.
-    fn conflict(&self, name: &str, translated: &Translated) -> Option<String> {
+    fn conflict(&self, name: &str, translated: &TranslatedDefinition) -> Option<String> {
         if self
             .servers
             .get(name)
@@ -172,7 +173,7 @@ impl Existing {
         other.map(|secret| format!("{} has another value in the env file", secret.variable))
     }
 
-    fn remember(&mut self, planned: &Planned) {
+    fn remember(&mut self, planned: &PlannedServer) {
         if planned.is_written() {
             self.servers
                 .insert(planned.name.clone(), planned.definition.clone());
@@ -185,17 +186,17 @@ impl Existing {
 
 #[cfg(test)]
 mod tests {
-    use super::Fate::{Add, AlreadyThere, Conflict, LeftOut, Replace};
+    use super::ImportAction::{Add, AlreadyThere, Conflict, LeftOut, Replace};
     use super::*;
 
     fn translated(
         command: &str,
         secret: Option<&str>,
-    ) -> impl Fn(&str) -> Result<Translated, String> {
+    ) -> impl Fn(&str) -> Result<TranslatedDefinition, String> {
         let (command, secret) = (command.to_owned(), secret.map(str::to_owned));
         move |name| {
             let variable = format!("{}_T", name.to_uppercase().replace('-', "_"));
-            Ok(Translated {
+            Ok(TranslatedDefinition {
                 definition: Definition {
                     command: Some(command.clone()),
                     ..Definition::default()
@@ -207,24 +208,24 @@ mod tests {
                         value: value.clone(),
                     })
                     .collect(),
-                ..Translated::default()
+                ..TranslatedDefinition::default()
             })
         }
     }
 
-    fn fates(on_conflict: OnConflict) -> Vec<(String, Fate)> {
+    fn planned_actions(on_conflict: OnConflict) -> Vec<(String, ImportAction)> {
         let known = Definition {
             command: Some("x".to_owned()),
             ..Definition::default()
         };
-        let mut existing = Existing {
+        let mut existing = ExistingSetup {
             servers: [("a".to_owned(), known)].into(),
             variables: [("B_T".to_owned(), "old".to_owned())].into(),
             on_conflict,
         };
         let mut plan = |name: &str, command: &str, secret| {
             let planned = existing.plan("f".into(), name, translated(command, secret));
-            (planned.name, planned.fate)
+            (planned.name, planned.action)
         };
         vec![
             plan("a", "x", None),
@@ -238,10 +239,10 @@ mod tests {
 
     #[test]
     fn nothing_is_lost_unless_asked_for() {
-        let named = |fates: &[(&str, Fate)]| {
-            fates
+        let named = |actions: &[(&str, ImportAction)]| {
+            actions
                 .iter()
-                .map(|(name, fate)| ((*name).to_owned(), *fate))
+                .map(|(name, action)| ((*name).to_owned(), *action))
                 .collect::<Vec<_>>()
         };
         let shown = [
@@ -252,7 +253,7 @@ mod tests {
             ("日本", LeftOut),
             ("a", Conflict),
         ];
-        assert_eq!(fates(OnConflict::Show), named(&shown));
+        assert_eq!(planned_actions(OnConflict::Show), named(&shown));
         let replaced = [
             ("a", AlreadyThere),
             ("a", Replace),
@@ -261,7 +262,7 @@ mod tests {
             ("日本", LeftOut),
             ("a", AlreadyThere),
         ];
-        assert_eq!(fates(OnConflict::Replace), named(&replaced));
+        assert_eq!(planned_actions(OnConflict::Replace), named(&replaced));
         let renamed = [
             ("a", AlreadyThere),
             ("a-2", Add),
@@ -270,6 +271,6 @@ mod tests {
             ("日本", LeftOut),
             ("a-2", AlreadyThere),
         ];
-        assert_eq!(fates(OnConflict::Rename), named(&renamed));
+        assert_eq!(planned_actions(OnConflict::Rename), named(&renamed));
     }
 }

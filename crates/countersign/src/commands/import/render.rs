@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::Arguments;
-use super::plan::{Fate, Planned};
+use super::plan::{ImportAction, PlannedServer};
 use super::target::Target;
 use crate::Console;
 use crate::report::{counted, printable};
@@ -14,15 +14,19 @@ use crate::table::table;
 
 /// The outcome of an import.
 #[derive(Debug, Serialize)]
-pub(super) struct Imported<'a> {
+pub(super) struct ImportReport<'a> {
     written: bool,
     config: &'a Path,
     env_file: Option<&'a PathBuf>,
-    servers: &'a [Planned],
+    servers: &'a [PlannedServer],
 }
 
-impl<'a> Imported<'a> {
-    pub(super) fn new(arguments: &Arguments, target: &'a Target, planned: &'a [Planned]) -> Self {
+impl<'a> ImportReport<'a> {
+    pub(super) fn new(
+        arguments: &Arguments,
+        target: &'a Target,
+        planned: &'a [PlannedServer],
+    ) -> Self {
         Self {
             written: arguments.yes && Target::changes(planned),
             config: &target.path,
@@ -32,7 +36,7 @@ impl<'a> Imported<'a> {
     }
 }
 
-impl Imported<'_> {
+impl ImportReport<'_> {
     /// The table of each file.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
@@ -67,7 +71,7 @@ fn arguments_line(args: &[String]) -> String {
     format!("      arguments: {}", printable(&args))
 }
 
-fn row(server: &Planned) -> [String; 4] {
+fn row(server: &PlannedServer) -> [String; 4] {
     let name = if server.from == server.name {
         server.name.clone()
     } else {
@@ -83,7 +87,7 @@ fn row(server: &Planned) -> [String; 4] {
     more.extend(needed.map(|needed| format!("needs {}", needed.variable)));
     more.extend(server.notes.iter().cloned());
     [
-        format!("  {}", server.fate.as_str().replace('_', " ")),
+        format!("  {}", server.action.as_str().replace('_', " ")),
         name,
         server.what.clone(),
         more.join("; "),
@@ -94,7 +98,7 @@ fn row(server: &Planned) -> [String; 4] {
 pub(super) fn next_steps(
     arguments: &Arguments,
     target: &Target,
-    planned: &[Planned],
+    planned: &[PlannedServer],
     console: &mut Console<'_>,
 ) {
     let written: Vec<_> = planned
@@ -118,7 +122,7 @@ pub(super) fn next_steps(
 fn say_written(
     arguments: &Arguments,
     target: &Target,
-    written: &[&Planned],
+    written: &[&PlannedServer],
     console: &mut Console<'_>,
 ) {
     let secrets: usize = written.iter().map(|server| server.secrets.len()).sum();
@@ -142,8 +146,16 @@ fn say_written(
 }
 
 /// What else has to be done, or could be.
-fn hints(target: &Target, planned: &[Planned], written: &[&Planned], console: &mut Console<'_>) {
-    if planned.iter().any(|server| server.fate == Fate::Conflict) {
+fn hints(
+    target: &Target,
+    planned: &[PlannedServer],
+    written: &[&PlannedServer],
+    console: &mut Console<'_>,
+) {
+    if planned
+        .iter()
+        .any(|server| server.action == ImportAction::Conflict)
+    {
         console.message("hint: --rename imports conflicting servers under another name, --replace takes them instead of those that are there\n");
     }
     let taken = |hidden: &Path| planned.iter().any(|server| server.file == hidden);

@@ -1,4 +1,4 @@
-//! What looks like a secret: by the name it stands under, or by its own shape. Errs towards secrecy: a harmless value that
+//! Decides what looks like a secret: by the name of its key or variable, or by its own form. Errs towards secrecy: a harmless value that
 //! is moved costs nothing, a token that stays in a file is read by the next backup.
 
 use countersign_audit::Redactor;

@@ -7,14 +7,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::anyhow;
 use countersign_config::{
-    self as config, ConfigError, EnvFile, Environment, Origin, Overrides, Problem, assignment,
+    self as config, ConfigError, EnvFile, Environment, LocationSource, Overrides, Problem,
+    assignment,
 };
 use serde_json::Value;
 
 use super::Arguments;
-use super::definition::{Definition, Read};
+use super::definition::{Definition, ParsedDefinition};
 use super::merge::merged;
-use super::plan::Planned;
+use super::plan::PlannedServer;
 use crate::files;
 use crate::json::list;
 use crate::report::Failure;
@@ -31,7 +32,7 @@ pub(super) struct Target {
     /// What it says; `None` if it is not there yet.
     text: Option<String>,
     pub(super) variables: EnvFile,
-    /// mcpproxy's file holds as long as there is none of ours.
+    /// mcpproxy's file is used as long as Countersign has no file of its own.
     pub(super) hides: Option<PathBuf>,
 }
 
@@ -42,7 +43,7 @@ impl Target {
     ) -> Result<Self, Failure> {
         let located = config::locate(arguments.config.clone(), environment);
         let (path, hides) = match located.source {
-            Origin::Mcpproxy => {
+            LocationSource::Mcpproxy => {
                 let home = environment.home();
                 let ours = home.map(|home| home.join(".countersign/mcp_config.json"));
                 (ours, located.path)
@@ -75,7 +76,7 @@ impl Target {
     }
 
     /// Whether a file is the one that is imported into.
-    pub(super) fn is(&self, path: &Path) -> bool {
+    pub(super) fn is_file(&self, path: &Path) -> bool {
         let same = |path: &Path| path.canonicalize().ok();
         same(path).is_some_and(|path| same(&self.path) == Some(path))
     }
@@ -105,7 +106,7 @@ impl Target {
             }
         };
         let named = |(name, settings): (Option<&str>, &Value)| {
-            let read = Read::from_settings(settings).unwrap_or_default();
+            let read = ParsedDefinition::from_settings(settings).unwrap_or_default();
             Some((name?.to_owned(), read.definition))
         };
         Ok(servers.into_iter().filter_map(named).collect())
@@ -127,7 +128,7 @@ impl Target {
     }
 
     /// The configuration as it would be. An import never breaks one that works.
-    pub(super) fn merged(&self, planned: &[Planned]) -> Result<String, Failure> {
+    pub(super) fn merged(&self, planned: &[PlannedServer]) -> Result<String, Failure> {
         let text = merged(self.text.as_deref(), planned)?;
         let before = problems(self.text.as_deref().unwrap_or("{}"));
         let new = problems(&text)
@@ -145,11 +146,11 @@ impl Target {
     }
 
     /// Whether there is anything to write.
-    pub(super) fn changes(planned: &[Planned]) -> bool {
-        planned.iter().any(Planned::is_written)
+    pub(super) fn changes(planned: &[PlannedServer]) -> bool {
+        planned.iter().any(PlannedServer::is_written)
     }
 
-    pub(super) fn write(&self, text: &str, planned: &[Planned]) -> Result<(), Failure> {
+    pub(super) fn write(&self, text: &str, planned: &[PlannedServer]) -> Result<(), Failure> {
         if !Self::changes(planned) {
             return Ok(());
         }
@@ -176,7 +177,7 @@ impl Target {
     }
 
     /// What the env file gets: a later line wins over an earlier one, so nothing in it needs to change.
-    fn additions(&self, planned: &[Planned]) -> String {
+    fn additions(&self, planned: &[PlannedServer]) -> String {
         let mut text = String::new();
         let mut known = self.variables.values.clone();
         let export = if self.variables.is_named {

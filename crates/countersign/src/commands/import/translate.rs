@@ -9,14 +9,14 @@ use serde_json::Value;
 
 use super::arguments::masked;
 use super::definition::Definition;
-use super::document::Shape;
+use super::document::FileFormat;
 use super::secrets::{is_secret, query_secrets, scheme};
 use crate::json::list;
 
 /// What a client knows when it starts a server.
 #[derive(Debug)]
 pub(super) struct Context<'a> {
-    pub(super) shape: Shape,
+    pub(super) file_format: FileFormat,
     pub(super) environment: &'a Environment<'a>,
     /// The folder of the project, if the file or the server is for one, or the operator named one.
     pub(super) workspace: Option<&'a Path>,
@@ -43,7 +43,7 @@ pub(super) struct NeededVariable {
 
 /// A definition the gateway can use.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Translated {
+pub(super) struct TranslatedDefinition {
     pub(super) definition: Definition,
     pub(super) secrets: Vec<MovedSecret>,
     pub(super) needed: Vec<NeededVariable>,
@@ -55,16 +55,20 @@ pub(super) fn translate(
     context: &Context<'_>,
     server: &str,
     from: &Definition,
-) -> Result<Translated, String> {
-    let mut to = Translated::default();
+) -> Result<TranslatedDefinition, String> {
+    let mut to = TranslatedDefinition::default();
     let plain = |text: &Option<String>, place: &str| {
         let text = text.as_deref();
-        text.map(|text| context.plain(text, place)).transpose()
+        text.map(|text| context.resolve_text(text, place))
+            .transpose()
     };
     to.definition.command = plain(&from.command, "command")?;
     to.definition.url = plain(&from.url, "url")?;
     to.definition.working_dir = plain(&from.working_dir, "cwd")?;
-    let args = from.args.iter().map(|text| context.plain(text, "args"));
+    let args = from
+        .args
+        .iter()
+        .map(|text| context.resolve_text(text, "args"));
     to.definition.args = args.collect::<Result<_, _>>()?;
     to.definition.sse = from.sse;
     for (name, text) in &from.env {
@@ -134,7 +138,7 @@ impl Context<'_> {
     /// A value of `env` or `headers`, where references may stay.
     fn value(
         &self,
-        to: &mut Translated,
+        to: &mut TranslatedDefinition,
         server: &str,
         name: &str,
         text: &str,
@@ -162,8 +166,8 @@ impl Context<'_> {
     }
 
     /// A text of which no secret may become part: references are replaced here and now.
-    fn plain(&self, text: &str, place: &str) -> Result<String, String> {
-        let mut unused = Translated::default();
+    fn resolve_text(&self, text: &str, place: &str) -> Result<String, String> {
+        let mut unused = TranslatedDefinition::default();
         replace_references(text, |word| {
             match self.reference(&mut unused, word, place)? {
                 Meaning::Text(text) => Ok(text),
@@ -176,7 +180,12 @@ impl Context<'_> {
         })
     }
 
-    fn reference(&self, to: &mut Translated, word: &str, place: &str) -> Result<Meaning, String> {
+    fn reference(
+        &self,
+        to: &mut TranslatedDefinition,
+        word: &str,
+        place: &str,
+    ) -> Result<Meaning, String> {
         let (kind, name) = word.split_once(':').unwrap_or((word, ""));
         let folder = || {
             self.workspace.ok_or_else(|| {
@@ -184,7 +193,7 @@ impl Context<'_> {
             })
         };
         let text = |path: &Path| Meaning::Text(path.to_string_lossy().into_owned());
-        Ok(match (kind, self.shape) {
+        Ok(match (kind, self.file_format) {
             ("env", _) => self.variable(to, name, &format!("{place} refers to it")),
             ("input", _) => self.input(to, name),
             ("keyring", _) => self.variable(to, &upper(name), "it was in the keyring of mcpproxy"),
@@ -199,7 +208,7 @@ impl Context<'_> {
             ),
             ("pathSeparator" | "/", _) => Meaning::Text(std::path::MAIN_SEPARATOR.to_string()),
             // Claude Code's `${NAME}` and `${NAME:-otherwise}`.
-            (_, Shape::Desktop) if is_variable(kind) => match name.strip_prefix('-') {
+            (_, FileFormat::Desktop) if is_variable(kind) => match name.strip_prefix('-') {
                 Some(otherwise) if self.environment.get(kind).is_none() => {
                     Meaning::Text(otherwise.to_owned())
                 }
@@ -209,7 +218,7 @@ impl Context<'_> {
         })
     }
 
-    fn variable(&self, to: &mut Translated, name: &str, why: &str) -> Meaning {
+    fn variable(&self, to: &mut TranslatedDefinition, name: &str, why: &str) -> Meaning {
         if self.environment.get(name).is_none() {
             to.needed.push(NeededVariable {
                 variable: name.to_owned(),
@@ -220,7 +229,7 @@ impl Context<'_> {
     }
 
     /// What a client asks its user for is in no file: an ordinary input may have a default, a password must be set.
-    fn input(&self, to: &mut Translated, id: &str) -> Meaning {
+    fn input(&self, to: &mut TranslatedDefinition, id: &str) -> Meaning {
         let input = list(self.inputs).iter().find(|input| input["id"] == id);
         let input = input.unwrap_or(&Value::Null);
         match input["default"].as_str() {

@@ -9,12 +9,12 @@ use anyhow::{Context as _, anyhow};
 use countersign_config::{fitting_server_name, numbered_server_name};
 use serde::Serialize;
 
-pub(super) use edit::inside;
-use edit::{State, state, unwrapped, wrapped};
+pub(super) use edit::unwrap_definition;
+use edit::{StartCommand, state, unwrapped, wrapped};
 
 use super::Arguments;
-use super::document::{Document, Entry, Text};
-use super::places::{MCPPROXY, Place};
+use super::client_files::{ClientFile, MCPPROXY};
+use super::document::{Document, Entry, FileText};
 use super::{read, tolerated};
 use crate::files;
 use crate::format::Format;
@@ -22,7 +22,7 @@ use crate::report::{Failure, printable};
 use crate::table::table;
 use crate::{Console, Exit};
 
-/// What becomes of one server.
+/// What wrapping or unwrapping does to one server.
 #[derive(Debug, Serialize)]
 struct Row {
     name: String,
@@ -31,9 +31,9 @@ struct Row {
     why: Option<&'static str>,
 }
 
-/// What becomes of one file.
+/// What wrapping or unwrapping does to one file.
 #[derive(Debug, Default, Serialize)]
-struct Rewritten {
+struct RewrittenFile {
     file: PathBuf,
     servers: Vec<Row>,
     /// Where the file as it was is kept.
@@ -48,7 +48,7 @@ struct Rewritten {
     text: Option<String>,
 }
 
-impl Rewritten {
+impl RewrittenFile {
     fn text(&self) -> String {
         let rows = self.servers.iter().map(|row| {
             let why = row.why.unwrap_or_default();
@@ -61,15 +61,17 @@ impl Rewritten {
 
 pub(super) fn run(
     arguments: &Arguments,
-    sources: &[Place],
+    sources: &[ClientFile],
     console: &mut Console<'_>,
 ) -> Result<Exit, Failure> {
     // Only mcpproxy starts its servers, and it has a boundary of its own: only if asked for by name.
-    let meant = |place: &&Place| arguments.source.is_some() || place.client != Some(MCPPROXY);
+    let meant = |client_file: &&ClientFile| {
+        arguments.source.is_some() || client_file.client != Some(MCPPROXY)
+    };
     let mut changed = false;
     let mut exit = Exit::Ok;
-    for place in sources.iter().filter(meant) {
-        let Some(text) = read(place, console)? else {
+    for client_file in sources.iter().filter(meant) {
+        let Some(text) = read(client_file, console)? else {
             continue;
         };
         let done = rewritten(&text, arguments);
@@ -80,7 +82,7 @@ pub(super) fn run(
         changed |= done.text.is_some();
         arguments.format.print(&done, || done.text(), console)?;
         if arguments.format.output == Format::Text {
-            say(&done, arguments, console);
+            report_file(&done, arguments, console);
         }
     }
     if changed && !arguments.yes && arguments.format.output == Format::Text {
@@ -90,7 +92,7 @@ pub(super) fn run(
 }
 
 /// One file, as it will be or, if that was asked for, as it is now.
-fn rewritten(text: &Text, arguments: &Arguments) -> Result<Rewritten, Failure> {
+fn rewritten(text: &FileText, arguments: &Arguments) -> Result<RewrittenFile, Failure> {
     let wraps = arguments.in_place.wrap;
     let mut done = if wraps { wrap(text)? } else { unwrap(text)? };
     if arguments.yes {
@@ -99,7 +101,7 @@ fn rewritten(text: &Text, arguments: &Arguments) -> Result<Rewritten, Failure> {
     Ok(done)
 }
 
-fn wrap(text: &Text) -> Result<Rewritten, Failure> {
+fn wrap(text: &FileText) -> Result<RewrittenFile, Failure> {
     let program = std::env::current_exe().context("cannot find this program")?;
     let program = program
         .to_str()
@@ -110,21 +112,21 @@ fn wrap(text: &Text) -> Result<Rewritten, Failure> {
     let mut bare = Vec::new();
     for Entry { name, node, .. } in &document.servers {
         let (what, why) = match state(&document, *node) {
-            State::Bare { .. } => {
+            StartCommand::Bare { .. } => {
                 let own = own_name(name, &names);
                 names.push(own.clone());
                 bare.push((*node, own));
                 ("wrap", None)
             }
-            State::Wrapped { .. } => ("already wrapped", None),
-            State::ByHand => ("already wrapped", Some("by hand")),
-            State::Remote => (
+            StartCommand::Wrapped { .. } => ("already wrapped", None),
+            StartCommand::ByHand => ("already wrapped", Some("by hand")),
+            StartCommand::Remote => (
                 "left alone",
                 Some(
                     "it is reached over HTTP: `countersign import` puts it behind `countersign serve`",
                 ),
             ),
-            State::Odd(why) => ("left alone", Some(why)),
+            StartCommand::Odd(why) => ("left alone", Some(why)),
         };
         rows.push(Row {
             name: name.clone(),
@@ -132,10 +134,10 @@ fn wrap(text: &Text) -> Result<Rewritten, Failure> {
             why,
         });
     }
-    let mut rewritten = Rewritten {
+    let mut rewritten = RewrittenFile {
         file: text.path.clone(),
         servers: rows,
-        ..Rewritten::default()
+        ..RewrittenFile::default()
     };
     if !bare.is_empty() {
         let new = wrapped(&text.original, &document, &bare, program);
@@ -145,7 +147,7 @@ fn wrap(text: &Text) -> Result<Rewritten, Failure> {
     Ok(rewritten)
 }
 
-fn unwrap(text: &Text) -> Result<Rewritten, Failure> {
+fn unwrap(text: &FileText) -> Result<RewrittenFile, Failure> {
     let backup = backup(&text.path);
     let kept = std::fs::read_to_string(&backup).ok();
     let hint = match &kept {
@@ -155,8 +157,8 @@ fn unwrap(text: &Text) -> Result<Rewritten, Failure> {
     let document = text.document().map_err(|failure| failure.hint(hint))?;
     let rows = document.servers.iter().filter_map(|entry| {
         let (what, why) = match state(&document, entry.node) {
-            State::Wrapped { .. } => ("unwrap", None),
-            State::ByHand => ("left alone", Some("it was wrapped by hand")),
+            StartCommand::Wrapped { .. } => ("unwrap", None),
+            StartCommand::ByHand => ("left alone", Some("it was wrapped by hand")),
             _ => return None,
         };
         Some(Row {
@@ -170,17 +172,17 @@ fn unwrap(text: &Text) -> Result<Rewritten, Failure> {
     let new = is_wrapped
         .then(|| unwrapped(&text.original, &document).ok_or_else(clash))
         .transpose()?;
-    Ok(Rewritten {
+    Ok(RewrittenFile {
         file: text.path.clone(),
         servers: rows,
         exact: new.as_ref().and_then(|new| Some(kept.as_ref()? == new)),
         backup: (new.is_some() && kept.is_some()).then_some(backup),
         text: new,
-        ..Rewritten::default()
+        ..RewrittenFile::default()
     })
 }
 
-fn write(text: &Text, done: &mut Rewritten, wraps: bool) -> Result<(), Failure> {
+fn write(text: &FileText, done: &mut RewrittenFile, wraps: bool) -> Result<(), Failure> {
     let Some(new) = &done.text else {
         return Ok(());
     };
@@ -204,7 +206,7 @@ fn write(text: &Text, done: &mut Rewritten, wraps: bool) -> Result<(), Failure> 
     Ok(())
 }
 
-fn say(done: &Rewritten, arguments: &Arguments, console: &mut Console<'_>) {
+fn report_file(done: &RewrittenFile, arguments: &Arguments, console: &mut Console<'_>) {
     let verb = if arguments.yes {
         "wrote"
     } else {
@@ -252,7 +254,7 @@ fn backup(path: &Path) -> PathBuf {
     backup.into()
 }
 
-/// Spans of one document cannot overlap, so this is a mistake of ours.
+/// Spans of one document cannot overlap, so a failure is a bug in this program.
 fn clash() -> Failure {
     anyhow!("the file cannot be edited").into()
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context;
 use clap::Args;
-use countersign_probe::load::{self, Progress, Surroundings};
+use countersign_probe::load::{self, Progress, RunContext};
 use countersign_probe::plan::Plan;
 use countersign_probe::policy::Date;
 use countersign_probe::report::Run;
@@ -72,12 +72,12 @@ async fn watched(plan: &Plan, console: &mut Console<'_>) -> Result<Run, Failure>
             console.message(format!("{line}\n"));
         }
     };
-    let around = Surroundings {
+    let context = RunContext {
         progress: &mut tell,
         stop: stop.as_mut(),
         today: today(),
     };
-    let run = load::run(plan, around).await;
+    let run = load::run(plan, context).await;
     console.progress("");
     run.map_err(not_run)
 }

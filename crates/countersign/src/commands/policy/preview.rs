@@ -122,7 +122,13 @@ fn blocked(rows: &[Value]) -> String {
 /// The tools of which some calls were not checked.
 fn unknown(rows: &[Value]) -> String {
     let rows = rows.iter().filter(|row| row["unknown"] != 0);
-    let line = |row| printable(&format!("  {}: {} calls", place(row), row["unknown"]));
+    let line = |row| {
+        printable(&format!(
+            "  {}: {} calls",
+            tool_and_type(row),
+            row["unknown"]
+        ))
+    };
     let lines: Vec<String> = rows.map(line).collect();
     if lines.is_empty() {
         return String::new();
@@ -140,7 +146,7 @@ fn columns(row: &Value) -> [String; 5] {
         .map(|(rule, count)| format!("{rule} {count}"))
         .collect();
     [
-        place(row),
+        tool_and_type(row),
         row["calls"].to_string(),
         row["would_be_blocked"].to_string(),
         row["already_blocked"].to_string(),
@@ -149,7 +155,7 @@ fn columns(row: &Value) -> [String; 5] {
 }
 
 /// The tool, or what else the server was asked for.
-fn place(row: &Value) -> String {
+fn tool_and_type(row: &Value) -> String {
     match row["type"].as_str() {
         Some("tool_call") | None => tool(row),
         Some(kind) => format!("{} ({kind})", tool(row)),

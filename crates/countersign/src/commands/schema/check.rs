@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
 }
 
 #[derive(Debug, Serialize)]
-struct Checked {
+struct CheckReport {
     file: String,
     enforceable: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,7 +39,7 @@ struct Checked {
     reason: Option<String>,
 }
 
-impl Checked {
+impl CheckReport {
     fn text(&self) -> String {
         let file = printable(&self.file);
         match &self.reason {
@@ -68,7 +68,7 @@ fn check(
     console: &mut Console<'_>,
 ) -> Result<Exit, Failure> {
     let compiled = arguments.compile.compile(bytes);
-    let checked = Checked {
+    let checked = CheckReport {
         file: file.name().into_owned(),
         enforceable: compiled.is_ok(),
         dialect: compiled

@@ -43,7 +43,7 @@ enum Verdict {
 }
 
 #[derive(Debug, Serialize)]
-struct Validated {
+struct ValidationReport {
     file: String,
     verdict: Verdict,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let schema = match arguments.compile.compile(&schema) {
         Ok(schema) => schema,
         Err(reason) => {
-            let refused = Validated::unenforceable(&arguments.schema, reason.to_string());
+            let refused = ValidationReport::unenforceable(&arguments.schema, reason.to_string());
             arguments
                 .format
                 .print(&refused, || refused.text(), console)?;
@@ -96,7 +96,7 @@ fn validate(
     let tape = instance.parse(&bytes)?;
     let mut fuel = Fuel::for_instance(&tape, 1.0);
     let outcome = schema.validate(&tape, &mut fuel);
-    let validated = Validated::new(instance, &outcome, fuel.used());
+    let validated = ValidationReport::new(instance, &outcome, fuel.used());
     arguments
         .format
         .print(&validated, || validated.text(), console)?;
@@ -114,7 +114,7 @@ impl Verdict {
     }
 }
 
-impl Validated {
+impl ValidationReport {
     fn new(file: &Source, outcome: &Outcome, fuel_used: u64) -> Self {
         let (verdict, violations) = match outcome {
             Outcome::Valid => (Verdict::Valid, Vec::new()),
@@ -144,7 +144,7 @@ impl Validated {
     }
 }
 
-impl Validated {
+impl ValidationReport {
     fn text(&self) -> String {
         let file = printable(&self.file);
         let mut lines = vec![match (self.verdict, &self.reason) {

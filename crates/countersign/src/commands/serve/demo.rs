@@ -1,5 +1,5 @@
 //! `serve --demo`: a real child process whose tools misbehave, in strict mode, each called once through the gateway's
-//! own front door. The first command a newcomer types already shows a blocked call.
+//! own endpoint. So the first command of a new user already shows a blocked call.
 
 use anyhow::{Context, anyhow};
 use countersign_config::{Config, Problem, Server};

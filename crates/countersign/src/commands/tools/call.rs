@@ -10,7 +10,7 @@ use crate::commands::activity::url_encoded;
 use crate::commands::gateway_option::GatewayOption;
 use crate::format::{Format, FormatOption};
 use crate::json::{list, text};
-use crate::remote::Answer;
+use crate::remote::Response;
 use crate::report::{Failure, printable};
 use crate::{Console, Exit};
 
@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &Call, console: &mut Console<'_>) -> Result<Exit, F
     print(&answer, arguments.format.output, console)
 }
 
-fn print(answer: &Answer, format: Format, console: &mut Console<'_>) -> Result<Exit, Failure> {
+fn print(answer: &Response, format: Format, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let value = answer.json()?;
     let is_error = value["result"]["isError"] == true;
     match (format, value.get("result")) {

@@ -110,7 +110,7 @@ fn screening(classify: &Value) -> String {
 fn described(description: &Value) -> String {
     match description.as_str() {
         None | Some("") => line("description", "none"),
-        Some(text) => below("description", text),
+        Some(text) => indented_block("description", text),
     }
 }
 
@@ -118,10 +118,10 @@ fn schema(name: &str, schema: &Value) -> String {
     if schema.is_null() {
         return line(name, "none");
     }
-    below(name, &format!("{schema:#}"))
+    indented_block(name, &format!("{schema:#}"))
 }
 
-fn below(name: &str, lines: &str) -> String {
+fn indented_block(name: &str, lines: &str) -> String {
     let lines = lines.lines().map(|line| format!("  {}\n", printable(line)));
     format!("{name}\n{}", lines.collect::<String>())
 }

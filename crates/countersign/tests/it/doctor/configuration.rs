@@ -4,11 +4,11 @@ use serde_json::json;
 
 use super::{demo, error, green, home, shell};
 use crate::support::finish;
-use crate::support::home::{Home, OURS};
+use crate::support::home::{OURS, TestHome};
 
 #[test]
 fn without_anything_it_says_how_to_begin() {
-    let home = Home::with(&[]);
+    let home = TestHome::with(&[]);
     let ran = finish(
         home.command("doctor")
             .env("COUNTERSIGN_LISTEN", "127.0.0.1:0"),
@@ -24,7 +24,7 @@ fn without_anything_it_says_how_to_begin() {
 
 #[test]
 fn bad_json() {
-    let home = Home::with(&[(
+    let home = TestHome::with(&[(
         OURS,
         "{\"listen\": \"127.0.0.1:0\",\n \"mcpServers\": {},\n}",
     )]);

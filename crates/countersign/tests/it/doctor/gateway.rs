@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::{demo, error, green, home, only_error, private, shell};
 use crate::support::finish;
-use crate::support::gateway::Running;
+use crate::support::gateway::RunningGateway;
 use crate::support::home::OURS;
 
 #[test]
 fn a_port_that_is_taken() {
-    // Below the ports that are given to whoever asks for any: nobody takes the next one meanwhile.
+    // Below the range of ephemeral ports, so that no other program is given the next port during the test.
     let first = 20_000 + u16::try_from(std::process::id() % 10_000).expect("a small number");
     let taken = (first..).find_map(|port| TcpListener::bind(("127.0.0.1", port)).ok());
     let taken = taken.expect("a port");
@@ -38,7 +38,7 @@ fn a_port_that_is_taken() {
 fn a_key_that_is_lost() {
     let home = home(&json!({"mcpServers": {"demo": demo()}}));
     let serve = || {
-        let gateway = Running::launch(home.folder(), home.command("serve"));
+        let gateway = RunningGateway::launch(home.folder(), home.command("serve"));
         gateway.all_up(1);
         gateway
     };
@@ -85,7 +85,7 @@ fn a_key_that_is_lost() {
 #[test]
 fn a_gateway_that_does_not_hold_what_the_file_says() {
     let home = home(&json!({"mcpServers": {"demo": demo()}}));
-    let gateway = Running::launch(home.folder(), home.command("serve"));
+    let gateway = RunningGateway::launch(home.folder(), home.command("serve"));
     gateway.all_up(1);
     let ran = green(&home, "doctor --data-dir data");
     assert!(
@@ -93,7 +93,7 @@ fn a_gateway_that_does_not_hold_what_the_file_says() {
         "{ran}"
     );
     let told = |said: &str| {
-        Running::wait_for(|| {
+        RunningGateway::wait_for(|| {
             gateway.json("/api/v1/status")["config"]
                 .to_string()
                 .contains(said)
@@ -130,7 +130,7 @@ fn a_gateway_that_does_not_hold_what_the_file_says() {
     assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
     let mut command = home.command("serve");
     command.env("ONLY_HERE", "x");
-    let gateway = Running::launch(home.folder(), command);
+    let gateway = RunningGateway::launch(home.folder(), command);
     gateway.all_up(1);
     let ran = finish(
         home.command("doctor --data-dir data").env("ONLY_HERE", "x"),

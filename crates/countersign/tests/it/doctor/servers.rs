@@ -124,7 +124,7 @@ fn a_server_of_another_era() {
     home.write(OURS, &right.to_string());
     green(&home, "doctor");
 
-    // A version of the protocol that nobody knows.
+    // A protocol version that does not exist.
     let answer = json!({"protocolVersion": "1999-01-01", "capabilities": {}, "serverInfo": {"name": "old", "version": "0"}});
     let old = json!({"name": "old", "eras": "legacy", "tools": [], "initialize": [[{"answer": {"result": answer}}]]});
     home.write("old.json", &old.to_string());

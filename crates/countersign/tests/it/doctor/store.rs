@@ -11,7 +11,7 @@ use crate::support::finish;
 #[test]
 fn a_store_that_cannot_be_read() {
     let home = home(&json!({"mcpServers": {"demo": demo()}}));
-    // Whoever may do everything may read every file, so it is the file that is wrong.
+    // The file is damaged instead of unreadable, because root, who may run this test, can read every file.
     home.write(".countersign/activity.db", &"not a database ".repeat(100));
     let mend = |why: &str| {
         let (message, hint) = error(&home, "doctor", "store");

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::{DESKTOP, ENV};
 use crate::support::finish;
-use crate::support::home::{Home, OURS};
+use crate::support::home::{OURS, TestHome};
 
 #[test]
 fn every_client_is_understood() {
@@ -21,7 +21,7 @@ fn every_client_is_understood() {
     let mcpproxy = r#"{"listen": ":9", "mcpServers": [
   {"name": "held", "protocol": "stdio", "command": "h", "enabled": true, "quarantined": true, "created": "2025-01-01T00:00:00Z"},
   {"name": "off", "url": "https://o.example/sse", "protocol": "sse", "enabled": false, "headers": {"X-API-Key": "${keyring:off_key}"}}]}"#;
-    let home = Home::with(&[
+    let home = TestHome::with(&[
         (".vscode/mcp.json", vscode),
         (".mcpproxy/mcp_config.json", mcpproxy),
     ]);
@@ -81,7 +81,7 @@ fn one_bad_server_does_not_keep_the_others_out() {
   "line": {"command": "x", "env": {"C\nEVIL": "${env:UNSET}"}},
   "good": {"command": "y", "env": {"GOOD_TOKEN": "s3cret"}}
 }}"#;
-    let home = Home::with(&[(DESKTOP, desktop)]);
+    let home = TestHome::with(&[(DESKTOP, desktop)]);
     let mut command = home.command("import --yes --data-dir state");
     let ran = finish(command.env("GOOD_TOKEN", "another"), b"");
     assert_eq!(ran.code, Some(0), "{ran}");
@@ -111,7 +111,7 @@ fn one_bad_server_does_not_keep_the_others_out() {
 
 #[test]
 fn a_file_that_cannot_be_used_does_not_keep_the_others_out() {
-    let home = Home::with(&[
+    let home = TestHome::with(&[
         (DESKTOP, r#"{"globalShortcut": ""}"#),
         (".mcp.json", r#"{"mcpServers": {"code": {"command": "x"}}}"#),
         (".cursor/mcp.json", "{"),
@@ -144,7 +144,7 @@ fn a_file_that_cannot_be_used_does_not_keep_the_others_out() {
 
 #[test]
 fn files_are_refused_with_a_reason() {
-    let home = Home::with(&[
+    let home = TestHome::with(&[
         ("bad.json", "{\"mcpServers\": {,}"),
         ("none.json", "{}"),
         ("twice.json", r#"{"mcpServers": {"a": {}, "a": {}}}"#),

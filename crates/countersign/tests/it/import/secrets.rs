@@ -6,8 +6,8 @@ use rustix::process::Signal;
 use serde_json::json;
 
 use super::{DESKTOP, ENV};
-use crate::support::gateway::Running;
-use crate::support::home::{Home, OURS, fixture};
+use crate::support::gateway::RunningGateway;
+use crate::support::home::{OURS, TestHome, fixture};
 
 fn mode(path: &Path) -> u32 {
     use std::os::unix::fs::PermissionsExt;
@@ -22,7 +22,7 @@ fn secrets_are_found_again_by_serve() {
         fixture()
     );
     let desktop = json!({"mcpServers": {"db": {"command": "sh", "args": ["-c", server], "env": {"DB_TOKEN": "it's a s3cret $1"}}}});
-    let home = Home::with(&[(DESKTOP, &desktop.to_string()), ("s.json", script)]);
+    let home = TestHome::with(&[(DESKTOP, &desktop.to_string()), ("s.json", script)]);
     let ran = home.run("import claude-desktop --yes");
     assert_eq!(ran.code, Some(0), "{ran}");
     assert!(!home.read(OURS).contains("s3cret"));
@@ -31,11 +31,11 @@ fn secrets_are_found_again_by_serve() {
     assert_eq!(mode(&home.path().join(".countersign")), 0o700);
     let mut command = home.command("serve");
     command.args(["--env-file", ENV]);
-    let gateway = Running::launch(home.folder(), command);
+    let gateway = RunningGateway::launch(home.folder(), command);
     gateway.all_up(1);
     assert_eq!(home.read("seen"), "it's a s3cret $1\n");
     assert_eq!(gateway.stop(Signal::TERM).code, Some(0));
-    // Where nobody names it, the one in the data directory is read.
+    // Without `--env-file`, the env file in the data directory is read.
     let ran = home.run("config show");
     assert!(
         ran.stdout.contains("[redacted, from ${env:DB_TOKEN}]"),
@@ -45,11 +45,11 @@ fn secrets_are_found_again_by_serve() {
 
 #[test]
 fn a_running_gateway_takes_over_what_is_imported() {
-    let home = Home::with(&[(OURS, r#"{"mcpServers": {}}"#)]);
+    let home = TestHome::with(&[(OURS, r#"{"mcpServers": {}}"#)]);
     let mut command = home.command("serve");
     command.args(["--env-file", ENV]);
     home.write(ENV, "");
-    let gateway = Running::launch(home.folder(), command);
+    let gateway = RunningGateway::launch(home.folder(), command);
     let server = format!(
         "echo \"$DB_TOKEN\" > seen; exec {} stdio --preset demo",
         fixture()
@@ -66,7 +66,7 @@ fn a_running_gateway_takes_over_what_is_imported() {
 #[test]
 fn a_named_env_file_can_be_sourced() {
     let cursor = r#"{"mcpServers": {"crm": {"url": "https://crm.example/mcp", "headers": {"Authorization": "Bearer s3cret"}}}}"#;
-    let home = Home::with(&[(".cursor/mcp.json", cursor)]);
+    let home = TestHome::with(&[(".cursor/mcp.json", cursor)]);
     let ran = home.run("import cursor --yes --env-file secrets.sh");
     assert_eq!(ran.code, Some(0), "{ran}");
     assert!(

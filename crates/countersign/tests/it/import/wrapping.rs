@@ -8,7 +8,7 @@ use countersign_fixture::client::StdioClient;
 use insta::assert_snapshot;
 use serde_json::Value;
 
-use crate::support::home::{Home, fixture};
+use crate::support::home::{TestHome, fixture};
 
 /// A client's file as a person keeps it: comments, its own spacing, a server over HTTP, a secret.
 fn kept_file() -> String {
@@ -21,7 +21,7 @@ fn kept_file() -> String {
 #[tokio::test]
 async fn a_wrapped_client_file_works_and_can_be_restored_to_the_byte() {
     let original = kept_file();
-    let home = Home::with(&[(".cursor/mcp.json", &original)]);
+    let home = TestHome::with(&[(".cursor/mcp.json", &original)]);
     let backup = ".cursor/mcp.json.countersign-backup";
     assert_snapshot!(home.run("import --wrap cursor"), @"
     exit: 0
@@ -108,7 +108,7 @@ async fn a_wrapped_client_file_works_and_can_be_restored_to_the_byte() {
 #[test]
 fn a_file_that_changed_keeps_its_changes_and_a_broken_one_its_backup() {
     let original = kept_file();
-    let home = Home::with(&[("mcp.json", &original)]);
+    let home = TestHome::with(&[("mcp.json", &original)]);
     assert_eq!(home.run("import --wrap mcp.json --yes").code, Some(0));
     let wrapped = home.read("mcp.json");
     home.write(

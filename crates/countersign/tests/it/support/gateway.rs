@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Folder, Ran, binary};
+use super::{CommandOutput, Folder, binary};
 
 /// Far longer than anything takes; reached only when a test fails.
 const WAIT: Duration = Duration::from_mins(1);
 
 /// A gateway that serves. Ends with the test.
-pub(crate) struct Running {
+pub(crate) struct RunningGateway {
     child: Child,
     stdout: BufReader<ChildStdout>,
     stderr: Receiver<String>,
@@ -23,7 +23,7 @@ pub(crate) struct Running {
     state: std::path::PathBuf,
 }
 
-impl Running {
+impl RunningGateway {
     /// Starts one in a folder, on a free port, with its state under `data`.
     pub(crate) fn start(folder: &Folder, line: &str) -> Self {
         let mut command = binary();
@@ -188,19 +188,19 @@ impl Running {
     }
 
     /// Tells it to stop and waits until it has.
-    pub(crate) fn stop(self, signal: Signal) -> Ran {
+    pub(crate) fn stop(self, signal: Signal) -> CommandOutput {
         let process = i32::try_from(self.process()).expect("a process id");
         kill_process(Pid::from_raw(process).expect("a process"), signal).expect("it runs");
         self.wait()
     }
 
     /// Waits until it has ended.
-    pub(crate) fn wait(mut self) -> Ran {
+    pub(crate) fn wait(mut self) -> CommandOutput {
         let status = self.child.wait().expect("it ends");
         let mut stdout = String::new();
         self.stdout.read_to_string(&mut stdout).expect("text");
         let stderr = self.stderr.iter().collect::<Vec<_>>().join("\n");
-        Ran {
+        CommandOutput {
             code: status.code(),
             stdout,
             stderr,
@@ -208,7 +208,7 @@ impl Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningGateway {
     fn drop(&mut self) {
         // Only after a failed assertion is it still there.
         drop(self.child.kill());

@@ -1,19 +1,19 @@
-//! A home of the test's own, and the binary run by whoever lives there: no test reads or writes a real one.
+//! A temporary home directory in which the binary runs, so that no test reads or writes the real one.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use super::{Folder, Ran, binary, finish};
+use super::{CommandOutput, Folder, binary, finish};
 
 /// Our configuration, in a home.
 pub(crate) const OURS: &str = ".countersign/mcp_config.json";
 /// What must never be said.
 pub(crate) const TOKEN: &str = "ghp_0123456789abcdefghijklmnopqrstuvwxyz";
 
-/// A folder that is the home of whoever runs the binary in it.
-pub(crate) struct Home(Folder);
+/// A temporary folder that is `HOME` for the binary.
+pub(crate) struct TestHome(Folder);
 
-impl Home {
+impl TestHome {
     pub(crate) fn with(files: &[(&str, &str)]) -> Self {
         let home = Self(Folder::with(&[]));
         for (name, text) in files {
@@ -70,7 +70,7 @@ impl Home {
     }
 
     /// What was said, with the home as `~`. No secret is ever said.
-    pub(crate) fn run(&self, line: &str) -> Ran {
+    pub(crate) fn run(&self, line: &str) -> CommandOutput {
         let mut ran = finish(&mut self.command(line), b"");
         for said in [&mut ran.stdout, &mut ran.stderr] {
             assert!(!said.contains(TOKEN) && !said.contains("s3cret"), "{said}");

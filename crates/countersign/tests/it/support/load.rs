@@ -62,7 +62,7 @@ impl Load {
 
     /// Waits until so many replies have come.
     pub(crate) fn reached(&self, replies: usize) {
-        super::gateway::Running::wait_for(|| self.count.load(Ordering::Relaxed) >= replies);
+        super::gateway::RunningGateway::wait_for(|| self.count.load(Ordering::Relaxed) >= replies);
     }
 
     /// The ids of all replies, and which tool was called.

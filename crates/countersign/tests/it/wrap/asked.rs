@@ -4,7 +4,7 @@ use countersign_fixture::client::{call_params, request};
 
 use super::{finish, fixture, text, wrapped};
 use crate::support::Folder;
-use crate::support::gateway::Running;
+use crate::support::gateway::RunningGateway;
 
 /// A server that asks its client things before it answers.
 fn asking() -> String {
@@ -52,7 +52,7 @@ async fn a_server_can_ask_its_client_what_the_client_says_it_can_be_asked() {
         .await
         .expect("an answer");
     let declared = r#""capabilities":{"elicitation":{"form": {}},"roots":{"listChanged":true}}"#;
-    Running::wait_for(|| heard().contains(declared));
+    RunningGateway::wait_for(|| heard().contains(declared));
     let call = request("1", "tools/call", &call_params("ask", "{}"));
     client.send(&call).await.expect("sent");
     let mut said = Vec::new();
@@ -73,11 +73,11 @@ async fn a_server_can_ask_its_client_what_the_client_says_it_can_be_asked() {
         "{said:?}"
     );
     // What the client did not declare is refused for it.
-    Running::wait_for(|| {
+    RunningGateway::wait_for(|| {
         let refused = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":-32601"#);
         heard().contains(&refused("7")) && heard().contains(&refused("9"))
     });
-    // Answered once; what nobody asked is not passed on.
+    // The server gets one answer to its request; answers to requests that it did not make are not passed on.
     for answer in [
         r#"{"jsonrpc":"2.0","id":"server-1","result":{"roots":[]}}"#,
         r#"{"jsonrpc":"2.0","id":"server-0","result":{"action":"accept","content":{"big":12345678901234567890}}}"#,
@@ -87,7 +87,7 @@ async fn a_server_can_ask_its_client_what_the_client_says_it_can_be_asked() {
         client.send(answer.as_bytes()).await.expect("sent");
     }
     let answer = r#"{"jsonrpc":"2.0","id":"q 1","result":{"action":"accept","content":{"big":12345678901234567890}}}"#;
-    Running::wait_for(|| heard().contains(answer) && heard().contains("roots/list_changed"));
+    RunningGateway::wait_for(|| heard().contains(answer) && heard().contains("roots/list_changed"));
     assert!(
         !heard().contains("decline") && !heard().contains(r#""roots":[]"#),
         "{}",

@@ -114,7 +114,7 @@ async fn a_server_of_both_eras_asks_its_legacy_client_as_it_does_directly() {
 #[tokio::test]
 async fn a_server_of_both_eras_speaks_the_modern_one_with_a_modern_client() {
     let (folder, mut client) = before("both", "");
-    // What was spoken for the sake of a legacy client is not remembered for others.
+    // The era chosen for a legacy client is not remembered for other clients.
     initialize(&mut client).await;
     finish(client).await;
     std::fs::remove_file(folder.path().join("log")).expect("a log");

@@ -6,7 +6,7 @@ use rustix::process::Signal;
 use super::{WAIT, finish, preset_of, text};
 use crate::serve::children;
 use crate::support::Folder;
-use crate::support::gateway::Running;
+use crate::support::gateway::RunningGateway;
 
 #[tokio::test]
 async fn what_changes_in_the_file_holds_for_the_next_call() {
@@ -34,7 +34,7 @@ async fn what_changes_in_the_file_holds_for_the_next_call() {
     blocked.expect("the change holds");
     let process = client.process().expect("a process");
     assert_eq!(children(process).len(), 1);
-    // Nobody comes in by a key, so none is made.
+    // `wrap` accepts no client over HTTP, so it generates no API key.
     assert!(!folder.path().join("data/api_key").exists());
     finish(client).await;
 }
@@ -65,7 +65,7 @@ async fn several_processes_share_one_store() {
         &serde_json::json!({"x": crate::support::preset("demo", "warn")}),
         &[],
     );
-    let gateway = Running::start(&folder, "serve --config c.json");
+    let gateway = RunningGateway::start(&folder, "serve --config c.json");
     gateway.all_up(1);
     let mut clients = [
         preset_of(&folder, "--name one", "demo"),

@@ -14,7 +14,7 @@ const MASK: &str = "[redacted]";
 
 /// One setting that differs.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Change {
+pub(crate) struct SettingChange {
     key: String,
     /// Nothing if it was not there.
     old: Option<Value>,
@@ -22,7 +22,7 @@ pub(crate) struct Change {
 }
 
 /// Every setting that differs. What servers inherit from a setting of the whole file is told once.
-pub(crate) fn changes(old: &Config, new: &Config) -> Vec<Change> {
+pub(crate) fn changes(old: &Config, new: &Config) -> Vec<SettingChange> {
     let [before, after] = [old, new].map(shown);
     let mut changes = Vec::new();
     for key in keys(&before, &after) {
@@ -32,8 +32,8 @@ pub(crate) fn changes(old: &Config, new: &Config) -> Vec<Change> {
     }
     for key in changed_secrets(old, new) {
         let mut changed = changes.iter();
-        if !changed.any(|change: &Change| change.is_within(key)) {
-            changes.push(Change::of_secret(key));
+        if !changed.any(|change: &SettingChange| change.is_within(key)) {
+            changes.push(SettingChange::of_secret(key));
         }
     }
     let inherited = changes.clone();
@@ -46,7 +46,7 @@ pub(crate) fn changes(old: &Config, new: &Config) -> Vec<Change> {
             &mut changes,
         );
         if changes.len() == told && is_reached_otherwise(old, new, name) {
-            changes.push(Change::of_secret(&key));
+            changes.push(SettingChange::of_secret(&key));
         }
         changes.retain(|change| !change.is_inherited(&key, &inherited));
     }
@@ -60,7 +60,7 @@ pub(super) fn keys<'a>(before: &'a Value, after: &'a Value) -> BTreeSet<&'a Stri
 }
 
 /// Depth of recursion is that of a configuration, which is not deep.
-fn compare(key: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<Change>) {
+fn compare(key: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut Vec<SettingChange>) {
     if old == new {
         return;
     }
@@ -71,14 +71,14 @@ fn compare(key: &str, old: Option<&Value>, new: Option<&Value>, changes: &mut Ve
         }
         return;
     }
-    changes.push(Change {
+    changes.push(SettingChange {
         key: key.to_owned(),
         old: old.cloned(),
         new: new.cloned(),
     });
 }
 
-impl Change {
+impl SettingChange {
     /// A secret that differs: neither value may be told.
     fn of_secret(key: &str) -> Self {
         Self {
@@ -108,7 +108,7 @@ impl Change {
 }
 
 /// `key old -> new`, with values as JSON.
-impl fmt::Display for Change {
+impl fmt::Display for SettingChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let value = |value: &Option<Value>| {
             let Some(value) = value else {

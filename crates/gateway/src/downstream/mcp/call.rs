@@ -12,24 +12,25 @@ use countersign_wire::json::member;
 use countersign_wire::meta::LOG_LEVEL;
 use tokio::sync::oneshot;
 
-use super::{Request, Served};
+use super::{Request, ServeResult};
+use crate::downstream::client_transport::ClientTransport;
 use crate::downstream::relay::{self, CallNotes};
-use crate::downstream::via::Via;
 use crate::path::call::{self, Call};
+use crate::path::isolation::{own_tools, private_server};
 use crate::path::reply::{self, Problem};
-use crate::path::route::waits_for_lists;
+use crate::path::route::{is_unknown_tool, waits_for_lists};
 use crate::services::{ActiveRequest, Level};
 use crate::state::{Endpoint, Snapshot};
 
 impl Request<'_> {
     /// Makes the call and waits for its reply, or for the first word before it.
-    pub(super) async fn call(self, method: Method) -> Served {
+    pub(super) async fn call(self, method: Method) -> ServeResult {
         if !self.has(method) {
             return Err((self.id, Problem::Method));
         }
         let name = match method.named_by() {
             None => Some(method.as_str().to_owned()),
-            Some(member) => self.message.named(member),
+            Some(member) => self.message.name_param(member),
         };
         let Some(name) = name else {
             return Err((self.id, Problem::Params("name or uri is missing")));
@@ -41,6 +42,10 @@ impl Request<'_> {
         let is_object = |value: &Bytes| Span::whole(value).kind(value) == Some(Kind::Object);
         if !meta.as_ref().is_none_or(is_object) {
             return Err((self.id, Problem::Params("_meta is not an object")));
+        }
+        match self.note_subscription(method, &name).await {
+            Watching::Answered => return Ok(reply::empty_result(&self.id).into()),
+            Watching::Forwarded => {}
         }
         let (keep, gone) = oneshot::channel();
         // Held to the end: when the client goes away this is dropped, and the call learns it.
@@ -65,9 +70,13 @@ impl Request<'_> {
             notes,
         };
         if waits_for_lists(&snapshot, &call) {
-            snapshot = self.settling.wait(snapshot, &call.endpoint).await;
+            snapshot = self.tool_list_wait.wait(snapshot, &call.endpoint).await;
         }
-        if !repeats_arguments(&snapshot, &call, self.via) {
+        if is_unknown_tool(&snapshot, &call) {
+            // The server may show this client tools that it shows no other.
+            own_tools(self.services, &snapshot, &call.endpoint, &call.client).await;
+        }
+        if !repeats_arguments(&snapshot, &call, self.transport) {
             return Err((call.id, Problem::Header("Mcp-Param")));
         }
         let call = call::make(Arc::clone(self.services), snapshot, call, gone);
@@ -81,10 +90,39 @@ impl Request<'_> {
         };
         Ok(match heard {
             None => call.await.into(),
-            Some(heard) => relay::reply(Box::pin(call), heard, active, self.via.framing())
+            Some(heard) => relay::reply(Box::pin(call), heard, active, self.transport.framing())
                 .await
                 .into(),
         })
+    }
+
+    /// Notes which resources the client of a shared server watches. The server is told once, and again when no client
+    /// watches a resource any more.
+    async fn note_subscription(&self, method: Method, uri: &str) -> Watching {
+        let (Some(session), Endpoint::Server(name)) = (&self.client.session, &self.endpoint) else {
+            return Watching::Forwarded;
+        };
+        match method {
+            Method::Subscribe => session.watch(name, uri),
+            Method::Unsubscribe => {
+                session.unwatch(name, uri);
+                let server = self.snapshot.server(name);
+                let is_shared = match server {
+                    Some(server) => {
+                        let settings = &self.snapshot.settings;
+                        let private =
+                            private_server(self.services, settings, &server.upstream, &self.client);
+                        matches!(private.await, Ok(None))
+                    }
+                    None => false,
+                };
+                if is_shared && self.services.sessions.is_watched(name, uri) {
+                    return Watching::Answered;
+                }
+            }
+            _ => {}
+        }
+        Watching::Forwarded
     }
 
     /// Whether the endpoint has this method. What a server that is away can do is not known.
@@ -93,6 +131,11 @@ impl Request<'_> {
             _ if method == Method::CallTool => true,
             Endpoint::Server(name) => {
                 let capabilities = self.capabilities(name);
+                let is_subscription = matches!(method, Method::Subscribe | Method::Unsubscribe);
+                // A modern client subscribes with `subscriptions/listen`.
+                if is_subscription && self.client.era == ClientEra::Modern {
+                    return false;
+                }
                 capabilities.is_none_or(|capabilities| capabilities.has(method.capability()))
             }
             Endpoint::Router | Endpoint::Direct => false,
@@ -101,7 +144,7 @@ impl Request<'_> {
 
     /// Where the notes of a call go: nowhere, unless the client reads more than the reply.
     fn note_channel(&self, meta: Option<&Bytes>) -> (NoteSink, Option<CallNotes>) {
-        if !self.via.hears_notes() {
+        if !self.transport.hears_notes() {
             return (NoteSink::closed(), None);
         }
         let said = |name| {
@@ -123,9 +166,17 @@ impl Request<'_> {
     }
 }
 
+/// What becomes of a subscription to a resource.
+enum Watching {
+    /// It is the server's to answer.
+    Forwarded,
+    /// The gateway has the answer.
+    Answered,
+}
+
 /// Whether a modern client's headers repeat the arguments that the tool's schema marks.
-fn repeats_arguments(snapshot: &Snapshot, call: &Call, via: Via<'_>) -> bool {
-    let Via::Http(headers) = via else {
+fn repeats_arguments(snapshot: &Snapshot, call: &Call, transport: ClientTransport<'_>) -> bool {
+    let ClientTransport::Http(headers) = transport else {
         return true;
     };
     if call.client.era != ClientEra::Modern || call.method != Method::CallTool {

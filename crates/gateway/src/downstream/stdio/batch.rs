@@ -8,6 +8,7 @@ use countersign_inspect::ClientEra;
 
 use super::StdioClient;
 use crate::downstream::batch;
+use crate::downstream::mcp;
 use crate::downstream::message::{Message, MessageKind};
 use crate::path::reply::{self, Body, Problem};
 
@@ -46,7 +47,7 @@ impl StdioClient {
                 return None;
             }
             Ok((MessageKind::Response, message)) => {
-                self.take_answer(&message);
+                mcp::answer_server(&self.pipe.session, &message);
                 return None;
             }
             Err(problem) => return refused(None, &problem),

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use countersign_audit as audit;
-use countersign_audit::{CallUnderWay, NewId, Recorded, Ulid};
+use countersign_audit::{NewId, PendingCall, Recorded, Ulid};
 use countersign_inspect::{ClientEra, Finding, InputVerdict, Inspected, Listing, Mode, Refusal};
 use countersign_tape::Span;
 use countersign_wire::Method;
@@ -24,14 +24,14 @@ use subject::CallSubject;
 pub(super) struct Ledger {
     services: Arc<Services>,
     /// Until it is dropped, the store knows that records of this call will come.
-    _under_way: CallUnderWay,
+    _under_way: PendingCall,
     /// The id of the call's record, and when the call began.
     id: NewId,
     started: Instant,
     client: ClientEra,
     method: Method,
     /// What every record of the call says.
-    common: Common,
+    common: CommonFields,
     route: Option<Arc<Route>>,
     /// What the call is held to.
     settings: Arc<Settings>,
@@ -44,7 +44,7 @@ pub(super) struct Ledger {
 }
 
 #[derive(Clone)]
-struct Common {
+struct CommonFields {
     server: Option<String>,
     tool: Option<String>,
     client: Option<String>,
@@ -62,7 +62,7 @@ impl Ledger {
             started: Instant::now(),
             client: call.client.era,
             method: call.method,
-            common: Common {
+            common: CommonFields {
                 server: subject.server,
                 tool: Some(subject.name),
                 client: call.client.name.as_deref().map(str::to_owned),
@@ -91,7 +91,7 @@ impl Ledger {
     /// The call goes to this tool.
     pub(super) fn routed(&mut self, route: &Arc<Route>) {
         self.common.server = Some(str::to_owned(route.upstream.name()));
-        if let Some(name) = route.named() {
+        if let Some(name) = route.name() {
             self.common.tool = Some(name.to_owned());
         }
         self.route = Some(Arc::clone(route));
@@ -120,7 +120,7 @@ impl Ledger {
     }
 
     /// The call was a question about the tools there are.
-    pub(super) fn listed(&mut self, listing: &Listing) -> Conclusion {
+    pub(super) fn conclude_with_listing(&mut self, listing: &Listing) -> Conclusion {
         self.own = true;
         Inspected::from_listing(listing, self.client).into()
     }

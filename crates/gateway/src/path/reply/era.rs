@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use countersign_inspect::{ClientEra, Segments};
-use countersign_tape::{Edits, Kind, Place, ScanLimits, Span, members, scan};
+use countersign_tape::{Edits, Kind, MemberPosition, ScanLimits, Span, members, scan};
 use countersign_wire::Method;
 use countersign_wire::json::member;
 use hyper::StatusCode;
@@ -55,7 +55,7 @@ fn cached(edits: &mut Edits<'_>, message: &[u8], result: Span, client: ClientEra
             .find(|key| key.string(message).is_some_and(|key| key == name));
         match (client, key) {
             (ClientEra::Modern, None) => {
-                edits.insert_member(result, Place::Last, name, value);
+                edits.insert_member(result, MemberPosition::Last, name, value);
             }
             (ClientEra::Legacy, Some(key)) => edits.remove_member(result, key),
             _ => {}

@@ -29,6 +29,16 @@ impl Framing {
         }
     }
 
+    /// A message that a client may have again: it names the number when it asks what followed.
+    pub(crate) fn numbered(self, number: u64, message: &Bytes) -> Bytes {
+        match self {
+            Self::Events => [format!("id: {number}\n").as_bytes(), &event(message)]
+                .concat()
+                .into(),
+            Self::Bare => message.clone(),
+        }
+    }
+
     /// What shows that a stream lives; a pipe needs nothing.
     pub(crate) fn pulse(self) -> Option<Bytes> {
         (self == Self::Events).then(pulse)

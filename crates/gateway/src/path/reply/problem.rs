@@ -27,7 +27,7 @@ pub(crate) enum Problem {
     Header(&'static str),
     /// A version we do not speak.
     Version(String),
-    /// A session that is not, or no longer, ours.
+    /// A session that the gateway did not open, or has closed.
     Session,
     /// There was no memory to read the request.
     Busy,

@@ -4,7 +4,7 @@
 
 use countersign_client::State;
 use countersign_inspect::{ClientEra, Listing, Refusal};
-use countersign_tape::{Edits, Place, Span, quote};
+use countersign_tape::{Edits, MemberPosition, Span, quote};
 use countersign_wire::json::member;
 
 use super::search::{Hit, search};
@@ -51,13 +51,13 @@ pub(crate) fn describe(
     let name = member(arguments, Span::whole(arguments), "name");
     let name = name.and_then(|name| name.string(arguments));
     let (server, tool) = find(snapshot, &name.ok_or(Refusal::BadArguments)?)?;
-    let listed = tool.listed(Naming::Human, client);
+    let listed = tool.list_entry(Naming::Human, client);
     let mut edits = Edits::new(&listed);
     let access = format!(r#""{}""#, tool.access().as_str());
     let whole = Span::whole(&listed);
-    edits.insert_member(whole, Place::Last, "call_with", access.as_bytes());
+    edits.insert_member(whole, MemberPosition::Last, "call_with", access.as_bytes());
     if !is_up(server) {
-        edits.insert_member(whole, Place::Last, "server_is_down", b"true");
+        edits.insert_member(whole, MemberPosition::Last, "server_is_down", b"true");
     }
     let described = edits.apply().map_err(|_| Refusal::Internal)?.to_vec();
     Ok(tool.text_block(described))
@@ -83,7 +83,7 @@ pub(crate) fn find<'a>(
 }
 
 fn brief(hit: &Hit<'_>, client: ClientEra) -> String {
-    let listed = hit.tool.listed(Naming::Human, client);
+    let listed = hit.tool.list_entry(Naming::Human, client);
     let value = |name| member(&listed, Span::whole(&listed), name);
     let mut brief = vec![b'{'];
     let mut push = |name: &str, value: &[u8]| {

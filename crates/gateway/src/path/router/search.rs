@@ -64,7 +64,7 @@ fn distinct(question: &str) -> Vec<String> {
 fn look_up(servers: &[Server], word: &str) -> Vec<(usize, Posting)> {
     let mut found = Vec::new();
     for (place, server) in servers.iter().enumerate() {
-        let postings = server.tools.index().exactly(word);
+        let postings = server.tools.index().exact_matches(word);
         found.extend(postings.iter().map(|posting| (place, *posting)));
     }
     if found.is_empty() && word.len() >= PREFIX {

@@ -3,17 +3,17 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use countersign_config::{ApiKey, Located, Origin, Overrides, Source};
+use countersign_config::{ApiKey, ConfigLocation, LocationSource, Overrides, Source};
 use countersign_gateway::Gateway;
 use serde_json::json;
 
-use super::{Following, child};
+use super::{FileGateway, child};
 use crate::support::{ADMIN_KEY, KEY, Rig, refusal, result, text};
 
-async fn following() -> Following {
+async fn following() -> FileGateway {
     let folder = tempfile::tempdir().expect("a folder");
     let servers = json!({"x": child(&["--preset", "demo"])});
-    Following::over(folder, &servers, &json!({})).await
+    FileGateway::over(folder, &servers, &json!({})).await
 }
 
 #[tokio::test]
@@ -55,7 +55,7 @@ async fn a_patch_merges_persists_and_holds() {
     assert_eq!(status, 200, "{said}");
     assert!(result(&call().await).contains("structuredContent"));
     assert_eq!(following.read(), before);
-    // Written by us, so no news to whoever looks at the file.
+    // The gateway wrote the file itself, so reading it again changes nothing.
     assert_eq!(following.reload().await.1["changed"], json!([]));
     assert_eq!(following.count("server_starts"), 1);
 }
@@ -134,9 +134,9 @@ async fn a_patch_that_cannot_be_used_leaves_everything_as_it_is() {
 async fn a_patch_makes_the_file_where_there_was_none() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("new/c.json");
-    let located = Located {
+    let located = ConfigLocation {
         path: Some(file.clone()),
-        source: Origin::Nowhere,
+        source: LocationSource::Nowhere,
     };
     let flags = Overrides {
         listen: Some(([127, 0, 0, 1], 0).into()),
@@ -150,7 +150,7 @@ async fn a_patch_makes_the_file_where_there_was_none() {
         .expect("the defaults");
     let gateway = Gateway::start(opened).await.expect("the gateway starts");
     let rig = Rig { gateway, folder };
-    let following = Following { rig, file };
+    let following = FileGateway { rig, file };
     // A program cannot be started without a file that allows it.
     let server = json!({"mcpServers": {"x": child(&["--preset", "demo"])}});
     let (status, said) = following.patch(&server.to_string()).await;
@@ -230,7 +230,7 @@ async fn programs_and_secrets_are_not_changed_over_the_api_unless_the_file_allow
     let folder = tempfile::tempdir().expect("a folder");
     let servers = json!({"x": child(&["--preset", "demo"])});
     let closed = json!({"allow_api_commands": false});
-    let following = Following::over(folder, &servers, &closed).await;
+    let following = FileGateway::over(folder, &servers, &closed).await;
     let before = std::fs::read(&following.file).expect("a file");
     for (patch, pointer, hint) in [
         (

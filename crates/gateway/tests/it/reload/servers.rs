@@ -5,7 +5,7 @@ use countersign_fixture::http::Format;
 use countersign_fixture::{Answer, Entry, LogListener, Script, Step, Tool};
 use serde_json::{Value, json};
 
-use super::{Following, child, scripted};
+use super::{FileGateway, child, scripted};
 use crate::support::{Rig, WAIT, logged_http, received, refusal, result, text};
 
 fn is_call(entry: &Entry) -> bool {
@@ -39,7 +39,7 @@ async fn a_server_comes_and_another_goes_when_its_calls_have_ended() {
     let old = scripted(folder.path(), "old", &slow("old"), Some(&log));
     let new = scripted(folder.path(), "new", &slow("new"), None);
     let servers = json!({"stays": child(&["--preset", "demo"]), "old": old});
-    let following = Following::over(folder, &servers, &json!({})).await;
+    let following = FileGateway::over(folder, &servers, &json!({})).await;
     let rig = &following.rig;
     let client = rig.client("/mcp/s/old");
     let call = client.call("old", "{}");
@@ -73,7 +73,7 @@ async fn a_changed_server_is_replaced_and_the_old_one_finishes() {
     let mut log = LogListener::bind().await.expect("a port");
     let one = scripted(folder.path(), "one", &slow("one"), Some(&log));
     let two = scripted(folder.path(), "two", &slow("two"), None);
-    let following = Following::over(folder, &json!({"x": one}), &json!({})).await;
+    let following = FileGateway::over(folder, &json!({"x": one}), &json!({})).await;
     let rig = &following.rig;
     let client = rig.client("/mcp/s/x");
     let call = client.call("one", "{}");
@@ -94,7 +94,7 @@ async fn a_changed_server_is_replaced_and_the_old_one_finishes() {
 async fn a_disabled_server_is_gone_and_comes_back() {
     let folder = tempfile::tempdir().expect("a folder");
     let servers = json!({"x": child(&["--preset", "demo"])});
-    let following = Following::over(folder, &servers, &json!({})).await;
+    let following = FileGateway::over(folder, &servers, &json!({})).await;
     let rig = &following.rig;
     let before = names(rig, "/mcp/all").await;
     assert!(before.contains(&"x__conforming".to_owned()));
@@ -111,7 +111,7 @@ async fn a_disabled_server_is_gone_and_comes_back() {
 async fn limits_and_modes_change_without_a_new_process() {
     let folder = tempfile::tempdir().expect("a folder");
     let servers = json!({"x": child(&["--preset", "faults"]), "y": child(&["--preset", "demo"])});
-    let following = Following::over(folder, &servers, &json!({})).await;
+    let following = FileGateway::over(folder, &servers, &json!({})).await;
     let rig = &following.rig;
     let limits = json!({"mcpServers": {"x": {"timeout": "50ms"},
         "y": {"tools": {"bad_output": {"output_validation": {"mode": "strict"}}}}}});
@@ -144,7 +144,7 @@ async fn next(stream: &mut Exchange) -> String {
 async fn clients_of_both_eras_hear_of_a_list_that_changed_and_of_no_other() {
     let folder = tempfile::tempdir().expect("a folder");
     let servers = json!({"x": child(&["--preset", "demo"])});
-    let following = Following::over(folder, &servers, &json!({})).await;
+    let following = FileGateway::over(folder, &servers, &json!({})).await;
     let rig = &following.rig;
     let session = rig.client("/mcp/all").handshake("2025-11-25").await;
     let session = session.expect("a session");
@@ -157,7 +157,7 @@ async fn clients_of_both_eras_hear_of_a_list_that_changed_and_of_no_other() {
     let body = request("1", "subscriptions/listen", &params);
     let mut modern = listen.open("POST", &body).await.expect("a stream");
     assert!(next(&mut modern).await.contains("acknowledged"));
-    // The list stays as it is, so nobody hears anything of this one.
+    // This change leaves the list as it is, so no client is notified of it.
     following
         .change(&json!({"output_validation": {"mode": "strict"}}))
         .await;
@@ -173,7 +173,7 @@ async fn clients_of_both_eras_hear_of_a_list_that_changed_and_of_no_other() {
         .await
         .expect("an answer");
     assert!(!text(&listed.body).contains("outputSchema"));
-    // A server that comes is news to whoever sees all of them.
+    // A new server is a changed list for clients of the endpoint with all servers.
     following
         .change(&json!({"mcpServers": {"y": child(&["--preset", "demo"])}}))
         .await;
@@ -187,7 +187,7 @@ async fn clients_of_both_eras_hear_of_a_list_that_changed_and_of_no_other() {
 async fn a_broken_contract_is_remembered_when_conforming_ones_are_to_be_listed() {
     let folder = tempfile::tempdir().expect("a folder");
     let servers = json!({"x": child(&["--preset", "demo"])});
-    let following = Following::over(folder, &servers, &json!({})).await;
+    let following = FileGateway::over(folder, &servers, &json!({})).await;
     let rig = &following.rig;
     let declares = async |tool: &str| {
         let answer = rig.client("/mcp/s/x").request("tools/list", "{}").await;
@@ -217,7 +217,7 @@ async fn a_server_over_http_is_reached_anew_only_if_its_way_changed() {
     let (_, fixture, mut entries) = logged_http("x", script, Format::Json).await;
     let folder = tempfile::tempdir().expect("a folder");
     let server = json!({"url": fixture.url(), "headers": {"X-Who": "one"}});
-    let following = Following::over(folder, &json!({"x": server}), &json!({})).await;
+    let following = FileGateway::over(folder, &json!({"x": server}), &json!({})).await;
     let client = following.rig.client("/mcp/s/x");
     let mut who = async || {
         let answer = client.call("t", "{}").await.expect("an answer");

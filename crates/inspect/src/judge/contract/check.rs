@@ -134,7 +134,7 @@ fn missing_finding(bytes: &[u8], envelope: &Envelope, era: Era) -> Option<Explai
         return None;
     }
     let finding = Finding::new(Stage::Contract, "contract.missing", Severity::Info)
-        .at("/structuredContent")
+        .with_instance_pointer("/structuredContent")
         .expecting("structuredContent", "nothing");
     let what = "structuredContent missing";
     Some(ExplainedFinding::contract(finding, what))

@@ -4,20 +4,20 @@ use bytes::Bytes;
 use countersign_schema::{Compiler, Schema, Unenforceable};
 use countersign_tape::{Kind, Limits, ScanLimits, Span, Tape, elements, members, scan};
 
-use super::free_text::{Reading, admits_free_text};
+use super::free_text::{Interpretation, admits_free_text};
 use crate::config::OutputValidation;
 use crate::digest::Digest;
 
 /// Which of a tool's two schemas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
+pub enum SchemaKind {
     /// `outputSchema`
     Output,
     /// `inputSchema`
     Input,
 }
 
-impl Side {
+impl SchemaKind {
     /// The member's name in a tool declaration.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -30,7 +30,7 @@ impl Side {
 /// A schema as a tool declared it.
 #[derive(Debug)]
 pub struct DeclaredSchema {
-    side: Side,
+    kind: SchemaKind,
     bytes: Bytes,
     digest: Digest,
     compiled: Result<Schema, Unenforceable>,
@@ -42,14 +42,14 @@ pub struct DeclaredSchema {
 impl DeclaredSchema {
     pub(super) fn new(
         bytes: Bytes,
-        side: Side,
+        kind: SchemaKind,
         documents: &[(String, Bytes)],
         config: &OutputValidation,
     ) -> Self {
         let digest = Digest::sha256(&bytes);
         let compiled = compile(&bytes, documents, config);
         let mut declared = Self {
-            side,
+            kind,
             bytes: Bytes::new(),
             digest,
             compiled,
@@ -61,7 +61,7 @@ impl DeclaredSchema {
         if let Ok(schema) = &declared.compiled
             && let Ok(tape) = Tape::parse(&bytes, &Limits::LIFTED)
         {
-            let reading = Reading {
+            let reading = Interpretation {
                 dialect: schema.dialect(),
                 assert_formats: config.assert_formats,
             };
@@ -73,8 +73,8 @@ impl DeclaredSchema {
     }
 
     /// Which of the two it is.
-    pub fn side(&self) -> Side {
-        self.side
+    pub fn kind(&self) -> SchemaKind {
+        self.kind
     }
 
     /// The text as received.

@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-use super::declared::{DeclaredSchema, Side};
+use super::declared::{DeclaredSchema, SchemaKind};
 use crate::text::long_for_record;
 use crate::tool::ToolName;
 
@@ -31,7 +31,7 @@ impl Diagnostic {
         let remark = |rule, detail: String| Self {
             tool: tool.to_string(),
             generation,
-            member: schema.side().as_str(),
+            member: schema.kind().as_str(),
             rule,
             detail: long_for_record(&detail),
         };
@@ -41,7 +41,7 @@ impl Diagnostic {
                 all.push(remark("contract.external_ref", why.to_string()));
             }
             Err(why) => all.push(remark("contract.uncompilable", why.to_string())),
-            Ok(_) if schema.side() == Side::Input && !schema.says_object() => {
+            Ok(_) if schema.kind() == SchemaKind::Input && !schema.says_object() => {
                 let detail = "the root does not say \"type\": \"object\"; advertised as {\"type\":\"object\"}";
                 all.push(remark("contract.not_object", detail.to_owned()));
             }

@@ -14,9 +14,9 @@ use countersign_tape::{Kind, Tape};
 /// only to later text, so each pass follows one more backward reference.
 const MAX_PASSES: usize = 64;
 
-/// How the schema is to be read.
+/// How the keywords of the schema are interpreted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Reading {
+pub(crate) struct Interpretation {
     /// Keywords that this dialect does not know prove nothing.
     pub(crate) dialect: Dialect,
     /// `format` is asserted.
@@ -24,7 +24,7 @@ pub(crate) struct Reading {
 }
 
 /// Whether a value that conforms to the schema may carry free text. The schema must compile.
-pub(crate) fn admits_free_text(schema: &Tape<'_>, reading: Reading) -> bool {
+pub(crate) fn admits_free_text(schema: &Tape<'_>, reading: Interpretation) -> bool {
     // A `$schema` below the root starts another dialect, in which keywords mean something else.
     if !schema.duplicate_keys().is_empty() || has_inner_string(schema, "$schema") {
         return true;
@@ -65,7 +65,7 @@ fn has_inner_string(schema: &Tape<'_>, name: &str) -> bool {
 
 struct Proof<'t, 'a> {
     schema: &'t Tape<'a>,
-    reading: Reading,
+    reading: Interpretation,
     local_references: bool,
     /// By node, read as a schema. Entries of nodes that are not schemas are never read.
     closed: Vec<bool>,

@@ -4,13 +4,13 @@ use serde_json::{Value, json};
 
 /// A named place: a message made of the texts of a disguised token, and the settings it is held to. Validation is strict,
 /// so that a key of `structuredContent`, which is never renamed, is refused.
-pub(super) type Place = (&'static str, fn(&[String]) -> Value, &'static str);
+pub(super) type TextLocation = (&'static str, fn(&[String]) -> Value, &'static str);
 
 fn blocks(texts: &[String], block: impl Fn(&String) -> Value) -> Value {
     json!({"content": texts.iter().map(block).collect::<Vec<_>>()})
 }
 
-pub(super) const PLACES: &[Place] = &[
+pub(super) const PLACES: &[TextLocation] = &[
     (
         "text blocks",
         |texts| blocks(texts, |text| json!({"type":"text","text":text})),
@@ -132,7 +132,7 @@ pub(super) const PLACES: &[Place] = &[
 ];
 
 /// Places whose strings are no known texts.
-pub(super) const OTHER_PLACES: &[Place] = &[
+pub(super) const OTHER_PLACES: &[TextLocation] = &[
     (
         "unknown members and their names",
         |texts| {

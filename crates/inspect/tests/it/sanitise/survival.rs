@@ -6,7 +6,7 @@ use countersign_inspect::{Listing, Mode, Note, NotePolicy, Policy, Sanitisation}
 use libtest_mimic::Failed;
 use serde_json::{Value, json};
 
-use super::places::{OTHER_PLACES, PLACES, Place};
+use super::places::{OTHER_PLACES, PLACES, TextLocation};
 use super::{emitted, inspect, policy, strict};
 use crate::oracle::Oracle;
 use crate::transforms::{CARRIERS, TRANSFORMS};
@@ -35,7 +35,7 @@ fn said(value: &Value) -> Vec<String> {
 /// Puts disguised tokens into places in turn; how many messages there were, and how many had a live token before.
 fn in_places(
     oracle: &Oracle,
-    places: &[Place],
+    places: &[TextLocation],
     policy: impl Fn(&str) -> Policy,
 ) -> Result<(u32, u32), Failed> {
     let policies: Vec<Policy> = places.iter().map(|(_, _, block)| policy(block)).collect();

@@ -9,7 +9,7 @@ fn record(fingerprint: &str, pass: Pass) -> Record {
         rule: Site::Result.rule().to_owned(),
         site: "result".to_owned(),
         policy: SchemaPolicy::Fail,
-        why: Why::Mode,
+        why: PolicySource::Mode,
         tool: "t".to_owned(),
         protocol: "2025-11-25".to_owned(),
         transport: "stdio".to_owned(),
@@ -63,7 +63,7 @@ fn what_is_known_does_not_gate_and_what_is_new_does() {
     let comparison = baseline(&[("a", Pass::Coverage)]).apply(&mut run);
     assert_eq!((comparison.known, comparison.stale.len()), (1, 0));
     assert_eq!(run.findings[0].policy, SchemaPolicy::Ignore);
-    assert_eq!(run.findings[0].why, Why::Baseline);
+    assert_eq!(run.findings[0].why, PolicySource::Baseline);
     assert_eq!(run.findings[1].policy, SchemaPolicy::Fail);
 }
 

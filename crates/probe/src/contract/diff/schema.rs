@@ -1,5 +1,5 @@
-//! Two schemas side by side, keyword by keyword. Narrower hurts who sends, wider hurts who receives;
-//! a keyword that is not known better counts as both.
+//! Two schemas side by side, keyword by keyword. A narrower schema breaks the
+//! sender of a value, a wider one its receiver; a change of any other keyword counts as both.
 
 use std::collections::BTreeSet;
 
@@ -10,15 +10,22 @@ use super::{Differ, Impact};
 /// How deep schemas are compared; what lies deeper is compared as a whole.
 const MAX_DEPTH: usize = 32;
 
-/// Which way values go: into the tool or out of it.
+/// Whether the schema is for values that go into the tool or come out of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(super) enum Direction {
     In,
     Out,
 }
 
 impl Differ<'_> {
-    pub(super) fn schema(&mut self, at: &str, old: &Value, new: &Value, way: Way, depth: usize) {
+    pub(super) fn schema(
+        &mut self,
+        at: &str,
+        old: &Value,
+        new: &Value,
+        way: Direction,
+        depth: usize,
+    ) {
         if old == new {
             return;
         }
@@ -44,7 +51,7 @@ impl Differ<'_> {
         keyword: &str,
         (old, new): (Option<&Value>, Option<&Value>),
         around: (&Map<String, Value>, &Map<String, Value>),
-        way: Way,
+        way: Direction,
         depth: usize,
     ) {
         let both = match (old, new) {
@@ -71,7 +78,7 @@ impl Differ<'_> {
         }
     }
 
-    fn definitions(&mut self, at: &str, old: &Value, new: &Value, way: Way, depth: usize) {
+    fn definitions(&mut self, at: &str, old: &Value, new: &Value, way: Direction, depth: usize) {
         for (name, before) in old.as_object().into_iter().flatten() {
             if let Some(after) = new.get(name) {
                 self.schema(&format!("{at}/{name}"), before, after, way, depth + 1);
@@ -84,7 +91,7 @@ impl Differ<'_> {
         at: &str,
         (old, new): (Option<&Value>, Option<&Value>),
         (before, after): (&Map<String, Value>, &Map<String, Value>),
-        way: Way,
+        way: Direction,
         depth: usize,
     ) {
         let closed = |schema: &Map<String, Value>| {
@@ -100,11 +107,11 @@ impl Differ<'_> {
                 (Some(one), Some(other)) => self.schema(&at, one, other, way, depth + 1),
                 (Some(_), None) => {
                     // Arguments that the tool no longer reads are refused only where the list is closed.
-                    let impact = Impact::breaking_if(way == Way::Out || closed(after));
+                    let impact = Impact::breaking_if(way == Direction::Out || closed(after));
                     self.add(&at, impact, "the property is gone");
                 }
                 (None, Some(_)) => {
-                    let impact = Impact::breaking_if(way == Way::Out && closed(before));
+                    let impact = Impact::breaking_if(way == Direction::Out && closed(before));
                     self.add(&at, impact, "the property is new");
                 }
                 (None, None) => {}
@@ -118,7 +125,7 @@ impl Differ<'_> {
         at: &str,
         keyword: &str,
         (old, new): (Option<&Value>, Option<&Value>),
-        way: Way,
+        way: Direction,
     ) {
         let words = |value: Option<&Value>| -> Option<BTreeSet<String>> {
             Some(match value? {
@@ -152,7 +159,7 @@ impl Differ<'_> {
         at: &str,
         keyword: &str,
         (old, new): (Option<&Value>, Option<&Value>),
-        way: Way,
+        way: Direction,
     ) {
         let numbers = (old.and_then(Value::as_f64), new.and_then(Value::as_f64));
         let lower = keyword.starts_with("min") || keyword == "exclusiveMinimum";
@@ -172,8 +179,12 @@ impl Differ<'_> {
     }
 
     /// Narrower hurts who sends, wider hurts who receives.
-    fn directed(&mut self, at: &str, narrower: bool, wider: bool, way: Way) {
-        let impact = Impact::breaking_if(if way == Way::In { narrower } else { wider });
+    fn directed(&mut self, at: &str, narrower: bool, wider: bool, way: Direction) {
+        let impact = Impact::breaking_if(if way == Direction::In {
+            narrower
+        } else {
+            wider
+        });
         let what = match (narrower, wider) {
             (true, false) => "allows less than before",
             (false, true) => "allows more than before",

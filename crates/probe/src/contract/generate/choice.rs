@@ -22,7 +22,7 @@ impl Choice {
     }
 
     /// The same kind of choice for a value inside.
-    pub(super) fn inside(self, salt: usize) -> Self {
+    pub(super) fn nested(self, salt: usize) -> Self {
         match self {
             Self::Random(seed) => {
                 let salt = (salt as u64).wrapping_add(1).wrapping_mul(0x9e37_79b9);

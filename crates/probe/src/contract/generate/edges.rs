@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::Named;
+use super::NamedValues;
 use super::choice::Choice;
 use super::document::Document;
 use super::number::Range;
@@ -14,8 +14,8 @@ use super::view::View;
 const MAX_LISTED: usize = 24;
 
 /// Values at the edges of what is allowed.
-pub(super) fn variants<'a>(document: &Document<'a>, view: &View<'a>) -> Named {
-    let mut made: Named = Vec::new();
+pub(super) fn variants<'a>(document: &Document<'a>, view: &View<'a>) -> NamedValues {
+    let mut made: NamedValues = Vec::new();
     let listed = view.enums.into_iter().flatten().take(MAX_LISTED);
     for (index, listed) in listed.enumerate() {
         made.push((format!("enum member {index}"), listed.clone()));
@@ -56,7 +56,7 @@ pub(super) fn variants<'a>(document: &Document<'a>, view: &View<'a>) -> Named {
     made
 }
 
-fn strings(view: &View<'_>, made: &mut Named) {
+fn strings(view: &View<'_>, made: &mut NamedValues) {
     if !view.patterns.is_empty() || view.format.is_some() {
         return;
     }
@@ -72,7 +72,7 @@ fn strings(view: &View<'_>, made: &mut Named) {
     }
 }
 
-fn numbers(view: &View<'_>, made: &mut Named) {
+fn numbers(view: &View<'_>, made: &mut NamedValues) {
     let range = Range::from_view(view);
     let zero = [("zero", Some(0.0)), ("negative", Some(-range.step))];
     let edges = [
@@ -89,7 +89,7 @@ fn numbers(view: &View<'_>, made: &mut Named) {
     }
 }
 
-fn arrays<'a>(document: &Document<'a>, view: &View<'a>, made: &mut Named) {
+fn arrays<'a>(document: &Document<'a>, view: &View<'a>, made: &mut NamedValues) {
     let schemas = &view.origin;
     if let Some(shortest) = value(document, schemas, Choice::Minimal(0)) {
         made.push(("fewest items".to_owned(), shortest));

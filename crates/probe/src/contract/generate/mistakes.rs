@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use super::Named;
+use super::NamedValues;
 use super::choice::Choice;
 use super::document::Document;
 use super::edges::items;
@@ -16,8 +16,8 @@ use super::view::View;
 const UNEXPECTED: &str = "countersign_unexpected";
 
 /// Values that are wrong in one way, with the keyword that should say so.
-pub(super) fn mistakes<'a>(document: &Document<'a>, view: &View<'a>) -> Named {
-    let mut made: Named = Vec::new();
+pub(super) fn mistakes<'a>(document: &Document<'a>, view: &View<'a>) -> NamedValues {
+    let mut made: NamedValues = Vec::new();
     if view.types.is_some() {
         made.extend(named("type", other_type(view)));
     }
@@ -40,7 +40,7 @@ fn named(keyword: &str, value: Option<Value>) -> Option<(String, Value)> {
     value.map(|value| (keyword.to_owned(), value))
 }
 
-fn wrong_numbers(view: &View<'_>) -> Named {
+fn wrong_numbers(view: &View<'_>) -> NamedValues {
     let range = Range::from_view(view);
     let fraction =
         (view.types.is_some() && range.integer).then(|| json!(range.low.unwrap_or(0.0) + 0.5));
@@ -67,7 +67,7 @@ fn wrong_numbers(view: &View<'_>) -> Named {
     all.into_iter().flatten().collect()
 }
 
-fn wrong_strings(view: &View<'_>) -> Named {
+fn wrong_strings(view: &View<'_>) -> NamedValues {
     let shorter = view.count("minLength").filter(|least| *least > 0);
     let longer = view.count("maxLength").filter(|most| *most < MAX_LENGTH);
     let text = |length: usize| Value::from(plain(length));
@@ -86,7 +86,7 @@ fn wrong_strings(view: &View<'_>) -> Named {
     lengths.into_iter().flatten().chain(patterns).collect()
 }
 
-fn wrong_arrays<'a>(document: &Document<'a>, view: &View<'a>) -> Named {
+fn wrong_arrays<'a>(document: &Document<'a>, view: &View<'a>) -> NamedValues {
     let exactly = |count| items(document, view, count);
     let fewer = view.count("minItems").filter(|least| *least > 0);
     let more = view.count("maxItems").filter(|most| *most < MAX_MEMBERS);
@@ -103,7 +103,7 @@ fn wrong_arrays<'a>(document: &Document<'a>, view: &View<'a>) -> Named {
 }
 
 /// An object that lacks what it must have, or has what it must not have.
-pub(super) fn missing(view: &View<'_>, present: Option<&Value>) -> Named {
+pub(super) fn missing(view: &View<'_>, present: Option<&Value>) -> NamedValues {
     let mut made = Vec::new();
     let Some(Value::Object(object)) = present else {
         return made;

@@ -1,5 +1,5 @@
 //! Numbers within bounds. Bounds are compared as floating point, which is what a generator needs;
-//! whether a number truly fits is the engine's word.
+//! the schema engine decides whether a number truly fits.
 
 use serde_json::Value;
 
@@ -63,12 +63,12 @@ impl Range {
                 self.low
                     .map_or(self.step * 2.0, |low| low + self.step * 2.0)
             }),
-            Choice::Random(seed) => self.somewhere(&mut Random::new(seed)),
+            Choice::Random(seed) => self.random_number(&mut Random::new(seed)),
         };
         Self::value(number)
     }
 
-    fn somewhere(&self, random: &mut Random) -> f64 {
+    fn random_number(&self, random: &mut Random) -> f64 {
         let low = self
             .low
             .unwrap_or_else(|| self.high.map_or(-1000.0, |high| high - 1000.0));

@@ -88,7 +88,7 @@ impl<'d, 'a> Sites<'d, 'a> {
     }
 
     /// The place of a site in arguments, as the names of cases have it.
-    pub(super) fn shown(&self, site: usize) -> String {
+    pub(super) fn describe(&self, site: usize) -> String {
         match self.sites[site].path.as_slice() {
             [] => "the root".to_owned(),
             path => pointer(path),

@@ -1,4 +1,4 @@
-//! A value for a schema. Best effort by keyword; whether it truly fits is for the engine to say.
+//! A value for a schema. Best effort by keyword; the schema engine decides whether it fits.
 //! Recursive, but never deeper than a fixed bound, whatever the schema refers to.
 
 use serde_json::{Map, Value};
@@ -25,19 +25,19 @@ pub(super) fn value<'a>(
     schemas: &[&'a Value],
     choice: Choice,
 ) -> Option<Value> {
-    Maker {
+    ValueGenerator {
         document,
         left: MAX_VALUES,
     }
     .make(schemas, choice, 0)
 }
 
-struct Maker<'d, 'a> {
+struct ValueGenerator<'d, 'a> {
     document: &'d Document<'a>,
     left: usize,
 }
 
-impl<'a> Maker<'_, 'a> {
+impl<'a> ValueGenerator<'_, 'a> {
     fn make(&mut self, schemas: &[&'a Value], choice: Choice, depth: usize) -> Option<Value> {
         self.left = self.left.checked_sub(1)?;
         if depth > MAX_DEPTH {
@@ -91,7 +91,7 @@ impl<'a> Maker<'_, 'a> {
         }
         for (index, name) in demanded.into_iter().enumerate() {
             let schemas = view.properties.get(name).unwrap_or(&view.additional);
-            match self.make(schemas, choice.inside(index), depth + 1) {
+            match self.make(schemas, choice.nested(index), depth + 1) {
                 Some(value) => drop(object.insert(name.to_owned(), value)),
                 None if view.required.contains(name) => return None,
                 None => {}
@@ -99,7 +99,7 @@ impl<'a> Maker<'_, 'a> {
         }
         let least = view.count("minProperties").unwrap_or(0).min(MAX_MEMBERS);
         for index in object.len()..least {
-            let value = self.make(&view.additional, choice.inside(index), depth + 1)?;
+            let value = self.make(&view.additional, choice.nested(index), depth + 1)?;
             let declared = view
                 .properties
                 .keys()
@@ -107,7 +107,7 @@ impl<'a> Maker<'_, 'a> {
             match declared {
                 Some(name) => {
                     let value =
-                        self.make(&view.properties[name], choice.inside(index), depth + 1)?;
+                        self.make(&view.properties[name], choice.nested(index), depth + 1)?;
                     object.insert((*name).to_owned(), value);
                 }
                 None => drop(object.insert(format!("member{index}"), value)),
@@ -135,7 +135,7 @@ impl<'a> Maker<'_, 'a> {
             if index == 0 {
                 chosen.extend(&view.contains);
             }
-            let made = self.make(&chosen, choice.inside(index), depth + 1);
+            let made = self.make(&chosen, choice.nested(index), depth + 1);
             let repeated = view.unique && made.as_ref().is_some_and(|made| items.contains(made));
             match made {
                 Some(made) if !repeated => items.push(made),

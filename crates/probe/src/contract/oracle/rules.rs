@@ -1,4 +1,4 @@
-//! The ways for a server to be wrong that are not about a schema, each with a stable identifier.
+//! The rules that a server can break apart from its schemas, each with a stable identifier.
 
 use crate::policy::SchemaPolicy;
 

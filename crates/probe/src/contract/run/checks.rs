@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::super::case::{Case, Intent};
 use super::super::examine::examine;
 use super::super::oracle::{self, Family};
-use super::super::record::{Pass, Sighting};
+use super::super::record::{Observation, Pass};
 use super::super::session::RunError;
 use super::intent::intent_of;
 use super::{NO_SUCH_TOOL, Runner};
@@ -21,7 +21,7 @@ impl Runner<'_> {
             intent: Intent::UnknownTool,
             arguments: Value::Object(serde_json::Map::new()),
         };
-        let patience = self.patience(NO_SUCH_TOOL);
+        let patience = self.call_timeout(NO_SUCH_TOOL);
         let exchange = self.session.call(NO_SUCH_TOOL, b"{}", patience).await?;
         let first = examine(&self.judge, Family::Unknown, NO_SUCH_TOOL, &case, &exchange);
         self.family = Family::from_texts(&first.texts);
@@ -63,7 +63,7 @@ impl Runner<'_> {
         };
         let name = subject.run.name.clone();
         let bytes = arguments.to_string().into_bytes();
-        let patience = self.patience(&name);
+        let patience = self.call_timeout(&name);
         let mut answers = Vec::new();
         for _ in 0..2 {
             let exchange = self.session.call(&name, &bytes, patience).await?;
@@ -75,22 +75,23 @@ impl Runner<'_> {
         if let [Some(first), Some(second)] = answers.as_slice()
             && first != second
         {
-            let sighting = Sighting::of_rule(&oracle::REPEAT);
+            let observation = Observation::from_rule(&oracle::REPEAT);
             let shown = Some((arguments, None));
             self.findings
-                .add(&name, Pass::Coverage, "repeat", &sighting, shown);
+                .add(&name, Pass::Coverage, "repeat", &observation, shown);
         }
         Ok(())
     }
 
     /// Lines on stdout that are no messages: a stricter client ends the session over them.
     pub(super) fn note_noise(&mut self) {
-        let lines = self.session.noise();
+        let lines = self.session.stray_lines();
         if lines > 0 {
             let rule = &oracle::NOISE;
-            let sighting = Sighting::of_rule(rule).detail(format!("{}: {lines}", rule.description));
+            let observation =
+                Observation::from_rule(rule).detail(format!("{}: {lines}", rule.description));
             self.findings
-                .add("", Pass::Coverage, "stdout", &sighting, None);
+                .add("", Pass::Coverage, "stdout", &observation, None);
         }
     }
 
@@ -102,10 +103,10 @@ impl Runner<'_> {
             if all >= 4 && errors * 2 > all {
                 let rule = &oracle::VALID_MOSTLY_ERRORS;
                 let detail = format!("{}: {errors} of {all}", rule.description);
-                let sighting = Sighting::of_rule(rule).detail(detail);
+                let observation = Observation::from_rule(rule).detail(detail);
                 let case = "all valid cases";
                 self.findings
-                    .add(&run.name, Pass::Coverage, case, &sighting, None);
+                    .add(&run.name, Pass::Coverage, case, &observation, None);
             }
         }
     }
@@ -121,14 +122,14 @@ impl Runner<'_> {
             all.sort_by(|one, other| (&one.name, &one.raw).cmp(&(&other.name, &other.raw)));
             all
         };
-        let sighting = if sorted(before) == sorted(&after) {
-            Sighting::of_rule(&oracle::LIST_ORDER)
+        let observation = if sorted(before) == sorted(&after) {
+            Observation::from_rule(&oracle::LIST_ORDER)
         } else {
-            Sighting::of_site(Site::ListChanged)
+            Observation::from_site(Site::ListChanged)
                 .detail("the tool list is not what it was at the start")
         };
         self.findings
-            .add("", Pass::Coverage, "list", &sighting, None);
+            .add("", Pass::Coverage, "list", &observation, None);
         Ok(())
     }
 }

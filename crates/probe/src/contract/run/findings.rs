@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::super::case::Case;
 use super::super::examine::Examined;
-use super::super::record::{Key, Pass, Record, Sighting, VERSION};
+use super::super::record::{Key, Observation, Pass, Record, VERSION};
 use super::{Run, Settings};
-use crate::policy::{Applied, SchemaPolicy};
-use crate::report::{self, now_ms, starred};
+use crate::policy::{AppliedPolicy, SchemaPolicy};
+use crate::report::{self, now_ms, wildcard_positions};
 
 /// Distinct findings that are kept, at most.
 const MAX_FINDINGS: usize = 1_000;
@@ -41,9 +41,9 @@ impl<'s> Findings<'s> {
         }
     }
 
-    /// Counts a sighting that is known; false if it is new.
-    pub(super) fn count_again(&mut self, tool: &str, sighting: &Sighting) -> bool {
-        let Some(index) = self.known.get(&(tool.to_owned(), sighting.key())) else {
+    /// Counts an observation that is known; false if it is new.
+    pub(super) fn count_again(&mut self, tool: &str, observation: &Observation) -> bool {
+        let Some(index) = self.known.get(&(tool.to_owned(), observation.key())) else {
             return false;
         };
         let Some(record) = self.records.get_mut(*index) else {
@@ -56,22 +56,22 @@ impl<'s> Findings<'s> {
     }
 
     /// Whether the policy does more than count it.
-    pub(super) fn matters(&self, tool: &str, sighting: &Sighting) -> bool {
-        self.apply_policy(tool, sighting).policy != SchemaPolicy::Ignore
+    pub(super) fn is_reported(&self, tool: &str, observation: &Observation) -> bool {
+        self.apply_policy(tool, observation).policy != SchemaPolicy::Ignore
     }
 
-    fn apply_policy(&self, tool: &str, sighting: &Sighting) -> Applied {
+    fn apply_policy(&self, tool: &str, observation: &Observation) -> AppliedPolicy {
         let Settings {
             validation, today, ..
         } = self.settings;
-        sighting.requirement.apply(tool, validation, *today)
+        observation.requirement.apply(tool, validation, *today)
     }
 
     /// Adds what was seen in the answer to a case, with the arguments of that case.
     pub(super) fn add_examined(&mut self, tool: &str, case: &Case, examined: &Examined) {
-        for sighting in &examined.sightings {
+        for observation in &examined.observations {
             let shown = Some((case.arguments.clone(), examined.request_id.clone()));
-            self.add(tool, Pass::Coverage, &case.name, sighting, shown);
+            self.add(tool, Pass::Coverage, &case.name, observation, shown);
         }
     }
 
@@ -80,38 +80,41 @@ impl<'s> Findings<'s> {
         tool: &str,
         pass: Pass,
         case: &str,
-        sighting: &Sighting,
+        observation: &Observation,
         shown: Option<(Value, Option<String>)>,
     ) {
-        if self.count_again(tool, sighting) {
+        if self.count_again(tool, observation) {
             return;
         }
         if self.records.len() >= MAX_FINDINGS {
             self.ignored += 1;
             return;
         }
-        let applied = self.apply_policy(tool, sighting);
+        let applied = self.apply_policy(tool, observation);
         self.ignored += u64::from(applied.policy == SchemaPolicy::Ignore);
         let (arguments, request_id) =
             shown.map_or((None, None), |(arguments, id)| (Some(arguments), id));
         let now = now_ms();
-        let key = sighting.key();
+        let key = observation.key();
         let record = Record {
             version: VERSION,
-            fingerprint: fingerprint(&self.server, tool, sighting.requirement.site(), &key),
-            rule: sighting.requirement.id().to_owned(),
-            site: sighting.requirement.site().to_owned(),
+            fingerprint: fingerprint(&self.server, tool, observation.requirement.site(), &key),
+            rule: observation.requirement.id().to_owned(),
+            site: observation.requirement.site().to_owned(),
             policy: applied.policy,
             why: applied.why,
             tool: tool.to_owned(),
             protocol: self.protocol.clone(),
             transport: self.transport.clone(),
             schema_digest: self.digests.get(tool).cloned().unwrap_or_default(),
-            keyword_location: sighting.keyword_location.clone(),
-            instance_pointer: sighting.instance_pointer.as_deref().map(starred),
-            expected: sighting.expected.clone(),
-            actual: sighting.actual.clone(),
-            detail: sighting.detail.clone(),
+            keyword_location: observation.keyword_location.clone(),
+            instance_pointer: observation
+                .instance_pointer
+                .as_deref()
+                .map(wildcard_positions),
+            expected: observation.expected.clone(),
+            actual: observation.actual.clone(),
+            detail: observation.detail.clone(),
             pass,
             case: case.to_owned(),
             count: 1,

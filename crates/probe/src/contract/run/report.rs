@@ -1,4 +1,4 @@
-//! What became of a run: the tools, the findings, and what a reader needs to trust them. It is the
+//! The report of a run: the tools, the findings, and what a reader needs to trust them. It is the
 //! JSON that every other report is made from.
 
 use std::collections::BTreeMap;
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::oracle::Family;
 use super::super::record::Record;
-use super::super::safety::Refused;
+use super::super::safety::SafetyRefusal;
 use crate::policy::SchemaPolicy;
 
 /// What became of one tool.
@@ -16,7 +16,7 @@ pub struct ToolRun {
     /// Its name.
     pub name: String,
     /// Why it was not called, if it was not.
-    pub refused: Option<Refused>,
+    pub refused: Option<SafetyRefusal>,
     /// Cases by pass.
     pub cases: BTreeMap<String, u64>,
     /// How the valid cases were answered: results.
@@ -76,7 +76,7 @@ impl Run {
     }
 
     /// Findings that are more than counted.
-    pub(crate) fn shown(&self) -> impl Iterator<Item = &Record> {
+    pub(crate) fn reported(&self) -> impl Iterator<Item = &Record> {
         let findings = self.findings.iter();
         findings.filter(|record| record.policy != SchemaPolicy::Ignore)
     }

@@ -7,7 +7,7 @@ use super::Runner;
 use super::intent::intent_of;
 use crate::contract::case::{Case, Intent};
 use crate::contract::oracle;
-use crate::contract::record::{Requirement, Sighting};
+use crate::contract::record::{Observation, Requirement};
 use crate::contract::session::RunError;
 use crate::contract::shrink;
 
@@ -22,9 +22,9 @@ impl Runner<'_> {
         &mut self,
         tool: &str,
         case: &Case,
-        sighting: &Sighting,
+        observation: &Observation,
     ) -> Result<Value, RunError> {
-        let mut left = match sighting.requirement {
+        let mut left = match observation.requirement {
             Requirement::Rule(rule) if rule == &oracle::SLOW => 0,
             Requirement::Rule(rule) if [oracle::HANG, oracle::CRASH].contains(rule) => {
                 COSTLY_SHRINK_CALLS
@@ -42,8 +42,8 @@ impl Runner<'_> {
                 }
                 left -= 1;
                 let examined = self.ask(tool, &candidate).await?;
-                let mut seen = examined.sightings.iter();
-                if seen.any(|one| one.key() == sighting.key()) {
+                let mut seen = examined.observations.iter();
+                if seen.any(|one| one.key() == observation.key()) {
                     best = candidate;
                     continue 'smaller;
                 }

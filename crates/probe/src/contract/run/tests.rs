@@ -214,7 +214,7 @@ async fn values_that_exist_are_used() {
 async fn a_case_that_is_not_what_it_claims_is_our_bug_and_is_not_sent() {
     let (settings, target) = (strict(), target("contract-bugs"));
     let (mut runner, _) = Runner::start(&target, &settings).await.expect("it starts");
-    let index = |subject: &Subject| subject.run.name == "takes_missing";
+    let index = |subject: &TestedTool| subject.run.name == "takes_missing";
     let index = runner.subjects.iter().position(index).expect("it is there");
     let mislabelled = Case::valid("says it is valid", serde_json::json!({}));
     runner

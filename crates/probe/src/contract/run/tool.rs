@@ -12,8 +12,9 @@ use super::super::record::Pass;
 use super::super::safety::{self, Hints};
 use super::{Settings, ToolRun, schema_digest};
 
+/// A tool of the server under test, and what the run has learnt about it so far.
 #[derive(Debug, Default)]
-pub(super) struct Subject {
+pub(super) struct TestedTool {
     pub(super) hints: Hints,
     /// Crashes and hangs so far.
     pub(super) deaths: u32,
@@ -27,7 +28,7 @@ pub(super) struct Subject {
     needs_task: bool,
 }
 
-impl Subject {
+impl TestedTool {
     pub(super) fn new(name: &str, declared: &Value, allowed: &[String]) -> Self {
         let hints = Hints::from_declaration(declared);
         let run = ToolRun {

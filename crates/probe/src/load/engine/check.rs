@@ -12,36 +12,36 @@ use crate::policy::SchemaPolicy;
 impl Engine {
     /// Refuses a plan whose own arguments the tools refuse; notes the rest.
     pub(super) fn check(&self, declared: Vec<(String, Violation)>) -> Result<(), LoadError> {
-        let law = self.validator.law();
+        let rules = self.validator.rules();
         let mut verdicts = self.validator.verdicts();
         for (name, violation) in declared {
-            let applied = law.apply(&name, &violation);
-            let tool = law.tools.iter().position(|tool| *tool == name);
+            let applied = rules.apply(&name, &violation);
+            let tool = rules.tools.iter().position(|tool| *tool == name);
             let tool = tool.unwrap_or(usize::MAX);
-            law.record(&mut verdicts.violations, tool, &violation, &applied);
+            rules.record(&mut verdicts.violations, tool, &violation, &applied);
         }
         for (scenario, tools) in self.plan.scenarios.iter().zip(&self.tools) {
             for (call, tool) in scenario.calls.iter().zip(tools) {
                 let Some(fixed) = call.arguments.fixed() else {
                     continue;
                 };
-                let Some(violation) = law.authored(&call.tool, fixed) else {
+                let Some(violation) = rules.authored(&call.tool, fixed) else {
                     continue;
                 };
-                let applied = law.apply(&call.tool, &violation);
+                let applied = rules.apply(&call.tool, &violation);
                 if applied.policy == SchemaPolicy::Fail {
                     let what = format!("scenario {:?}, tool {:?}", scenario.name, call.tool);
                     return Err(LoadError::Authored(what));
                 }
-                law.record(&mut verdicts.violations, *tool, &violation, &applied);
+                rules.record(&mut verdicts.violations, *tool, &violation, &applied);
             }
         }
         let listed = self.sessions.list.tools.iter();
         let listed: Vec<&str> = listed.map(|tool| tool.name.as_str()).collect();
-        for one in law.validation.unmatched(&listed) {
+        for one in rules.validation.unmatched(&listed) {
             self.note(format!("the override for {:?} matches no tool", one.tool));
         }
-        for name in &law.tools {
+        for name in &rules.tools {
             if !listed.contains(&name.as_str()) {
                 self.note(unlisted(name, &listed));
             }
@@ -52,17 +52,17 @@ impl Engine {
     /// Whether a strict run may send arguments that were made from a template. If they break the
     /// input schema, the violation is written down and the call is not made.
     pub(super) fn may_send(&self, tool: usize, arguments: &[u8]) -> bool {
-        let law = self.validator.law();
-        let name = law.tool(tool);
-        let Some(violation) = law.authored(name, arguments) else {
+        let rules = self.validator.rules();
+        let name = rules.tool(tool);
+        let Some(violation) = rules.authored(name, arguments) else {
             return true;
         };
-        let applied = law.apply(name, &violation);
+        let applied = rules.apply(name, &violation);
         if applied.policy != SchemaPolicy::Fail {
             return true;
         }
         let mut verdicts = self.validator.verdicts();
-        law.record(&mut verdicts.violations, tool, &violation, &applied);
+        rules.record(&mut verdicts.violations, tool, &violation, &applied);
         self.tally.withheld.fetch_add(1, Ordering::Relaxed);
         false
     }

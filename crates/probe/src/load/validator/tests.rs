@@ -10,7 +10,7 @@ use crate::policy::{CallOutcome, Site, Validation};
 fn validator(tool: &str) -> Validator {
     let mut judge = Judge::new(countersign_inspect::Era::Modern);
     judge.declare(tool.as_bytes()).expect("a tool");
-    let law = Law {
+    let rules = ValidationRules {
         judge,
         validation: Validation {
             strict: true,
@@ -22,7 +22,7 @@ fn validator(tool: &str) -> Validator {
         warm_up: Duration::ZERO,
         stretch: Duration::from_secs(1),
     };
-    Validator::start(law).expect("a thread")
+    Validator::start(rules).expect("a thread")
 }
 
 fn sample(result: &[u8]) -> Sample {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::law::Law;
+use super::rules::ValidationRules;
 use crate::load::figures::Timeline;
 use crate::load::outcome;
 use crate::load::sample::Sample;
@@ -46,10 +46,10 @@ impl Outcomes {
 }
 
 impl Verdicts {
-    pub(super) fn count(&mut self, law: &Law, sample: &Sample, outcome: CallOutcome) {
+    pub(super) fn count(&mut self, rules: &ValidationRules, sample: &Sample, outcome: CallOutcome) {
         let expected = outcome::is_expected(outcome, sample.expect);
         if !expected {
-            let stretch = Timeline::stretch(law.stretch, sample.times.ended);
+            let stretch = Timeline::stretch(rules.stretch, sample.times.ended);
             // A stretch far beyond the run has no place in the timeline.
             if stretch < 1 << 20 {
                 if self.unexpected.len() <= stretch {
@@ -58,7 +58,7 @@ impl Verdicts {
                 self.unexpected[stretch] += 1;
             }
         }
-        if sample.times.intended < law.warm_up {
+        if sample.times.intended < rules.warm_up {
             return;
         }
         if let Some(tool) = self.tools.get_mut(sample.tool) {

@@ -6,7 +6,7 @@ use super::setting;
 use crate::plan::PlanError;
 use crate::plan::raw::{self, ExecutorName, ShapeName};
 use crate::plan::schedule::{Executor, Load, Shape, Stage};
-use crate::plan::units::Span;
+use crate::plan::units::PlanDuration;
 
 const DURATION: Duration = Duration::from_secs(30);
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -23,7 +23,8 @@ pub(super) fn load(raw: &raw::Load) -> Result<Load, PlanError> {
         ExecutorName::Rate => rate(raw)?,
         ExecutorName::Vus => vus(raw)?,
     };
-    let time = |span: Option<Span>, default| span.map_or(default, |Span(time)| time);
+    let time =
+        |span: Option<PlanDuration>, default| span.map_or(default, |PlanDuration(time)| time);
     let number = |key: &str, value: u32| match value {
         0 => Err(setting(format!("load.{key}"), "must be at least 1")),
         value if value > MOST => Err(setting(format!("load.{key}"), "is too many")),
@@ -80,7 +81,7 @@ fn rate(raw: &raw::Load) -> Result<Executor, PlanError> {
 
 /// How the starts of an open loop are spread.
 fn shape(raw: &raw::Load, name: ShapeName) -> Result<Shape, PlanError> {
-    let duration = raw.duration.map_or(DURATION, |Span(time)| time);
+    let duration = raw.duration.map_or(DURATION, |PlanDuration(time)| time);
     Ok(match name {
         ShapeName::Constant => Shape::Constant {
             rate: per_second(raw.rate.unwrap_or(RATE), "load.rate")?,
@@ -97,7 +98,7 @@ fn shape(raw: &raw::Load, name: ShapeName) -> Result<Shape, PlanError> {
                 .ok_or_else(|| setting("load.burst", "how many start at once?"))?,
             every: raw
                 .every
-                .map(|Span(every)| every)
+                .map(|PlanDuration(every)| every)
                 .filter(|every| !every.is_zero())
                 .ok_or_else(|| setting("load.every", "how far apart are the bursts?"))?,
             duration,
@@ -146,7 +147,9 @@ fn vus(raw: &raw::Load) -> Result<Executor, PlanError> {
     }
     Ok(Executor::Vus {
         vus: vus as usize,
-        think_time: raw.think_time.map_or(Duration::ZERO, |Span(time)| time),
-        duration: raw.duration.map_or(DURATION, |Span(time)| time),
+        think_time: raw
+            .think_time
+            .map_or(Duration::ZERO, |PlanDuration(time)| time),
+        duration: raw.duration.map_or(DURATION, |PlanDuration(time)| time),
     })
 }

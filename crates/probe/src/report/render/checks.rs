@@ -35,7 +35,7 @@ pub(super) fn junit(run: &Run) -> String {
         .collect();
     let thresholds = run.thresholds.iter().map(|kept| {
         let problem = (!kept.holds).then(|| format!("is {}", kept.measured));
-        Check::holds(format!("{} {}", kept.name, kept.bound), problem)
+        Check::from_problem(format!("{} {}", kept.name, kept.bound), problem)
     });
     suites.push(Suite {
         name: "thresholds".to_owned(),
@@ -46,8 +46,8 @@ pub(super) fn junit(run: &Run) -> String {
     suites.push(Suite {
         name: "load".to_owned(),
         checks: vec![
-            Check::holds("the offered load was made", run.saturated.clone()),
-            Check::holds("calls were answered", unanswered),
+            Check::from_problem("the offered load was made", run.saturated.clone()),
+            Check::from_problem("calls were answered", unanswered),
         ],
     });
     junit::render("countersign load", &suites)
@@ -81,7 +81,7 @@ fn contract(run: &Run, tool: &str) -> Vec<Check> {
 
 /// Each violation that is not ignored as a result.
 pub(super) fn sarif(run: &Run) -> String {
-    let shown: Vec<&ViolationRecord> = run.shown().collect();
+    let shown: Vec<&ViolationRecord> = run.reported().collect();
     let ids: BTreeSet<&str> = shown.iter().map(|one| one.rule.as_str()).collect();
     let rule = |id| {
         let site = Site::ALL.iter().find(|site| site.rule() == id);

@@ -60,7 +60,7 @@ fn tools(run: &Run, out: &mut String) -> std::fmt::Result {
 }
 
 fn violations(run: &Run, out: &mut String) -> std::fmt::Result {
-    let mut shown = run.shown().peekable();
+    let mut shown = run.reported().peekable();
     if shown.peek().is_some() {
         writeln!(
             out,

@@ -2,8 +2,10 @@
 
 use std::fmt::Write as _;
 
+use unicode_width::UnicodeWidthStr;
+
 use super::{call_cells, printable, title, tool_name, verdict};
-use crate::report::{Ended, Run, ToolRun};
+use crate::report::{Run, RunEnd, ToolRun};
 
 /// Violations shown; the rest is counted.
 const SHOWN: usize = 20;
@@ -13,9 +15,9 @@ pub(super) fn write(run: &Run, out: &mut String) -> std::fmt::Result {
     let (server, settings) = title(run);
     writeln!(out, "{server}\n{settings}")?;
     match run.ended {
-        Ended::Finished => {}
-        Ended::Interrupted => writeln!(out, "stopped before its end")?,
-        Ended::Aborted => writeln!(out, "ended by a threshold")?,
+        RunEnd::Finished => {}
+        RunEnd::Interrupted => writeln!(out, "stopped before its end")?,
+        RunEnd::Aborted => writeln!(out, "ended by a threshold")?,
     }
     let counters = &run.counters;
     writeln!(
@@ -83,16 +85,17 @@ fn table(run: &Run, out: &mut String) -> std::fmt::Result {
     let mut widths = [0; 11];
     for row in &rows {
         for (width, cell) in widths.iter_mut().zip(row) {
-            *width = (*width).max(cell.chars().count());
+            *width = (*width).max(cell.width());
         }
     }
     writeln!(out)?;
     for row in rows {
         let mut line = String::new();
         for (column, (cell, width)) in row.iter().zip(widths).enumerate() {
+            let padding = " ".repeat(width - cell.width());
             match column {
-                0 => write!(line, "{cell:<width$}")?,
-                _ => write!(line, "  {cell:>width$}")?,
+                0 => write!(line, "{cell}{padding}")?,
+                _ => write!(line, "  {padding}{cell}")?,
             }
         }
         writeln!(out, "{}", line.trim_end())?;
@@ -113,7 +116,7 @@ fn violations(run: &Run, out: &mut String) -> std::fmt::Result {
         "\nviolations  {} fail, {} warn, {} ignored",
         counts.fail, counts.warn, counts.ignore
     )?;
-    for one in run.shown().take(SHOWN) {
+    for one in run.reported().take(SHOWN) {
         let place = one.instance_pointer.as_deref().unwrap_or_default();
         let types = match (&one.expected, &one.actual) {
             (Some(expected), Some(actual)) => format!(" expected {expected}, was {actual}"),
@@ -130,7 +133,7 @@ fn violations(run: &Run, out: &mut String) -> std::fmt::Result {
             one.count
         )?;
     }
-    let rest = run.shown().count().saturating_sub(SHOWN);
+    let rest = run.reported().count().saturating_sub(SHOWN);
     if rest > 0 {
         writeln!(out, "  and {rest} more")?;
     }

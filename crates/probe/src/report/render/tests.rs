@@ -1,10 +1,10 @@
 //! Every form shows what happened, and nothing in it is markup or steers a terminal.
 
 use super::*;
-use crate::policy::{SchemaPolicy, Why};
+use crate::policy::{PolicySource, SchemaPolicy};
 use crate::report::{
-    Counters, Ended, Figures, Histograms, Kept, Point, PolicyCounts, RunPlan, Served, Setup,
-    ToolRun, VERSION, Verdict, ViolationRecord, count_time,
+    Counters, Figures, Histograms, PolicyCounts, RunEnd, RunPlan, Setup, TestedServer,
+    ThresholdResult, TimelinePoint, ToolRun, VERSION, Verdict, ViolationRecord, count_time,
 };
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,7 +27,7 @@ fn hostile() -> Run {
     Run {
         version: VERSION,
         began_ms: 1,
-        server: Served {
+        server: TestedServer {
             target: "http://127.0.0.1:1/mcp".to_owned(),
             name: evil.to_owned(),
             version: "1".to_owned(),
@@ -44,7 +44,7 @@ fn hostile() -> Run {
             max_violations: 0,
         },
         setup: Setup::default(),
-        ended: Ended::Finished,
+        ended: RunEnd::Finished,
         measured_s: 10.0,
         counters: Counters {
             offered: 100,
@@ -67,7 +67,7 @@ fn hostile() -> Run {
             warn: 0,
             ignore: 1,
         },
-        thresholds: vec![Kept {
+        thresholds: vec![ThresholdResult {
             name: "tools/call.response.p99".to_owned(),
             bound: "< 50ms".to_owned(),
             measured: "99ms".to_owned(),
@@ -81,9 +81,9 @@ fn hostile() -> Run {
     }
 }
 
-fn timeline() -> Vec<Point> {
+fn timeline() -> Vec<TimelinePoint> {
     vec![
-        Point {
+        TimelinePoint {
             at_s: 0.0,
             done: 50,
             unexpected: 0,
@@ -91,7 +91,7 @@ fn timeline() -> Vec<Point> {
             p99_ms: 20.0,
             max_ms: 30.0,
         },
-        Point {
+        TimelinePoint {
             at_s: 1.0,
             done: 50,
             unexpected: 3,
@@ -109,7 +109,7 @@ fn violation(evil: &str) -> ViolationRecord {
         rule: "RESULT-SCHEMA-MISMATCH".to_owned(),
         site: "result".to_owned(),
         policy: SchemaPolicy::Fail,
-        why: Why::Mode,
+        why: PolicySource::Mode,
         tool: evil.to_owned(),
         schema_digest: None,
         schema_pointer: None,

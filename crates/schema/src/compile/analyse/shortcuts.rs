@@ -1,4 +1,4 @@
-//! What validation may decide by a glance: values that pass by their type, and containers it may run straight through.
+//! What validation may decide with a quick check: values that pass by their type, and containers it may run straight through.
 
 use countersign_tape::Kind;
 
@@ -20,7 +20,7 @@ pub(super) fn mark(program: &mut Program) {
         if !node.flags.has(Flags::MEMO) && !node.flags.has(Flags::BITS) {
             let object = program.objects.get(node.object as usize);
             let array = program.arrays.get(node.array as usize);
-            node.plain = plain(node.types, object, array);
+            node.plain = plain_containers(node.types, object, array);
         }
     }
     mark_alternatives(program);
@@ -93,7 +93,11 @@ fn simple(node: &Node) -> TypeSet {
 }
 
 /// The containers of which nothing is asked but what a plain plan lists.
-fn plain(types: TypeSet, object: Option<&ObjectPlan>, array: Option<&ArrayPlan>) -> TypeSet {
+fn plain_containers(
+    types: TypeSet,
+    object: Option<&ObjectPlan>,
+    array: Option<&ArrayPlan>,
+) -> TypeSet {
     let mut plain = types.containers();
     if !object.is_some_and(ObjectPlan::is_plain) {
         plain = plain.without(Kind::Object);

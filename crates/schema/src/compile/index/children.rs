@@ -3,16 +3,16 @@
 use countersign_tape::Kind;
 
 use super::Index;
-use crate::compile::Place;
+use crate::compile::SchemaLocation;
 use crate::dialect::Dialect;
-use crate::keyword::{Holds, Keyword};
+use crate::keyword::{Keyword, SubschemaLayout};
 use crate::unenforceable::Unenforceable;
 
 impl Index<'_> {
     /// Puts the subschemas that a schema object holds on the work list.
     pub(super) fn queue_children(
         &self,
-        place: Place,
+        place: SchemaLocation,
         resource: u32,
         work: &mut Vec<(u32, u32)>,
     ) -> Result<(), Unenforceable> {
@@ -29,13 +29,13 @@ impl Index<'_> {
                 continue;
             }
             let first = work.len();
-            match rules.holds(keyword) {
-                Holds::Nothing => {}
-                Holds::Schema => work.push((value, resource)),
-                Holds::SchemaOrArray if tape.node(value).kind() != Kind::Array => {
+            match rules.subschema_layout(keyword) {
+                SubschemaLayout::Nothing => {}
+                SubschemaLayout::Schema => work.push((value, resource)),
+                SubschemaLayout::SchemaOrArray if tape.node(value).kind() != Kind::Array => {
                     work.push((value, resource));
                 }
-                Holds::SchemaArray | Holds::SchemaOrArray => {
+                SubschemaLayout::SchemaArray | SubschemaLayout::SchemaOrArray => {
                     self.expect(
                         place.with_node(value),
                         Kind::Array,
@@ -43,7 +43,7 @@ impl Index<'_> {
                     )?;
                     work.extend(tape.children(value).map(|child| (child, resource)));
                 }
-                Holds::SchemaMap => {
+                SubschemaLayout::SchemaMap => {
                     self.expect(
                         place.with_node(value),
                         Kind::Object,
@@ -51,7 +51,7 @@ impl Index<'_> {
                     )?;
                     work.extend(tape.members(value).map(|(_, child)| (child, resource)));
                 }
-                Holds::Dependencies => {
+                SubschemaLayout::Dependencies => {
                     self.expect(place.with_node(value), Kind::Object, "must be an object")?;
                     let schemas = tape
                         .members(value)
@@ -75,7 +75,11 @@ impl Index<'_> {
     }
 
     /// Draft-04 knows no boolean schemas; `additionalItems` and `additionalProperties` take a boolean of their own.
-    pub(super) fn refuse_boolean(&self, place: Place, resource: u32) -> Result<(), Unenforceable> {
+    pub(super) fn refuse_boolean(
+        &self,
+        place: SchemaLocation,
+        resource: u32,
+    ) -> Result<(), Unenforceable> {
         let kind = self.tape(place).node(place.node).kind();
         let is_boolean = matches!(kind, Kind::True | Kind::False);
         if is_boolean && self.rules(resource).dialect == Dialect::Draft4 {

@@ -4,7 +4,7 @@
 use countersign_tape::Kind;
 
 use super::{Anchor, FREE_URI_BYTES, Index};
-use crate::compile::Place;
+use crate::compile::SchemaLocation;
 use crate::dialect::Dialect;
 use crate::program::NodeId;
 use crate::unenforceable::Unenforceable;
@@ -26,7 +26,7 @@ impl Index<'_> {
     /// Reads the identity of a schema object: `$id`, `$schema` and the anchors. Gives the resource it belongs to.
     pub(super) fn enter(
         &mut self,
-        place: Place,
+        place: SchemaLocation,
         outer: u32,
         id: NodeId,
     ) -> Result<u32, Unenforceable> {
@@ -58,7 +58,7 @@ impl Index<'_> {
     }
 
     /// The dialect that the object's own `$schema` names, which decides what its URI is called.
-    fn own_dialect(&self, place: Place) -> Option<Dialect> {
+    fn own_dialect(&self, place: SchemaLocation) -> Option<Dialect> {
         let tape = self.tape(place);
         let value = tape.get(place.node, "$schema")?;
         let is_string = tape.node(value).kind() == Kind::String;
@@ -68,7 +68,7 @@ impl Index<'_> {
     /// Gives a resource the URI its `$id` spells.
     fn name_resource(
         &mut self,
-        place: Place,
+        place: SchemaLocation,
         outer: u32,
         resource: u32,
         text: &str,
@@ -102,7 +102,7 @@ impl Index<'_> {
 
     fn add_anchors(
         &mut self,
-        place: Place,
+        place: SchemaLocation,
         resource: u32,
         id: NodeId,
         own_id: Option<&str>,
@@ -136,7 +136,7 @@ impl Index<'_> {
 
     fn anchor(
         &mut self,
-        place: Place,
+        place: SchemaLocation,
         name: String,
         resource: u32,
         anchor: Anchor,
@@ -149,7 +149,11 @@ impl Index<'_> {
         }
     }
 
-    fn string_at(&self, place: Place, name: &str) -> Result<Option<String>, Unenforceable> {
+    fn string_at(
+        &self,
+        place: SchemaLocation,
+        name: &str,
+    ) -> Result<Option<String>, Unenforceable> {
         let tape = self.tape(place);
         let Some(value) = tape.get(place.node, name) else {
             return Ok(None);

@@ -10,15 +10,15 @@ use crate::keyword::Keyword;
 use crate::program::{DependentRequired, NONE, Names, NodeId, ObjectPlan, Target};
 use crate::unenforceable::Unenforceable;
 
-/// The property names of one subschema, numbered as they are first mentioned.
+/// The property names that the keywords of one subschema use, numbered in order of first use.
 #[derive(Debug, Default)]
-struct Mentioned {
+struct PropertyNames {
     numbers: BTreeMap<String, u32>,
     texts: Vec<Box<str>>,
     schemas: Vec<NodeId>,
 }
 
-impl Mentioned {
+impl PropertyNames {
     fn numbers(&mut self, names: Vec<String>) -> Vec<u32> {
         names.into_iter().map(|name| self.number(name)).collect()
     }
@@ -36,7 +36,7 @@ impl Mentioned {
 
 impl Lowering<'_, '_> {
     pub(super) fn object_plan(&mut self) -> Result<u32, Unenforceable> {
-        let mut mentioned = Mentioned::default();
+        let mut mentioned = PropertyNames::default();
         self.properties(&mut mentioned);
         let required = self.required(&mut mentioned)?;
         let dependent_required = self.dependent_required(&mut mentioned)?;
@@ -63,7 +63,7 @@ impl Lowering<'_, '_> {
         Ok(append(&mut self.program.objects, plan))
     }
 
-    fn properties(&self, mentioned: &mut Mentioned) {
+    fn properties(&self, mentioned: &mut PropertyNames) {
         let Some(value) = self.part(Keyword::Properties) else {
             return;
         };
@@ -76,7 +76,7 @@ impl Lowering<'_, '_> {
         }
     }
 
-    fn required(&self, mentioned: &mut Mentioned) -> Result<Vec<u32>, Unenforceable> {
+    fn required(&self, mentioned: &mut PropertyNames) -> Result<Vec<u32>, Unenforceable> {
         let Some(value) = self.part(Keyword::Required) else {
             return Ok(Vec::new());
         };
@@ -89,7 +89,7 @@ impl Lowering<'_, '_> {
     /// `dependentRequired`, and the arrays among `dependencies`.
     fn dependent_required(
         &self,
-        mentioned: &mut Mentioned,
+        mentioned: &mut PropertyNames,
     ) -> Result<Vec<DependentRequired>, Unenforceable> {
         let mut all = Vec::new();
         for keyword in [Keyword::DependentRequired, Keyword::Dependencies] {
@@ -115,7 +115,7 @@ impl Lowering<'_, '_> {
     }
 
     /// `dependentSchemas` are operations; here only their names are noted, so that their presence is seen.
-    fn dependent_names(&self, mentioned: &mut Mentioned) {
+    fn dependent_names(&self, mentioned: &mut PropertyNames) {
         let tape = self.tape();
         for keyword in [Keyword::DependentSchemas, Keyword::Dependencies] {
             let Some(value) = self.part(keyword) else {

@@ -13,14 +13,14 @@ const UNIT: i64 = 60;
 const DIGITS: usize = 160;
 
 #[derive(Clone, Debug)]
-struct Written {
+struct NumberText {
     negative: bool,
     integer: String,
     fraction: String,
     exponent: i64,
 }
 
-impl Written {
+impl NumberText {
     fn text(&self) -> String {
         let sign = if self.negative { "-" } else { "" };
         let integer = self.integer.trim_start_matches('0');
@@ -77,14 +77,14 @@ impl Written {
     }
 }
 
-fn written() -> impl Strategy<Value = Written> {
+fn written() -> impl Strategy<Value = NumberText> {
     (
         any::<bool>(),
         "[0-9]{1,25}|[0-1]{1,3}",
         "[0-9]{0,25}|0{0,4}|[05]{0,2}",
         -25_i64..25,
     )
-        .prop_map(|(negative, integer, fraction, exponent)| Written {
+        .prop_map(|(negative, integer, fraction, exponent)| NumberText {
             negative,
             integer,
             fraction,
@@ -93,7 +93,7 @@ fn written() -> impl Strategy<Value = Written> {
 }
 
 /// The same value with its point and zeros elsewhere.
-fn rewritten(value: &Written, shift: usize, zeros: usize) -> Written {
+fn rewritten(value: &NumberText, shift: usize, zeros: usize) -> NumberText {
     let mut other = value.clone();
     for _ in 0..shift.min(other.integer.len() - 1) {
         let digit = other.integer.pop().unwrap();

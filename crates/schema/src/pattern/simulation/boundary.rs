@@ -4,22 +4,22 @@
 
 /// Where in the text a boundary between characters lies, as far as assertions can tell.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct BoundaryContext {
     pub(super) start: bool,
     pub(super) end: bool,
     /// A word character on exactly one side.
     pub(super) edge: bool,
 }
 
-impl Place {
+impl BoundaryContext {
     pub(super) const COUNT: usize = 8;
 
     pub(super) fn index(self) -> usize {
         usize::from(self.start) | usize::from(self.end) << 1 | usize::from(self.edge) << 2
     }
 
-    pub(super) fn all() -> impl Iterator<Item = Place> {
-        (0..Self::COUNT).map(|index| Place {
+    pub(super) fn all() -> impl Iterator<Item = BoundaryContext> {
+        (0..Self::COUNT).map(|index| BoundaryContext {
             start: index & 1 != 0,
             end: index & 2 != 0,
             edge: index & 4 != 0,

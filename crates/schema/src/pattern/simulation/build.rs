@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use regex_syntax::hir::{Look, LookSet};
 
 use super::alphabet::Alphabet;
-use super::boundary::{Boundary, Jump, Place};
-use super::positions::{Part, holds, moves, size};
+use super::boundary::{Boundary, BoundaryContext, Jump};
+use super::positions::{Part, assertion_holds, moves, size};
 use super::{MOST_POSITIONS, Simulation};
 use crate::pattern::ast::Node;
 use crate::pattern::error::PatternError;
@@ -124,14 +124,17 @@ fn boundaries(
     positions: usize,
     looks: LookSet,
     limit: usize,
-) -> Option<(Vec<Boundary>, [usize; Place::COUNT])> {
+) -> Option<(Vec<Boundary>, [usize; BoundaryContext::COUNT])> {
     let mut budget = MOST_WORK;
     let mut bytes_left = limit;
     let mut known: Vec<Vec<bool>> = Vec::new();
     let mut boundaries = Vec::new();
-    let mut at = [0; Place::COUNT];
-    for place in Place::all() {
-        let truth: Vec<bool> = looks.iter().map(|look| holds(look, place)).collect();
+    let mut at = [0; BoundaryContext::COUNT];
+    for place in BoundaryContext::all() {
+        let truth: Vec<bool> = looks
+            .iter()
+            .map(|look| assertion_holds(look, place))
+            .collect();
         let index = known.iter().position(|known| *known == truth);
         at[place.index()] = index.unwrap_or(known.len());
         if index.is_none() {
@@ -194,8 +197,8 @@ fn sparse(words: &[u64]) -> Box<[(usize, u64)]> {
 }
 
 /// Whether no match can begin behind the start of the text.
-fn is_anchored(boundaries: &[Boundary], at: &[usize; Place::COUNT]) -> bool {
-    Place::all()
+fn is_anchored(boundaries: &[Boundary], at: &[usize; BoundaryContext::COUNT]) -> bool {
+    BoundaryContext::all()
         .filter(|place| !place.start)
         .filter_map(|place| boundaries.get(at[place.index()]))
         .all(|boundary| !boundary.empty && boundary.first.iter().all(|word| *word == 0))

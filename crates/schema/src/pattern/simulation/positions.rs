@@ -7,7 +7,7 @@
 
 use regex_syntax::hir::Look;
 
-use super::boundary::Place;
+use super::boundary::BoundaryContext;
 use crate::pattern::ast::Node;
 
 /// How a part of the pattern begins and ends.
@@ -40,7 +40,7 @@ pub(super) fn size(node: &Node) -> usize {
 pub(super) fn moves(
     tree: &Node,
     positions: usize,
-    place: Place,
+    place: BoundaryContext,
     budget: &mut usize,
 ) -> Option<(Part, Vec<Vec<u64>>)> {
     let words = positions.div_ceil(64);
@@ -55,7 +55,7 @@ pub(super) fn moves(
 }
 
 struct Walk<'b> {
-    place: Place,
+    place: BoundaryContext,
     words: usize,
     follow: Vec<Vec<u64>>,
     budget: &'b mut usize,
@@ -65,10 +65,10 @@ impl Walk<'_> {
     /// The part `node` makes when its first position is `base`.
     fn node(&mut self, node: &Node, base: usize) -> Option<Part> {
         match node {
-            Node::Empty => self.nothing(true),
-            Node::Look(look) => self.nothing(holds(*look, self.place)),
+            Node::Empty => self.empty_part(true),
+            Node::Look(look) => self.empty_part(assertion_holds(*look, self.place)),
             Node::Char(_) | Node::Set(_) => {
-                let mut part = self.nothing(false)?;
+                let mut part = self.empty_part(false)?;
                 part.first[base / 64] |= 1 << (base % 64);
                 part.last.clone_from(&part.first);
                 Some(part)
@@ -76,17 +76,17 @@ impl Walk<'_> {
             Node::Repeat { body, min, max } => self.repeat(body, *min, *max, base),
             Node::Concat(items) => {
                 let mut end = base + size(node);
-                let mut rest = self.nothing(true)?;
+                let mut rest = self.empty_part(true)?;
                 for item in items.iter().rev() {
                     end -= size(item);
                     let part = self.node(item, end)?;
-                    rest = self.then(part, rest)?;
+                    rest = self.concatenate(part, rest)?;
                 }
                 Some(rest)
             }
             Node::Alternate(branches) => {
                 let mut at = base;
-                let mut all = self.nothing(false)?;
+                let mut all = self.empty_part(false)?;
                 for branch in branches {
                     let part = self.node(branch, at)?;
                     all.empty |= part.empty;
@@ -100,7 +100,7 @@ impl Walk<'_> {
     }
 
     /// A part without positions. Every node makes one, so what little the node does besides is charged here.
-    fn nothing(&mut self, empty: bool) -> Option<Part> {
+    fn empty_part(&mut self, empty: bool) -> Option<Part> {
         self.charge(4 * self.words + 16)?;
         Some(Part {
             empty,
@@ -114,7 +114,7 @@ impl Walk<'_> {
         Some(())
     }
 
-    fn then(&mut self, part: Part, rest: Part) -> Option<Part> {
+    fn concatenate(&mut self, part: Part, rest: Part) -> Option<Part> {
         self.connect(&part.last, &rest.first)?;
         let (mut first, mut last) = (part.first, rest.last);
         if part.empty {
@@ -135,13 +135,13 @@ impl Walk<'_> {
         // A body without width says the same once as a thousand times.
         let most = if size == 0 { 1 } else { u32::MAX };
         let copies = max.unwrap_or(min).clamp(1, most);
-        let mut rest = self.nothing(true)?;
+        let mut rest = self.empty_part(true)?;
         for copy in (0..copies).rev() {
             let part = self.node(body, base + copy as usize * size)?;
             if max.is_none() && copy + 1 == copies {
                 self.connect(&part.last, &part.first)?;
             }
-            rest = self.then(part, rest)?;
+            rest = self.concatenate(part, rest)?;
             rest.empty |= copy >= min;
         }
         Some(rest)
@@ -168,7 +168,7 @@ fn unite(into: &mut [u64], from: &[u64]) {
 }
 
 /// Whether an assertion holds at a place; the parser makes no others.
-pub(super) fn holds(look: Look, place: Place) -> bool {
+pub(super) fn assertion_holds(look: Look, place: BoundaryContext) -> bool {
     match look {
         Look::Start => place.start,
         Look::End => place.end,

@@ -24,7 +24,7 @@ pub(crate) fn expected(program: &Program, failure: &Failure) -> String {
         Keyword::Required | Keyword::DependentRequired | Keyword::Dependencies => {
             let plan = program.objects.get(node.object as usize);
             let name = plan.map_or("", |plan| plan.names.text(failure.detail));
-            format!("property {}", plain(name, failure.detail))
+            format!("property {}", shown_name(name, failure.detail))
         }
         Keyword::AdditionalProperties | Keyword::UnevaluatedProperties => {
             "no such property".to_owned()
@@ -46,7 +46,7 @@ pub(crate) fn expected(program: &Program, failure: &Failure) -> String {
 }
 
 /// A name as it may be shown: as it is when it is short and plain, else by its number.
-fn plain(name: &str, number: u32) -> String {
+fn shown_name(name: &str, number: u32) -> String {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"_$.-".contains(&byte);
     if !name.is_empty() && name.len() <= 64 && name.bytes().all(allowed) {
         name.to_owned()

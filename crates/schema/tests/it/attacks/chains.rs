@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use countersign_schema::Verdict;
 
-use super::{Answer, Attack};
+use super::{Attack, AttackOutcome};
 
 const LEVELS: usize = 30;
 
@@ -109,8 +109,11 @@ fn refused_by_default(attacks: Vec<Attack>) {
     for attack in attacks {
         let name = attack.name.clone();
         let [default, lifted] = attack.run();
-        assert_eq!(default, Answer::Limit, "{name}");
-        assert!(matches!(lifted, Answer::Judged(_)), "{name}: {lifted:?}");
+        assert_eq!(default, AttackOutcome::Limit, "{name}");
+        assert!(
+            matches!(lifted, AttackOutcome::Judged(_)),
+            "{name}: {lifted:?}"
+        );
     }
 }
 

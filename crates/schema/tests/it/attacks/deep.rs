@@ -4,9 +4,9 @@ use std::fmt::Write;
 
 use countersign_schema::Verdict::{Exhausted, Invalid, Valid};
 
-use super::{Answer, Attack};
+use super::{Attack, AttackOutcome};
 
-use Answer::{Broken, Judged, Limit};
+use AttackOutcome::{Broken, Judged, Limit};
 
 /// A nest of arrays.
 pub(crate) fn arrays(depth: usize, core: &str) -> String {

@@ -3,9 +3,9 @@
 use countersign_schema::Verdict::Valid;
 
 use super::wide::list;
-use super::{Answer, Attack};
+use super::{Attack, AttackOutcome};
 
-use Answer::{Judged, Limit};
+use AttackOutcome::{Judged, Limit};
 
 #[test]
 fn a_long_base_under_many_names() {

@@ -2,9 +2,9 @@
 
 use countersign_schema::Verdict::{Exhausted, Invalid, Valid};
 
-use super::{Answer, Attack};
+use super::{Attack, AttackOutcome};
 
-use Answer::Judged;
+use AttackOutcome::Judged;
 
 #[test]
 fn huge_lengths_and_counts() {

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use countersign_schema::Verdict::{Exhausted, Invalid, Valid};
 use countersign_tape::fingerprint;
 
-use super::{Answer, Attack};
+use super::{Attack, AttackOutcome};
 
-use Answer::{Broken, Judged, Limit};
+use AttackOutcome::{Broken, Judged, Limit};
 
 /// `open`, then what `item` makes for each number, separated by commas, then `close`.
 pub(crate) fn list(

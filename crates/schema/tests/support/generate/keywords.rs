@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::instance::{any_number, any_value};
-use super::{Dialect, Generator, NAMES, Place};
+use super::{Dialect, Generator, NAMES, SubschemaContext};
 
 /// Patterns that mean the same to an ECMA-262 engine and to the oracles' translations.
 const PATTERNS: [&str; 16] = [
@@ -126,11 +126,11 @@ impl Generator<'_, '_> {
         Value::Object(map)
     }
 
-    pub(super) fn object(&mut self, schema: &mut Map<String, Value>, place: Place) {
+    pub(super) fn object(&mut self, schema: &mut Map<String, Value>, place: SubschemaContext) {
         let small = self.entropy.below(4);
         match self.entropy.below(11) {
             0..=2 => {
-                let value = self.by_name(|this| this.schema(place.inside()));
+                let value = self.by_name(|this| this.schema(place.nested()));
                 self.put(schema, "properties", value);
             }
             3 => {
@@ -138,20 +138,20 @@ impl Generator<'_, '_> {
                 self.put(schema, "required", value);
             }
             4 => {
-                let value = self.additional(place.inside());
+                let value = self.additional(place.nested());
                 self.put(schema, "additionalProperties", value);
             }
             5 => {
                 let mut map = Map::new();
                 for _ in 0..=self.entropy.below(2) {
                     let pattern = self.entropy.pick(&PATTERNS).to_owned();
-                    let value = self.schema(place.inside());
+                    let value = self.schema(place.nested());
                     map.insert(pattern, value);
                 }
                 self.put(schema, "patternProperties", Value::Object(map));
             }
             6 => {
-                let value = self.schema(place.inside());
+                let value = self.schema(place.nested());
                 self.put(schema, "propertyNames", value);
             }
             7 => self.put(schema, "minProperties", json!(small)),
@@ -177,27 +177,27 @@ impl Generator<'_, '_> {
         }
     }
 
-    pub(super) fn array(&mut self, schema: &mut Map<String, Value>, place: Place) {
+    pub(super) fn array(&mut self, schema: &mut Map<String, Value>, place: SubschemaContext) {
         let small = self.entropy.below(4);
         match self.entropy.below(8) {
             0 | 1 => {
-                let value = self.schema(place.inside());
+                let value = self.schema(place.nested());
                 self.put(schema, "items", value);
             }
             2 | 3 => {
-                let value = self.schemas(place.inside());
+                let value = self.schemas(place.nested());
                 if self.dialect == Dialect::Draft202012 {
                     self.put(schema, "prefixItems", value);
                 } else {
                     self.put(schema, "items", value);
                     if self.entropy.chance(50) {
-                        let value = self.additional(place.inside());
+                        let value = self.additional(place.nested());
                         self.put(schema, "additionalItems", value);
                     }
                 }
             }
             4 => {
-                let value = self.schema(place.inside());
+                let value = self.schema(place.nested());
                 self.put(schema, "contains", value);
                 if self.dialect > Dialect::Draft7 {
                     if self.entropy.chance(40) {
@@ -214,7 +214,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    pub(super) fn logic(&mut self, schema: &mut Map<String, Value>, place: Place) {
+    pub(super) fn logic(&mut self, schema: &mut Map<String, Value>, place: SubschemaContext) {
         let place = place.in_place();
         match self.entropy.below(6) {
             0 => {
@@ -248,7 +248,7 @@ impl Generator<'_, '_> {
         }
     }
 
-    pub(super) fn unevaluated(&mut self, schema: &mut Map<String, Value>, place: Place) {
+    pub(super) fn unevaluated(&mut self, schema: &mut Map<String, Value>, place: SubschemaContext) {
         if self.dialect <= Dialect::Draft7 || self.unevaluated_left == 0 {
             return;
         }
@@ -256,7 +256,7 @@ impl Generator<'_, '_> {
         let value = if self.entropy.chance(60) {
             json!(false)
         } else {
-            self.schema(place.inside())
+            self.schema(place.nested())
         };
         let keyword = if self.entropy.chance(60) {
             "unevaluatedProperties"

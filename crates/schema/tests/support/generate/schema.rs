@@ -41,7 +41,7 @@ enum Dialect {
 
 /// Where a subschema stands.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct SubschemaContext {
     depth: usize,
     /// The first definition that a reference may lead to while it stays on the same value.
     floor: usize,
@@ -49,7 +49,7 @@ struct Place {
     descended: bool,
 }
 
-impl Place {
+impl SubschemaContext {
     /// A place on the same value.
     fn in_place(self) -> Self {
         Self {
@@ -59,7 +59,7 @@ impl Place {
     }
 
     /// A place on a value inside.
-    fn inside(self) -> Self {
+    fn nested(self) -> Self {
         Self {
             depth: self.depth + 1,
             floor: 0,
@@ -113,7 +113,7 @@ fn document(dialect: Dialect, entropy: &mut Entropy<'_>, coverage: &mut Coverage
 
 impl Generator<'_, '_> {
     fn document(&mut self) -> Value {
-        let root = Place {
+        let root = SubschemaContext {
             depth: 0,
             floor: 0,
             descended: false,
@@ -124,7 +124,7 @@ impl Generator<'_, '_> {
         };
         let mut definitions = Map::new();
         for number in 0..self.definitions {
-            let place = Place {
+            let place = SubschemaContext {
                 depth: 1,
                 floor: number + 1,
                 descended: false,
@@ -212,7 +212,7 @@ impl Generator<'_, '_> {
     }
 
     /// A subschema.
-    fn schema(&mut self, place: Place) -> Value {
+    fn schema(&mut self, place: SubschemaContext) -> Value {
         if place.depth > 0 && self.entropy.chance(6) {
             return self.boolean();
         }
@@ -245,19 +245,19 @@ impl Generator<'_, '_> {
     }
 
     /// What `additionalItems` or `additionalProperties` has, where draft-04 takes booleans too.
-    fn additional(&mut self, place: Place) -> Value {
+    fn additional(&mut self, place: SubschemaContext) -> Value {
         if self.dialect == Dialect::Draft4 && self.entropy.chance(40) {
             return Value::Bool(self.entropy.chance(30));
         }
         self.schema(place)
     }
 
-    fn schemas(&mut self, place: Place) -> Value {
+    fn schemas(&mut self, place: SubschemaContext) -> Value {
         let count = 1 + self.entropy.below(3);
         (0..count).map(|_| self.schema(place)).collect()
     }
 
-    fn reference(&mut self, schema: &mut Map<String, Value>, place: Place) {
+    fn reference(&mut self, schema: &mut Map<String, Value>, place: SubschemaContext) {
         if place.descended && self.resources && self.entropy.chance(40) {
             return self.put(schema, "$dynamicRef", json!("#node"));
         }

@@ -1,8 +1,8 @@
 //! `Codes`: what a record is found by, as the integers of the index.
 
-use crate::record::glance::Glance;
+use crate::record::indexed_fields::IndexedFields;
 use crate::store::sqlite::index::Dimension;
-use crate::store::sqlite::keys::Named;
+use crate::store::sqlite::keys::KeyKind;
 use crate::store::sqlite::packed::Key;
 
 /// Where names have their integers from.
@@ -26,7 +26,7 @@ pub(in crate::store::sqlite) struct Codes {
 impl Codes {
     pub(in crate::store::sqlite) fn new(
         names: &mut impl Names,
-        record: &Glance<'_>,
+        record: &IndexedFields<'_>,
     ) -> rusqlite::Result<Self> {
         let mut optional = |text: Option<&str>| text.map_or(Ok(0), |text| names.name(text));
         let (server, tool) = (optional(record.server)?, optional(record.tool)?);
@@ -53,7 +53,7 @@ impl Codes {
     /// Every term under which the record has a place in the index. A filter cannot ask for records without a server or tool.
     pub(in crate::store::sqlite) fn each_term(
         &self,
-        record: &Glance<'_>,
+        record: &IndexedFields<'_>,
         mut each: impl FnMut(i64),
     ) {
         each(Dimension::Kind.term(record.kind.code()));
@@ -77,13 +77,16 @@ impl Codes {
 }
 
 /// Every key that leads to the record.
-pub(in crate::store::sqlite) fn keys(record: &Glance<'_>, seq: u64) -> impl Iterator<Item = Key> {
-    let id = Named::Id.key(&record.id.to_bytes(), seq);
+pub(in crate::store::sqlite) fn keys(
+    record: &IndexedFields<'_>,
+    seq: u64,
+) -> impl Iterator<Item = Key> {
+    let id = KeyKind::Id.key(&record.id.to_bytes(), seq);
     let request = record
         .request_id
-        .map(|id| Named::Request.key(id.as_bytes(), seq));
+        .map(|id| KeyKind::Request.key(id.as_bytes(), seq));
     let parent = record
         .parent_id
-        .map(|id| Named::Parent.key(&id.to_bytes(), seq));
+        .map(|id| KeyKind::Parent.key(&id.to_bytes(), seq));
     [Some(id), request, parent].into_iter().flatten()
 }

@@ -8,7 +8,7 @@ use rusqlite::params;
 
 use super::codes::{Codes, keys};
 use super::runs;
-use crate::record::glance::Glance;
+use crate::record::indexed_fields::IndexedFields;
 use crate::store::sqlite::index::epoch;
 use crate::store::sqlite::packed::{Key, pack_seqs, pack_times};
 use crate::store::sqlite::transaction::Transaction;
@@ -24,7 +24,7 @@ pub(super) struct Postings {
 
 impl Postings {
     /// Records come in the order of their places.
-    pub(super) fn add(&mut self, seq: u64, record: &Glance<'_>, codes: &Codes) {
+    pub(super) fn add(&mut self, seq: u64, record: &IndexedFields<'_>, codes: &Codes) {
         self.seqs.push(seq);
         self.times.push(record.timestamp.as_millis());
         codes.each_term(record, |term| self.terms.entry(term).or_default().push(seq));

@@ -35,8 +35,8 @@ pub(super) fn add(
     Ok(())
 }
 
-/// A run that is there.
-struct Found {
+/// A run in the index.
+struct StoredRun {
     id: i64,
     level: i64,
     last: u64,
@@ -48,14 +48,14 @@ fn merge(transaction: &Transaction<'_>) -> rusqlite::Result<bool> {
     let sql = "SELECT id, level, last, count FROM run ORDER BY id DESC LIMIT ?1";
     let mut statement = transaction.prepare_cached(sql)?;
     let found = statement.query_map([MERGED], |row| {
-        Ok(Found {
+        Ok(StoredRun {
             id: row.get(0)?,
             level: row.get(1)?,
             last: row.get(2)?,
             count: row.get(3)?,
         })
     })?;
-    let found: Vec<Found> = found.collect::<Result<_, _>>()?;
+    let found: Vec<StoredRun> = found.collect::<Result<_, _>>()?;
     let count = found
         .iter()
         .fold(0, |sum: u64, run| sum.saturating_add(run.count));
@@ -75,7 +75,7 @@ fn merge(transaction: &Transaction<'_>) -> rusqlite::Result<bool> {
         run.push(key)?;
     }
     run.finish(newest.level.saturating_add(1), newest.last)?;
-    for Found { id, .. } in found {
+    for StoredRun { id, .. } in found {
         transaction
             .prepare_cached("DELETE FROM key WHERE run = ?1")?
             .execute([id])?;

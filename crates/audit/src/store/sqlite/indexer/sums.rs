@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, params};
 
 use super::Codes;
-use crate::record::glance::Glance;
+use crate::record::indexed_fields::IndexedFields;
 use crate::store::sqlite::index::{BUCKET_MILLIS, HOUR_MILLIS, MINUTE_MILLIS};
 use crate::store::sqlite::transaction::Transaction;
 
@@ -30,7 +30,12 @@ fn bump<K: Ord, const N: usize>(map: &mut BTreeMap<K, [u64; N]>, key: K, add: [u
 }
 
 impl Sums {
-    pub(in crate::store::sqlite) fn add(&mut self, seq: u64, record: &Glance<'_>, codes: &Codes) {
+    pub(in crate::store::sqlite) fn add(
+        &mut self,
+        seq: u64,
+        record: &IndexedFields<'_>,
+        codes: &Codes,
+    ) {
         let at = record.timestamp.as_millis();
         let (kind, status) = (record.kind.code(), record.status.code());
         let (validated, rejected) = (

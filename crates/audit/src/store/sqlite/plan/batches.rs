@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::part::At;
+use super::condition_cursor::BatchPosition;
 use crate::store::sqlite::packed::{LONGEST, blob_of, damaged, unpack_seqs, unpack_times};
 
 /// The batches themselves, with the records of a time.
@@ -12,7 +12,7 @@ pub(super) struct Batches<'c> {
     connection: &'c Connection,
     times: Range<u64>,
     low: u64,
-    at: At<Zone>,
+    at: BatchPosition<Zone>,
 }
 
 /// The times and the places of a batch.
@@ -29,13 +29,13 @@ impl<'c> Batches<'c> {
             connection,
             times,
             low,
-            at: At::Start,
+            at: BatchPosition::Start,
         }
     }
 
     pub(super) fn seek(&mut self, bound: u64) -> rusqlite::Result<Option<u64>> {
         if self.at.is_behind(bound) {
-            self.at = At::new(self.find(bound)?);
+            self.at = BatchPosition::new(self.find(bound)?);
         }
         Ok(self.at.batch())
     }
@@ -57,7 +57,7 @@ impl<'c> Batches<'c> {
     }
 
     pub(super) fn seqs(&self, last: u64) -> rusqlite::Result<Vec<u64>> {
-        let At::Batch(_, zone) = &self.at else {
+        let BatchPosition::Batch(_, zone) = &self.at else {
             return Ok(Vec::new());
         };
         let mut seqs = unpack_seqs(&zone.seqs, last)?;

@@ -6,7 +6,7 @@ use super::{Condition, Plan};
 use crate::query::Filter;
 use crate::record::verdict::decision_codes;
 use crate::store::sqlite::index::{BUCKET_MILLIS, Dimension};
-use crate::store::sqlite::keys::Named;
+use crate::store::sqlite::keys::KeyKind;
 use crate::store::sqlite::lookup::{first_place, names, places_of};
 use crate::time::Timestamp;
 
@@ -65,9 +65,9 @@ impl Plan {
 
     fn keys(&mut self, filter: &Filter) {
         let request = filter.request_id.as_ref();
-        let request = request.map(|id| Named::Request.hash(id.as_bytes()));
+        let request = request.map(|id| KeyKind::Request.hash(id.as_bytes()));
         let parent = filter.parent_id;
-        let parent = parent.map(|id| Named::Parent.hash(&id.to_bytes()));
+        let parent = parent.map(|id| KeyKind::Parent.hash(&id.to_bytes()));
         let keys = [request, parent].into_iter().flatten();
         self.conditions.extend(keys.map(Condition::Key));
     }

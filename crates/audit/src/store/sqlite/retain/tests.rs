@@ -7,24 +7,24 @@ use crate::chain::TrustedKeys;
 use crate::query::{Filter, Query};
 use crate::record::{Decision, Kind, Outcome, Record};
 use crate::store::sqlite::{Files, open_indexer};
-use crate::store::{Declared, Reader, Store, Verification};
+use crate::store::{Reader, Store, ToolDeclaration, Verification};
 
 const HOUR: Duration = Duration::from_hours(1);
 
-struct Home {
+struct DataDir {
     dir: TempDir,
 }
 
-impl Home {
+impl DataDir {
     /// `chains` process starts of `each` records, the oldest `hours` old.
     fn new(chains: u64, each: u64, hours: u64) -> Self {
-        let home = Self {
+        let data_dir = Self {
             dir: tempfile::tempdir().expect("temp dir"),
         };
         let now = Timestamp::now();
         let total = chains * each;
         for chain in 0..chains {
-            let store = Store::open(&home.options(Retention::FOR_EVER)).expect("opens");
+            let store = Store::open(&data_dir.options(Retention::FOR_EVER)).expect("opens");
             let records = (0..each).map(|i| {
                 let mut record = if i % 10 == 0 {
                     Record::decided(store.next_id(), Decision::Flagged)
@@ -43,7 +43,7 @@ impl Home {
                 .commit_blocking((), records.collect::<Vec<_>>())
                 .into_value();
         }
-        home
+        data_dir
     }
 
     fn options(&self, retention: Retention) -> Options {
@@ -60,7 +60,7 @@ impl Home {
         while indexer.batch().expect("indexed").0 > 0 {}
         let shared = Shared::new();
         let signer = Arc::new(Signer::load_or_create(self.dir.path()).expect("key"));
-        Retain::new(&options, signer)
+        RetentionTask::new(&options, signer)
             .run(&indexer, &shared)
             .expect("retention runs");
         shared.counters.read().removed
@@ -79,18 +79,18 @@ impl Home {
 
 #[test]
 fn by_count_the_newest_stay_and_the_rest_verifies() {
-    let home = Home::new(3, 1500, 1);
-    let before = home.verify();
+    let data_dir = DataDir::new(3, 1500, 1);
+    let before = data_dir.verify();
     assert_eq!((before.records, before.chains), (4506, 3));
-    let removed = home.apply(Retention {
+    let removed = data_dir.apply(Retention {
         max_records: Some(2000),
         ..Retention::FOR_EVER
     });
     assert_eq!(removed, 2506);
-    let after = home.verify();
+    let after = data_dir.verify();
     assert!(after.is_intact(), "{after:?}");
     assert_eq!((after.records, after.chains), (2000, 3));
-    let page = home
+    let page = data_dir
         .reader()
         .list(&Query {
             limit: 1000,
@@ -100,7 +100,7 @@ fn by_count_the_newest_stay_and_the_rest_verifies() {
         .expect("list");
     assert_eq!((page.activities.len(), page.total), (1000, Some(2000)));
     assert_eq!(
-        home.apply(Retention {
+        data_dir.apply(Retention {
             max_records: Some(2000),
             ..Retention::FOR_EVER
         }),
@@ -110,52 +110,56 @@ fn by_count_the_newest_stay_and_the_rest_verifies() {
 
 #[test]
 fn by_age_whole_stretches_go() {
-    let home = Home::new(2, 2000, 100);
-    let removed = home.apply(Retention {
+    let data_dir = DataDir::new(2, 2000, 100);
+    let removed = data_dir.apply(Retention {
         max_age: Some(HOUR * 50),
         ..Retention::FOR_EVER
     });
     // system_start and system_stop are young but stand in the way of nothing: they go with the prefix they belong to.
     assert!(removed <= 2010, "{removed}");
-    let verification = home.verify();
+    let verification = data_dir.verify();
     assert!(verification.is_intact(), "{verification:?}");
 }
 
 #[test]
 fn by_size_until_it_fits() {
-    let home = Home::new(1, 20_000, 1);
-    let used = |home: &Home| {
-        let files = Files::new(&home.options(Retention::FOR_EVER));
+    let data_dir = DataDir::new(1, 20_000, 1);
+    let used = |data_dir: &DataDir| {
+        let files = Files::new(&data_dir.options(Retention::FOR_EVER));
         let indexer = open_indexer(&files).expect("indexer");
         used_bytes(indexer.main()).expect("used") + used_bytes(indexer.index()).expect("used")
     };
-    home.apply(Retention::FOR_EVER);
-    let limit = used(&home) / 2;
+    data_dir.apply(Retention::FOR_EVER);
+    let limit = used(&data_dir) / 2;
     assert!(
-        home.apply(Retention {
+        data_dir.apply(Retention {
             max_bytes: Some(limit),
             ..Retention::FOR_EVER
         }) > 5000
     );
-    assert!(used(&home) < limit + limit / 5, "{} {limit}", used(&home));
-    assert!(home.verify().is_intact());
+    assert!(
+        used(&data_dir) < limit + limit / 5,
+        "{} {limit}",
+        used(&data_dir)
+    );
+    assert!(data_dir.verify().is_intact());
 }
 
 #[test]
 fn nothing_younger_than_the_floor_goes() {
-    let home = Home::new(1, 1000, 10);
+    let data_dir = DataDir::new(1, 1000, 10);
     let limits = Retention {
         max_records: Some(1),
         floor: HOUR * 24,
         ..Retention::FOR_EVER
     };
-    assert_eq!(home.apply(limits), 0);
+    assert_eq!(data_dir.apply(limits), 0);
     let limits = Retention {
         max_records: Some(1),
         floor: HOUR * 5,
         ..Retention::FOR_EVER
     };
-    let removed = home.apply(limits);
+    let removed = data_dir.apply(limits);
     assert!(
         removed == 0,
         "system_start is young and comes first: {removed}"
@@ -164,13 +168,13 @@ fn nothing_younger_than_the_floor_goes() {
 
 #[test]
 fn what_one_server_declares_drives_out_no_record_and_no_other_server() {
-    let home = Home::new(1, 20, 1);
-    let mut options = home.options(Retention::FOR_EVER);
+    let data_dir = DataDir::new(1, 20, 1);
+    let mut options = data_dir.options(Retention::FOR_EVER);
     options.catalogue_bytes_per_server = 256 << 10;
     let reader = Reader::open(&options).expect("reader");
     let raw = vec![b'x'; 2000];
     for (server, tool) in [("honest", "add"), ("hostile", "first")] {
-        let declared = Declared {
+        let declared = ToolDeclaration {
             tool,
             digest: "d",
             raw: &raw,
@@ -180,18 +184,18 @@ fn what_one_server_declares_drives_out_no_record_and_no_other_server() {
     // Other names every time, and those before them gone.
     for list in 0..40 {
         let names: Vec<String> = (0..100).map(|number| format!("t{list}_{number}")).collect();
-        let tools: Vec<Declared<'_>> = names
+        let tools: Vec<ToolDeclaration<'_>> = names
             .iter()
-            .map(|tool| Declared {
+            .map(|tool| ToolDeclaration {
                 tool,
                 digest: "d",
                 raw: &raw,
             })
             .collect();
         reader.put_tools("hostile", &tools).expect("put");
-        let gone: Vec<Declared<'_>> = names
+        let gone: Vec<ToolDeclaration<'_>> = names
             .iter()
-            .map(|tool| Declared {
+            .map(|tool| ToolDeclaration {
                 tool,
                 digest: "gone",
                 raw: b"",
@@ -216,7 +220,7 @@ fn what_one_server_declares_drives_out_no_record_and_no_other_server() {
             .all(|tool| tool.raw.is_empty() || tool.tool == "first")
     );
     // The free pages that the catalogue leaves behind are not in use.
-    let removed = home.apply(Retention {
+    let removed = data_dir.apply(Retention {
         max_bytes: Some(256 << 10),
         ..Retention::FOR_EVER
     });
@@ -225,9 +229,9 @@ fn what_one_server_declares_drives_out_no_record_and_no_other_server() {
 
 #[test]
 fn a_limit_that_the_floor_keeps_from_being_met_is_said() {
-    let home = Home::new(1, 2000, 1);
+    let data_dir = DataDir::new(1, 2000, 1);
     let over = |max_bytes, floor| {
-        let options = home.options(Retention {
+        let options = data_dir.options(Retention {
             max_bytes: Some(max_bytes),
             floor,
             ..Retention::FOR_EVER
@@ -235,8 +239,8 @@ fn a_limit_that_the_floor_keeps_from_being_met_is_said() {
         let mut indexer = open_indexer(&Files::new(&options)).expect("indexer");
         while indexer.batch().expect("indexed").0 > 0 {}
         let shared = Shared::new();
-        let signer = Arc::new(Signer::load_or_create(home.dir.path()).expect("key"));
-        Retain::new(&options, signer)
+        let signer = Arc::new(Signer::load_or_create(data_dir.dir.path()).expect("key"));
+        RetentionTask::new(&options, signer)
             .run(&indexer, &shared)
             .expect("retention runs");
         shared.is_over_limit.load(Ordering::Relaxed)
@@ -244,38 +248,38 @@ fn a_limit_that_the_floor_keeps_from_being_met_is_said() {
     assert!(over(64 << 10, HOUR * 24));
     assert!(!over(64 << 20, HOUR * 24));
     assert!(!over(64 << 10, Duration::ZERO), "they go");
-    assert!(home.verify().is_intact());
+    assert!(data_dir.verify().is_intact());
 }
 
 #[test]
 fn the_newest_record_always_stays() {
-    let home = Home::new(2, 50, 1);
-    home.apply(Retention {
+    let data_dir = DataDir::new(2, 50, 1);
+    data_dir.apply(Retention {
         max_records: Some(0),
         ..Retention::FOR_EVER
     });
-    let verification = home.verify();
+    let verification = data_dir.verify();
     assert!(verification.is_intact(), "{verification:?}");
     assert_eq!((verification.records, verification.chains), (1, 2));
     // A new chain still finds its predecessor.
-    drop(Store::open(&home.options(Retention::FOR_EVER)).expect("opens"));
-    assert!(home.verify().is_intact());
-    let tail = home
+    drop(Store::open(&data_dir.options(Retention::FOR_EVER)).expect("opens"));
+    assert!(data_dir.verify().is_intact());
+    let tail = data_dir
         .reader()
-        .after(0, &Filter::default(), 10)
+        .records_after(0, &Filter::default(), 10)
         .expect("tail");
     assert_eq!(tail.records.len(), 3);
 }
 
 #[test]
 fn removing_by_hand_is_not_retention() {
-    let home = Home::new(1, 500, 1);
-    home.apply(Retention {
+    let data_dir = DataDir::new(1, 500, 1);
+    data_dir.apply(Retention {
         max_records: Some(300),
         ..Retention::FOR_EVER
     });
-    assert!(home.verify().is_intact());
-    let connection = Files::new(&home.options(Retention::FOR_EVER))
+    assert!(data_dir.verify().is_intact());
+    let connection = Files::new(&data_dir.options(Retention::FOR_EVER))
         .open_main(false)
         .expect("opens");
     connection
@@ -284,20 +288,22 @@ fn removing_by_hand_is_not_retention() {
             [],
         )
         .expect("deleted");
-    assert!(!home.verify().is_intact());
+    assert!(!data_dir.verify().is_intact());
 }
 
 #[test]
 fn an_index_whose_first_batch_is_partly_gone_answers_for_what_is_left() {
-    let home = Home::new(3, 1500, 1);
-    let oldest = home.reader().after(0, &Filter::default(), 1);
+    let data_dir = DataDir::new(3, 1500, 1);
+    let oldest = data_dir.reader().records_after(0, &Filter::default(), 1);
     let gone = oldest.expect("the first").records[0].record.id();
-    home.apply(Retention {
+    data_dir.apply(Retention {
         max_records: Some(2000),
         ..Retention::FOR_EVER
     });
-    let reader = home.reader();
-    let left = reader.after(0, &Filter::default(), 5000).expect("all");
+    let reader = data_dir.reader();
+    let left = reader
+        .records_after(0, &Filter::default(), 5000)
+        .expect("all");
     for pairs in [
         &[("decision", "flagged")][..],
         &[("type", "tool_call")],

@@ -3,7 +3,7 @@
 use super::*;
 use crate::chain::{Checkpoint, CheckpointKind, Signer};
 use crate::digest::{NO_HASH, chain_hash};
-use crate::record::{Outcome, Record};
+use crate::record::{Kind, Outcome, Record};
 use crate::store::{Options, Reader, Store};
 
 fn options(dir: &std::path::Path) -> Options {

@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow};
 use clap::Args;
 use countersign_probe::client::{Options, Site, Target};
 use countersign_probe::contract::Settings;
-use countersign_probe::plan::Subject;
+use countersign_probe::plan::TestSubject;
 use countersign_probe::policy::{Date, Validation};
 use serde_json::Value;
 
@@ -123,9 +123,9 @@ fn seconds(text: &str) -> Result<f64, String> {
 }
 
 impl Arguments {
-    pub(super) fn subject(&self) -> Result<Subject, Failure> {
+    pub(super) fn subject(&self) -> Result<TestSubject, Failure> {
         if let Some(path) = &self.plan {
-            return Subject::load(path).map_err(Failure::usage);
+            return TestSubject::load(path).map_err(Failure::usage);
         }
         let target = if let Some(url) = &self.url {
             let site = Site::new(url, &self.headers()?).map_err(Failure::usage)?;
@@ -136,7 +136,7 @@ impl Arguments {
             let error = anyhow!("there is no server to test");
             return Err(Failure::usage(error).hint("give a URL, --plan FILE, or -- COMMAND"));
         };
-        Ok(Subject {
+        Ok(TestSubject {
             target,
             options: Options::default(),
             validation: Validation::default(),

@@ -1,6 +1,6 @@
 //! The lines about a server that was checked, and what might help one that cannot be used.
 
-use countersign_config::{Protocol, Server, Transport};
+use countersign_config::{Isolation, Protocol, Server, Transport};
 use countersign_gateway::health::{Failure, PROTOCOL_VERSIONS, ServerError, Tally};
 
 use super::NAME;
@@ -28,6 +28,22 @@ pub(super) fn healthy(server: &Server, how: &str, tally: &Tally) -> Vec<Check> {
         checks.push(Check::warning(NAME, message, hint));
     }
     checks
+}
+
+/// What it means for a server with state for each client that its clients share it; nothing if they do not.
+pub(super) fn sharing(server: &Server) -> Option<Check> {
+    let is_http = matches!(server.transport, Transport::Http { .. });
+    let is_shared = match server.isolation {
+        Some(Isolation::Shared) => true,
+        Some(Isolation::Client) => false,
+        None => !is_http,
+    };
+    let what = if is_http { "session" } else { "process" };
+    let message = format!(
+        "{}: all clients share one {what}, and so its state; it cannot ask them anything. \"isolation\": \"client\" gives each one of its own",
+        server.name
+    );
+    is_shared.then(|| Check::ok(NAME, message))
 }
 
 /// A server that cannot be called, and what might help.

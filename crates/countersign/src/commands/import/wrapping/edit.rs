@@ -5,20 +5,20 @@ use std::path::Path;
 
 use countersign_tape::{Edits, Kind, Span, quote};
 
-use super::super::definition::Read;
+use super::super::definition::ParsedDefinition;
 use super::{Document, Entry};
 
 const SPACED: &str = ", \"args\": [";
 
-/// How a server is started.
+/// How a client's file starts a server.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum State {
-    /// As it always was; with its `args`, if it has any.
+pub(super) enum StartCommand {
+    /// Directly; with its `args`, if it has any.
     Bare {
         command: u32,
         args: Option<u32>,
     },
-    /// By us; the real command stands among the arguments.
+    /// Through `countersign wrap`; the real command is among the arguments.
     Wrapped {
         command: u32,
         args: u32,
@@ -33,11 +33,11 @@ pub(super) enum State {
 }
 
 /// How a server of a client's file is started.
-pub(super) fn state(document: &Document<'_>, server: u32) -> State {
+pub(super) fn state(document: &Document<'_>, server: u32) -> StartCommand {
     let tape = &document.tape;
     let kind = |index: u32| tape.node(index).kind();
     if kind(server) != Kind::Object {
-        return State::Odd("it is not an object");
+        return StartCommand::Odd("it is not an object");
     }
     let Some(command) = tape
         .get(server, "command")
@@ -47,14 +47,14 @@ pub(super) fn state(document: &Document<'_>, server: u32) -> State {
             .iter()
             .find_map(|name| tape.get(server, name));
         return if url.is_some() {
-            State::Remote
+            StartCommand::Remote
         } else {
-            State::Odd("it has no command")
+            StartCommand::Odd("it has no command")
         };
     };
     let args = tape.get(server, "args");
     if args.is_some_and(|args| kind(args) != Kind::Array) {
-        return State::Odd("its args are not a list");
+        return StartCommand::Odd("its args are not a list");
     }
     let words: Vec<u32> = args
         .map(|args| tape.children(args).collect())
@@ -66,7 +66,7 @@ pub(super) fn state(document: &Document<'_>, server: u32) -> State {
             .map(|word| tape.string(*word))
     };
     if !is_ours(&tape.string(command)) || word(0).as_deref() != Some("wrap") {
-        return State::Bare { command, args };
+        return StartCommand::Bare { command, args };
     }
     let two = word(1).as_deref() == Some("--name") && word(3).as_deref() == Some("--");
     let one =
@@ -79,13 +79,13 @@ pub(super) fn state(document: &Document<'_>, server: u32) -> State {
         None
     };
     match (args, real) {
-        (Some(args), Some(&real)) if kind(real) == Kind::String => State::Wrapped {
+        (Some(args), Some(&real)) if kind(real) == Kind::String => StartCommand::Wrapped {
             command,
             args,
             real,
             had_args: two,
         },
-        _ => State::ByHand,
+        _ => StartCommand::ByHand,
     }
 }
 
@@ -98,7 +98,7 @@ pub(super) fn wrapped(
 ) -> Option<String> {
     let mut edits = Edits::new(text.as_bytes());
     for (server, name) in servers {
-        let State::Bare { command, args } = state(document, *server) else {
+        let StartCommand::Bare { command, args } = state(document, *server) else {
             continue;
         };
         let real = document.tape.raw(command);
@@ -125,7 +125,7 @@ pub(super) fn wrapped(
 pub(super) fn unwrapped(text: &str, document: &Document<'_>) -> Option<String> {
     let mut edits = Edits::new(text.as_bytes());
     for Entry { node: server, .. } in &document.servers {
-        let State::Wrapped {
+        let StartCommand::Wrapped {
             command,
             args,
             real,
@@ -137,7 +137,7 @@ pub(super) fn unwrapped(text: &str, document: &Document<'_>) -> Option<String> {
         let list = document.span(args);
         edits.replace(document.span(command), document.tape.raw(real));
         if had_args {
-            let end = after(document.tape.text(), document.span(real).end);
+            let end = end_with_comma(document.tape.text(), document.span(real).end);
             edits.replace(Span::new(list.start + 1, end), "");
             continue;
         }
@@ -152,8 +152,10 @@ pub(super) fn unwrapped(text: &str, document: &Document<'_>) -> Option<String> {
     finish(edits)
 }
 
-/// What a wrapped server really starts.
-pub(in crate::commands::import) fn inside(mut read: Read) -> Read {
+/// The definition that a wrapped server starts; any other definition as it is.
+pub(in crate::commands::import) fn unwrap_definition(
+    mut read: ParsedDefinition,
+) -> ParsedDefinition {
     let definition = &mut read.definition;
     let is_wrapped = definition.command.as_deref().is_some_and(is_ours)
         && definition.args.first().is_some_and(|word| word == "wrap");
@@ -170,8 +172,8 @@ pub(in crate::commands::import) fn inside(mut read: Read) -> Read {
     read
 }
 
-/// Past the comma after an element, and the space we wrote behind it.
-fn after(json: &str, end: u32) -> u32 {
+/// The offset behind the comma after an element, and behind the space that wrapping wrote there.
+fn end_with_comma(json: &str, end: u32) -> u32 {
     let rest = json.get(end as usize..).unwrap_or_default();
     let blank = rest.len() - rest.trim_start().len();
     let Some(next) = rest.trim_start().strip_prefix(',') else {
@@ -195,24 +197,24 @@ fn finish(edits: Edits<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::document::Text;
-    use super::{State, state, unwrapped, wrapped};
+    use super::super::super::document::FileText;
+    use super::{StartCommand, state, unwrapped, wrapped};
 
     const PROGRAM: &str = "/opt/countersign";
 
     fn wrap_all(original: &str) -> String {
-        let text = Text::new("x.json".as_ref(), original.to_owned());
+        let text = FileText::new("x.json".as_ref(), original.to_owned());
         let document = text.document().expect("servers");
         let bare = document
             .servers
             .iter()
-            .filter(|entry| matches!(state(&document, entry.node), State::Bare { .. }));
+            .filter(|entry| matches!(state(&document, entry.node), StartCommand::Bare { .. }));
         let bare: Vec<_> = bare.map(|entry| (entry.node, entry.name.clone())).collect();
         wrapped(original, &document, &bare, PROGRAM).expect("no overlap")
     }
 
     fn unwrap_all(text: &str) -> String {
-        let text = Text::new("x.json".as_ref(), text.to_owned());
+        let text = FileText::new("x.json".as_ref(), text.to_owned());
         unwrapped(&text.original, &text.document().expect("servers")).expect("no overlap")
     }
 

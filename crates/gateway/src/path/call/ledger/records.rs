@@ -7,7 +7,7 @@ use countersign_tape::Span;
 use countersign_wire::Method;
 use countersign_wire::json::member;
 
-use super::{Common, Ledger};
+use super::{CommonFields, Ledger};
 use crate::path::call::Conclusion;
 
 impl Ledger {
@@ -41,7 +41,7 @@ impl Ledger {
 
     /// The record of the call itself; none of a list that is as it was.
     fn call(&self, conclusion: &Conclusion) -> Option<Record> {
-        let kind = recorded_as(self.method);
+        let kind = recorded_as(self.method)?;
         if kind == Kind::ListChange && !self.is_changed_list(conclusion) {
             return None;
         }
@@ -161,7 +161,7 @@ impl Ledger {
     }
 
     fn fill(&self, record: &mut Record) {
-        let Common {
+        let CommonFields {
             server,
             tool,
             client,
@@ -184,12 +184,14 @@ fn is_validated(inspected: &Inspected) -> bool {
 }
 
 /// The kind of record for a request of this method. A list is recorded only when it changed.
-fn recorded_as(method: Method) -> Kind {
-    match method {
+fn recorded_as(method: Method) -> Option<Kind> {
+    Some(match method {
         Method::CallTool => Kind::ToolCall,
         Method::GetPrompt => Kind::PromptGet,
         Method::ReadResource => Kind::ResourceRead,
         Method::Complete => Kind::Completion,
         Method::ListPrompts | Method::ListResources | Method::ListTemplates => Kind::ListChange,
-    }
+        // Its result is empty; the resource is recorded when it is read.
+        Method::Subscribe | Method::Unsubscribe => return None,
+    })
 }

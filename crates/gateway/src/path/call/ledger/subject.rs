@@ -58,7 +58,7 @@ fn routed_name(call: &Call) -> Option<String> {
     if !is_routed(call) {
         return None;
     }
-    let Some(RouterTool::Call(_)) = RouterTool::named(&call.name) else {
+    let Some(RouterTool::Call(_)) = RouterTool::from_name(&call.name) else {
         return None;
     };
     text_at(call.arguments.as_ref()?, &["name"])

@@ -1,12 +1,12 @@
 use super::*;
 use countersign_tape::Limits;
 
-const PLAIN: Reading = Reading {
+const PLAIN: Interpretation = Interpretation {
     dialect: Dialect::Draft202012,
     assert_formats: false,
 };
 
-fn free(schema: &str, reading: Reading) -> bool {
+fn free(schema: &str, reading: Interpretation) -> bool {
     let tape = Tape::parse(schema.as_bytes(), &Limits::default()).unwrap();
     admits_free_text(&tape, reading)
 }
@@ -75,7 +75,7 @@ fn open_schemas() {
 
 #[test]
 fn an_asserted_narrow_format_limits_a_string() {
-    let asserted = Reading {
+    let asserted = Interpretation {
         assert_formats: true,
         ..PLAIN
     };
@@ -92,7 +92,10 @@ fn in_draft_07_a_reference_hides_its_siblings() {
         r##"{"$ref":"#/definitions/s","enum":["a"],"definitions":{"s":{"type":"string"}}}"##;
     assert!(!free(schema, PLAIN));
     for dialect in [Dialect::Draft4, Dialect::Draft6, Dialect::Draft7] {
-        assert!(free(schema, Reading { dialect, ..PLAIN }), "{dialect:?}");
+        assert!(
+            free(schema, Interpretation { dialect, ..PLAIN }),
+            "{dialect:?}"
+        );
     }
 }
 
@@ -112,11 +115,11 @@ fn a_keyword_that_the_dialect_does_not_know_proves_nothing() {
             Draft201909,
         ),
     ] {
-        let read = |dialect| free(schema, Reading { dialect, ..PLAIN });
+        let read = |dialect| free(schema, Interpretation { dialect, ..PLAIN });
         assert!(read(before), "{schema}");
         assert!(!read(since), "{schema}");
     }
-    let asserted = |dialect| Reading {
+    let asserted = |dialect| Interpretation {
         dialect,
         assert_formats: true,
     };
@@ -129,7 +132,7 @@ fn a_keyword_that_the_dialect_does_not_know_proves_nothing() {
 fn an_inner_id_or_dialect_is_doubt() {
     let named =
         r##"{"$ref":"#/definitions/n","definitions":{"n":{"type":"integer"},"m":{"id":"x"}}}"##;
-    let draft_4 = Reading {
+    let draft_4 = Interpretation {
         dialect: Dialect::Draft4,
         ..PLAIN
     };

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::super::time;
 use super::escaped;
-use crate::report::{Point, Run, Times, millis, number};
+use crate::report::{Run, TimelinePoint, Times, millis, number};
 
 const WIDTH: f64 = 960.0;
 const HEIGHT: f64 = 240.0;
@@ -43,7 +43,7 @@ fn grid(out: &mut String, marks: &[(f64, String)]) -> std::fmt::Result {
     Ok(())
 }
 
-fn below(out: &mut String, marks: &[(f64, String)]) -> std::fmt::Result {
+fn write_axis_labels(out: &mut String, marks: &[(f64, String)]) -> std::fmt::Result {
     for (across, text) in marks {
         let (x, _) = place(*across, 0.0);
         let y = HEIGHT - 6.0;
@@ -69,13 +69,13 @@ fn path(out: &mut String, colour: &str, places: &[(f64, f64)]) -> std::fmt::Resu
 }
 
 /// How long the timeline is, in seconds.
-fn length(points: &[Point]) -> f64 {
+fn length(points: &[TimelinePoint]) -> f64 {
     let last = points.last().map_or(0.0, |point| point.at_s);
     let step = points.get(1).map_or(1.0, |point| point.at_s);
     (last + step).max(1.0)
 }
 
-fn seconds(points: &[Point]) -> Vec<(f64, String)> {
+fn seconds(points: &[TimelinePoint]) -> Vec<(f64, String)> {
     let length = length(points);
     let places = usize::from(length < 20.0);
     [0.0, 0.25, 0.5, 0.75, 1.0]
@@ -110,10 +110,10 @@ pub(super) fn lines(run: &Run, out: &mut String) -> std::fmt::Result {
     let largest = busy().map(|point| point.max_ms).fold(0.0, f64::max);
     let (low, high, marks) = decades(smallest.min(largest), largest);
     grid(out, &marks)?;
-    below(out, &seconds(points))?;
+    write_axis_labels(out, &seconds(points))?;
     let length = length(points);
     for (colour, of) in [
-        ("c", (|point| point.max_ms) as fn(&Point) -> f64),
+        ("c", (|point| point.max_ms) as fn(&TimelinePoint) -> f64),
         ("b", |point| point.p99_ms),
         ("a", |point| point.p50_ms),
     ] {
@@ -132,7 +132,7 @@ pub(super) fn bars(run: &Run, out: &mut String) -> std::fmt::Result {
     let most = most.unwrap_or(1).max(1);
     let marks = [0.0, 0.5, 1.0].map(|share| (share, format!("{:.0}", share * number(most))));
     grid(out, &marks)?;
-    below(out, &seconds(points))?;
+    write_axis_labels(out, &seconds(points))?;
     let length = length(points);
     let width = INSIDE.0 / number(points.len().max(1) as u64);
     for point in points {
@@ -189,7 +189,7 @@ pub(super) fn percentiles(run: &Run, out: &mut String) -> std::fmt::Result {
     let names = ["0 %", "90 %", "99 %", "99.9 %", "99.99 %"];
     let names = names.iter().zip(0_u32..);
     let names = names.map(|(name, step)| (f64::from(step) / NINES, (*name).to_owned()));
-    below(out, &names.collect::<Vec<_>>())?;
+    write_axis_labels(out, &names.collect::<Vec<_>>())?;
     for (colour, times) in [("b", service), ("a", response)] {
         path(out, colour, &curve(times, NINES, low, high))?;
     }

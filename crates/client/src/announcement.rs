@@ -1,0 +1,64 @@
+//! What a server says to every client of a shared connection: that a list has changed, or a resource that clients have
+//! subscribed to. It names no client, so it may be told to each that asked for such news.
+
+use bytes::Bytes;
+use countersign_tape::Span;
+use countersign_wire::json::path;
+use tokio::sync::broadcast;
+
+/// News that may wait for a slow reader; a reader that is further behind is told that it missed some.
+const WAITING: usize = 256;
+
+/// Something a server announces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Announcement {
+    /// Its prompts have changed.
+    Prompts,
+    /// Its resources have changed.
+    Resources,
+    /// This resource has changed.
+    Updated {
+        /// The address of the resource.
+        uri: String,
+    },
+}
+
+impl Announcement {
+    /// What a notification announces, if it is one that does.
+    pub(crate) fn read(method: &str, message: &Bytes) -> Option<Self> {
+        match method {
+            "notifications/prompts/list_changed" => Some(Self::Prompts),
+            "notifications/resources/list_changed" => Some(Self::Resources),
+            "notifications/resources/updated" => {
+                let uri = path(message, Span::whole(message), &["params", "uri"])?;
+                let uri = uri.string(message)?.into_owned();
+                Some(Self::Updated { uri })
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Tells everyone who listens to a connection what its server announces.
+#[derive(Debug)]
+pub(crate) struct Announcements(broadcast::Sender<Announcement>);
+
+impl Default for Announcements {
+    fn default() -> Self {
+        Self(broadcast::Sender::new(WAITING))
+    }
+}
+
+impl Announcements {
+    /// Passes a notification on if it announces something.
+    pub(crate) fn offer(&self, method: &str, message: &Bytes) {
+        if let Some(announcement) = Announcement::read(method, message) {
+            // Without listeners it is lost.
+            let _unheard = self.0.send(announcement);
+        }
+    }
+
+    pub(crate) fn subscribe(&self) -> broadcast::Receiver<Announcement> {
+        self.0.subscribe()
+    }
+}

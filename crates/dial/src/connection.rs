@@ -1,0 +1,177 @@
+//! A new connection: TCP, TLS where the origin asks for it, and HTTP/1.1 on top.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::io;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::{Arc, LazyLock};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::client::conn::TrySendError;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use rustix::net::sockopt::{
+    set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl,
+};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpStream, lookup_host};
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::ServerName;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto::ring};
+
+use crate::connect_error::{forbidden, refused, timed_out, unresolved, untrusted};
+use crate::origin::Origin;
+
+/// How long connecting may take, TLS included.
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// After this much silence the kernel asks whether the peer is still there (TCP keep-alive),
+const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(30);
+/// repeats the question at this interval,
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(10);
+/// and closes the connection after this many questions without an answer.
+const KEEP_ALIVE_TRIES: u32 = 3;
+
+/// Says whether an address may be connected to. It is asked about each address that a name resolves to, for every new
+/// connection.
+pub type AddressFilter = fn(IpAddr) -> bool;
+
+/// A connection without a task of its own: the caller that waits for a response also drives the
+/// connection, which saves two task switches per call.
+pub(crate) struct HttpConnection {
+    sender: SendRequest<Full<Bytes>>,
+    /// Ends when the connection is closed.
+    driver: Pin<Box<dyn Future<Output = ()> + Send>>,
+    is_closed: bool,
+}
+
+impl HttpConnection {
+    /// Moves what bytes there are to move.
+    pub(crate) fn drive(&mut self, context: &mut Context<'_>) {
+        if !self.is_closed {
+            self.is_closed = self.driver.as_mut().poll(context).is_ready();
+        }
+    }
+
+    /// Whether the connection can carry another request, as far as this side can tell.
+    pub(crate) fn is_usable(&mut self) -> bool {
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        self.drive(&mut context);
+        !self.is_closed && matches!(self.sender.poll_ready(&mut context), Poll::Ready(Ok(())))
+    }
+
+    /// Sends a request and drives the connection until the head of the response.
+    pub(crate) async fn send(
+        &mut self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, TrySendError<Request<Full<Bytes>>>> {
+        let mut response = std::pin::pin!(self.sender.try_send_request(request));
+        poll_fn(|context| {
+            self.drive(context);
+            response.as_mut().poll(context)
+        })
+        .await
+    }
+}
+
+impl fmt::Debug for HttpConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Wire")
+            .field("is_closed", &self.is_closed)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Connects, within five seconds, to an address that the filter lets pass. An error says which step failed and for which
+/// host.
+pub(crate) async fn dial(origin: &Origin, filter: AddressFilter) -> io::Result<HttpConnection> {
+    match timeout(CONNECT, connect(origin, filter, || Arc::clone(&TLS))).await {
+        Ok(connection) => connection,
+        Err(_) => Err(timed_out(origin, CONNECT.as_secs())),
+    }
+}
+
+async fn connect(
+    origin: &Origin,
+    filter: AddressFilter,
+    trust: impl FnOnce() -> Arc<ClientConfig>,
+) -> io::Result<HttpConnection> {
+    let found = lookup_host((origin.host.as_str(), origin.port)).await;
+    let found = found.map_err(|error| unresolved(origin, error))?;
+    // What is checked here is what is connected to: the name is not resolved a second time.
+    let addresses: Vec<_> = found.filter(|address| filter(address.ip())).collect();
+    if addresses.is_empty() {
+        return Err(forbidden(origin));
+    }
+    let stream = TcpStream::connect(&addresses[..]).await;
+    let stream = stream.map_err(|error| refused(origin, error))?;
+    stream.set_nodelay(true)?;
+    keep_alive(&stream)?;
+    if origin.tls {
+        let name = ServerName::try_from(origin.host.clone()).map_err(io::Error::other)?;
+        let connector = TlsConnector::from(trust());
+        let stream = connector.connect(name, stream).await;
+        speak(stream.map_err(|error| untrusted(origin, &error))?).await
+    } else {
+        speak(stream).await
+    }
+}
+
+/// A server may think about a call, and a stream may have no news, for hours. Only the system can tell such a silence
+/// from a peer that is gone, and its own setting is to ask after two hours.
+fn keep_alive(stream: &TcpStream) -> io::Result<()> {
+    set_socket_keepalive(stream, true)?;
+    set_tcp_keepidle(stream, KEEP_ALIVE_AFTER)?;
+    set_tcp_keepintvl(stream, KEEP_ALIVE_EVERY)?;
+    set_tcp_keepcnt(stream, KEEP_ALIVE_TRIES)?;
+    Ok(())
+}
+
+async fn speak<S>(stream: S) -> io::Result<HttpConnection>
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let (sender, connection) = http1::handshake(TokioIo::new(stream))
+        .await
+        .map_err(io::Error::other)?;
+    let driver = async move {
+        if let Err(error) = connection.await {
+            tracing::debug!(%error, "a connection broke");
+        }
+    };
+    Ok(HttpConnection {
+        sender,
+        driver: Box::pin(driver),
+        is_closed: false,
+    })
+}
+
+/// The certificates are the platform's, read once and only where something is reached over TLS.
+static TLS: LazyLock<Arc<ClientConfig>> = LazyLock::new(|| {
+    let mut roots = RootCertStore::empty();
+    let found = rustls_native_certs::load_native_certs();
+    let (trusted, _unusable) = roots.add_parsable_certificates(found.certs);
+    if trusted == 0 {
+        tracing::error!("no root certificates found: nothing can be reached over https");
+    }
+    trusting(roots)
+});
+
+fn trusting(roots: RootCertStore) -> Arc<ClientConfig> {
+    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("the provider has the default versions")
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    Arc::new(config)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,211 @@
+//! Passes on what a server says to the one client of a connection: what it asks of the client, its log messages, its news.
+//! It is the server's text like any other, so it is cleaned before the client sees it, and what asks the client for
+//! something is recorded. A request goes to the client that the connection belongs to, and to no other.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use bytes::Bytes;
+use countersign_audit::{Decision, Kind, Outcome, Record, Source};
+use countersign_client::{NoteSink, Peer, PeerMessage};
+use countersign_inspect::{Note, NotePolicy};
+use countersign_tape::Span;
+use countersign_wire::head::{self, Head};
+use countersign_wire::json::path;
+use tokio::sync::mpsc;
+use tokio::time::sleep;
+
+use super::reply;
+use crate::services::{Services, Session};
+
+/// How often a server that waits for its client is kept from timing out. Far shorter than any time-out.
+const RENEWAL: Duration = Duration::from_millis(500);
+
+/// One server, one client.
+#[derive(Debug)]
+pub(crate) struct ServerRelay {
+    services: Arc<Services>,
+    session: Weak<Session>,
+    server: Arc<str>,
+    /// The client, as the server sees it. Held weakly, so that the messages end with the connection.
+    peer: Weak<Peer>,
+}
+
+impl ServerRelay {
+    pub(crate) fn new(
+        services: &Arc<Services>,
+        session: &Arc<Session>,
+        server: &Arc<str>,
+        peer: &Arc<Peer>,
+    ) -> Self {
+        Self {
+            services: Arc::clone(services),
+            session: Arc::downgrade(session),
+            server: Arc::clone(server),
+            peer: Arc::downgrade(peer),
+        }
+    }
+
+    /// Passes messages on for as long as both are there.
+    pub(crate) async fn run(self, mut said: mpsc::Receiver<PeerMessage>) {
+        let mut is_waited_for = false;
+        loop {
+            let message = tokio::select! {
+                message = said.recv() => message,
+                () = sleep(RENEWAL), if is_waited_for => None,
+            };
+            let (Some(session), Some(peer)) = (self.session.upgrade(), self.peer.upgrade()) else {
+                return;
+            };
+            match message {
+                Some(message) => self.pass_on(&session, &peer, message).await,
+                None if is_waited_for => session.server_requests.renew_calls(&peer),
+                None => return,
+            }
+            is_waited_for = session.server_requests.is_waited_for(&peer);
+        }
+    }
+
+    async fn pass_on(&self, session: &Arc<Session>, peer: &Arc<Peer>, said: PeerMessage) {
+        let PeerMessage { id, message, call } = said;
+        match (head::read(&message), id) {
+            (Head::Request { method, .. }, Some(id)) => {
+                let method = method.into_owned();
+                let client = Addressee {
+                    session,
+                    peer,
+                    call,
+                };
+                self.ask(&client, id, &method, message).await;
+            }
+            (Head::Notification { method }, None) => {
+                let client = Addressee {
+                    session,
+                    peer,
+                    call,
+                };
+                self.notify(&client, &method, &message);
+            }
+            (_, Some(id)) => peer.refuse(&id, "the request cannot be read"),
+            (_, None) => {}
+        }
+    }
+
+    fn notify(&self, client: &Addressee<'_>, method: &str, message: &Bytes) {
+        if method == "notifications/cancelled" {
+            return client.withdraw(message);
+        }
+        let is_news = method.starts_with("notifications/prompts/")
+            || method.starts_with("notifications/resources/");
+        // What other servers have is not offered at the endpoints that merge them.
+        if is_news && !client.session.is_at(&self.server) {
+            return;
+        }
+        let note = Note::admit(message.clone(), &self.note_policy());
+        if let Some(note) = note.filter(|note| client.session.level().passes(note)) {
+            client.deliver(note);
+        }
+    }
+
+    async fn ask(&self, client: &Addressee<'_>, id: Bytes, method: &str, message: Bytes) {
+        let size = message.len();
+        let requests = &client.session.server_requests;
+        let ours = requests.add(client.peer, id.clone(), client.call.clone());
+        let note = ours.as_ref().and_then(|ours| {
+            let question = Note::request(message, ours, &self.note_policy())?;
+            Some(question)
+        });
+        let is_rewritten = note.as_ref().is_some_and(Note::is_cleaned);
+        let outcome = match note {
+            Some(_) => Outcome::Success,
+            None => Outcome::Rejected,
+        };
+        self.record(client, method, size, outcome, is_rewritten)
+            .await;
+        let is_delivered = note.is_some_and(|note| client.deliver(note));
+        if !is_delivered {
+            if let Some(ours) = ours {
+                requests.take(&ours);
+            }
+            client.peer.refuse(&id, "the request cannot be passed on");
+        }
+    }
+
+    /// Records a request of the server, and that it was changed before the client saw it.
+    async fn record(
+        &self,
+        client: &Addressee<'_>,
+        method: &str,
+        size: usize,
+        outcome: Outcome,
+        is_rewritten: bool,
+    ) {
+        let store = &self.services.store;
+        let fill = |record: &mut Record| {
+            record.source = Source::Mcp;
+            record.server = Some(self.server.to_string());
+            record.client = client.session.client.as_deref().map(str::to_owned);
+            record.session_id = Some(client.session.public().to_owned());
+        };
+        let mut request = Record::new(store.next_id(), Kind::ServerText, outcome);
+        fill(&mut request);
+        request.request_bytes = Some(size as u64);
+        request.reason = Some(method.to_owned());
+        let decision = is_rewritten.then(|| {
+            let mut record = Record::decided(store.next_id(), Decision::Rewritten);
+            fill(&mut record);
+            record.parent_id = Some(request.id());
+            record.reason = Some(format!("{method} was cleaned before the client saw it"));
+            record
+        });
+        let records: Vec<Record> = std::iter::once(request).chain(decision).collect();
+        self.services.metrics.observe(&records);
+        let _recorded = store.commit((), records).await;
+    }
+
+    /// What holds for what the server says to the client.
+    fn note_policy(&self) -> NotePolicy {
+        let settings = Arc::clone(&self.services.current.load().settings);
+        NotePolicy::from(&settings.config.policy(&self.server, ""))
+    }
+}
+
+/// The client that a message is for.
+struct Addressee<'a> {
+    session: &'a Arc<Session>,
+    peer: &'a Arc<Peer>,
+    /// The notes of the call that the message belongs to.
+    call: Option<NoteSink>,
+}
+
+impl Addressee<'_> {
+    /// Sends a message to the client: on the stream of the call it belongs to, on the client's own stream, or on that of
+    /// any call. Without a stream it waits for one. False if too many wait.
+    fn deliver(&self, note: Note) -> bool {
+        let bytes = note.bytes().clone();
+        let note = match &self.call {
+            Some(call) => match call.say(note) {
+                Ok(()) => return true,
+                Err(note) => note,
+            },
+            None => note,
+        };
+        if !self.session.has_stream()
+            && let Some(call) = self.peer.any_call()
+            && call.say(note).is_ok()
+        {
+            return true;
+        }
+        self.session.outbox.push(bytes)
+    }
+
+    /// Tells the client that the server does not wait for an answer any more.
+    fn withdraw(&self, message: &Bytes) {
+        let id = path(message, Span::whole(message), &["params", "requestId"]);
+        let id = id.map(|id| message.slice_ref(id.bytes(message)));
+        let ours = id.and_then(|id| self.session.server_requests.withdraw(self.peer, &id));
+        if let Some(ours) = ours {
+            self.session.outbox.push(reply::cancelled(&ours));
+        }
+    }
+}
