@@ -2,13 +2,9 @@
 //! key as if it were a shared secret.
 
 use ring::signature::{
-    ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256,
-    RSA_PKCS1_2048_8192_SHA384, RSA_PKCS1_2048_8192_SHA512, RSA_PSS_2048_8192_SHA256,
-    RSA_PSS_2048_8192_SHA384, RSA_PSS_2048_8192_SHA512, RsaParameters,
+    RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_2048_8192_SHA384, RSA_PKCS1_2048_8192_SHA512,
+    RSA_PSS_2048_8192_SHA256, RSA_PSS_2048_8192_SHA384, RSA_PSS_2048_8192_SHA512, RsaParameters,
 };
-use ring::signature::{RsaPublicKeyComponents, UnparsedPublicKey};
-
-use crate::public_key::PublicKey;
 
 /// An algorithm of RFC 7518 or RFC 8037. `ES512` is not among them, because `ring` has no P-521.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,39 +37,8 @@ impl Algorithm {
         })
     }
 
-    /// Whether keys of this type make such signatures.
-    pub(crate) fn fits(self, key: &PublicKey) -> bool {
-        match key {
-            PublicKey::Rsa { .. } => self.rsa_parameters().is_some(),
-            PublicKey::P256(_) => self == Self::Es256,
-            PublicKey::P384(_) => self == Self::Es384,
-            PublicKey::Ed25519(_) => self == Self::EdDsa,
-        }
-    }
-
-    /// Whether the signature is one of the key over the message. False if the key is of another type.
-    pub(crate) fn verify(self, key: &PublicKey, message: &[u8], signature: &[u8]) -> bool {
-        let verified =
-            match key {
-                PublicKey::Rsa { n, e } => {
-                    let Some(parameters) = self.rsa_parameters() else {
-                        return false;
-                    };
-                    RsaPublicKeyComponents { n, e }.verify(parameters, message, signature)
-                }
-                _ if !self.fits(key) => return false,
-                PublicKey::P256(point) => UnparsedPublicKey::new(&ECDSA_P256_SHA256_FIXED, point)
-                    .verify(message, signature),
-                PublicKey::P384(point) => UnparsedPublicKey::new(&ECDSA_P384_SHA384_FIXED, point)
-                    .verify(message, signature),
-                PublicKey::Ed25519(point) => {
-                    UnparsedPublicKey::new(&ED25519, point).verify(message, signature)
-                }
-            };
-        verified.is_ok()
-    }
-
-    fn rsa_parameters(self) -> Option<&'static RsaParameters> {
+    /// How `ring` checks such a signature; nothing if it is not one of RSA.
+    pub(crate) fn rsa_parameters(self) -> Option<&'static RsaParameters> {
         Some(match self {
             Self::Rs256 => &RSA_PKCS1_2048_8192_SHA256,
             Self::Rs384 => &RSA_PKCS1_2048_8192_SHA384,

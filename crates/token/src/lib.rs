@@ -50,6 +50,7 @@ mod key_set;
 mod public_key;
 mod refusal;
 mod token;
+mod verification;
 mod verified_tokens;
 
 pub use caller::Caller;

@@ -2,6 +2,8 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ring::signature::{ECDSA_P256_SHA256_FIXED, ECDSA_P384_SHA384_FIXED, ED25519};
+use ring::signature::{RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm};
 
 use crate::algorithm::Algorithm;
 use crate::json::Value;
@@ -43,17 +45,44 @@ impl KeyEntry {
             None => None,
         };
         let key = PublicKey::from_jwk(jwk)?;
-        let fits = algorithm.is_none_or(|algorithm| algorithm.fits(&key));
+        let fits = algorithm.is_none_or(|algorithm| key.fits(algorithm));
         fits.then_some(Self { key, algorithm })
     }
 
     /// Whether a signature with this algorithm may be checked with this key.
     pub(crate) fn accepts(&self, algorithm: Algorithm) -> bool {
-        algorithm.fits(&self.key) && self.algorithm.is_none_or(|only| only == algorithm)
+        self.key.fits(algorithm) && self.algorithm.is_none_or(|only| only == algorithm)
     }
 }
 
 impl PublicKey {
+    /// Whether keys of this type make signatures with this algorithm.
+    fn fits(&self, algorithm: Algorithm) -> bool {
+        match self {
+            Self::Rsa { .. } => algorithm.rsa_parameters().is_some(),
+            Self::P256(_) => algorithm == Algorithm::Es256,
+            Self::P384(_) => algorithm == Algorithm::Es384,
+            Self::Ed25519(_) => algorithm == Algorithm::EdDsa,
+        }
+    }
+
+    /// Whether the signature is one of this key over the message. False if the algorithm is for keys of another type.
+    pub(crate) fn verify(&self, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
+        let (verification, point): (&'static dyn VerificationAlgorithm, _) = match self {
+            Self::Rsa { n, e } => {
+                let key = RsaPublicKeyComponents { n, e };
+                let parameters = algorithm.rsa_parameters();
+                return parameters
+                    .is_some_and(|parameters| key.verify(parameters, message, signature).is_ok());
+            }
+            Self::P256(point) => (&ECDSA_P256_SHA256_FIXED, point),
+            Self::P384(point) => (&ECDSA_P384_SHA384_FIXED, point),
+            Self::Ed25519(point) => (&ED25519, point),
+        };
+        let key = UnparsedPublicKey::new(verification, point);
+        self.fits(algorithm) && key.verify(message, signature).is_ok()
+    }
+
     fn from_jwk(jwk: Value<'_>) -> Option<Self> {
         match (&*text(jwk, "kty")?, text(jwk, "crv").as_deref()) {
             ("RSA", _) => {
