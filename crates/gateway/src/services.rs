@@ -22,7 +22,7 @@ use tokio::sync::Semaphore;
 
 use crate::config_change::{ReloadRequests, Reloads};
 use crate::events::Events;
-use crate::state::{CurrentState, Relister, Settings, Snapshot, State};
+use crate::state::{BackgroundTasks, Relister, Settings, Snapshot, State};
 
 pub(crate) use drain::{Drain, Phase};
 pub(crate) use feed::{Event, Feed, NextEvents, STEP, Subscription};
@@ -76,7 +76,7 @@ pub(crate) struct Services {
     pub(crate) fleet: Fleet,
     pub(crate) reloads: Reloads,
     pub(crate) relisting: Relister,
-    pub(crate) current: CurrentState,
+    pub(crate) background: BackgroundTasks,
     /// The places for connections that belong to single clients.
     pub(crate) places: Places,
     pub(crate) private_tools: PrivateTools,
@@ -103,7 +103,7 @@ impl Services {
             fleet: Fleet::new(&config.data_dir),
             reloads,
             relisting: Relister::new(state),
-            current: CurrentState::new(state),
+            background: BackgroundTasks::new(state),
             places: Places::default(),
             private_tools: PrivateTools::default(),
             levels: Levels::default(),

@@ -119,15 +119,31 @@ impl ToolListWait<'_> {
     }
 }
 
-/// Lets a task that outlives requests see the snapshot of the moment, and gives it nothing else.
+/// Starts tasks that outlive the request they begin with. Only such a task may see other snapshots than the request's own,
+/// so the handle is made inside the task: what starts it cannot load a snapshot.
 #[derive(Debug)]
-pub(crate) struct CurrentState(Arc<State>);
+pub(crate) struct BackgroundTasks(Arc<State>);
 
-impl CurrentState {
+impl BackgroundTasks {
     pub(crate) fn new(state: &Arc<State>) -> Self {
         Self(Arc::clone(state))
     }
 
+    /// Runs what `task` makes of the handle, in a task of its own.
+    pub(crate) fn spawn<F>(&self, task: impl FnOnce(CurrentState) -> F + Send + 'static)
+    where
+        F: Future<Output = ()> + Send,
+    {
+        let state = Arc::clone(&self.0);
+        tokio::spawn(async move { task(CurrentState(state)).await });
+    }
+}
+
+/// Lets a background task see the current snapshot, and gives it nothing else.
+#[derive(Debug)]
+pub(crate) struct CurrentState(Arc<State>);
+
+impl CurrentState {
     /// The current snapshot. Held longer than needed, it would keep servers alive that are to end.
     pub(crate) fn load(&self) -> Arc<Snapshot> {
         self.0.load()

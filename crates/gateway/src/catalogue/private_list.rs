@@ -6,8 +6,9 @@ use std::collections::HashSet;
 use std::sync::{Arc, Weak};
 
 use bytes::Bytes;
-use countersign_client::{Connection, backoff, ready};
+use countersign_client::{Connection, State, backoff, ready};
 use countersign_config::Config;
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep};
 
 use super::DEBOUNCE;
@@ -15,49 +16,34 @@ use super::budget::ListBudget;
 use super::fetch;
 use super::remarks::Remarks;
 use crate::services::{PrivateServer, Services, Session, ToolList};
-use crate::state::{Entry, Tool, Tools};
+use crate::state::{CurrentState, Entry, Tool, Tools};
 
-/// Keeps the list of one client up to date, once the client has asked for it and for as long as the connection is there.
-/// `list_changed` is what the client is told of a change.
-pub(crate) async fn follow_private(
-    services: Arc<Services>,
-    private: Weak<PrivateServer>,
-    session: Weak<Session>,
+/// Keeps the list of one client up to date in a task of its own, once the client has asked for it and for as long as the
+/// connection is there. `list_changed` is what the client is told of a change.
+pub(crate) fn follow_private(
+    services: &Arc<Services>,
+    private: &Arc<PrivateServer>,
+    session: &Arc<Session>,
     list_changed: Bytes,
 ) {
-    let Some((mut wanted, mut state)) = private.upgrade().map(|private| {
-        let wanted = private.list_wanted();
-        (wanted, private.upstream.state())
-    }) else {
-        return;
-    };
-    if wanted.wait_for(|wanted| *wanted).await.is_err() {
-        return;
-    }
-    let list = PrivateList {
-        services,
-        private,
-        session,
-        list_changed,
-    };
-    let mut budget = ListBudget::new(Instant::now());
-    loop {
-        if let Ok(connection) = ready(&mut state).await {
-            tokio::select! {
-                () = list.track(&connection, &mut budget) => {}
-                changed = state.changed() => if changed.is_err() { return },
-            }
-        } else {
-            list.publish(ToolList::Unavailable);
-            if state.changed().await.is_err() {
-                return;
-            }
-        }
-    }
+    let (wanted, state) = (private.list_wanted(), private.upstream.state());
+    let (private, session) = (Arc::downgrade(private), Arc::downgrade(session));
+    let for_task = Arc::clone(services);
+    services.background.spawn(move |current| {
+        let list = PrivateList {
+            services: for_task,
+            current: Arc::new(current),
+            private,
+            session,
+            list_changed,
+        };
+        list.follow(wanted, state)
+    });
 }
 
 struct PrivateList {
     services: Arc<Services>,
+    current: Arc<CurrentState>,
     private: Weak<PrivateServer>,
     session: Weak<Session>,
     /// What the client is told when its list has changed.
@@ -65,6 +51,26 @@ struct PrivateList {
 }
 
 impl PrivateList {
+    async fn follow(self, mut wanted: watch::Receiver<bool>, mut state: watch::Receiver<State>) {
+        if wanted.wait_for(|wanted| *wanted).await.is_err() {
+            return;
+        }
+        let mut budget = ListBudget::new(Instant::now());
+        loop {
+            if let Ok(connection) = ready(&mut state).await {
+                tokio::select! {
+                    () = self.track(&connection, &mut budget) => {}
+                    changed = state.changed() => if changed.is_err() { return },
+                }
+            } else {
+                self.publish(ToolList::Unavailable);
+                if state.changed().await.is_err() {
+                    return;
+                }
+            }
+        }
+    }
+
     /// Fetches the list, and again whenever the server says that it has changed. Never comes back.
     async fn track(&self, connection: &Connection, budget: &mut ListBudget) {
         let mut failures = 0;
@@ -94,9 +100,9 @@ impl PrivateList {
         else {
             return;
         };
-        let services = Arc::clone(&self.services);
+        let (services, current) = (Arc::clone(&self.services), Arc::clone(&self.current));
         let captured = tokio::task::spawn_blocking(move || {
-            let snapshot = services.current.load();
+            let snapshot = current.load();
             let shared = snapshot
                 .server(&name)
                 .map(|server| Arc::clone(&server.tools));

@@ -81,10 +81,15 @@ impl StdioClient {
     }
 
     /// Passes on what the server says to its client, for as long as both are there.
-    pub(crate) fn pass_on(self: &Arc<Self>, said: mpsc::Receiver<PeerMessage>) {
-        let (session, server) = (&self.pipe.session, self.upstream.name());
-        let relay = ServerRelay::new(&self.runtime.services, session, server, &self.peer);
-        tokio::spawn(relay.run(said));
+    pub(crate) fn pass_on(self: &Arc<Self>, messages: mpsc::Receiver<PeerMessage>) {
+        let (services, session) = (&self.runtime.services, &self.pipe.session);
+        ServerRelay::start(
+            services,
+            session,
+            self.upstream.name(),
+            &self.peer,
+            messages,
+        );
         tokio::spawn(Self::send_queued(Arc::downgrade(self)));
     }
 

@@ -123,7 +123,7 @@ fn start(
     session: &Arc<Session>,
     place: Place,
 ) -> Result<Arc<PrivateServer>, Refusal> {
-    let (peer, said) = Peer::new();
+    let (peer, messages) = Peer::new();
     peer.initialize(session.capabilities());
     let state = watch::Sender::new(State::Starting);
     let diagnostics = Arc::new(diagnostics(&server.transport));
@@ -144,12 +144,8 @@ fn start(
     services.fleet.start(&upstream, supervisor);
     let private = PrivateServer::new(upstream, peer, shared, place);
     let private = Arc::new(private);
-    tokio::spawn(ServerRelay::new(services, session, shared.name(), &private.peer).run(said));
-    tokio::spawn(catalogue::follow_private(
-        Arc::clone(services),
-        Arc::downgrade(&private),
-        Arc::downgrade(session),
-        reply::list_changed("tools", None),
-    ));
+    ServerRelay::start(services, session, shared.name(), &private.peer, messages);
+    let list_changed = reply::list_changed("tools", None);
+    catalogue::follow_private(services, &private, session, list_changed);
     Ok(private)
 }

@@ -17,6 +17,7 @@ use tokio::time::sleep;
 
 use super::reply;
 use crate::services::{Services, Session};
+use crate::state::CurrentState;
 
 /// How often a server that waits for its client is kept from timing out. Far shorter than any time-out.
 const RENEWAL: Duration = Duration::from_millis(500);
@@ -25,6 +26,7 @@ const RENEWAL: Duration = Duration::from_millis(500);
 #[derive(Debug)]
 pub(crate) struct ServerRelay {
     services: Arc<Services>,
+    current: CurrentState,
     session: Weak<Session>,
     server: Arc<str>,
     /// The client, as the server sees it. Held weakly, so that the messages end with the connection.
@@ -32,26 +34,33 @@ pub(crate) struct ServerRelay {
 }
 
 impl ServerRelay {
-    pub(crate) fn new(
+    /// Passes the messages of a server on to its client, in a task of its own, for as long as both are there.
+    pub(crate) fn start(
         services: &Arc<Services>,
         session: &Arc<Session>,
         server: &Arc<str>,
         peer: &Arc<Peer>,
-    ) -> Self {
-        Self {
-            services: Arc::clone(services),
-            session: Arc::downgrade(session),
-            server: Arc::clone(server),
-            peer: Arc::downgrade(peer),
-        }
+        messages: mpsc::Receiver<PeerMessage>,
+    ) {
+        let (session, server) = (Arc::downgrade(session), Arc::clone(server));
+        let (peer, for_task) = (Arc::downgrade(peer), Arc::clone(services));
+        services.background.spawn(move |current| {
+            let relay = Self {
+                services: for_task,
+                current,
+                session,
+                server,
+                peer,
+            };
+            relay.run(messages)
+        });
     }
 
-    /// Passes messages on for as long as both are there.
-    pub(crate) async fn run(self, mut said: mpsc::Receiver<PeerMessage>) {
+    async fn run(self, mut messages: mpsc::Receiver<PeerMessage>) {
         let mut is_waited_for = false;
         loop {
             let message = tokio::select! {
-                message = said.recv() => message,
+                message = messages.recv() => message,
                 () = sleep(RENEWAL), if is_waited_for => None,
             };
             let (Some(session), Some(peer)) = (self.session.upgrade(), self.peer.upgrade()) else {
@@ -165,7 +174,7 @@ impl ServerRelay {
 
     /// What holds for what the server says to the client.
     fn note_policy(&self) -> NotePolicy {
-        let settings = Arc::clone(&self.services.current.load().settings);
+        let settings = Arc::clone(&self.current.load().settings);
         NotePolicy::from(&settings.config.policy(&self.server, ""))
     }
 }
