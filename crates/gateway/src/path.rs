@@ -1,10 +1,11 @@
 //! The path of a call from the client to the server and back: `call.rs` runs it, `route.rs` finds the tool, `screen.rs` asks
-//! the classifiers, `reply.rs` writes the answer. `isolation.rs` says which connection a client uses, and `server_relay.rs` is the way back: what a
+//! the classifiers, `reply.rs` writes the answer, `merged.rs` shows the prompts and resources of several servers as one. `isolation.rs` says which connection a client uses, and `server_relay.rs` is the way back: what a
 //! server asks of a client. Everything here is given one snapshot and the services.
 
 pub(crate) mod call;
 pub(crate) mod client;
 pub(crate) mod isolation;
+pub(crate) mod merged;
 pub(crate) mod reply;
 pub(crate) mod route;
 pub(crate) mod router;

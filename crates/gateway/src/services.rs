@@ -1,6 +1,7 @@
 //! The services of a running gateway: what changes while it runs and is not part of the state that requests are decided
 //! by. Records, sessions, counters, memory, the running servers and the stop.
 
+mod directory;
 mod drain;
 mod feed;
 mod fleet;
@@ -24,6 +25,7 @@ use crate::config_change::{ReloadRequests, Reloads};
 use crate::events::Events;
 use crate::state::{BackgroundTasks, Relister, Settings, Snapshot, State};
 
+pub(crate) use directory::Directory;
 pub(crate) use drain::{Drain, Phase};
 pub(crate) use feed::{Event, Feed, NextEvents, STEP, Subscription};
 pub(crate) use fleet::Fleet;
@@ -34,7 +36,7 @@ pub(crate) use outbox::Outbox;
 pub(crate) use private_server::{Place, Places, PrivateServer, ToolList};
 pub(crate) use private_tools::PrivateTools;
 pub(crate) use server_requests::ServerRequests;
-pub(crate) use sessions::{ActiveRequest, NewSession, Session, Sessions};
+pub(crate) use sessions::{ActiveRequest, NewSession, Session, Sessions, WatchedResource};
 
 /// How many clients may listen for changes: half of the connections that there may be, so that requests still get through.
 const LISTENERS: usize = 2048;
@@ -72,6 +74,8 @@ pub(crate) struct Services {
     pub(crate) events: Arc<Events>,
     pub(crate) metrics: Metrics,
     pub(crate) lists: ListDigests,
+    /// Where prompts and resources come from, for the merged endpoints.
+    pub(crate) directory: Directory,
     pub(crate) sessions: Sessions,
     pub(crate) fleet: Fleet,
     pub(crate) reloads: Reloads,
@@ -99,6 +103,7 @@ impl Services {
             events: Arc::default(),
             metrics: Metrics::default(),
             lists: ListDigests::default(),
+            directory: Directory::default(),
             sessions: Sessions::new(),
             fleet: Fleet::new(&config.data_dir),
             reloads,

@@ -1,4 +1,4 @@
-//! What the server behind an endpoint announces, over all its connections: that its prompts or resources have changed, or
+//! What the servers behind an endpoint announce, over all their connections: that its prompts or resources have changed, or
 //! a single resource. A server that was away may have changed meanwhile, so that is taken for a change too.
 
 use std::collections::VecDeque;
@@ -7,15 +7,88 @@ use std::sync::Arc;
 use countersign_client::{Announcement, NoteSink, ServerHandle, State, backoff, ready};
 use countersign_wire::message;
 use tokio::sync::broadcast::{self, error::RecvError};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
 use tokio::time::sleep;
 
-use crate::services::{Runtime, Session};
-use crate::state::Endpoint;
+use crate::services::Session;
+use crate::state::{Endpoint, Snapshot};
 
-/// The announcements for one client.
+/// Announcements that may wait for a slow listener.
+const WAITING: usize = 64;
+
+/// The announcements of the servers behind an endpoint, for one client.
 pub(super) struct Announced {
-    /// The state of the server; nothing where an endpoint has no prompts and no resources.
+    endpoint: Endpoint,
+    session: Option<Arc<Session>>,
+    /// The servers that are listened to, by the channels of their states.
+    followed: Vec<watch::Receiver<State>>,
+    sender: mpsc::Sender<(Arc<str>, Announcement)>,
+    receiver: mpsc::Receiver<(Arc<str>, Announcement)>,
+    /// Listen to one server each; they end with this.
+    tasks: JoinSet<()>,
+}
+
+impl Announced {
+    /// The announcements of the servers that serve a client, from now on.
+    pub(super) fn new(
+        snapshot: &Snapshot,
+        endpoint: &Endpoint,
+        session: Option<&Arc<Session>>,
+    ) -> Self {
+        let (sender, receiver) = mpsc::channel(WAITING);
+        let mut announced = Self {
+            endpoint: endpoint.clone(),
+            session: session.cloned(),
+            followed: Vec::new(),
+            sender,
+            receiver,
+            tasks: JoinSet::new(),
+        };
+        announced.follow(snapshot);
+        announced
+    }
+
+    /// Listens to the servers that are not listened to yet.
+    pub(super) fn follow(&mut self, snapshot: &Snapshot) {
+        self.followed.retain(|state| state.has_changed().is_ok());
+        for server in snapshot.reachable_servers(&self.endpoint) {
+            let shared = &server.upstream;
+            if self
+                .followed
+                .iter()
+                .any(|state| shared.has_state_channel(state))
+            {
+                continue;
+            }
+            self.followed.push(shared.state());
+            let handle = own_or_shared(self.session.as_ref(), Arc::clone(shared));
+            let mut news = ServerNews::new(&handle);
+            let (name, sender) = (Arc::clone(shared.name()), self.sender.clone());
+            self.tasks.spawn(async move {
+                loop {
+                    let news = (Arc::clone(&name), news.next().await);
+                    if sender.send(news).await.is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    }
+
+    /// The next announcement, and its server. Never comes back if there is none to come.
+    pub(super) async fn next(&mut self) -> (Arc<str>, Announcement) {
+        match self.receiver.recv().await {
+            Some(news) => news,
+            // Not reached: one sender is part of this.
+            None => std::future::pending().await,
+        }
+    }
+}
+
+/// The announcements of one server, over all its connections.
+struct ServerNews {
+    /// The state of the server; nothing once it is gone for good.
     server: Option<watch::Receiver<State>>,
     current: Option<broadcast::Receiver<Announcement>>,
     /// What is to be told before anything else.
@@ -23,24 +96,9 @@ pub(super) struct Announced {
     has_listened: bool,
 }
 
-impl Announced {
-    /// The announcements of the server that serves a client, from now on.
-    pub(super) fn new(
-        runtime: &Runtime,
-        endpoint: &Endpoint,
-        session: Option<&Arc<Session>>,
-    ) -> Self {
-        let handle = match endpoint {
-            Endpoint::Server(name) => {
-                let snapshot = runtime.state.load();
-                let shared = snapshot
-                    .server(name)
-                    .map(|server| Arc::clone(&server.upstream));
-                shared.map(|shared| own_or_shared(session, shared))
-            }
-            Endpoint::Router | Endpoint::Direct => None,
-        };
-        let mut server = handle.map(|handle| handle.state());
+impl ServerNews {
+    fn new(handle: &ServerHandle) -> Self {
+        let mut server = Some(handle.state());
         let current = server
             .as_mut()
             .and_then(|state| match &*state.borrow_and_update() {
@@ -56,7 +114,7 @@ impl Announced {
     }
 
     /// The next announcement. Never comes back if there is none to come.
-    pub(super) async fn next(&mut self) -> Announcement {
+    async fn next(&mut self) -> Announcement {
         loop {
             if let Some(pending) = self.pending.pop_front() {
                 return pending;
@@ -107,7 +165,7 @@ impl Announced {
 
 /// Subscribes to resources of a modern server, given as a JSON array of their addresses, on each of its connections and for
 /// as long as this is polled. Never comes back.
-pub(super) async fn watch_resources(mut server: watch::Receiver<State>, uris: &str) {
+pub(super) async fn watch_resources(mut server: watch::Receiver<State>, uris: String) {
     let filter = format!(r#""notifications":{{"resourceSubscriptions":{uris}}}"#);
     let mut failures = 0;
     loop {

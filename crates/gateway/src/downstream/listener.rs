@@ -8,13 +8,14 @@ use std::time::Duration;
 use bytes::Bytes;
 use countersign_client::Announcement;
 use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep};
 
 use super::announced::{Announced, watch_resources};
 use super::relay::PULSE;
-use super::subscription::Filter;
+use super::subscription::{Filter, uris_json};
 use crate::path::reply::{self, Framing};
-use crate::services::{Phase, Runtime, Session};
+use crate::services::{Phase, Runtime, Session, WatchedResource};
 use crate::state::{Endpoint, Snapshot, State};
 
 /// Several servers may change at once, at the start all of them.
@@ -40,7 +41,11 @@ pub(super) enum Audience {
         ended: oneshot::Receiver<()>,
     },
     /// A modern client, by its request, which says what it is to be told.
-    Subscription { id: Bytes, filter: Filter },
+    Subscription {
+        id: Bytes,
+        filter: Filter,
+        watched: Vec<WatchedResource>,
+    },
 }
 
 impl Audience {
@@ -60,24 +65,26 @@ impl Audience {
         }
     }
 
-    /// The news that an announcement is to this client.
-    fn news(&self, endpoint: &Endpoint, announcement: &Announcement) -> Option<Bytes> {
-        let is_heard = match (self, announcement) {
+    /// The news that an announcement of a server is to this client.
+    fn news(&self, server: &Arc<str>, announcement: &Announcement) -> Option<Bytes> {
+        let subscription = self.subscription();
+        match (self, announcement) {
             (Self::Session { session, .. }, Announcement::Updated { uri }) => {
-                session.watches(endpoint, uri)
+                let shown = session.watched_as(server, uri)?;
+                Some(reply::resource_updated(&shown, subscription))
             }
-            (Self::Session { .. }, _) => true,
-            (Self::Subscription { filter, .. }, Announcement::Prompts) => filter.prompts,
-            (Self::Subscription { filter, .. }, Announcement::Resources) => filter.resources,
-            (Self::Subscription { filter, .. }, Announcement::Updated { uri }) => {
-                filter.uris.contains(uri)
+            (Self::Subscription { watched, .. }, Announcement::Updated { uri }) => {
+                let mut watched = watched.iter();
+                let found = watched.find(|one| one.server == *server && one.uri == *uri)?;
+                Some(reply::resource_updated(&found.shown, subscription))
             }
-        };
-        is_heard.then(|| match announcement {
-            Announcement::Prompts => reply::list_changed("prompts", self.subscription()),
-            Announcement::Resources => reply::list_changed("resources", self.subscription()),
-            Announcement::Updated { uri } => reply::resource_updated(uri, self.subscription()),
-        })
+            (Self::Subscription { filter, .. }, Announcement::Prompts) if !filter.prompts => None,
+            (Self::Subscription { filter, .. }, Announcement::Resources) if !filter.resources => {
+                None
+            }
+            (_, Announcement::Prompts) => Some(reply::list_changed("prompts", subscription)),
+            (_, Announcement::Resources) => Some(reply::list_changed("resources", subscription)),
+        }
     }
 
     /// The next message for the client outside of its calls, and its number. Never for a modern client, nor for one on a
@@ -109,7 +116,7 @@ impl Listener {
             is_old: shown.is_some(),
             revision: shown.unwrap_or_else(|| snapshot.revision(&self.endpoint)),
         };
-        let announced = Announced::new(&runtime, &self.endpoint, self.session());
+        let announced = Announced::new(&snapshot, &self.endpoint, self.session());
         let watching = self.watching(&snapshot);
         drop(snapshot);
         tokio::spawn(async move {
@@ -128,20 +135,24 @@ impl Listener {
         Some(body)
     }
 
-    /// Has the server tell of the resources that a modern client subscribes to. Never comes back.
+    /// Has the servers tell of the resources that a modern client subscribes to. Never comes back.
     fn watching(&self, snapshot: &Snapshot) -> impl Future<Output = ()> + use<> {
-        let server = match (&self.audience, &self.endpoint) {
-            (Audience::Subscription { filter, .. }, Endpoint::Server(name)) => {
-                let server = snapshot.server(name).filter(|_| !filter.uris.is_empty());
-                server.map(|server| (server.upstream.state(), filter.uris_json()))
-            }
-            _ => None,
+        let watched = match &self.audience {
+            Audience::Subscription { watched, .. } => &watched[..],
+            Audience::Session { .. } => &[],
         };
-        async move {
-            match server {
-                Some((server, uris)) => watch_resources(server, &uris).await,
-                None => std::future::pending().await,
+        let mut tasks = JoinSet::new();
+        for server in snapshot.reachable_servers(&self.endpoint) {
+            let name = server.upstream.name();
+            let ours = watched.iter().filter(|one| one.server == *name);
+            let mut uris = ours.map(|one| &*one.uri).peekable();
+            if uris.peek().is_some() {
+                tasks.spawn(watch_resources(server.upstream.state(), uris_json(uris)));
             }
+        }
+        async move {
+            while tasks.join_next().await.is_some() {}
+            std::future::pending::<()>().await;
         }
     }
 
@@ -199,10 +210,11 @@ impl Listener {
                         return;
                     }
                     sleep(DEBOUNCE).await;
+                    announced.follow(&state.load());
                     self.changed_tools(state, &mut seen)
                 }
-                announcement = announced.next() => {
-                    let news = self.audience.news(&self.endpoint, &announcement);
+                (server, announcement) = announced.next() => {
+                    let news = self.audience.news(&server, &announcement);
                     news.map(|news| framing.message(&news))
                 }
                 (number, message) = self.audience.next_queued(last) => {
@@ -224,7 +236,7 @@ impl Listener {
     /// The first event of the stream.
     fn opening(&self) -> Option<Bytes> {
         match &self.audience {
-            Audience::Subscription { id, filter } => {
+            Audience::Subscription { id, filter, .. } => {
                 let acknowledged = reply::acknowledged(id, &filter.json());
                 Some(self.framing.message(&acknowledged))
             }

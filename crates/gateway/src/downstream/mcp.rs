@@ -2,15 +2,17 @@
 //! everything else is answered from memory.
 
 mod call;
+mod merged;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use countersign_client::NoteSink;
+use countersign_client::{NoteSink, ServerHandle};
 use countersign_inspect::{ClientEra, Era, Listing};
 use countersign_tape::{Kind, Span};
 use countersign_wire::{Capabilities, Capability, Method, Subject};
 use hyper::HeaderMap;
+use tokio::task::JoinSet;
 
 use super::client::client_name;
 use super::client_transport::ClientTransport;
@@ -20,10 +22,11 @@ use super::subscription::Filter;
 use super::{batch, instructions};
 use crate::path::client::Client;
 use crate::path::isolation::{own_tools, private_server};
+use crate::path::merged::is_merged;
 use crate::path::reply::{self, EndpointCapabilities, LEGACY, OLDEST, Problem, Reply};
 use crate::path::router;
 use crate::services::{Level, NewSession, Runtime, Services, Session, Sessions};
-use crate::state::{Endpoint, Snapshot, ToolListWait};
+use crate::state::{Endpoint, Server, Snapshot, ToolListWait};
 
 /// A reply, and the session it opens.
 pub(super) struct SessionReply {
@@ -108,7 +111,7 @@ pub(super) async fn read(
             };
             let is_subscription = method == "subscriptions/listen" && era == ClientEra::Modern;
             let served = if is_subscription {
-                request.listen(runtime)
+                Box::pin(request.listen(runtime)).await
             } else {
                 request.serve(&method).await
             };
@@ -225,21 +228,28 @@ impl Request<'_> {
     }
 
     fn offer(&self) -> EndpointCapabilities {
-        let mut server = match &self.endpoint {
-            Endpoint::Server(name) => self.capabilities(name),
-            Endpoint::Router | Endpoint::Direct => None,
+        let server = match &self.endpoint {
+            Endpoint::Server(name) => self.capabilities(name).map(|mut server| {
+                server.resource_updates = self.tells_of_resources(name);
+                server
+            }),
+            Endpoint::Router | Endpoint::Direct => Some(merged::capabilities()),
         };
-        if let (Some(server), Endpoint::Server(name)) = (&mut server, &self.endpoint) {
-            // A subscription to a single resource is made in the era of the server.
-            let upstream = self.snapshot.server(name).map(|server| &server.upstream);
-            let era = upstream.and_then(|upstream| upstream.era());
-            let is_modern = self.client.era == ClientEra::Modern;
-            server.resource_updates &= era.is_some_and(|era| (era == Era::Modern) == is_modern);
-        }
         EndpointCapabilities {
             list_changes: self.endpoint != Endpoint::Router,
             server,
         }
+    }
+
+    /// Whether a server can tell the client of single resources: a subscription is made in the era of the server.
+    fn tells_of_resources(&self, server: &str) -> bool {
+        let upstream = self.snapshot.server(server).map(|server| &server.upstream);
+        let era = upstream.and_then(|upstream| upstream.era());
+        let is_modern = self.client.era == ClientEra::Modern;
+        era.is_some_and(|era| (era == Era::Modern) == is_modern)
+            && self
+                .capabilities(server)
+                .is_some_and(|capabilities| capabilities.resource_updates)
     }
 
     /// What a server says it can do, if it is there.
@@ -260,43 +270,65 @@ impl Request<'_> {
         Ok(reply::empty_result(&self.id).into())
     }
 
-    /// Sets the level at a legacy server: for a client with a connection of its own as it says, for the others the lowest
-    /// that any of them has set. What the server makes of it is not the client's concern.
+    /// Sets the level at the legacy servers behind the endpoint: for a client with a connection of its own as it says, for
+    /// the others the lowest that any of them has set. What a server makes of it is not the client's concern.
     async fn tell_level(&self, level: Level) {
-        let (Endpoint::Server(name), Some(word)) = (&self.endpoint, level.name()) else {
+        let Some(word) = level.name() else {
             return;
         };
-        let Some(server) = self.snapshot.server(name) else {
-            return;
-        };
-        let has_logging = |capabilities: Capabilities| capabilities.has(Capability::Logging);
-        let is_told = server.upstream.era() == Some(Era::Legacy)
-            && server.upstream.capabilities().is_some_and(has_logging);
-        if !is_told {
-            return;
+        let mut told = JoinSet::new();
+        for server in self.snapshot.reachable_servers(&self.endpoint) {
+            let has_logging = |capabilities: Capabilities| capabilities.has(Capability::Logging);
+            let is_told = server.upstream.era() == Some(Era::Legacy)
+                && server.upstream.capabilities().is_some_and(has_logging);
+            if !is_told {
+                continue;
+            }
+            let Some(upstream) = self.levelled_connection(server, level).await else {
+                continue;
+            };
+            let params = format!(r#"{{"level":"{word}"}}"#);
+            told.spawn(async move {
+                let params = |_, _| Ok(params.clone().into_bytes());
+                let subject = Subject::method("logging/setLevel");
+                let _told = upstream.call(&subject, params, &NoteSink::closed()).await;
+            });
         }
-        let (services, settings) = (self.services, &self.snapshot.settings);
-        let private = private_server(services, settings, &server.upstream, &self.client).await;
-        let upstream = match private {
-            Ok(Some(private)) => Arc::clone(&private.upstream),
-            _ if services.levels.lower(name, level) => Arc::clone(&server.upstream),
-            _ => return,
-        };
-        let params = format!(r#"{{"level":"{word}"}}"#);
-        let params = |_, _| Ok(params.clone().into_bytes());
-        let subject = Subject::method("logging/setLevel");
-        let _told = upstream.call(&subject, params, &NoteSink::closed()).await;
+        told.join_all().await;
     }
 
-    fn listen(self, runtime: &Runtime) -> ServeResult {
+    /// The connection whose level is to be set. Where servers are merged, no connection begins because of a level.
+    async fn levelled_connection(
+        &self,
+        server: &Server,
+        level: Level,
+    ) -> Option<Arc<ServerHandle>> {
+        let (services, settings) = (self.services, &self.snapshot.settings);
+        let private = if is_merged(&self.endpoint) {
+            let session = self.client.session.as_ref();
+            session.and_then(|session| session.private_server(&server.upstream))
+        } else {
+            let private = private_server(services, settings, &server.upstream, &self.client).await;
+            private.ok().flatten()
+        };
+        if let Some(private) = private {
+            return Some(Arc::clone(&private.upstream));
+        }
+        let is_lower = services.levels.lower(server.upstream.name(), level);
+        is_lower.then(|| Arc::clone(&server.upstream))
+    }
+
+    async fn listen(self, runtime: &Runtime) -> ServeResult {
         let asked = self.message.param("notifications");
         let asked = asked.as_ref().map(Filter::read).unwrap_or_default();
         let offer = self.offer();
+        let watched = self.watched_resources(&asked.uris).await;
         let listener = Listener {
             endpoint: self.endpoint,
             audience: Audience::Subscription {
                 id: self.id.clone(),
-                filter: asked.offered(offer.list_changes, offer.server),
+                filter: asked.offered(offer.list_changes, offer.server, &watched),
+                watched,
             },
             framing: self.transport.framing(),
         };
@@ -377,6 +409,6 @@ impl Request<'_> {
             session.show(&self.endpoint, snapshot.revision(&self.endpoint));
         }
         let ttl_ms = snapshot.ttl_ms(&self.endpoint);
-        Ok(reply::tools(&self.id, tools, ttl_ms, era).into())
+        Ok(reply::list(&self.id, "tools", tools, ttl_ms, era).into())
     }
 }

@@ -2,8 +2,8 @@
 //! be read in two ways is refused, because two readers would then decide about two messages.
 
 use bytes::Bytes;
-use countersign_tape::{Edits, Envelope, Kind, Member, ScanLimits, Span, members, scan};
-use countersign_wire::json::member;
+use countersign_tape::{Edits, Envelope, Kind, Member, ScanLimits, Span, members, quote, scan};
+use countersign_wire::json::{member, path};
 
 use crate::path::reply::Problem;
 
@@ -136,6 +136,30 @@ impl Message {
         &self.bytes
     }
 
+    /// The text at a path of member names in `params`.
+    pub(crate) fn text_at(&self, names: &[&str]) -> Option<String> {
+        let value = path(&self.bytes, self.envelope.params()?, names)?;
+        Some(value.string(&self.bytes)?.into_owned())
+    }
+
+    /// The same message with another text at a path of member names in `params`. Nothing if a member there is written
+    /// twice, because its readers would then see two texts.
+    pub(crate) fn replacing(&self, names: &[&str], text: &str) -> Option<Self> {
+        let mut value = self.envelope.params()?;
+        for name in names {
+            let is_it = |key: Span| key.string(&self.bytes).is_some_and(|key| key == *name);
+            let mut found = members(&self.bytes, value).filter(|(key, _)| is_it(*key));
+            let (_, member) = found.next()?;
+            if found.next().is_some() {
+                return None;
+            }
+            value = member;
+        }
+        let mut edits = Edits::new(&self.bytes);
+        edits.replace(value, quote(text));
+        Self::read(edits.apply().ok()?.to_vec().into()).ok()
+    }
+
     /// The same under another id.
     pub(crate) fn with_id(&self, id: &[u8]) -> Option<Bytes> {
         let mut edits = Edits::new(&self.bytes);
@@ -198,6 +222,26 @@ mod tests {
         assert_eq!(named(r#"{"uri":"a","ur\u0069":"b"}"#, "uri"), None);
         assert_eq!(named(r#"{"uri":5}"#, "uri"), None);
         assert_eq!(named("{}", "uri"), None);
+    }
+
+    #[test]
+    fn a_text_is_replaced_where_it_stands_once() {
+        let message = |params: &str| {
+            let text = format!(r#"{{"jsonrpc":"2.0", "method":"m","params":{params}}}"#);
+            Message::read(text.into()).expect("a message")
+        };
+        let replaced = message(r#"{"ref":{ "name":"a\u0062" },"x":1.0}"#);
+        let replaced = replaced.replacing(&["ref", "name"], "c\"").expect("a text");
+        let expected =
+            r#"{"jsonrpc":"2.0", "method":"m","params":{"ref":{ "name":"c\"" },"x":1.0}}"#;
+        assert_eq!(replaced.bytes(), expected);
+        assert_eq!(replaced.text_at(&["ref", "name"]).as_deref(), Some("c\""));
+        for twice in [
+            r#"{"ref":{"name":"a","n\u0061me":"b"}}"#,
+            r#"{"ref":{"name":"a"},"ref":{}}"#,
+        ] {
+            assert!(message(twice).replacing(&["ref", "name"], "c").is_none());
+        }
     }
 
     #[test]

@@ -6,6 +6,8 @@ use countersign_tape::{Kind, Span, elements, quote};
 use countersign_wire::Capabilities;
 use countersign_wire::json::member;
 
+use crate::services::WatchedResource;
+
 /// More resources than this are not watched for one subscription.
 const MAX_URIS: usize = 256;
 
@@ -39,18 +41,20 @@ impl Filter {
         }
     }
 
-    /// What of it an endpoint can tell: changed tools, and what the one server behind it can tell.
-    pub(super) fn offered(self, tools: bool, server: Option<Capabilities>) -> Self {
+    /// What of it an endpoint can tell: changed tools, what the servers behind it can tell, and the resources that are
+    /// watched.
+    pub(super) fn offered(
+        self,
+        tools: bool,
+        server: Option<Capabilities>,
+        watched: &[WatchedResource],
+    ) -> Self {
         let server = server.unwrap_or_default();
         Self {
             tools: self.tools && tools,
             prompts: self.prompts && server.prompt_changes,
             resources: self.resources && server.resource_changes,
-            uris: if server.resource_updates {
-                self.uris
-            } else {
-                Vec::new()
-            },
+            uris: watched.iter().map(|one| one.shown.clone()).collect(),
         }
     }
 
@@ -66,19 +70,19 @@ impl Filter {
         .map(|(_, name)| format!(r#""{name}":true"#))
         .collect();
         if !self.uris.is_empty() {
-            members.push(format!(r#""resourceSubscriptions":{}"#, self.uris_json()));
+            let uris = self.uris.iter().map(String::as_str);
+            members.push(format!(r#""resourceSubscriptions":{}"#, uris_json(uris)));
         }
         format!("{{{}}}", members.join(","))
     }
+}
 
-    /// The addresses as a JSON array.
-    pub(super) fn uris_json(&self) -> String {
-        let uris = self.uris.iter().map(|uri| quote(uri));
-        let uris: Vec<String> = uris
-            .map(|uri| String::from_utf8_lossy(&uri).into_owned())
-            .collect();
-        format!("[{}]", uris.join(","))
-    }
+/// Addresses as a JSON array.
+pub(super) fn uris_json<'a>(uris: impl Iterator<Item = &'a str>) -> String {
+    let uris: Vec<String> = uris
+        .map(|uri| String::from_utf8_lossy(&quote(uri)).into_owned())
+        .collect();
+    format!("[{}]", uris.join(","))
 }
 
 #[cfg(test)]
@@ -93,13 +97,17 @@ mod tests {
             filter.json(),
             r#"{"toolsListChanged":true,"promptsListChanged":true,"resourceSubscriptions":["a:\"b","c"]}"#
         );
-        assert_eq!(filter.clone().offered(false, None).json(), "{}");
-        let mut able = Capabilities::default();
-        able.resource_updates = true;
-        let left = filter.offered(true, Some(able)).json();
+        assert_eq!(filter.clone().offered(false, None, &[]).json(), "{}");
+        let watched = WatchedResource {
+            server: "s".into(),
+            uri: "b".to_owned(),
+            shown: "a:\"b".to_owned(),
+        };
+        let able = Some(Capabilities::default());
+        let left = filter.offered(true, able, &[watched]).json();
         assert_eq!(
             left,
-            r#"{"toolsListChanged":true,"resourceSubscriptions":["a:\"b","c"]}"#
+            r#"{"toolsListChanged":true,"resourceSubscriptions":["a:\"b"]}"#
         );
     }
 }

@@ -5,6 +5,7 @@
 mod body;
 mod era;
 mod event;
+mod links;
 mod problem;
 
 use bytes::Bytes;
@@ -20,6 +21,7 @@ use tokio::sync::mpsc;
 pub(crate) use body::Body;
 use era::fit_to_era;
 pub(crate) use event::{Framing, line};
+pub(crate) use links::show_links;
 pub(crate) use problem::{Problem, problem};
 
 use crate::path::call::{Call, Conclusion};
@@ -117,7 +119,7 @@ fn error(id: &[u8], message: &str, kind: &str) -> Reply {
 pub(crate) struct EndpointCapabilities {
     /// Its list may change, and clients that listen are told.
     pub(crate) list_changes: bool,
-    /// What else the one server behind it can do.
+    /// What else the servers behind it can do.
     pub(crate) server: Option<Capabilities>,
 }
 
@@ -183,15 +185,22 @@ pub(crate) fn discovered(
     Reply::result(id, &with_instructions(result, instructions))
 }
 
-/// The answer to `tools/list`: an array of tools as it was captured. Modern clients are told how
-/// long they may keep it, each for itself, because the list depends on our configuration.
-pub(crate) fn tools(id: &[u8], tools: &Listing, ttl_ms: u64, client: ClientEra) -> Reply {
+/// The answer to `tools/list` and other lists of the gateway's own: an array under the name `member`. Modern clients are
+/// told how long they may keep it, each for itself, because the list depends on our configuration.
+pub(crate) fn list(
+    id: &[u8],
+    member: &str,
+    items: &Listing,
+    ttl_ms: u64,
+    client: ClientEra,
+) -> Reply {
     let ttl = format!(r#","ttlMs":{ttl_ms},"cacheScope":"private"}}"#);
-    let (before, after): (&[u8], &[u8]) = match client {
-        ClientEra::Modern => (br#"{"resultType":"complete","tools":"#, ttl.as_bytes()),
-        ClientEra::Legacy | ClientEra::Unnegotiated => (br#"{"tools":"#, b"}"),
+    let (kind, after): (&str, &[u8]) = match client {
+        ClientEra::Modern => (r#""resultType":"complete","#, ttl.as_bytes()),
+        ClientEra::Legacy | ClientEra::Unnegotiated => ("", b"}"),
     };
-    let result = [before, tools.bytes(), after].concat();
+    let before = format!(r#"{{{kind}"{member}":"#);
+    let result = [before.as_bytes(), items.bytes(), after].concat();
     Reply::result(id, &result)
 }
 
@@ -347,8 +356,8 @@ mod tests {
             initialized(b"1", LEGACY[0], changing, Some(&instructions)),
             initialized(b"1", LEGACY[0], fixed, None),
             discovered(b"1", changing, Some(&instructions)),
-            tools(b"1", &tools_list, 5, ClientEra::Modern),
-            tools(b"1", &tools_list, 5, ClientEra::Legacy),
+            list(b"1", "tools", &tools_list, 5, ClientEra::Modern),
+            list(b"1", "tools", &tools_list, 5, ClientEra::Legacy),
             empty_result(b"1"),
             internal_error(b"1"),
         ] {

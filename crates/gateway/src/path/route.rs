@@ -112,6 +112,16 @@ fn find<'a>(snapshot: &'a Snapshot, call: &Call) -> Option<(&'a Server, Arc<Tool
     }
 }
 
+/// The server that a call of a tool goes to, if there is such a tool.
+pub(crate) fn server_of<'a>(snapshot: &'a Snapshot, call: &Call) -> Option<&'a Server> {
+    if call.endpoint != Endpoint::Router {
+        return find(snapshot, call).map(|(server, _)| server);
+    }
+    let requested = RouterCall::read(call.arguments.as_ref()?)?;
+    let (server, _) = router::find(snapshot, &requested.name).ok()?;
+    Some(server)
+}
+
 /// Whether a call names a tool that is not known.
 pub(crate) fn is_unknown_tool(snapshot: &Snapshot, call: &Call) -> bool {
     matches!(route(snapshot, call), Err(Unroutable::UnknownTool))

@@ -106,14 +106,29 @@ impl ServerRelay {
         }
         let is_news = method.starts_with("notifications/prompts/")
             || method.starts_with("notifications/resources/");
-        // What other servers have is not offered at the endpoints that merge them.
-        if is_news && !client.session.is_at(&self.server) {
+        if is_news && !client.session.may_hear_of(&self.server) {
             return;
         }
-        let note = Note::admit(message.clone(), &self.note_policy());
+        let message = match method {
+            "notifications/resources/updated" if client.session.is_merged() => {
+                let Some(update) = self.merged_update(client.session, message) else {
+                    return;
+                };
+                update
+            }
+            _ => message.clone(),
+        };
+        let note = Note::admit(message, &self.note_policy());
         if let Some(note) = note.filter(|note| client.session.level().passes(note)) {
             client.deliver(note);
         }
+    }
+
+    /// The news of a resource under the address that the client watches it by.
+    fn merged_update(&self, session: &Session, message: &Bytes) -> Option<Bytes> {
+        let uri = path(message, Span::whole(message), &["params", "uri"])?;
+        let shown = session.watched_as(&self.server, &uri.string(message)?)?;
+        Some(reply::resource_updated(&shown, None))
     }
 
     async fn ask(&self, client: &Addressee<'_>, id: Bytes, method: &str, message: Bytes) {

@@ -2,7 +2,7 @@
 //! which of its requests are under way, so that it can cancel them. A session is no credential:
 //! the key is checked on every request. Sessions are in memory only; another gateway answers 404.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -47,8 +47,8 @@ pub(crate) struct Session {
     pub(crate) server_requests: ServerRequests,
     /// What the client is told outside of its calls.
     pub(crate) outbox: Outbox,
-    /// The resources that the client watches at servers it shares with others.
-    watched: Mutex<HashSet<(Arc<str>, String)>>,
+    /// The resources that the client watches, by server and the server's own address, with the address that the client knows.
+    watched: Mutex<HashMap<(Arc<str>, String), String>>,
     /// Requests under way by their id token; dropping the sender cancels.
     active: Mutex<HashMap<Bytes, RequestHandle>>,
     /// The one stream of changes; dropping the sender ends it.
@@ -57,6 +57,16 @@ pub(crate) struct Session {
     level: AtomicU8,
     /// The list that was shown last: where, and its revision.
     shown: Mutex<Option<(Endpoint, u64)>>,
+}
+
+/// A resource that a client watches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WatchedResource {
+    pub(crate) server: Arc<str>,
+    /// The address that the server knows it by.
+    pub(crate) uri: String,
+    /// The address that the client knows it by.
+    pub(crate) shown: String,
 }
 
 /// What is known of a client when its session begins.
@@ -163,7 +173,7 @@ impl Sessions {
         let key = (Arc::clone(server), uri.to_owned());
         let open = lock(&self.open);
         open.values()
-            .any(|session| lock(&session.watched).contains(&key))
+            .any(|session| lock(&session.watched).contains_key(&key))
     }
 
     /// The session of this token, if it is still open.
@@ -207,11 +217,20 @@ impl Session {
 
     /// Whether it was opened at the endpoint of this server alone.
     pub(crate) fn is_at(&self, server: &str) -> bool {
+        self.may_hear_of(server) && !self.is_merged()
+    }
+
+    /// Whether its client may hear what changed at this server besides tools.
+    pub(crate) fn may_hear_of(&self, server: &str) -> bool {
         match &self.endpoint {
-            None => true,
+            None | Some(Endpoint::Router | Endpoint::Direct) => true,
             Some(Endpoint::Server(name)) => **name == *server,
-            Some(Endpoint::Router | Endpoint::Direct) => false,
         }
+    }
+
+    /// Whether it was opened where several servers are shown as one.
+    pub(crate) fn is_merged(&self) -> bool {
+        matches!(self.endpoint, Some(Endpoint::Router | Endpoint::Direct))
     }
 
     /// What the client can be asked for, as it declared it.
@@ -280,11 +299,11 @@ impl Session {
         }
     }
 
-    /// Notes that the client watches a resource of a server that it shares; not more than there is room for.
-    pub(crate) fn watch(&self, server: &Arc<str>, uri: &str) {
+    /// Notes that the client watches a resource; not more than there is room for.
+    pub(crate) fn watch(&self, resource: WatchedResource) {
         let mut watched = lock(&self.watched);
         if watched.len() < MAX_WATCHED {
-            watched.insert((Arc::clone(server), uri.to_owned()));
+            watched.insert((resource.server, resource.uri), resource.shown);
         }
     }
 
@@ -293,14 +312,10 @@ impl Session {
         lock(&self.watched).remove(&(Arc::clone(server), uri.to_owned()));
     }
 
-    /// Whether the client watches a resource of the server behind an endpoint.
-    pub(crate) fn watches(&self, endpoint: &Endpoint, uri: &str) -> bool {
-        match endpoint {
-            Endpoint::Server(name) => {
-                lock(&self.watched).contains(&(Arc::clone(name), uri.to_owned()))
-            }
-            Endpoint::Router | Endpoint::Direct => false,
-        }
+    /// The address that the client knows a resource of a server by, if it watches it.
+    pub(crate) fn watched_as(&self, server: &Arc<str>, uri: &str) -> Option<String> {
+        let watched = lock(&self.watched);
+        watched.get(&(Arc::clone(server), uri.to_owned())).cloned()
     }
 
     /// Notes a request as under way; nothing if another one of this id is.

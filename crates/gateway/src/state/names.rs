@@ -1,7 +1,8 @@
-//! Tool names on the merged endpoint: `server__tool`, fit for every model API
+//! Names on the merged endpoints. Tools and prompts are `server__name`, fit for every model API
 //! (`^[A-Za-z0-9_-]{1,64}$`). A name that does not fit is shortened and marked with a hash of what
-//! it stands for, so it stays the same from start to start. Names are looked up in a map and never
-//! taken apart. See `docs/decisions/tool-names.md`.
+//! it stands for, so it stays the same from start to start. Names of tools are looked up in a map and never
+//! taken apart. See `docs/decisions/tool-names.md`. The address of a resource stays as it is where it leads back to its
+//! server; elsewhere it is `countersign:server/address`.
 
 use sha2::{Digest as _, Sha256};
 
@@ -27,6 +28,35 @@ pub(crate) fn wire_name(server: &str, tool: &str) -> String {
         .finalize();
     short.push_str(&encode_hex(digest.get(..MARK / 2).unwrap_or_default()));
     short
+}
+
+/// The server of a `server__name` name and the rest of it, which is the server's own name unless it is marked with a hash.
+/// Names of servers do not contain the separator.
+pub(crate) fn split_wire_name(name: &str) -> Option<(&str, &str)> {
+    name.split_once("__")
+}
+
+/// Whether a name looks like one that was shortened and marked with a hash.
+pub(crate) fn may_be_marked(name: &str) -> bool {
+    let mark = name.rsplit_once('_').map(|(_, mark)| mark);
+    mark.is_some_and(|mark| mark.len() == MARK && mark.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+const WRAPPED: &str = "countersign:";
+
+/// An address, or a template of addresses, that names its server.
+pub(crate) fn wrap_uri(server: &str, uri: &str) -> String {
+    format!("{WRAPPED}{server}/{uri}")
+}
+
+/// The server and its own address, of an address that names its server.
+pub(crate) fn unwrap_uri(uri: &str) -> Option<(&str, &str)> {
+    uri.strip_prefix(WRAPPED)?.split_once('/')
+}
+
+/// Whether an address looks as if it named its server, so that it can be shown only wrapped.
+pub(crate) fn looks_wrapped(uri: &str) -> bool {
+    uri.starts_with(WRAPPED)
 }
 
 /// The two halves of `server:tool`, as people and arguments write it.
@@ -57,6 +87,18 @@ mod tests {
         assert_ne!(long, wire_name("stub", &"x".repeat(101)));
         assert_eq!(long, wire_name("stub", &"x".repeat(100)));
         assert_eq!(wire_name("s", "é").len(), "s___".len() + 1 + MARK);
+    }
+
+    #[test]
+    fn a_wrapped_address_leads_back() {
+        let odd = "countersign:x/file:///a b?{q}";
+        let wrapped = wrap_uri("files-2", odd);
+        assert_eq!(wrapped, format!("countersign:files-2/{odd}"));
+        assert_eq!(unwrap_uri(&wrapped), Some(("files-2", odd)));
+        assert!(looks_wrapped(odd) && !looks_wrapped("file:///countersign:"));
+        assert_eq!(unwrap_uri("file:///a"), None);
+        assert_eq!(split_wire_name("a-b__x__y"), Some(("a-b", "x__y")));
+        assert!(may_be_marked(&wire_name("s", "a.b")) && !may_be_marked("s__a_b"));
     }
 
     #[test]

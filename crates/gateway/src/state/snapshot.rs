@@ -214,6 +214,17 @@ impl Snapshot {
         })
     }
 
+    /// The servers whose prompts and resources an endpoint shows: the router shows all of them.
+    pub(crate) fn reachable_servers<'a>(
+        &'a self,
+        endpoint: &'a Endpoint,
+    ) -> impl Iterator<Item = &'a Server> {
+        self.servers.iter().filter(move |server| match endpoint {
+            Endpoint::Router | Endpoint::Direct => true,
+            Endpoint::Server(name) => server.upstream.name() == name,
+        })
+    }
+
     /// The tool that an endpoint has under this name, and its server. None on the router, whose tools are the gateway's own.
     pub(crate) fn tool(&self, endpoint: &Endpoint, name: &str) -> Option<(&Server, &Arc<Tool>)> {
         match endpoint {

@@ -248,7 +248,7 @@ async fn messages_that_are_none_are_refused() {
     }
     let unknown = rig
         .client("/mcp")
-        .request("resources/list", "{}")
+        .request("tasks/get", "{}")
         .await
         .expect("an answer");
     assert_eq!((unknown.status, error_code(&unknown)), (200, -32601));

@@ -24,6 +24,7 @@ mod isolation;
 #[path = "../support/boundary.rs"]
 mod law_of_boundary;
 mod lists;
+mod merged;
 mod metrics;
 mod news;
 mod others;

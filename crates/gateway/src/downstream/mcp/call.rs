@@ -12,19 +12,30 @@ use countersign_wire::json::member;
 use countersign_wire::meta::LOG_LEVEL;
 use tokio::sync::oneshot;
 
+use super::merged::Links;
 use super::{Request, ServeResult};
 use crate::downstream::client_transport::ClientTransport;
 use crate::downstream::relay::{self, CallNotes};
 use crate::path::call::{self, Call};
 use crate::path::isolation::{own_tools, private_server};
+use crate::path::merged::is_merged;
 use crate::path::reply::{self, Problem};
 use crate::path::route::{is_unknown_tool, waits_for_lists};
-use crate::services::{ActiveRequest, Level};
+use crate::services::{ActiveRequest, Level, WatchedResource};
 use crate::state::{Endpoint, Snapshot};
 
 impl Request<'_> {
     /// Makes the call and waits for its reply, or for the first word before it.
     pub(super) async fn call(self, method: Method) -> ServeResult {
+        if method != Method::CallTool && is_merged(&self.endpoint) {
+            // Boxed: tools are called more often than anything else, and every call would carry the room for it.
+            return Box::pin(self.call_merged(method)).await;
+        }
+        self.forward(method, None).await
+    }
+
+    /// The same for a tool, or for the one server of the endpoint. `links`: how addresses are shown to the client.
+    pub(super) async fn forward(self, method: Method, links: Option<Links>) -> ServeResult {
         if !self.has(method) {
             return Err((self.id, Problem::Method));
         }
@@ -43,7 +54,8 @@ impl Request<'_> {
         if !meta.as_ref().is_none_or(is_object) {
             return Err((self.id, Problem::Params("_meta is not an object")));
         }
-        match self.note_subscription(method, &name).await {
+        let shown = links.as_ref().map(|links| links.shown(&name));
+        match self.note_subscription(method, &name, shown).await {
             Watching::Answered => return Ok(reply::empty_result(&self.id).into()),
             Watching::Forwarded => {}
         }
@@ -79,9 +91,14 @@ impl Request<'_> {
         if !repeats_arguments(&snapshot, &call, self.transport) {
             return Err((call.id, Problem::Header("Mcp-Param")));
         }
+        let links = links.or_else(|| Links::of_tool(self.services, &snapshot, &call));
         let call = call::make(Arc::clone(self.services), snapshot, call, gone);
         let call = async move {
             let reply = call.await;
+            let reply = match links {
+                None => reply,
+                Some(links) => reply::show_links(reply, |uri| links.shown(uri)),
+            };
             match cancelled {
                 // A client that has cancelled its request is not to be sent an answer to it.
                 Some(cancelled) if cancelled.is_set() => reply::unanswered(),
@@ -98,12 +115,21 @@ impl Request<'_> {
 
     /// Notes which resources the client of a shared server watches. The server is told once, and again when no client
     /// watches a resource any more.
-    async fn note_subscription(&self, method: Method, uri: &str) -> Watching {
+    async fn note_subscription(
+        &self,
+        method: Method,
+        uri: &str,
+        shown: Option<String>,
+    ) -> Watching {
         let (Some(session), Endpoint::Server(name)) = (&self.client.session, &self.endpoint) else {
             return Watching::Forwarded;
         };
         match method {
-            Method::Subscribe => session.watch(name, uri),
+            Method::Subscribe => session.watch(WatchedResource {
+                server: Arc::clone(name),
+                uri: uri.to_owned(),
+                shown: shown.unwrap_or_else(|| uri.to_owned()),
+            }),
             Method::Unsubscribe => {
                 session.unwatch(name, uri);
                 let server = self.snapshot.server(name);

@@ -21,6 +21,8 @@ pub(crate) enum Problem {
     Params(&'static str),
     /// A tool that does not exist, by the name that `asked_tool_name` lets through.
     Tool(String),
+    /// A resource that no server has.
+    Resource,
     /// A modern request without the members it must carry.
     Meta,
     /// A header that is missing or contradicts the body.
@@ -38,12 +40,15 @@ pub(crate) enum Problem {
 }
 
 impl Problem {
-    fn code(&self) -> i32 {
+    fn code(&self, client: ClientEra) -> i32 {
         match self {
+            Self::Resource if client != ClientEra::Modern => error_code::RESOURCE_NOT_FOUND,
             Self::Parse => error_code::PARSE_ERROR,
             Self::Invalid(_) | Self::Session | Self::TooLarge => error_code::INVALID_REQUEST,
             Self::Method => error_code::METHOD_NOT_FOUND,
-            Self::Params(_) | Self::Tool(_) | Self::Meta => error_code::INVALID_PARAMS,
+            Self::Params(_) | Self::Tool(_) | Self::Resource | Self::Meta => {
+                error_code::INVALID_PARAMS
+            }
             Self::Header(_) => error_code::HEADER_MISMATCH,
             Self::Version(_) => error_code::UNSUPPORTED_VERSION,
             Self::Busy | Self::Gone => error_code::INTERNAL_ERROR,
@@ -56,7 +61,7 @@ impl Problem {
                 StatusCode::BAD_REQUEST
             }
             Self::Method if client == ClientEra::Modern => StatusCode::NOT_FOUND,
-            Self::Method | Self::Params(_) | Self::Tool(_) => StatusCode::OK,
+            Self::Method | Self::Params(_) | Self::Tool(_) | Self::Resource => StatusCode::OK,
             Self::Session => StatusCode::NOT_FOUND,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Busy | Self::Gone => StatusCode::SERVICE_UNAVAILABLE,
@@ -70,6 +75,7 @@ impl Problem {
             Self::Method => "Method not found".to_owned(),
             Self::Params(why) => format!("Invalid params: {why}"),
             Self::Tool(name) => format!("Invalid params: unknown tool: {name}"),
+            Self::Resource => "Resource not found".to_owned(),
             Self::Meta => "Invalid params: _meta lacks a required member".to_owned(),
             Self::Header(name) => format!("Header mismatch: {name}"),
             Self::Version(_) => "Unsupported protocol version".to_owned(),
@@ -105,7 +111,7 @@ pub(crate) fn problem(id: Option<&[u8]>, problem: &Problem, client: ClientEra) -
     let message = quote(&problem.message());
     let error = format!(
         r#"{{"code":{},"message":{}{data}}}"#,
-        problem.code(),
+        problem.code(client),
         String::from_utf8_lossy(&message)
     );
     let bytes = envelope(id.unwrap_or(b"null"), "error", error.as_bytes());
