@@ -42,6 +42,8 @@ pub struct Supervision {
     pub eras: ServerEra,
     /// The era that the configuration fixes, if it does.
     pub era: Option<Era>,
+    /// How long it may take from its start, or from connecting, until it can be called.
+    pub start_timeout: Duration,
     /// What an operator is told.
     pub diagnostics: Arc<Diagnostics>,
 }

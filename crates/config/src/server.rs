@@ -25,6 +25,9 @@ use super::transport::{PROTOCOLS, Protocol, Transport};
 /// What `era` may be: an era by its word, or `auto`, which is the word of none.
 const ERAS: &[&str] = &["auto", "legacy", "modern"];
 
+/// A call that reports progress may take so many time-outs, if nothing else is said.
+const TOTAL: u32 = 10;
+
 keys! {
     /// One server: a `command` to start and speak to over stdio, or a `url`.
     #[block("server", &foreign_keys::SERVER)]
@@ -84,9 +87,21 @@ keys! {
         /// Set by mcpproxy on a server that no operator has approved yet. `true`: it is not used.
         #[key(Form::Flag, Reload)]
         "quarantined";
-        /// How long a call to it may take; `call_tool_timeout` if not given.
+        /// How long a call to it may go without an answer; `call_tool_timeout` if not given. Each report of progress
+        /// begins it anew.
         #[key(Form::Duration, Reload)]
         timeout: Option<Duration> = None, show show_timeout;
+        /// How long a call may take in all, however much progress the server reports; ten times `timeout` if not given,
+        /// and never less than `timeout`.
+        #[key(Form::Duration, Reload)]
+        total_timeout: Option<Duration> = None, show show_total_timeout;
+        /// How long connecting to a `url` may take, TLS included.
+        #[key(Form::Duration, Reload)]
+        connect_timeout: Duration = Duration::from_secs(5);
+        /// How long it may take from its start, or from connecting, until it can be called: `1m` for a `command`, since
+        /// package runners download first, and `30s` for a `url`, if not given.
+        #[key(Form::Duration, Reload)]
+        start_timeout: Option<Duration> = None, show show_start_timeout;
         /// How many requests it is sent at a time.
         #[key(Form::Number(1, 65_536), Reload)]
         max_concurrent_requests: usize = 16;
@@ -166,6 +181,14 @@ fn show_timeout(_: &Server, effective: &EffectiveSettings) -> String {
     duration::show(effective.timeout)
 }
 
+fn show_total_timeout(server: &Server, effective: &EffectiveSettings) -> String {
+    duration::show(server.total_timeout(effective.timeout))
+}
+
+fn show_start_timeout(server: &Server, _: &EffectiveSettings) -> String {
+    duration::show(server.start_timeout())
+}
+
 fn show_allowed(server: &Server, _: &EffectiveSettings) -> Vec<String> {
     server.classify.clone().unwrap_or_default()
 }
@@ -211,7 +234,25 @@ impl Server {
 
     /// Whether it is connected to in the same way as another, so that a connection to the one serves the other.
     pub fn is_reached_like(&self, other: &Self) -> bool {
-        self.era == other.era && self.transport.is_same(&other.transport)
+        self.era == other.era
+            && self.transport.is_same(&other.transport)
+            && self.connect_timeout == other.connect_timeout
+            && self.start_timeout() == other.start_timeout()
+    }
+
+    /// How long a call may take in all, if it may go without an answer for `timeout`.
+    pub fn total_timeout(&self, timeout: Duration) -> Duration {
+        let total = self.total_timeout;
+        total.unwrap_or(timeout.saturating_mul(TOTAL)).max(timeout)
+    }
+
+    /// How long it may take until it can be called.
+    pub fn start_timeout(&self) -> Duration {
+        let usual = match self.transport {
+            Transport::Stdio { .. } => Duration::from_mins(1),
+            Transport::Http { .. } => Duration::from_secs(30),
+        };
+        self.start_timeout.unwrap_or(usual)
     }
 
     /// A server reached like this, with the defaults.

@@ -21,7 +21,7 @@ use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 use tokio::time::timeout;
 
-use crate::report::Failure;
+use crate::report::{Failure, printable};
 
 pub(crate) use announcement::{Announcement, read_announcement};
 pub(crate) use body::Body;
@@ -180,10 +180,11 @@ impl Response {
             .as_str()
             .unwrap_or("no reason given")
             .to_owned();
-        Err(Failure::usage(anyhow!(
-            "the gateway answered {}: {said}",
-            self.status
-        )))
+        let failure = Failure::usage(anyhow!("the gateway answered {}: {said}", self.status));
+        Err(match value["hint"].as_str() {
+            Some(hint) => failure.hint(printable(hint)),
+            None => failure,
+        })
     }
 }
 

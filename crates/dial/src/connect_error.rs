@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::io;
+use std::time::Duration;
 
 use tokio_rustls::rustls::{CertificateError, Error as TlsError};
 
@@ -30,8 +31,8 @@ enum ConnectError {
     },
     #[error("no TLS connection to {peer}: {problem}")]
     Tls { peer: String, problem: String },
-    #[error("no connection to {peer} within {seconds} s")]
-    TimedOut { peer: String, seconds: u64 },
+    #[error("no connection to {peer} within {limit:?}")]
+    TimedOut { peer: String, limit: Duration },
 }
 
 /// The host's name has no address.
@@ -69,10 +70,10 @@ pub(crate) fn untrusted(origin: &Origin, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), failed)
 }
 
-/// Nothing within so many seconds.
-pub(crate) fn timed_out(origin: &Origin, seconds: u64) -> io::Error {
+/// Nothing within this time.
+pub(crate) fn timed_out(origin: &Origin, limit: Duration) -> io::Error {
     let peer = peer(origin);
-    let failed = ConnectError::TimedOut { peer, seconds };
+    let failed = ConnectError::TimedOut { peer, limit };
     io::Error::new(io::ErrorKind::TimedOut, failed)
 }
 

@@ -29,8 +29,8 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto::ring};
 use crate::connect_error::{forbidden, refused, timed_out, unresolved, untrusted};
 use crate::origin::Origin;
 
-/// How long connecting may take, TLS included.
-const CONNECT: Duration = Duration::from_secs(5);
+/// How long connecting may take, TLS included, if nothing else is said.
+pub(crate) const CONNECT: Duration = Duration::from_secs(5);
 
 /// After this much silence the kernel asks whether the peer is still there (TCP keep-alive),
 const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(30);
@@ -89,12 +89,15 @@ impl fmt::Debug for HttpConnection {
     }
 }
 
-/// Connects, within five seconds, to an address that the filter lets pass. An error says which step failed and for which
-/// host.
-pub(crate) async fn dial(origin: &Origin, filter: AddressFilter) -> io::Result<HttpConnection> {
-    match timeout(CONNECT, connect(origin, filter, || Arc::clone(&TLS))).await {
+/// Connects, within `limit`, to an address that the filter lets pass. An error says which step failed and for which host.
+pub(crate) async fn dial(
+    origin: &Origin,
+    filter: AddressFilter,
+    limit: Duration,
+) -> io::Result<HttpConnection> {
+    match timeout(limit, connect(origin, filter, || Arc::clone(&TLS))).await {
         Ok(connection) => connection,
-        Err(_) => Err(timed_out(origin, CONNECT.as_secs())),
+        Err(_) => Err(timed_out(origin, limit)),
     }
 }
 

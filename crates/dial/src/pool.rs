@@ -15,7 +15,7 @@ use hyper::{Request, Response};
 use thiserror::Error;
 use tokio::time::timeout;
 
-use crate::connection::{AddressFilter, HttpConnection, dial};
+use crate::connection::{AddressFilter, CONNECT, HttpConnection, dial};
 use crate::lock::lock;
 use crate::origin::Origin;
 
@@ -31,6 +31,7 @@ pub struct Pool {
     origin: Origin,
     most_idle: usize,
     filter: AddressFilter,
+    connect_timeout: Duration,
     idle: Mutex<Vec<IdleConnection>>,
 }
 
@@ -61,6 +62,7 @@ impl Pool {
             origin,
             most_idle,
             filter: |_| true,
+            connect_timeout: CONNECT,
             idle: Mutex::default(),
         }
     }
@@ -72,6 +74,15 @@ impl Pool {
         Self { filter, ..self }
     }
 
+    /// How long connecting may take, TLS included; five seconds if this is not said.
+    #[must_use]
+    pub fn with_connect_timeout(self, connect_timeout: Duration) -> Self {
+        Self {
+            connect_timeout,
+            ..self
+        }
+    }
+
     /// Where they go.
     pub fn origin(&self) -> &Origin {
         &self.origin
@@ -79,7 +90,7 @@ impl Pool {
 
     /// Opens a connection and keeps it.
     pub async fn open(&self) -> io::Result<()> {
-        let connection = Box::pin(dial(&self.origin, self.filter)).await?;
+        let connection = self.dial().await?;
         self.keep(Box::new(connection));
         Ok(())
     }
@@ -108,8 +119,7 @@ impl Pool {
                 },
             }
         }
-        // Boxed: the state of a TLS handshake is large, and seldom needed.
-        let dialled = Box::pin(dial(&self.origin, self.filter)).await;
+        let dialled = self.dial().await;
         let mut connection = Box::new(dialled.map_err(SendError::Connect)?);
         connected();
         match connection.send(request).await {
@@ -119,6 +129,11 @@ impl Pool {
                 None => SendError::Broken(failed.into_error()),
             }),
         }
+    }
+
+    async fn dial(&self) -> io::Result<HttpConnection> {
+        // Boxed: the state of a TLS handshake is large, and seldom needed.
+        Box::pin(dial(&self.origin, self.filter, self.connect_timeout)).await
     }
 
     fn reply(

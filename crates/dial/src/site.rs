@@ -1,11 +1,14 @@
 //! One MCP endpoint over HTTP: its origin, its path, and the headers of every request. Requests go to this
 //! endpoint only. Header values are never shown, because they may be secrets.
 
+use std::time::Duration;
+
 use hyper::header::{ACCEPT, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue};
 use hyper::http::uri::{InvalidUri, PathAndQuery};
 use hyper::{Uri, http};
 use thiserror::Error;
 
+use crate::connection::CONNECT;
 use crate::origin::Origin;
 
 /// Where a server is served, and what every request to it says.
@@ -17,6 +20,8 @@ pub struct Site {
     pub path: Uri,
     /// What every request says.
     pub headers: HeaderMap,
+    /// How long connecting may take, TLS included.
+    pub connect_timeout: Duration,
 }
 
 /// Why an address cannot be used.
@@ -70,6 +75,7 @@ impl Site {
             origin,
             path: Uri::from(path_and_query.unwrap_or(root)),
             headers: all,
+            connect_timeout: CONNECT,
         })
     }
 }

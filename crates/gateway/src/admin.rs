@@ -8,6 +8,7 @@ mod export;
 mod metrics;
 mod openapi;
 pub(crate) mod preview;
+mod server_changes;
 mod servers;
 mod tools;
 
@@ -29,7 +30,7 @@ use crate::state::Snapshot;
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// What can be requested. A test compares the `OpenAPI` document with this list.
-const RESOURCES: [(&str, Resource); 13] = [
+const RESOURCES: [(&str, Resource); 17] = [
     ("activity", Resource::Activities),
     ("activity/summary", Resource::Summary),
     ("activity/export", Resource::Export),
@@ -39,7 +40,11 @@ const RESOURCES: [(&str, Resource); 13] = [
     ("openapi.json", Resource::Description),
     ("policy/preview", Resource::Preview),
     ("servers", Resource::Servers),
+    ("servers/{name}", Resource::Server),
+    ("servers/{name}/disable", Resource::DisableServer),
+    ("servers/{name}/enable", Resource::EnableServer),
     ("servers/{name}/logs", Resource::ServerLogs),
+    ("servers/{name}/restart", Resource::RestartServer),
     ("status", Resource::Status),
     ("tools", Resource::Tools),
     ("tools/{name}", Resource::Tool),
@@ -56,7 +61,11 @@ enum Resource {
     Description,
     Preview,
     Servers,
+    Server,
+    DisableServer,
+    EnableServer,
     ServerLogs,
+    RestartServer,
     Status,
     Tools,
     Tool,
@@ -67,7 +76,9 @@ impl Resource {
     fn methods(self) -> &'static str {
         match self {
             Self::Config => "GET, PATCH",
-            Self::Reload => "POST",
+            Self::Servers => "GET, POST",
+            Self::Server => "GET, DELETE",
+            Self::Reload | Self::DisableServer | Self::EnableServer | Self::RestartServer => "POST",
             _ => "GET",
         }
     }
@@ -132,7 +143,17 @@ async fn resource(
         Resource::Reload => config::reread(services).await,
         Resource::Description => Ok(respond_json(StatusCode::OK, openapi::document())),
         Resource::Preview => activity::preview(services, snapshot, query).await,
+        Resource::Servers if head.method == Method::POST => {
+            server_changes::add(services, body).await
+        }
         Resource::Servers => servers::list(snapshot),
+        Resource::Server if head.method == Method::DELETE => {
+            server_changes::remove(services, id).await
+        }
+        Resource::Server => servers::show(snapshot, id),
+        Resource::DisableServer => server_changes::disable(services, id).await,
+        Resource::EnableServer => server_changes::enable(services, id).await,
+        Resource::RestartServer => server_changes::restart(services, id).await,
         Resource::ServerLogs => servers::logs(snapshot, id),
         Resource::Status => status(services, snapshot),
         Resource::Tools => tools::list(snapshot),
@@ -228,7 +249,9 @@ mod tests {
             ("servers/a/logs", Some((Resource::ServerLogs, "a"))),
             ("servers//logs", None),
             ("servers/a/b/logs", None),
-            ("servers/a", None),
+            ("servers/a", Some((Resource::Server, "a"))),
+            ("servers/a/restart", Some((Resource::RestartServer, "a"))),
+            ("servers/", None),
             ("nothing", None),
         ] {
             assert_eq!(Resource::find(path), found, "{path}");

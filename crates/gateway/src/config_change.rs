@@ -7,7 +7,9 @@ use std::io;
 use std::path::Path;
 use std::sync::Mutex;
 
-use countersign_config::{ConfigError, LoadedConfig, Problem, Source};
+use countersign_config::{
+    ConfigError, LoadedConfig, Problem, ServerChange, ServerChangeError, Source,
+};
 use countersign_dial::lock;
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
@@ -61,11 +63,25 @@ pub(crate) enum ConfigRefusal {
     FileOnly(ConfigError),
     /// The file cannot be written.
     Unwritable(io::Error),
+    /// The server that it is about cannot be changed like this.
+    Server(ServerChangeError),
+    /// The server is not one that runs, so that it cannot be restarted.
+    NotRunning(String),
 }
 
 impl From<ConfigError> for ConfigRefusal {
     fn from(error: ConfigError) -> Self {
         Self::Config(error)
+    }
+}
+
+impl From<ServerChangeError> for ConfigRefusal {
+    fn from(error: ServerChangeError) -> Self {
+        match error {
+            ServerChangeError::Definition(error) => Self::Config(error),
+            ServerChangeError::File(error) => Self::Base(error),
+            other => Self::Server(other),
+        }
     }
 }
 
@@ -84,6 +100,19 @@ impl ConfigRefusal {
             Self::Internal => (
                 "a bug in the gateway ended this change".to_owned(),
                 "see the log of the gateway, and please report it",
+            ),
+            Self::Server(error) => {
+                return vec![Notice {
+                    message: error.to_string(),
+                    hint: error.hint(),
+                    ..Notice::default()
+                }];
+            }
+            Self::NotRunning(server) => (
+                format!(
+                    "the server \"{server}\" is disabled, or refers to a variable that is not set"
+                ),
+                "`countersign servers list` shows its state; `countersign servers enable` enables it",
             ),
             Self::Unwritable(error) => (
                 format!("cannot write the configuration file: {error}"),
@@ -142,6 +171,10 @@ pub(crate) enum ReloadRequest {
     Reread,
     /// Change the file by this JSON merge patch, and apply it.
     Patch(String),
+    /// Change a server of the file, and apply it.
+    Server(ServerChange),
+    /// Start a server anew. The file stays.
+    Restart(String),
 }
 
 type Outcome = Result<AppliedConfig, ConfigRefusal>;

@@ -10,9 +10,6 @@ use countersign_config::{Config, Protocol, Server, Transport};
 use countersign_dial::{Budget, Site, SiteError};
 use tokio::sync::watch;
 
-/// A call that reports progress may take so many time-outs.
-const TOTAL: u32 = 10;
-
 /// What a supervisor needs besides the configuration of its server.
 #[derive(Debug)]
 pub(crate) struct SupervisorResources {
@@ -46,6 +43,7 @@ pub(crate) fn supervisor(
         observer: resources.events,
         state: resources.state,
         era: known_era.or(server.era),
+        start_timeout: server.start_timeout(),
         diagnostics: resources.diagnostics,
     };
     let transport = match &server.transport {
@@ -72,10 +70,13 @@ pub(crate) fn supervisor(
             headers,
             protocol,
         } => ServerTransport::Http(HttpServer {
-            site: Site::new(
-                url,
-                headers.iter().map(|(name, value)| (name, value.expose())),
-            )?,
+            site: Site {
+                connect_timeout: server.connect_timeout,
+                ..Site::new(
+                    url,
+                    headers.iter().map(|(name, value)| (name, value.expose())),
+                )?
+            },
             transport: match protocol {
                 Protocol::StreamableHttp => HttpTransport::Streamable,
                 Protocol::Sse => HttpTransport::Sse,
@@ -91,7 +92,7 @@ pub(crate) fn limits(config: &Config, server: &Server) -> Limits {
     let timeout = server.timeout.unwrap_or(config.call_tool_timeout);
     Limits {
         timeout,
-        total_timeout: timeout.saturating_mul(TOTAL),
+        total_timeout: server.total_timeout(timeout),
         max_concurrent_requests: server.max_concurrent_requests,
         queue_size: server.queue_size,
     }

@@ -89,7 +89,9 @@ impl Link {
             server,
             session: ArcSwap::from_pointee(Session::without_id(&site)),
             post_to: OnceLock::new(),
-            pool: Arc::new(Pool::new(site.origin.clone(), max_idle)),
+            pool: Arc::new(
+                Pool::new(site.origin.clone(), max_idle).with_connect_timeout(site.connect_timeout),
+            ),
             site,
             renewing: tokio::sync::Mutex::default(),
             list_changed: Notify::new(),

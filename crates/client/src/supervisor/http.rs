@@ -21,8 +21,6 @@ use crate::peer::Peer;
 use crate::server_error::ServerError;
 use crate::state::State;
 
-/// How long a server may take to be greeted.
-const GREET: Duration = Duration::from_secs(30);
 /// How long ending a session may hold up the end of the gateway.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -104,7 +102,7 @@ impl HttpServer {
             return serve_paired(supervision, link).await;
         }
         let preference = EraPreference::choose(supervision.era, false, supervision.eras.known());
-        let hello = match in_time(greet::greet(link, preference)).await {
+        let hello = match in_time(supervision, greet::greet(link, preference)).await {
             Ok(hello) => hello,
             Err(error) => return Some(error),
         };
@@ -147,13 +145,13 @@ fn speaks_unasked(hello: &Hello, client: Option<&Peer>) -> bool {
 
 /// The same over the transport before Streamable HTTP.
 async fn serve_paired(supervision: &Supervision, link: &Arc<Link>) -> Option<ServerError> {
-    let (sse, events) = match in_time(SseTransport::open(link)).await {
+    let (sse, events) = match in_time(supervision, SseTransport::open(link)).await {
         Ok(opened) => opened,
         Err(error) => return Some(error),
     };
     let sse = Arc::new(sse);
     let served = async {
-        match in_time(sse.greet()).await {
+        match in_time(supervision, sse.greet()).await {
             Ok(hello) => {
                 let stream = Some(Arc::clone(&sse));
                 supervision.offer(hello, Transport::Http(Arc::clone(link), stream));
@@ -170,8 +168,11 @@ async fn serve_paired(supervision: &Supervision, link: &Arc<Link>) -> Option<Ser
 }
 
 /// A step of the greeting, which may take only so long.
-async fn in_time<T>(step: impl Future<Output = Result<T, ServerError>>) -> Result<T, ServerError> {
-    match timeout(GREET, step).await {
+async fn in_time<T>(
+    supervision: &Supervision,
+    step: impl Future<Output = Result<T, ServerError>>,
+) -> Result<T, ServerError> {
+    match timeout(supervision.start_timeout, step).await {
         Ok(outcome) => outcome,
         Err(_) => Err(ServerError::Silent),
     }

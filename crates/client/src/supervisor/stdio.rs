@@ -1,7 +1,6 @@
 //! One life of a server that is a child process: it is started, greeted, watched and ended.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use countersign_dial::{Child, Lines, Pipes};
 use countersign_inspect::Era;
@@ -23,9 +22,6 @@ use crate::stdio::connection::{StdioConnection, StdioRequest};
 use crate::stdio::handshake::greet;
 use crate::stdio::outbox::Outbox;
 use crate::stdio::program::Program;
-
-/// How long a server may take to come up: package runners download first.
-const START: Duration = Duration::from_mins(1);
 
 /// A server that is a child process.
 #[derive(Debug)]
@@ -117,7 +113,11 @@ impl StdioServer {
         };
         // Some servers die of a request they do not know.
         *next = Some(preference.next());
-        let hello = match timeout(START, greet(connection, preference, &client.capabilities)).await
+        let hello = match timeout(
+            supervision.start_timeout,
+            greet(connection, preference, &client.capabilities),
+        )
+        .await
         {
             Ok(Ok(hello)) => hello,
             Ok(Err(error)) => {

@@ -70,7 +70,7 @@ fn an_unknown_key_names_the_allowed_ones_and_the_nearest() {
     "#);
     assert_snapshot!(refused(r#"{"mcpServers": {"a": {"comand": "x"}}}"#), @r#"
     1:23: /mcpServers/a/comand: unknown key "comand"
-    hint: did you mean "command"? allowed: name, command, args, env, working_dir, cwd, url, headers, protocol, type, era, isolation, max_client_connections, enabled, disabled, quarantined, timeout, max_concurrent_requests, queue_size, profile, output_validation, input_validation, output_sanitisation, classify, tools
+    hint: did you mean "command"? allowed: name, command, args, env, working_dir, cwd, url, headers, protocol, type, era, isolation, max_client_connections, enabled, disabled, quarantined, timeout, total_timeout, connect_timeout, start_timeout, max_concurrent_requests, queue_size, profile, output_validation, input_validation, output_sanitisation, classify, tools
     "#);
     assert_snapshot!(refused(r#"{"mcpServers": {"a": {"command": "x", "tools": {"t": {"mode": "strict"}}}}}"#), @r#"
     1:55: /mcpServers/a/tools/t/mode: unknown key "mode"

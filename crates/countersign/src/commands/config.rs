@@ -123,7 +123,7 @@ fn warn_about(located: &ConfigLocation, warnings: &[Warning], console: &mut Cons
 }
 
 /// Prints the warnings about a file.
-fn warn(file: &str, warnings: &[Warning], console: &mut Console<'_>) {
+pub(super) fn warn(file: &str, warnings: &[Warning], console: &mut Console<'_>) {
     for warning in warnings {
         let text = printable(&warning.in_file(file));
         console.message(format!("warning: {text}\n"));
@@ -134,7 +134,7 @@ fn warn(file: &str, warnings: &[Warning], console: &mut Console<'_>) {
 }
 
 /// Prints every problem with its hint, or says why the file cannot be read.
-fn refused(error: ConfigError, console: &mut Console<'_>) -> Failure {
+pub(super) fn refused(error: ConfigError, console: &mut Console<'_>) -> Failure {
     let ConfigError::Invalid { path, problems } = error else {
         let hint = "check the path; `countersign config init` writes a new file";
         return Failure::usage(error).hint(hint);

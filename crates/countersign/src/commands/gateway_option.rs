@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use anyhow::anyhow;
 use clap::Args;
-use countersign_config::{Config, Overrides};
+use countersign_config::{Config, Overrides, Source};
 use serde_json::Value;
 
 use super::config::ConfigOption;
@@ -39,6 +40,27 @@ impl GatewayOption {
             return self.config.open_located(&located, &flags, console);
         }
         self.config.open(&flags, console)
+    }
+
+    /// The configuration file of that gateway, to be changed.
+    pub(super) fn source(&self, console: &mut Console<'_>) -> Result<Source, Failure> {
+        if self.demo {
+            let error = anyhow!("the gateway of `serve --demo` has no configuration file");
+            return Err(Failure::usage(error).hint("start `countersign serve` with --config FILE"));
+        }
+        let flags = Overrides {
+            data_dir: self.data_dir.clone(),
+            env_file: self.config.env_file.clone(),
+            ..Overrides::default()
+        };
+        let located = self.config.locate(console);
+        if located.path.is_none() {
+            let error = anyhow!(
+                "no home directory is known, so there is no usual place for the configuration"
+            );
+            return Err(Failure::usage(error).hint("name one with --config"));
+        }
+        Ok(Source::from_located(&located, flags))
     }
 
     /// That gateway, which has to run.

@@ -31,6 +31,8 @@ use plan::{ExistingSetup, ImportAction, OnConflict, PlannedServer};
 use target::{Target, check_server};
 use translate::{Context, MovedSecret, translate};
 
+pub(super) use merge::{object, spaced};
+
 pub(super) use secrets::is_secret;
 pub(super) use target::STAND_IN;
 

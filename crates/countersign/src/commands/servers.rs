@@ -1,10 +1,15 @@
-//! `countersign servers`: how the servers behind a running gateway are, and how much of what they declare can be enforced.
+//! `countersign servers`: how the servers behind a running gateway are, how much of what they declare can be enforced, and
+//! changes of them.
 
+mod add;
+mod change;
 mod logs;
 
 use clap::Subcommand;
+use countersign_config::ServerChange;
 use serde_json::Value;
 
+use self::change::NamedServer;
 use super::gateway_option::ListArguments;
 use crate::json::{list, unquoted};
 use crate::report::{Failure, printable};
@@ -15,9 +20,36 @@ const EXAMPLES: &str = "\
 Examples:
   countersign servers list
   countersign servers list -o json
-  countersign servers logs files";
+  countersign servers logs files
+  countersign servers add weather --url https://weather.example/mcp
+  countersign servers restart files";
 
-/// See the servers behind the running gateway
+const REMOVE: &str = "\
+Examples:
+  countersign servers remove weather
+
+It is removed from the configuration file with all its settings. A running gateway gives it no new calls and ends it after
+the last call under way.
+Exit codes: 0 removed, 1 there is no such server, 2 refused and nothing changed, 3 the running gateway cannot be asked.";
+
+const SWITCH: &str = "\
+Examples:
+  countersign servers disable weather
+  countersign servers enable weather
+
+A disabled server stays in the configuration file. A running gateway gives it no new calls and ends it after the last call
+under way.
+Exit codes: 0 done, 1 there is no such server, 2 refused and nothing changed, 3 the running gateway cannot be asked.";
+
+const RESTART: &str = "\
+Examples:
+  countersign servers restart files
+
+New calls go to the new process or connection at once; the old one ends after the last call under way. The configuration
+file stays as it is.
+Exit codes: 0 restarted, 1 there is no such server, 2 it is disabled, 3 no gateway is running.";
+
+/// See and change the servers behind the running gateway
 #[derive(Debug, Subcommand)]
 #[command(after_help = EXAMPLES)]
 pub(crate) enum Command {
@@ -25,12 +57,36 @@ pub(crate) enum Command {
     #[command(after_help = EXAMPLES)]
     List(ListArguments),
     Logs(logs::Logs),
+    Add(add::Add),
+    /// Remove a server from the configuration file, and end it in the running gateway
+    #[command(after_help = REMOVE)]
+    Remove(NamedServer),
+    /// Use a disabled server again
+    #[command(after_help = SWITCH)]
+    Enable(NamedServer),
+    /// Keep a server in the configuration file and use it no more
+    #[command(after_help = SWITCH)]
+    Disable(NamedServer),
+    /// Start a server of the running gateway anew
+    #[command(after_help = RESTART)]
+    Restart(NamedServer),
 }
 
 pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
     match command {
         Command::List(arguments) => arguments.run("servers", rendered, console),
         Command::Logs(logs) => logs::run(logs, console),
+        Command::Add(add) => add::run(add, console),
+        Command::Remove(NamedServer { name, change }) => {
+            change.make(&ServerChange::Remove(name.clone()), "removed", console)
+        }
+        Command::Enable(NamedServer { name, change }) => {
+            change.make(&ServerChange::Enable(name.clone()), "enabled", console)
+        }
+        Command::Disable(NamedServer { name, change }) => {
+            change.make(&ServerChange::Disable(name.clone()), "disabled", console)
+        }
+        Command::Restart(NamedServer { name, change }) => change.restart(name, console),
     }
 }
 

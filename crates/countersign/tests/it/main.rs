@@ -25,6 +25,7 @@ mod reload;
 mod sanitise;
 mod schema;
 mod serve;
+mod servers;
 mod survives;
 mod tools;
 mod unset;

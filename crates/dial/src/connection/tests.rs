@@ -111,14 +111,14 @@ async fn the_step_and_the_host_are_named() {
         tls: false,
         ..origin(host, port)
     };
-    let nowhere = dial(&plain("nothing.invalid", 80), |_| true).await;
+    let nowhere = dial(&plain("nothing.invalid", 80), |_| true, CONNECT).await;
     let said = explain(&nowhere.expect_err("no such name"));
     let start = "the name nothing.invalid cannot be resolved: ";
     assert!(
         said.starts_with(start) && said.len() > start.len(),
         "{said}"
     );
-    let closed = dial(&plain("127.0.0.1", 1), |_| true).await;
+    let closed = dial(&plain("127.0.0.1", 1), |_| true, CONNECT).await;
     let said = explain(&closed.expect_err("a closed port"));
     assert!(
         said.starts_with("no TCP connection to 127.0.0.1:1: Connection refused"),
@@ -136,14 +136,14 @@ async fn only_addresses_that_the_filter_lets_pass_are_connected_to() {
             tls: false,
             ..origin(host, port)
         };
-        let refused = dial(&here, |address| !address.is_loopback()).await;
+        let refused = dial(&here, |address| !address.is_loopback(), CONNECT).await;
         let error = refused.expect_err(host);
         assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
         let expected = format!("the addresses of {host} may not be connected to");
         assert_eq!(explain(&error), expected);
         let nothing = listener.accept().expect_err("no connection");
         assert_eq!(nothing.kind(), io::ErrorKind::WouldBlock);
-        dial(&here, |address| address.is_ipv4())
+        dial(&here, |address| address.is_ipv4(), CONNECT)
             .await
             .expect("a connection");
         listener.accept().expect("a connection");

@@ -2,6 +2,7 @@
 //! mistake and the next step, in the words of `config check`.
 
 use bytes::Bytes;
+use countersign_config::ServerChangeError;
 use countersign_dial::ReadError;
 use hyper::body::Incoming;
 use hyper::{Response, StatusCode};
@@ -26,16 +27,26 @@ pub(super) fn show(snapshot: &Snapshot) -> Response<Body> {
 
 /// Changes the file by a JSON merge patch, and applies it.
 pub(super) async fn patch(services: &Services, body: Incoming) -> ApiResult {
+    let text = read_text(services, body, "the patch").await?;
+    answer(services.reloads.request(ReloadRequest::Patch(text)).await)
+}
+
+/// The body of a request that changes something; `what` is its name in messages.
+pub(super) async fn read_text(
+    services: &Services,
+    body: Incoming,
+    what: &str,
+) -> Result<String, ApiError> {
     let body = intake::read_body(body, MAX_BYTES, &services.intake).await;
     let body = body.map_err(|error| match error {
         BodyError::Unreadable(ReadError::TooLarge) => {
-            ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "the patch is too large")
+            let message = format!("{what} is too large");
+            ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, &message)
         }
-        _ => ApiError::bad_request("the patch is incomplete"),
+        _ => ApiError::bad_request(format!("{what} is incomplete")),
     })?;
     let text = String::from_utf8(body.into());
-    let text = text.map_err(|_| ApiError::bad_request("the patch is not UTF-8"))?;
-    answer(services.reloads.request(ReloadRequest::Patch(text)).await)
+    text.map_err(|_| ApiError::bad_request(format!("{what} is not UTF-8")))
 }
 
 /// Reads the file again.
@@ -43,7 +54,8 @@ pub(super) async fn reread(services: &Services) -> ApiResult {
     answer(services.reloads.request(ReloadRequest::Reread).await)
 }
 
-fn answer(outcome: Result<AppliedConfig, ConfigRefusal>) -> ApiResult {
+/// Answers what a change came to.
+pub(super) fn answer(outcome: Result<AppliedConfig, ConfigRefusal>) -> ApiResult {
     let refused = match outcome {
         Ok(applied) => return ok(&applied),
         Err(refused) => refused,
@@ -51,7 +63,11 @@ fn answer(outcome: Result<AppliedConfig, ConfigRefusal>) -> ApiResult {
     let status = match &refused {
         ConfigRefusal::Config(_) => StatusCode::BAD_REQUEST,
         ConfigRefusal::FileOnly(_) => StatusCode::FORBIDDEN,
-        ConfigRefusal::NoFile | ConfigRefusal::Base(_) => StatusCode::CONFLICT,
+        ConfigRefusal::Server(ServerChangeError::Unknown { .. }) => StatusCode::NOT_FOUND,
+        ConfigRefusal::NoFile
+        | ConfigRefusal::Base(_)
+        | ConfigRefusal::Server(_)
+        | ConfigRefusal::NotRunning(_) => StatusCode::CONFLICT,
         ConfigRefusal::Stopping => StatusCode::SERVICE_UNAVAILABLE,
         ConfigRefusal::Unwritable(_) | ConfigRefusal::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     };

@@ -23,6 +23,13 @@ pub(super) fn list(snapshot: &Snapshot) -> ApiResult {
     ok(&json!({ "servers": servers }))
 }
 
+/// One server.
+pub(super) fn show(snapshot: &Snapshot, name: &str) -> ApiResult {
+    let configured = snapshot.settings.config.server(name);
+    let configured = configured.ok_or_else(|| ApiError::not_found("no such server"))?;
+    ok(&describe(configured, snapshot.server(name)))
+}
+
 /// The lines that are held of a server's standard error.
 pub(super) fn logs(snapshot: &Snapshot, name: &str) -> ApiResult {
     if snapshot.settings.config.server(name).is_none() {

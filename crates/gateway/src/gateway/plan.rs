@@ -40,15 +40,35 @@ enum Action {
 impl Plan {
     /// What the settings ask for. Starts nothing, and changes nothing.
     pub(super) fn make(runtime: &Runtime, settings: Settings) -> Result<Self, StartError> {
+        Self::make_except(runtime, Arc::new(settings), None)
+    }
+
+    /// The settings stay, and one server is started anew.
+    pub(super) fn restarting(
+        runtime: &Runtime,
+        settings: &Arc<Settings>,
+        server: &str,
+    ) -> Result<Self, StartError> {
+        Self::make_except(runtime, Arc::clone(settings), Some(server))
+    }
+
+    /// Every server that is reached as before keeps running, except `restarted`.
+    fn make_except(
+        runtime: &Runtime,
+        settings: Arc<Settings>,
+        restarted: Option<&str>,
+    ) -> Result<Self, StartError> {
         let (before, config) = (runtime.state.load(), Arc::clone(&settings.config));
         let mut plan = Self {
-            settings: Arc::new(settings),
+            settings,
             actions: Vec::new(),
             supervisors: Vec::new(),
         };
         for server in config.servers.iter().filter(|server| server.is_startable()) {
             let was = before.settings.config.server(&server.name);
-            let same = |was: &countersign_config::Server| was.is_reached_like(server);
+            let same = |was: &countersign_config::Server| {
+                restarted != Some(&*server.name) && was.is_reached_like(server)
+            };
             let known = before.server(&server.name);
             if let Some(known) = known.filter(|_| was.is_some_and(same)) {
                 let name = Arc::clone(known.upstream.name());

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use countersign_audit::{Kind, Outcome, Record, Source as By};
-use countersign_config::{self as config, ConfigError, LoadedConfig, Source};
+use countersign_config::{self as config, ConfigError, LoadedConfig, ServerChangeError, Source};
 use countersign_dial::explain;
 use countersign_inspect::Digest;
 use tokio::time::{MissedTickBehavior, interval, sleep};
@@ -84,7 +84,12 @@ impl Reloader {
     async fn answer(&mut self, request: ReloadRequest) -> Result<AppliedConfig, ConfigRefusal> {
         match request {
             ReloadRequest::Reread => self.reread(true).await,
-            ReloadRequest::Patch(patch) => self.patch(&patch).await,
+            ReloadRequest::Patch(patch) => self.change(|file| patched(file, &patch)).await,
+            ReloadRequest::Server(change) => {
+                self.change(|file| change.apply(file).map_err(ConfigRefusal::from))
+                    .await
+            }
+            ReloadRequest::Restart(server) => self.restart(&server).await,
         }
     }
 
@@ -113,9 +118,12 @@ impl Reloader {
         }
     }
 
-    /// Changes the file by a JSON merge patch, and applies it; does neither if the outcome cannot be used.
-    async fn patch(&mut self, patch: &str) -> Result<AppliedConfig, ConfigRefusal> {
-        let applied = self.merge(patch).await;
+    /// Changes the text of the file, and applies it; does neither if the outcome cannot be used.
+    async fn change(
+        &mut self,
+        edit: impl FnOnce(&str) -> Result<String, ConfigRefusal>,
+    ) -> Result<AppliedConfig, ConfigRefusal> {
+        let applied = self.edit(edit).await;
         let applied = applied.map(|(now, applied)| {
             self.seen = now;
             applied
@@ -124,13 +132,17 @@ impl Reloader {
         applied
     }
 
-    async fn merge(&self, patch: &str) -> Result<(ReadContents, AppliedConfig), ConfigRefusal> {
-        let patch = config::patch(patch)?;
+    async fn edit(
+        &self,
+        edit: impl FnOnce(&str) -> Result<String, ConfigRefusal>,
+    ) -> Result<(ReadContents, AppliedConfig), ConfigRefusal> {
         let (before, file) = read(&self.source).await;
         let file = file.map_err(ConfigRefusal::Base)?;
         let file = file.as_deref().unwrap_or("{}\n");
-        let in_file = |error: ConfigError| ConfigRefusal::Base(error.in_file(self.source.path()));
-        let text = config::merged(file, patch).map_err(in_file)?;
+        let text = edit(file).map_err(|refused| match refused {
+            ConfigRefusal::Base(error) => ConfigRefusal::Base(error.in_file(self.source.path())),
+            other => other,
+        })?;
         config::check_api_change(file, &text).map_err(ConfigRefusal::FileOnly)?;
         let applied = self.apply(Some(text.clone()), Saving::Yes).await?;
         let now = ReadContents {
@@ -153,6 +165,56 @@ impl Reloader {
         let (plan, applied) = blocking(prepare).await?;
         plan.carry_out(&self.runtime).await;
         Ok(applied)
+    }
+
+    /// Starts a server anew, under the configuration that is in force. The one before gets no new calls and ends after
+    /// the last call under way.
+    async fn restart(&self, server: &str) -> Result<AppliedConfig, ConfigRefusal> {
+        let restarted = self.start_anew(server).await;
+        let ended = match &restarted {
+            Ok(_) => Outcome::Success,
+            Err(_) => Outcome::Rejected,
+        };
+        let services = &self.runtime.services;
+        let mut record = Record::new(services.store.next_id(), Kind::ServerChange, ended);
+        record.source = By::Api;
+        record.server = Some(server.to_owned());
+        record.reason = Some(match &restarted {
+            Ok(_) => "restarted".to_owned(),
+            Err(refused) => {
+                let first = refused.notices().into_iter().next();
+                first.map(|notice| notice.message).unwrap_or_default()
+            }
+        });
+        self.record(record).await;
+        restarted
+    }
+
+    async fn start_anew(&self, server: &str) -> Result<AppliedConfig, ConfigRefusal> {
+        if self.runtime.services.drain.phase() != Phase::Serving {
+            return Err(ConfigRefusal::Stopping);
+        }
+        let before = self.runtime.state.load();
+        let config = &before.settings.config;
+        if config.server(server).is_none() {
+            let known: Vec<_> = config.servers.iter().map(|server| &*server.name).collect();
+            return Err(ServerChangeError::unknown(server, &known).into());
+        }
+        if before.server(server).is_none() {
+            return Err(ConfigRefusal::NotRunning(server.to_owned()));
+        }
+        let plan = Plan::restarting(&self.runtime, &before.settings, server);
+        let plan = plan.map_err(|error| unstartable(&error))?;
+        plan.carry_out(&self.runtime).await;
+        Ok(AppliedConfig::default())
+    }
+
+    async fn record(&self, record: Record) {
+        let services = &self.runtime.services;
+        let records = vec![record];
+        services.metrics.observe(&records);
+        // A change is made even if the store is down.
+        let _recorded = services.store.commit((), records).await;
     }
 
     /// Counts, logs and records how a new configuration fared.
@@ -187,11 +249,14 @@ impl Reloader {
         let mut record = Record::new(services.store.next_id(), Kind::ConfigChange, ended);
         record.source = by;
         record.reason = Some(reason);
-        let records = vec![record];
-        services.metrics.observe(&records);
-        // A new configuration is used even if the store is down.
-        let _recorded = services.store.commit((), records).await;
+        self.record(record).await;
     }
+}
+
+/// The text of a file with a JSON merge patch applied.
+fn patched(file: &str, patch: &str) -> Result<String, ConfigRefusal> {
+    let patch = config::patch(patch)?;
+    config::merged(file, patch).map_err(ConfigRefusal::Base)
 }
 
 async fn read(source: &Source) -> (ReadContents, Result<Option<String>, ConfigError>) {

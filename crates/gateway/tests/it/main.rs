@@ -41,4 +41,5 @@ mod stateful;
 mod stop;
 mod streams;
 mod support;
+mod timeouts;
 mod versions;

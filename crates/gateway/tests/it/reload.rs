@@ -2,6 +2,7 @@
 //! that did not change stay, and what cannot be used changes nothing and says so.
 
 mod patch;
+mod server_changes;
 mod servers;
 
 use std::path::{Path, PathBuf};

@@ -134,7 +134,8 @@ fn replaced(tape: &Tape<'_>, node: u32, server: &PlannedServer) -> String {
     object(&new.chain(kept).collect::<Vec<_>>())
 }
 
-fn object(members: &[(String, String)]) -> String {
+/// An object as it stands in the list of servers.
+pub(in crate::commands) fn object(members: &[(String, String)]) -> String {
     let mut text = "{".to_owned();
     for (index, (name, value)) in members.iter().enumerate() {
         let comma = if index == 0 { "" } else { "," };
@@ -146,7 +147,7 @@ fn object(members: &[(String, String)]) -> String {
 }
 
 /// Compact JSON with a space after commas and colons, for people.
-fn spaced(value: &Value) -> String {
+pub(in crate::commands) fn spaced(value: &Value) -> String {
     let inner = |parts: Vec<String>| parts.join(", ");
     match value {
         Value::Array(items) => format!("[{}]", inner(items.iter().map(Value::to_string).collect())),

@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 use super::{FileGateway, child, scripted};
 use crate::support::{Rig, WAIT, logged_http, received, refusal, result, text};
 
-fn is_call(entry: &Entry) -> bool {
+pub(super) fn is_call(entry: &Entry) -> bool {
     text(entry.body()).contains("tools/call")
 }
 
 /// Waits until a child has closed its log, as it does when it ends.
-async fn gone(log: &mut LogListener) {
+pub(super) async fn gone(log: &mut LogListener) {
     while log.next(WAIT).await.expect("the log").is_some() {}
 }
 
-async fn names(rig: &Rig, path: &str) -> Vec<String> {
+pub(super) async fn names(rig: &Rig, path: &str) -> Vec<String> {
     let answer = rig.client(path).request("tools/list", "{}").await;
     let value: Value = serde_json::from_slice(&answer.expect("an answer").body).expect("JSON");
     let tools = value["result"]["tools"].as_array();
@@ -27,7 +27,7 @@ async fn names(rig: &Rig, path: &str) -> Vec<String> {
         .collect()
 }
 
-fn slow(name: &str) -> Script {
+pub(super) fn slow(name: &str) -> Script {
     let steps = vec![Step::DelayMs(500), Step::Answer(Answer::default())];
     Script::new(name).tool(Tool::named(name).steps(steps))
 }
