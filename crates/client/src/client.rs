@@ -18,6 +18,7 @@ use countersign_wire::{MirroredArguments, Subject, message};
 use tokio::time::timeout;
 
 pub use exchange::{ConnectError, ErrorReply, Exchange, Fault, Reply};
+pub(crate) use list::ListPages;
 pub use list::{Declaration, List, ListError};
 use process::Process;
 
@@ -228,13 +229,6 @@ impl Client {
         self.exchange(&subject, &params, timeout).await
     }
 
-    /// A request of our own: one page of the tool list.
-    pub(crate) async fn list_page(&self, members: &[u8]) -> Result<Reply, Fault> {
-        let params = message::own_params(self.hello.era, members);
-        let subject = Subject::method("tools/list");
-        self.exchange(&subject, &params, self.greeting).await.reply
-    }
-
     async fn exchange(&self, subject: &Subject<'_>, params: &[u8], wait: Duration) -> Exchange {
         let asked = Instant::now();
         let mut timings = Timings::default();
@@ -293,6 +287,14 @@ impl Client {
     /// Ends the session, or the child process and whatever it started.
     pub async fn close(&self) {
         self.transport.close().await;
+    }
+}
+
+impl ListPages for Client {
+    async fn list_page(&self, members: &[u8]) -> Result<Reply, Fault> {
+        let params = message::own_params(self.hello.era, members);
+        let subject = Subject::method("tools/list");
+        self.exchange(&subject, &params, self.greeting).await.reply
     }
 }
 

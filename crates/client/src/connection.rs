@@ -146,12 +146,21 @@ enum Request {
 impl PendingRequest {
     /// Waits for the reply, as something only inspection can open.
     pub async fn reply(self) -> Result<RawReply, Error> {
-        let id = match &self.request {
+        let source = self.source();
+        Ok(RawReply::new(self.answer().await?, source))
+    }
+
+    /// Where the reply comes from, for inspection.
+    pub(crate) fn source(&self) -> Source {
+        Source::new(self.era).with_request_id(self.id().to_string())
+    }
+
+    /// The id that the request goes out under.
+    pub(crate) fn id(&self) -> u64 {
+        match &self.request {
             Request::Stdio(slot) => slot.id(),
             Request::Http(request) => request.id,
-        };
-        let source = Source::new(self.era).with_request_id(id.to_string());
-        Ok(RawReply::new(self.answer().await?, source))
+        }
     }
 
     /// Waits for the answer to a request of our own, which no client sees as it is.

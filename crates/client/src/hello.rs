@@ -12,6 +12,7 @@ use countersign_wire::Capabilities;
 use countersign_wire::json::{member, path};
 use countersign_wire::meta::SERVER_INFO;
 use countersign_wire::version::{LEGACY, MODERN};
+use memchr::memmem;
 
 use crate::server_error::ServerError;
 use versions::{Versions, excerpt};
@@ -172,6 +173,17 @@ pub(crate) fn error_code(message: &Bytes) -> Option<Bytes> {
     let envelope = scan(message, &ScanLimits::default()).ok()?;
     let code = member(message, envelope.error()?, "code")?;
     (code.kind(message) == Some(Kind::Number)).then(|| message.slice_ref(code.bytes(message)))
+}
+
+/// How a modern server says that headers and body differ, and in how many bytes it may say so.
+const HEADER_MISMATCH: &[u8] = b"-32020";
+const MISMATCH_BYTES: usize = 4096;
+
+/// Whether an answer says that headers and body differ.
+pub(crate) fn is_header_mismatch(answer: &Bytes) -> bool {
+    answer.len() < MISMATCH_BYTES
+        && memmem::find(answer, HEADER_MISMATCH).is_some()
+        && error_code(answer).is_some_and(|code| code == HEADER_MISMATCH)
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ mod era_preference;
 mod eras;
 mod error;
 mod gate;
+mod header_mismatch;
 mod hello;
 mod http;
 mod lease;

@@ -9,9 +9,12 @@ use countersign_wire::Subject;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::connection::Connection;
 use crate::diagnostics::Diagnostics;
 use crate::error::Error;
 use crate::gate::Gate;
+use crate::header_mismatch::listed_marks;
+use crate::hello::is_header_mismatch;
 use crate::lease::Lease;
 use crate::notes::NoteSink;
 use crate::state::{State, next, ready};
@@ -137,11 +140,7 @@ impl ServerHandle {
             let mut state = self.state.clone();
             loop {
                 let connection = ready(&mut state).await?;
-                let reply = match connection.ask_about(subject, &params, notes) {
-                    Ok(request) => request.reply().await,
-                    Err(error) => Err(error),
-                };
-                match reply {
+                match ask(&connection, subject, &params, notes).await {
                     // The next life of the server may have the request.
                     Err(Error::NotSent(_)) => next(&mut state).await?,
                     settled => return settled,
@@ -165,6 +164,31 @@ impl ServerHandle {
     fn timeouts(&self) -> Timeouts {
         Timeouts::new(self.limits.timeout, self.limits.total_timeout)
     }
+}
+
+/// Sends a request and waits for the reply. A call of a tool whose marked arguments have changed is made once more.
+async fn ask(
+    connection: &Connection,
+    subject: &Subject<'_>,
+    params: impl Fn(Era, u64) -> Result<Vec<u8>, Error>,
+    notes: &NoteSink,
+) -> Result<RawReply, Error> {
+    let request = connection.ask_about(subject, &params, notes)?;
+    let source = request.source();
+    let answer = request.answer().await?;
+    if !connection.mirrors() || subject.mirrored.is_none() || !is_header_mismatch(&answer) {
+        return Ok(RawReply::new(answer, source));
+    }
+    // Boxed: it happens when a server has changed a tool and not said so.
+    let marks = Box::pin(listed_marks(connection, subject.name.unwrap_or_default())).await;
+    let Some(marks) = marks else {
+        return Ok(RawReply::new(answer, source));
+    };
+    let again = Subject {
+        mirrored: Some(&marks),
+        ..*subject
+    };
+    connection.ask_about(&again, &params, notes)?.reply().await
 }
 
 /// What a server is allowed.

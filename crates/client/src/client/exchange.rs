@@ -115,7 +115,7 @@ impl From<ServerError> for ConnectError {
 
 impl Reply {
     /// Reads the answer to the request with this id. A message that is wrong in any way is no answer.
-    pub(super) fn read(message: &Bytes, id: u64) -> Result<Self, Fault> {
+    pub(crate) fn read(message: &Bytes, id: u64) -> Result<Self, Fault> {
         let envelope = scan(message, &ScanLimits::default()).map_err(|_| Fault::Malformed)?;
         let found = envelope.id().map(|id| id.bytes(message));
         if found != Some(id.to_string().as_bytes()) {

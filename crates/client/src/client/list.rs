@@ -6,7 +6,6 @@ use countersign_tape::{Kind, Span, elements};
 use countersign_wire::json::member;
 use thiserror::Error;
 
-use super::Client;
 use super::exchange::{Fault, Reply};
 
 const MOST_PAGES: usize = 1_000;
@@ -50,9 +49,15 @@ pub enum ListError {
     Endless,
 }
 
+/// A server that can be asked for one page of its tools.
+pub(crate) trait ListPages {
+    /// The page after the cursor that `members` of the `params` name, or the first one.
+    fn list_page(&self, members: &[u8]) -> impl Future<Output = Result<Reply, Fault>> + Send;
+}
+
 impl List {
     /// Fetches all pages.
-    pub(super) async fn fetch(client: &Client) -> Result<Self, ListError> {
+    pub(crate) async fn fetch(client: &impl ListPages) -> Result<Self, ListError> {
         let mut list = Self::default();
         let mut cursor: Option<Vec<u8>> = None;
         for _ in 0..MOST_PAGES {

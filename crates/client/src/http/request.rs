@@ -11,23 +11,18 @@ use countersign_wire::message;
 use countersign_wire::version::LEGACY;
 use hyper::StatusCode;
 use hyper::header::HeaderMap;
-use memchr::memmem;
 
 use super::greet::initialize;
 use super::link::Link;
 use super::session::Session;
 use super::sse_transport::SseTransport;
 use crate::error::Error;
-use crate::hello::error_code;
+use crate::hello::{error_code, is_header_mismatch};
 use crate::notes::NoteSink;
 use crate::timings::Timings;
 
 /// How servers refuse a session they do not know, if not with 404.
 const NOT_INITIALISED: &[u8] = b"-32000";
-
-/// How a modern server says that headers and body differ, and how long it may take to say so.
-const HEADER_MISMATCH: &[u8] = b"-32020";
-const MISMATCH_BYTES: usize = 4096;
 
 /// A request that has been written and not been sent.
 #[derive(Debug)]
@@ -88,11 +83,9 @@ impl HttpRequest {
         let first = self.once(&self.session, &mut timings).await;
         if let Ok(answer) = &first
             && self.session.era == Era::Modern
-            && answer.len() < MISMATCH_BYTES
-            && memmem::find(answer, HEADER_MISMATCH).is_some()
-            && error_code(answer).is_some_and(|code| code == HEADER_MISMATCH)
+            && is_header_mismatch(answer)
         {
-            // What is known of the tool is old: the next call will know better.
+            // What is known of the tool is old.
             self.link.list_changed.notify_one();
         }
         let lost = matches!(&first, Err(failure) if self.is_session_lost(failure));

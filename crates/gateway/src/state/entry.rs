@@ -6,7 +6,7 @@ use bytes::Bytes;
 use countersign_inspect::RouterCall;
 use countersign_tape::{Kind, Span, members, quote};
 
-use countersign_wire::json::member;
+use countersign_wire::json::{member, path};
 
 /// The longest name a tool may have.
 const LONGEST_NAME: usize = 256;
@@ -54,6 +54,9 @@ impl Entry {
         if text.is_empty() || text.len() > LONGEST_NAME {
             return Err("the name is empty or too long");
         }
+        if is_task_only(&raw, whole) {
+            return Err("it can be called only as a task, which the gateway does not pass on");
+        }
         let access = annotations.and_then(|(_, value)| access(&raw, value));
         Ok(Self {
             name: text,
@@ -98,6 +101,13 @@ impl Entry {
     }
 }
 
+/// Whether a tool of 2025-11-25 refuses calls that are not tasks.
+fn is_task_only(raw: &[u8], tool: Span) -> bool {
+    let support = path(raw, tool, &["execution", "taskSupport"]);
+    let support = support.and_then(|support| support.string(raw));
+    support.is_some_and(|support| support == "required")
+}
+
 /// What the hints make of a tool; nothing if there are none. Where only one is given, the
 /// protocol's defaults hold for the other: not read-only, and destructive.
 fn access(raw: &[u8], annotations: Span) -> Option<RouterCall> {
@@ -138,6 +148,8 @@ mod tests {
             assert!(read(bad).is_err(), "{bad}");
         }
         assert!(read(r#"{"name":"a","name":"b"}"#).is_err());
+        assert!(read(r#"{"name":"a","execution":{"taskSupport":"required"}}"#).is_err());
+        assert!(read(r#"{"name":"a","execution":{"taskSupport":"optional"}}"#).is_ok());
     }
 
     #[test]

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use countersign_config::{Protocol, Secret, Server, Transport};
 use countersign_fixture::http::{self, Format};
-use countersign_fixture::{Entry, Eras, Log, Script, preset, span};
+use countersign_fixture::{Answer, Body, Entry, Eras, Log, Script, Step, Tool, preset, span};
 
 use crate::support::{
-    Rig, WAIT, logged_http, over_http, preset as stdio_preset, received, refusal, result, text,
+    Rig, WAIT, error_code, logged_http, over_http, preset as stdio_preset, received, refusal,
+    result, text,
 };
 
 fn is_call(entry: &Entry) -> bool {
@@ -280,4 +281,50 @@ async fn a_server_that_goes_away_leaves_the_others_and_comes_back() {
         .await
         .expect("it comes back");
     works(&rig, "/mcp/s/x", "ok").await;
+}
+
+#[tokio::test]
+async fn a_call_refused_for_its_headers_is_made_again_with_the_marks_of_now() {
+    let marked = r#"{"name":"t","inputSchema":{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}}}}"#;
+    let mut tool = Tool::new(marked);
+    tool.replies = vec![
+        vec![Step::Answer(Answer::error(-32020, "Mcp-Param-Region"))],
+        vec![Step::Answer(Answer::default())],
+    ];
+    let mut script = Script::new("x").eras(Eras::Modern).tool(tool);
+    // The first list is an old one: the tool marks nothing yet.
+    let old = r#"{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}"#;
+    script.list.replies = vec![
+        vec![Step::Answer(Answer::result(Body::new(old)))],
+        vec![Step::Answer(Answer::default())],
+    ];
+    let (server, _fixture, mut log) = logged_http("x", script, Format::Json).await;
+    let rig = Rig::over(vec![server]).await;
+    let client = rig.client("/mcp/s/x");
+    let answer = client.call("t", r#"{"region":"zurich"}"#).await;
+    let answer = result(&answer.expect("an answer"));
+    assert!(answer.contains(r#""content""#), "{answer}");
+    let region = |entry: &Entry| entry.header("mcp-param-region");
+    assert_eq!(region(&received(&mut log, is_call).await), None);
+    let again = received(&mut log, is_call).await;
+    assert_eq!(region(&again).as_deref(), Some("zurich"));
+}
+
+#[tokio::test]
+async fn a_server_that_refuses_headers_for_ever_is_asked_twice() {
+    let mut script = Script::new("x").eras(Eras::Modern).tool(Tool::named("t"));
+    let refused = vec![Step::Answer(Answer::error(-32020, "no"))];
+    script
+        .methods
+        .insert("tools/call".to_owned(), vec![refused]);
+    let (server, _fixture, mut log) = logged_http("x", script, Format::Json).await;
+    let rig = Rig::over(vec![server]).await;
+    let answer = rig.client("/mcp/s/x").call("t", "{}").await;
+    assert_eq!(error_code(&answer.expect("an answer")), -32020);
+    rig.gateway.stop(std::future::pending()).await;
+    let mut calls = 0;
+    while let Ok(entry) = log.try_recv() {
+        calls += usize::from(is_call(&entry));
+    }
+    assert_eq!(calls, 2);
 }

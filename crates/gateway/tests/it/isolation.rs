@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use countersign_config::Isolation;
-use countersign_fixture::client::{Exchange, HttpClient, call_params, request};
+use countersign_fixture::client::{HttpClient, call_params, request};
 use serde_json::{Value, json};
 
 use crate::stateful::Stateful;
-use crate::support::{Rig, WAIT, fixture, refusal, result, text};
+use crate::support::{Rig, WAIT, fixture, next_message as next, refusal, result, text};
 
 /// A client with a session that declares these capabilities.
 async fn session(rig: &Rig, path: &str, capabilities: &str) -> HttpClient {
@@ -40,16 +40,6 @@ fn content(message: &[u8]) -> String {
     let value: Value = serde_json::from_slice(message).expect("JSON");
     let text = value["result"]["content"][0]["text"].as_str();
     text.unwrap_or_else(|| panic!("{value}")).to_owned()
-}
-
-/// The next message of a stream.
-async fn next(stream: &mut Exchange) -> Value {
-    loop {
-        let event = stream.event().await.expect("a stream").expect("an event");
-        if !event.comment && !event.data.is_empty() {
-            return serde_json::from_slice(&event.data).expect("JSON");
-        }
-    }
 }
 
 async fn names(client: &HttpClient) -> Vec<String> {

@@ -1,13 +1,15 @@
 //! Prompts, resources and completions of several servers on the endpoints that show them as one.
 
-use countersign_fixture::client::{Exchange, HttpClient, modern_params, request};
+use countersign_fixture::client::{HttpClient, modern_params, request};
 use countersign_fixture::http::Format;
 use countersign_fixture::{Answer, Body, Entry, Eras, Script, Step, Tool};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{Rig, error_code, logged_http, over_http, received, result, scripted, text};
+use crate::support::{
+    Rig, error_code, logged_http, next_message as next, over_http, received, result, scripted, text,
+};
 
 fn raw(value: &Value) -> Box<RawValue> {
     RawValue::from_string(value.to_string()).expect("JSON")
@@ -269,16 +271,6 @@ async fn addresses_of_the_only_server_with_resources_stay() {
         listed(&templates, "resourceTemplates", "uriTemplate")[1],
         "file:///{p}"
     );
-}
-
-/// The next message of a stream.
-async fn next(stream: &mut Exchange) -> Value {
-    loop {
-        let event = stream.event().await.expect("a stream").expect("an event");
-        if !event.comment && !event.data.is_empty() {
-            return serde_json::from_slice(&event.data).expect("JSON");
-        }
-    }
 }
 
 #[tokio::test]

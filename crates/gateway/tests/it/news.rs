@@ -1,12 +1,14 @@
 //! What servers announce to the clients that share them: changed lists, and the resources that each client watches.
 
-use countersign_fixture::client::{Exchange, modern_params, request};
+use countersign_fixture::client::{modern_params, request};
 use countersign_fixture::http::Format;
 use countersign_fixture::{Answer, Body, Entry, Eras, Script, Step, Tool};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use crate::support::{Rig, error_code, fixture, logged_http, received, result, scripted, text};
+use crate::support::{
+    Rig, error_code, fixture, logged_http, next_message as next, received, result, scripted, text,
+};
 
 fn raw(value: &Value) -> Box<RawValue> {
     RawValue::from_string(value.to_string()).expect("JSON")
@@ -40,16 +42,6 @@ fn script(eras: Eras) -> Script {
         script.methods.insert(method.to_owned(), answer);
     }
     script
-}
-
-/// The next message of a stream.
-async fn next(stream: &mut Exchange) -> Value {
-    loop {
-        let event = stream.event().await.expect("a stream").expect("an event");
-        if !event.comment && !event.data.is_empty() {
-            return serde_json::from_slice(&event.data).expect("JSON");
-        }
-    }
 }
 
 #[tokio::test]

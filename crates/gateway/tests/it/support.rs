@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use countersign_config::{ApiKey, Config, Environment, Server};
-use countersign_fixture::client::{HttpClient, Response};
+use countersign_fixture::client::{Exchange, HttpClient, Response};
 use countersign_fixture::http::{self, Format};
 use countersign_fixture::{Entry, Log, Script, executable, span};
 use countersign_gateway::Gateway;
@@ -187,6 +187,16 @@ pub(crate) async fn received(
         }
     };
     tokio::time::timeout(WAIT, find).await.expect("an entry")
+}
+
+/// The next message of a stream.
+pub(crate) async fn next_message(stream: &mut Exchange) -> Value {
+    loop {
+        let event = stream.event().await.expect("a stream").expect("an event");
+        if !event.comment && !event.data.is_empty() {
+            return serde_json::from_slice(&event.data).expect("JSON");
+        }
+    }
 }
 
 /// The fidelity preset with every byte of its odd escapes: control characters are cleaned from any
