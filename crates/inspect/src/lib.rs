@@ -47,6 +47,7 @@
 //! - `clean`: control tokens and hidden characters in texts;
 //! - `screen`: what classifiers are given and what they return;
 //! - `emit`: the answer, as bytes;
+//! - `listed_tool`: a declared tool as clients see it in a list;
 //! - `examine`, `conclude`, `input`, `inspector`: the entry points that run the stages;
 //! - `boundary`: the state machine between a server and its clients, for programs that embed all this.
 #![cfg_attr(
@@ -74,6 +75,7 @@ mod input;
 mod inspector;
 mod json;
 mod judge;
+mod listed_tool;
 mod nearest;
 mod open;
 mod policy;
@@ -102,6 +104,7 @@ pub use judge::contract::{
     Contract, Declaration, DeclaredSchema, Diagnostic, SchemaKind, SchemaVersion,
 };
 pub use judge::decide::{Overrides, decide};
+pub use listed_tool::{ListView, ListedTool};
 pub use nearest::nearest_word;
 pub use open::mirror::Mirror;
 pub use open::reply::{Framing, RawReply, Source};

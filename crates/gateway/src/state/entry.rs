@@ -16,11 +16,8 @@ const LONGEST_NAME: usize = 256;
 pub(crate) struct Entry {
     pub(super) raw: Bytes,
     pub(super) name: String,
-    pub(super) name_at: Span,
-    /// Key and value of `inputSchema`.
-    pub(super) input: Option<(Span, Span)>,
-    /// Key and value of `outputSchema`.
-    pub(super) output: Option<(Span, Span)>,
+    /// Where its `inputSchema` stands.
+    input: Option<Span>,
     /// The least cautious router tool that its hints allow; nothing without hints.
     pub(super) access: Option<RouterCall>,
 }
@@ -42,12 +39,12 @@ impl Entry {
                 _ => continue,
             };
             // Two readers would see two different tools.
-            if slot.replace((key, value)).is_some() {
+            if slot.replace(value).is_some() {
                 return Err("a member is written twice");
             }
         }
-        let (_, name_at) = name.ok_or("no name")?;
-        let text = name_at
+        let text = name
+            .ok_or("no name")?
             .string(&raw)
             .ok_or("the name is not a string")?
             .into_owned();
@@ -57,12 +54,10 @@ impl Entry {
         if is_task_only(&raw, whole) {
             return Err("it can be called only as a task, which the gateway does not pass on");
         }
-        let access = annotations.and_then(|(_, value)| access(&raw, value));
+        let access = annotations.and_then(|value| access(&raw, value));
         Ok(Self {
             name: text,
-            name_at,
             input,
-            output,
             access,
             raw,
         })
@@ -72,13 +67,9 @@ impl Entry {
     pub(super) fn with_name(name: &str) -> Self {
         let token = quote(name);
         let raw = [&b"{\"name\":"[..], &token, b"}"].concat();
-        let start = 8;
-        let end = u32::try_from(start as usize + token.len()).unwrap_or(u32::MAX);
         Self {
             name: name.to_owned(),
-            name_at: Span::new(start, end),
             input: None,
-            output: None,
             access: None,
             raw: raw.into(),
         }
@@ -91,8 +82,7 @@ impl Entry {
 
     /// Its `inputSchema`.
     pub(crate) fn input_schema(&self) -> Option<&[u8]> {
-        let (_, schema) = self.input?;
-        Some(schema.bytes(&self.raw))
+        Some(self.input?.bytes(&self.raw))
     }
 
     /// The tool's bytes as received.
@@ -136,7 +126,6 @@ mod tests {
     fn a_tool_needs_a_name_and_nothing_else() {
         let entry = read(r#"{"x":1,"name":"a b"}"#).expect("a tool");
         assert_eq!(entry.name(), "a b");
-        assert_eq!(entry.name_at.bytes(&entry.raw), b"\"a b\"");
         for bad in [
             "null",
             "\"s\"",

@@ -1,7 +1,5 @@
 //! A tool that can be called: its declaration, its contract, and the policy that holds for it.
-//! What clients see of it is the declaration with as few bytes changed as possible: the
-//! `server__tool` name, and a schema that would make some client reject the whole list. See
-//! `docs/decisions/advertised-schemas.md`.
+//! What clients see of it is a `ListedTool`, under the name that the endpoint gives it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,17 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use countersign_config::Config;
 use countersign_inspect::config::Advertise;
-use countersign_inspect::{ClientEra, Contract, Declaration, Listing, Policy, RouterCall};
-use countersign_tape::{Edits, MemberPosition, ScanLimits, Span, quote, scan};
+use countersign_inspect::{
+    ClientEra, Contract, Declaration, ListView, ListedTool, Listing, Policy, RouterCall,
+};
 use countersign_wire::MirroredArguments;
 
 use super::entry::Entry;
 use crate::state::names::wire_name;
-
-/// Replaces an `inputSchema` that clients would reject.
-const OBJECT: &[u8] = br#"{"type":"object"}"#;
-/// How deep a tool stands in the reply that lists it.
-const AROUND: u32 = 3;
 
 /// How tools are named in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,9 +31,12 @@ pub(crate) enum Naming {
 pub(crate) struct Tool {
     /// As received.
     raw: Bytes,
-    /// As it may be shown: the same, unless something in it had to be cleaned. Its name is the server's own.
-    entry: Entry,
-    listing: Listing,
+    /// As it may be shown.
+    listed: ListedTool,
+    /// Its own name: it is called by it, also if it is shown under a cleaned one.
+    name: String,
+    /// The least cautious router tool that the hints it is shown with allow; nothing without hints.
+    access: Option<RouterCall>,
     wire_name: String,
     contract: Contract,
     policy: Policy,
@@ -64,26 +61,18 @@ impl Tool {
         let mirrored = entry
             .input_schema()
             .and_then(|schema| MirroredArguments::from_schema(schema).ok());
-        let raw = entry.raw.clone();
-        let name = entry.name;
-        let listing = shown(&raw, &name, &policy);
-        // It is called by its own name, also if it is shown under a cleaned one.
-        let entry = match Entry::read(listing.bytes().clone()) {
-            Ok(shown) => Entry { name, ..shown },
-            // Not expected: what cannot be read is not shown.
-            Err(_) => Entry {
-                name,
-                ..Entry::with_name("")
-            },
-        };
+        let Entry { raw, name, .. } = entry;
+        let listed = ListedTool::new(&raw, &name, &policy);
+        let shown = Entry::read(listed.listing().bytes().clone());
         Self {
             raw,
-            listing,
             schema_digest: digest,
             mirrored: mirrored.unwrap_or_default(),
             broken: Arc::default(),
-            wire_name: wire_name(server, entry.name()),
-            entry,
+            wire_name: wire_name(server, &name),
+            access: shown.ok().and_then(|shown| shown.access),
+            listed,
+            name,
             contract,
             policy,
         }
@@ -120,7 +109,7 @@ impl Tool {
 
     /// The tool's own name.
     pub(crate) fn name(&self) -> &str {
-        &self.entry.name
+        &self.name
     }
 
     /// Its declaration as received.
@@ -141,18 +130,18 @@ impl Tool {
     /// The router tool that clients are told to call it with. Without hints the protocol's
     /// defaults hold: destructive.
     pub(crate) fn access(&self) -> RouterCall {
-        self.entry.access.unwrap_or(RouterCall::Destructive)
+        self.access.unwrap_or(RouterCall::Destructive)
     }
 
     /// Whether a router tool may call it: any if the tool gives no hints, otherwise the one that
     /// the hints ask for or a more cautious one.
     pub(crate) fn may_be_called_with(&self, router: RouterCall) -> bool {
-        self.entry.access.is_none_or(|least| least <= router)
+        self.access.is_none_or(|least| least <= router)
     }
 
     /// Its cleaned declaration, with what was found in it.
     pub(crate) fn listing(&self) -> &Listing {
-        &self.listing
+        self.listed.listing()
     }
 
     /// What is said about it in a text block.
@@ -196,57 +185,23 @@ impl Tool {
 
     /// The tool as a client sees it.
     pub(crate) fn list_entry(&self, naming: Naming, client: ClientEra) -> Vec<u8> {
-        let entry = &self.entry;
-        let whole = Span::whole(&entry.raw);
-        let mut edits = Edits::new(&entry.raw);
-        match naming {
-            Naming::Original => {}
-            Naming::Prefixed => edits.replace(entry.name_at, quote(&self.wire_name)),
+        let human;
+        let name = match naming {
+            Naming::Original => None,
+            Naming::Prefixed => Some(self.wire_name.as_str()),
             Naming::Human => {
-                edits.replace(entry.name_at, quote(&self.contract.tool().to_string()));
+                human = self.contract.tool().to_string();
+                Some(human.as_str())
             }
-        }
-        let how = self.policy.output.advertise_output_schema;
-        if let Some((key, _)) = entry.output
-            && !self
-                .contract
-                .advertises_output(client, how, self.broken.load(Ordering::Relaxed))
-        {
-            edits.remove_member(whole, key);
-        }
-        if !self.contract.advertises_input() {
-            match entry.input {
-                Some((_, value)) => edits.replace(value, OBJECT),
-                None => {
-                    edits.insert_member(whole, MemberPosition::Last, "inputSchema", OBJECT);
-                }
-            }
-        }
-        // The spans are of distinct members, so the edits cannot collide.
-        edits
-            .apply()
-            .map_or_else(|_| entry.raw.to_vec(), |edited| edited.to_vec())
+        };
+        let view = ListView {
+            name,
+            client,
+            advertise: self.policy.output.advertise_output_schema,
+            has_violated: self.broken.load(Ordering::Relaxed),
+        };
+        self.listed.entry(&self.contract, view)
     }
-}
-
-/// A declaration as it may be shown: its name and a schema that takes everything, if the whole of it would make the list
-/// too deep for its readers.
-fn shown(raw: &Bytes, name: &str, policy: &Policy) -> Listing {
-    let hard = ScanLimits {
-        max_bytes: usize::MAX,
-        max_depth: policy.max_message_depth.saturating_sub(AROUND),
-    };
-    if scan(raw, &hard).is_ok() {
-        return Listing::tool(raw.clone(), &policy.sanitisation);
-    }
-    let bare: [&[u8]; 5] = [
-        b"{\"name\":",
-        &quote(name),
-        b",\"inputSchema\":",
-        OBJECT,
-        b"}",
-    ];
-    Listing::too_deep(bare.concat(), &policy.sanitisation)
 }
 
 #[cfg(test)]

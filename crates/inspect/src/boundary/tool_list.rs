@@ -5,21 +5,14 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use countersign_tape::{
-    Edits, Kind, MemberPosition, ScanLimits, Span, elements, members, quote, scan,
-};
+use countersign_tape::{Edits, Kind, Span, elements, members, scan};
 
 use super::UNLIMITED;
 use super::message::member;
-use crate::clean::listing::Listing;
 use crate::era::ClientEra;
 use crate::inspector::Inspector;
 use crate::judge::contract::{Contract, Declaration};
-
-/// Shown in the place of an `inputSchema` that clients would reject.
-const OBJECT: &[u8] = br#"{"type":"object"}"#;
-/// How deep a tool stands in the message that lists it.
-const AROUND: u32 = 3;
+use crate::listed_tool::{ListView, ListedTool};
 
 /// A tool list on its way to the client.
 pub(super) struct ToolList {
@@ -48,7 +41,7 @@ impl ToolList {
                 continue;
             }
             let contract = inspector.capture(declaration);
-            tools.extend(listed(&raw, &contract, inspector, client));
+            tools.push(listed(&raw, &contract, inspector, client));
             contracts.push(contract);
         }
         let mut edits = Edits::new(message);
@@ -83,48 +76,13 @@ impl ToolList {
 }
 
 /// A tool as the client sees it.
-fn listed(
-    raw: &Bytes,
-    contract: &Contract,
-    inspector: &Inspector,
-    client: ClientEra,
-) -> Option<Vec<u8>> {
+fn listed(raw: &Bytes, contract: &Contract, inspector: &Inspector, client: ClientEra) -> Vec<u8> {
     let policy = inspector.policy(contract.tool());
-    let hard = ScanLimits {
-        max_bytes: usize::MAX,
-        max_depth: policy.max_message_depth.saturating_sub(AROUND),
+    let view = ListView {
+        name: None,
+        client,
+        advertise: policy.output.advertise_output_schema,
+        has_violated: inspector.has_violated(contract.tool()),
     };
-    let listing = if scan(raw, &hard).is_ok() {
-        Listing::tool(raw.clone(), &policy.sanitisation)
-    } else {
-        let name = quote(contract.tool().tool());
-        let bare = [b"{\"name\":", &name[..], b",\"inputSchema\":", OBJECT, b"}"].concat();
-        Listing::too_deep(bare, &policy.sanitisation)
-    };
-    let tool = listing.bytes();
-    let whole = Span::whole(tool);
-    let mut edits = Edits::new(tool);
-    let mut has_input = false;
-    for (key, value) in members(tool, whole) {
-        match key.string(tool).as_deref() {
-            Some("outputSchema") => {
-                let violated = inspector.has_violated(contract.tool());
-                let how = policy.output.advertise_output_schema;
-                if !contract.advertises_output(client, how, violated) {
-                    edits.remove_member(whole, key);
-                }
-            }
-            Some("inputSchema") => {
-                has_input = true;
-                if !contract.advertises_input() {
-                    edits.replace(value, OBJECT);
-                }
-            }
-            _ => {}
-        }
-    }
-    if !has_input {
-        edits.insert_member(whole, MemberPosition::Last, "inputSchema", OBJECT);
-    }
-    Some(edits.apply().ok()?.to_vec())
+    ListedTool::new(raw, contract.tool().tool(), policy).entry(contract, view)
 }
