@@ -1,15 +1,3 @@
-import countersign from './index.js'
+import './index.js'
 
-export const {
-  Blocked,
-  ConfigError,
-  Exhausted,
-  Inspector,
-  NotJson,
-  Schema,
-  Tool,
-  Unenforceable,
-  Verdict,
-  Violation,
-  sanitise,
-} = countersign
+export * from './lib/exports.js'

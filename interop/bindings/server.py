@@ -3,9 +3,10 @@
     server.py stdio
     server.py http          prints its port
 
-`good` keeps its schema, `bad` breaks it, `token` writes a control token, `unlisted` is not in the list. Over HTTP the
-path chooses how answers are written: /json, /events, /gzip (events, compressed), /split (events in small chunks),
-/foreign (events under another id) and /batch (an array).
+`good` keeps its schema, `bad` breaks it, `token` writes a control token, `unlisted` is not in the list, and `large` is
+as long as its argument says. Over HTTP the path chooses how answers are written: /json, /events, /gzip (events,
+compressed), /split (events in small chunks), /cut (events in chunks that end within a line end, a name and a letter),
+/foreign (events under another id), /extra (an event more under the id of another request) and /batch (an array).
 """
 
 import gzip
@@ -25,7 +26,9 @@ def tool(name, **more):
 TOOLS = [tool("good", outputSchema=SCHEMA), tool("bad", outputSchema=SCHEMA), tool("token")]
 
 
-def result(name):
+def result(name, arguments):
+    if name == "large":
+        return {"content": [{"type": "text", "text": SECRET * (int(arguments["bytes"]) // len(SECRET))}]}
     if name == "good":
         return {"content": [{"type": "text", "text": '{"n": 41}'}], "structuredContent": {"n": 41}}
     if name == "token":
@@ -49,7 +52,7 @@ def answer(message):
     elif method == "tools/list":
         response["result"] = {"tools": TOOLS}
     elif method == "tools/call":
-        response["result"] = result(params.get("name"))
+        response["result"] = result(params.get("name"), params.get("arguments") or {})
     elif method == "ping":
         response["result"] = {}
     else:
@@ -91,9 +94,12 @@ class Handler(BaseHTTPRequestHandler):
         if self.path in ("/json", "/batch"):
             return self.reply(200, text, "application/json")
         events = b": comment\n\nevent: message\r\ndata: " + text + b"\r\n\r\n"
+        if self.path == "/extra" and is_call:
+            other = {**response, "id": 999_999, "result": result("token", {})}
+            events = b"data: " + json.dumps(other).encode() + b"\n\n" + events
         if self.path == "/gzip":
             return self.reply(200, gzip.compress(events), "text/event-stream", ("content-encoding", "gzip"))
-        size = 7 if self.path == "/split" else len(events)
+        size = {"/split": 7, "/cut": 1}.get(self.path, len(events))
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
         self.send_header("transfer-encoding", "chunked")
@@ -114,10 +120,17 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
+class Server(ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        """A client that closes its connection is no error of the server's."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 if __name__ == "__main__":
     if sys.argv[1] == "stdio":
         stdio()
     else:
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server = Server(("127.0.0.1", 0), Handler)
         print(server.server_address[1], flush=True)
         server.serve_forever()

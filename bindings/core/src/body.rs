@@ -16,7 +16,7 @@ const MOST_TEXT: usize = 4096;
 
 /// What a body is, by its status and content type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BodyFormat {
+pub(crate) enum BodyFormat {
     /// `application/json`, or nothing that is known: a client may read it as JSON.
     Json,
     /// `text/event-stream`.
@@ -27,7 +27,7 @@ pub enum BodyFormat {
 
 impl BodyFormat {
     /// The format of a response.
-    pub fn new(status: u16, content_type: &str) -> Self {
+    pub(crate) fn new(status: u16, content_type: &str) -> Self {
         let kind = content_type.split(';').next().unwrap_or_default().trim();
         if kind.eq_ignore_ascii_case("text/event-stream") {
             Self::Events
@@ -40,7 +40,7 @@ impl BodyFormat {
 }
 
 /// Filters one body.
-pub struct BodyFilter {
+pub(crate) struct BodyFilter {
     exchange: Exchange,
     format: BodyFormat,
     on_store_error: OnStoreError,
@@ -53,7 +53,7 @@ pub struct BodyFilter {
 
 impl BodyFilter {
     /// A filter at the beginning of a body.
-    pub fn new(engine: &Engine, exchange: Exchange, format: BodyFormat) -> Self {
+    pub(crate) fn new(engine: &Engine, exchange: Exchange, format: BodyFormat) -> Self {
         let limit = engine.inspector().base_policy().max_message_bytes;
         let most = limit.saturating_add(1);
         Self {
@@ -68,7 +68,7 @@ impl BodyFilter {
     }
 
     /// Takes the next bytes, and gives what the client may read.
-    pub fn feed(&mut self, bytes: &[u8]) -> Vec<Delivery> {
+    pub(crate) fn feed(&mut self, bytes: &[u8]) -> Vec<Delivery> {
         if self.format == BodyFormat::Events {
             let events = self.events.feed(bytes);
             return events
@@ -88,7 +88,7 @@ impl BodyFilter {
     }
 
     /// The body is over.
-    pub fn finish(&mut self) -> Option<Delivery> {
+    pub(crate) fn finish(&mut self) -> Option<Delivery> {
         let body = std::mem::take(&mut self.buffer);
         if body.trim_ascii().is_empty() {
             return None;

@@ -20,7 +20,7 @@ pub fn clean_text(text: &str, settings: &str) -> Result<(String, String, bool), 
     let sanitiser = sanitiser(settings)?;
     let cleaned = sanitiser.clean(text);
     let findings: Vec<_> = cleaned.findings.iter().map(finding).collect();
-    let findings = serde_json::to_string(&findings).unwrap_or_else(|_| "[]".to_owned());
+    let findings = crate::json_array(&findings);
     let text = if cleaned.blocked {
         String::new()
     } else {

@@ -42,6 +42,18 @@ pub struct ConfigError {
     pub message: String,
 }
 
+impl ConfigError {
+    /// The parts as JSON text, for languages whose errors have only a message.
+    pub fn to_json(&self) -> String {
+        let Self {
+            key,
+            allowed,
+            message,
+        } = self;
+        serde_json::json!({"message": message, "key": key, "allowed": allowed}).to_string()
+    }
+}
+
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)

@@ -4,14 +4,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use countersign_inspect::{
-    Boundary, ClientEra, Contract, Declaration, Era, InputVerdict, Inspected, Inspector, RawReply,
-    Refusal, Screening, SkipReason, Source, examine,
+    Boundary, ClientEra, Declaration, Era, Inspected, Inspector, RawReply, Refusal, Screening,
+    SkipReason, Source, examine,
 };
 
 use crate::config::{self, ConfigError, OnStoreError};
 use crate::fidelity::Fidelity;
 use crate::randomness::SystemRandomness;
 use crate::record;
+use crate::tool::Tool;
+use crate::verdict::Verdict;
 
 /// How a result that the program inspects by itself is read.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +26,16 @@ pub struct Reading {
     pub id: Option<Bytes>,
     /// What is judged.
     pub fidelity: Fidelity,
+}
+
+/// What was decided about a call's arguments.
+pub struct ArgumentsVerdict {
+    /// The decision's word.
+    pub decision: &'static str,
+    /// One sentence: why the decision is not an allowance.
+    pub reason: Option<String>,
+    /// The findings as JSON text.
+    pub findings_json: String,
 }
 
 /// An inspector for one server.
@@ -46,18 +58,21 @@ impl Engine {
     }
 
     /// Adds a tool, an element of a tool list as JSON text.
-    pub fn declare(&self, tool: &[u8]) -> Result<Arc<Contract>, String> {
+    pub fn declare(&self, tool: &[u8]) -> Result<Tool, String> {
         let declaration = Declaration::read(tool).map_err(|error| error.to_string())?;
-        Ok(self.inspector.declare(declaration))
+        let contract = self.inspector.declare(declaration);
+        Ok(Tool { contract })
     }
 
-    /// The contract of a tool by its name.
-    pub fn contract(&self, tool: &str) -> Arc<Contract> {
-        self.inspector.contract(&self.inspector.tool_name(tool))
+    /// The tool of this name; it declares nothing if it is not known.
+    pub fn tool(&self, name: &str) -> Tool {
+        let contract = self.inspector.contract(&self.inspector.tool_name(name));
+        Tool { contract }
     }
 
     /// Inspects a result.
-    pub fn result(&self, contract: &Contract, reply: Bytes, reading: &Reading) -> Inspected {
+    pub fn result(&self, tool: &Tool, reply: Bytes, reading: Reading) -> Verdict {
+        let contract = &tool.contract;
         let mut policy = self.inspector.policy(contract.tool()).clone();
         policy.client = match reading.client {
             None => ClientEra::Unnegotiated,
@@ -70,33 +85,39 @@ impl Engine {
             Era::Modern
         };
         let mut source = Source::new(era);
-        if let Some(id) = &reading.id {
-            source = source.with_request_id(id.clone());
+        if let Some(id) = reading.id {
+            source = source.with_request_id(id);
         }
         let skipped = Screening::skipped(SkipReason::NotConfigured);
-        examine(RawReply::new(reply, source), contract, &policy)
-            .conclude_with(skipped, &SystemRandomness)
+        let inspected = examine(RawReply::new(reply, source), contract, &policy)
+            .conclude_with(skipped, &SystemRandomness);
+        Verdict {
+            inspected,
+            contract: Arc::clone(contract),
+            fidelity: reading.fidelity,
+        }
     }
 
     /// Judges a call's arguments, JSON text, before it is sent.
-    pub fn arguments(&self, contract: &Contract, arguments: Option<&[u8]>) -> InputVerdict {
+    pub fn arguments(&self, tool: &Tool, arguments: Option<&[u8]>) -> ArgumentsVerdict {
+        let contract = &tool.contract;
         let policy = self.inspector.policy(contract.tool());
-        countersign_inspect::examine_arguments(arguments, contract, policy)
+        let verdict = countersign_inspect::examine_arguments(arguments, contract, policy);
+        ArgumentsVerdict {
+            decision: verdict.decision.as_str(),
+            findings_json: crate::json_array(&verdict.findings),
+            reason: verdict.reason,
+        }
     }
 
     /// The records of a result.
-    pub fn records(
-        &self,
-        contract: &Contract,
-        inspected: &Inspected,
-        fidelity: Fidelity,
-    ) -> Vec<String> {
-        record::for_inspected(contract, inspected, fidelity)
+    pub fn records(&self, verdict: &Verdict) -> Vec<String> {
+        record::for_inspected(&verdict.contract, &verdict.inspected, verdict.fidelity)
     }
 
     /// Whether a result whose record could not be handed over is refused.
-    pub fn refuses_unrecorded(&self, inspected: &Inspected) -> bool {
-        self.on_store_error.refuses(inspected.mode())
+    pub fn refuses_unrecorded(&self, verdict: &Verdict) -> bool {
+        self.on_store_error.refuses(verdict.inspected.mode())
     }
 
     /// The error result that takes the place of one whose record could not be handed over.
@@ -111,7 +132,7 @@ impl Engine {
     }
 
     /// A boundary for connections to the server. All of them share the tools that are known.
-    pub fn boundary(&self) -> Arc<Boundary> {
+    pub(crate) fn boundary(&self) -> Arc<Boundary> {
         Arc::new(Boundary::with_randomness(
             Arc::clone(&self.inspector),
             SystemRandomness,

@@ -11,6 +11,11 @@ pub enum Fidelity {
 }
 
 impl Fidelity {
+    /// The fidelity of a verdict about a value, or about bytes.
+    pub const fn new(is_value: bool) -> Self {
+        if is_value { Self::Value } else { Self::Bytes }
+    }
+
     /// The word in verdicts and records.
     pub const fn as_str(self) -> &'static str {
         match self {

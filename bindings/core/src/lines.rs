@@ -23,7 +23,7 @@ pub struct LineFilter {
 
 impl LineFilter {
     /// A filter at the beginning of a connection.
-    pub fn new(engine: &Engine, boundary: Arc<Boundary>, fidelity: Fidelity) -> Self {
+    pub(crate) fn new(engine: &Engine, boundary: Arc<Boundary>, fidelity: Fidelity) -> Self {
         Self {
             boundary,
             on_store_error: engine.on_store_error(),

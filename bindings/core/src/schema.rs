@@ -30,6 +30,49 @@ pub enum SchemaOutcome {
     NotJson,
 }
 
+impl SchemaOutcome {
+    /// A stable word.
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Valid => "valid",
+            Self::Invalid(_) => "invalid",
+            Self::Exhausted => "exhausted",
+            Self::NotJson => "not_json",
+        }
+    }
+
+    /// A number for languages in which a word costs more than the judging: 0 valid, 1 invalid, 2 exhausted, 3 not JSON.
+    pub const fn as_number(&self) -> u32 {
+        match self {
+            Self::Valid => 0,
+            Self::Invalid(_) => 1,
+            Self::Exhausted => 2,
+            Self::NotJson => 3,
+        }
+    }
+
+    /// The word, then the parts of the violation if there is one.
+    pub fn into_parts(self) -> Vec<String> {
+        let mut parts = vec![self.as_str().to_owned()];
+        if let Self::Invalid(violation) = self {
+            parts.extend(*violation);
+        }
+        parts
+    }
+}
+
+impl SchemaError {
+    /// The parts as JSON text, for languages whose errors have only a message.
+    pub fn to_json(&self) -> String {
+        let Self {
+            kind,
+            pointer,
+            message,
+        } = self;
+        serde_json::json!({"message": message, "kind": kind, "pointer": pointer}).to_string()
+    }
+}
+
 impl CompiledSchema {
     /// Compiles JSON text. `dialect` holds where the schema names none.
     pub fn compile(

@@ -2,6 +2,7 @@
 // The hook for HTTP: a `fetch` that inspects what comes back, the whole body or event by event.
 
 const native = require('./native.js')
+const { decode, encode } = require('./json.js')
 
 const EMPTY = new Set([101, 204, 205, 304])
 
@@ -23,14 +24,14 @@ async function begin(boundary, input, init) {
     let sent = init
     let body = init?.body
     if (body === undefined || body === null) body = await request?.clone().arrayBuffer()
-    if (typeof body === 'string') body = Buffer.from(body)
-    else if (body instanceof ArrayBuffer) body = Buffer.from(body)
+    if (typeof body === 'string') body = encode(body)
+    else if (body instanceof ArrayBuffer) body = new Uint8Array(body)
     else if (body !== undefined && !(body instanceof Uint8Array)) {
       // A stream can be read once only, so what was read is sent.
-      body = Buffer.from(await new Response(body).arrayBuffer())
+      body = new Uint8Array(await new Response(body).arrayBuffer())
       sent = { ...init, body }
     }
-    const isMessage = body !== undefined && Buffer.from(body).includes('jsonrpc')
+    const isMessage = body !== undefined && decode(body).includes('jsonrpc')
     return [isMessage ? boundary.exchange(body) : undefined, sent]
   }
   const headers = new Headers(init?.headers ?? request?.headers)

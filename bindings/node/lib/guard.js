@@ -2,6 +2,7 @@
 // The hook for transports that hand over parsed messages: each is written as JSON again and judged as a value.
 
 const native = require('./native.js')
+const { decode, encode } = require('./json.js')
 
 class GuardedTransport {
   #inner
@@ -20,8 +21,8 @@ class GuardedTransport {
   }
 
   #receive(message, extra) {
-    for (const piece of this.#lines.feed(Buffer.from(`${JSON.stringify(message)}\n`))) {
-      this.onmessage?.(JSON.parse(this.#deliver(piece).toString()), extra)
+    for (const piece of this.#lines.feed(encode(`${JSON.stringify(message)}\n`))) {
+      this.onmessage?.(JSON.parse(decode(this.#deliver(piece))), extra)
     }
   }
 
@@ -38,7 +39,7 @@ class GuardedTransport {
   }
 
   async send(message, options) {
-    const lines = this.#boundary.sent(Buffer.from(JSON.stringify(message))).toString()
+    const lines = decode(this.#boundary.sent(encode(JSON.stringify(message))))
     for (const line of lines.split('\n')) await this.#inner.send(JSON.parse(line), options)
   }
 

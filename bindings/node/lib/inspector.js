@@ -2,11 +2,10 @@
 // Inspector, tools and verdicts.
 
 const native = require('./native.js')
-const { asBytes } = require('./json.js')
+const { asBytes, encode } = require('./json.js')
 const { Blocked, ConfigError, configured } = require('./errors.js')
 const { Schema } = require('./schema.js')
 const { guardedFetch } = require('./fetch.js')
-const { StdioTransport } = require('./stdio.js')
 const { GuardedTransport } = require('./guard.js')
 
 class Tool {
@@ -104,10 +103,9 @@ class Inspector {
 
   result(tool, reply, { era = 'modern', client, id } = {}) {
     const { bytes, isValue } = asBytes(reply)
-    const reading = { isValue, isLegacyServer: era === 'legacy', id }
-    if (client !== undefined) reading.isLegacyClient = client === 'legacy'
+    const isLegacyClient = client === undefined ? undefined : client === 'legacy'
     const declared = typeof tool === 'string' ? this.tool(tool) : tool
-    const judged = this.#native.result(declared.native, bytes, reading)
+    const judged = this.#native.result(declared.native, bytes, isValue, era === 'legacy', isLegacyClient, id)
     if (this.#onRecord === undefined || this.#record(this.#native.records(judged))) return new Verdict(judged)
     return new Verdict(judged, this.#native.refusesUnrecorded(judged) ? this.#native.unrecorded() : undefined)
   }
@@ -126,7 +124,8 @@ class Inspector {
 
   stdio(server) {
     this.#checkInput()
-    return new StdioTransport(this.#native, (piece) => this.#deliver(piece), server)
+    if (native.StdioTransport === undefined) throw new TypeError('stdio() needs Node: no process can be started here')
+    return new native.StdioTransport(this.#native, (piece) => this.#deliver(piece), server)
   }
 
   guard(transport, { require: fidelity } = {}) {
@@ -181,7 +180,7 @@ function getValidator(schema) {
   return (data) => {
     try {
       // A string is a value here, not JSON text.
-      compiled.validate(Buffer.from(JSON.stringify(data) ?? 'null'))
+      compiled.validate(encode(JSON.stringify(data) ?? 'null'))
       return { valid: true, data, errorMessage: undefined }
     } catch (error) {
       return { valid: false, data: undefined, errorMessage: error.message }

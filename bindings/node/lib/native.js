@@ -1,19 +1,5 @@
 'use strict'
-// The addon for this platform: beside this package, or in a package of its own.
+// The compiled library. It is empty until the entry of the platform has filled it: the addon in Node, WebAssembly in
+// edge runtimes and browsers. `StdioTransport` is there where processes can be started.
 
-const { existsSync } = require('node:fs')
-const { join } = require('node:path')
-
-function platform() {
-  const { platform, arch } = process
-  if (platform === 'linux') {
-    const musl = !process.report.getReport().header.glibcVersionRuntime
-    return `linux-${arch}-${musl ? 'musl' : 'gnu'}`
-  }
-  return platform === 'win32' ? `win32-${arch}-msvc` : `${platform}-${arch}`
-}
-
-const name = `countersign-mcp.${platform()}.node`
-const beside = join(__dirname, '..', name)
-
-module.exports = existsSync(beside) ? require(beside) : require(`countersign-mcp-${platform()}`)
+module.exports = {}

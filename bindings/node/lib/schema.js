@@ -5,6 +5,8 @@ const native = require('./native.js')
 const { asBytes } = require('./json.js')
 const { Exhausted, NotJson, Unenforceable, Violation } = require('./errors.js')
 
+const [VALID, INVALID, EXHAUSTED] = [0, 1, 2]
+
 class Schema {
   #native
 
@@ -28,9 +30,9 @@ class Schema {
   }
 
   isValid(data) {
-    const word =
+    const outcome =
       data instanceof Uint8Array ? this.#native.isValid(data) : this.#native.isValidText(text(data))
-    return word === 'valid' || (word !== 'invalid' && raise(word))
+    return outcome === VALID || (outcome !== INVALID && raise(outcome === EXHAUSTED ? 'exhausted' : 'not_json'))
   }
 
   validate(data) {

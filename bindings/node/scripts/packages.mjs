@@ -31,7 +31,8 @@ for (const file of readdirSync(addons).filter((file) => file.endsWith('.node')))
   optionalDependencies[name] = version
 }
 const folder = mkdtempSync(join(tmpdir(), 'package-'))
-for (const file of ['index.js', 'index.mjs', 'index.d.ts', 'index.d.mts', 'lib', 'README.md']) {
+const entries = readdirSync(source).filter((file) => /\.(js|mjs|ts|mts)$/.test(file))
+for (const file of [...entries, 'lib', 'wasm', 'README.md']) {
   cpSync(join(source, file), join(folder, file), { recursive: true })
 }
 pack(folder, { ...manifest, optionalDependencies })

@@ -1,11 +1,6 @@
 //! The boundary and its filters, which adapters feed with the bytes of a connection.
 
-use std::sync::Arc;
-
-use bytes::Bytes;
-use countersign_bindings::{
-    BodyFilter, BodyFormat, Boundary, Delivery, Engine, Exchange, Fidelity, LineFilter,
-};
+use countersign_bindings::{Connection, Delivery, Fidelity, HttpExchange, LineFilter};
 use napi::bindgen_prelude::Buffer;
 use napi_derive::napi;
 
@@ -35,9 +30,7 @@ impl From<Delivery> for NativePiece {
 /// Stands between one server and its clients.
 #[napi]
 pub struct NativeBoundary {
-    engine: Engine,
-    boundary: Arc<Boundary>,
-    fidelity: Fidelity,
+    connection: Connection,
 }
 
 #[napi]
@@ -46,54 +39,37 @@ impl NativeBoundary {
     #[napi(constructor)]
     pub fn new(inspector: &NativeInspector, is_value: bool) -> Self {
         Self {
-            engine: inspector.engine.clone(),
-            boundary: inspector.engine.boundary(),
-            fidelity: if is_value {
-                Fidelity::Value
-            } else {
-                Fidelity::Bytes
-            },
+            connection: Connection::new(&inspector.engine, Fidelity::new(is_value)),
         }
     }
 
     /// A client's message towards a server on stdio.
     #[napi]
     pub fn sent(&self, message: &[u8]) -> Buffer {
-        let sent = self.boundary.sent(Bytes::copy_from_slice(message));
-        sent.to_vec().into()
+        self.connection.sent(message).to_vec().into()
     }
 
     /// A filter for one connection's stdout.
     #[napi]
     pub fn lines(&self) -> NativeLineFilter {
-        let boundary = Arc::clone(&self.boundary);
-        NativeLineFilter {
-            filter: LineFilter::new(&self.engine, boundary, self.fidelity),
-        }
+        let filter = self.connection.lines();
+        NativeLineFilter { filter }
     }
 
     /// An HTTP exchange that begins with this request.
     #[napi]
     pub fn exchange(&self, request: &[u8]) -> NativeExchange {
-        let exchange = self.boundary.exchange(&Bytes::copy_from_slice(request));
-        self.opened(exchange)
+        let exchange = self.connection.exchange(request);
+        NativeExchange { exchange }
     }
 
     /// An HTTP exchange that listens, or goes on after an event.
     #[napi]
     pub fn listen(&self, last_event: Option<String>) -> NativeExchange {
         let exchange = self
-            .boundary
+            .connection
             .listen(last_event.as_deref().map(str::as_bytes));
-        self.opened(exchange)
-    }
-
-    fn opened(&self, exchange: Exchange) -> NativeExchange {
-        NativeExchange {
-            engine: self.engine.clone(),
-            exchange: Some(exchange),
-            filter: None,
-        }
+        NativeExchange { exchange }
     }
 }
 
@@ -111,7 +87,7 @@ impl NativeLineFilter {
         self.filter
             .feed(bytes)
             .into_iter()
-            .map(NativePiece::from)
+            .map(Into::into)
             .collect()
     }
 }
@@ -119,9 +95,7 @@ impl NativeLineFilter {
 /// Filters the body of one HTTP response.
 #[napi]
 pub struct NativeExchange {
-    engine: Engine,
-    exchange: Option<Exchange>,
-    filter: Option<BodyFilter>,
+    exchange: HttpExchange,
 }
 
 #[napi]
@@ -129,28 +103,22 @@ impl NativeExchange {
     /// The response has begun.
     #[napi]
     pub fn open(&mut self, status: u16, content_type: String) {
-        if let Some(exchange) = self.exchange.take() {
-            let format = BodyFormat::new(status, &content_type);
-            self.filter = Some(BodyFilter::new(&self.engine, exchange, format));
-        }
+        self.exchange.open(status, &content_type);
     }
 
     /// Takes the next bytes.
     #[napi]
     pub fn feed(&mut self, bytes: &[u8]) -> Vec<NativePiece> {
-        let Some(filter) = &mut self.filter else {
-            return Vec::new();
-        };
-        filter
+        self.exchange
             .feed(bytes)
             .into_iter()
-            .map(NativePiece::from)
+            .map(Into::into)
             .collect()
     }
 
     /// The body is over.
     #[napi]
     pub fn finish(&mut self) -> Option<NativePiece> {
-        self.filter.as_mut()?.finish().map(NativePiece::from)
+        self.exchange.finish().map(Into::into)
     }
 }

@@ -13,13 +13,9 @@ mod filters;
 mod inspector;
 mod schema;
 
-use countersign_bindings::ConfigError;
 use napi::bindgen_prelude::{Error, Status};
 
-/// A mistake in the settings: its parts as JSON text, which the JavaScript takes apart.
-fn config_error(error: ConfigError) -> Error {
-    let parts = serde_json::json!({
-        "message": error.message, "key": error.key, "allowed": error.allowed,
-    });
-    Error::new(Status::InvalidArg, parts.to_string())
+/// A mistake of the caller. Where it has parts, the message is JSON text that the JavaScript takes apart.
+fn error(message: String) -> Error {
+    Error::new(Status::InvalidArg, message)
 }

@@ -1,8 +1,10 @@
 //! JSON Schema for untrusted schemas and values.
 
-use countersign_bindings::{CompiledSchema, SchemaOutcome};
-use napi::bindgen_prelude::{Error, Result, Status};
+use countersign_bindings::CompiledSchema;
+use napi::bindgen_prelude::Result;
 use napi_derive::napi;
+
+use crate::error;
 
 /// A compiled schema.
 #[napi]
@@ -16,44 +18,25 @@ impl NativeSchema {
     #[napi(factory)]
     pub fn compile(schema: &[u8], dialect: String, assert_formats: bool) -> Result<Self> {
         let compiled = CompiledSchema::compile(schema, &dialect, assert_formats);
-        let schema = compiled.map_err(|error| {
-            let parts = serde_json::json!({
-                "message": error.message, "kind": error.kind, "pointer": error.pointer,
-            });
-            Error::new(Status::InvalidArg, parts.to_string())
-        })?;
+        let schema = compiled.map_err(|why| error(why.to_json()))?;
         Ok(Self { schema })
     }
 
-    /// `valid`, `invalid`, `exhausted` or `not_json`.
+    /// 0: valid, 1: invalid, 2: exhausted, 3: not JSON.
     #[napi]
-    pub fn is_valid(&self, instance: &[u8]) -> String {
-        word(&self.schema.is_valid(instance)).to_owned()
+    pub fn is_valid(&self, instance: &[u8]) -> u32 {
+        self.schema.is_valid(instance).as_number()
     }
 
     /// The same of a text.
     #[napi]
-    pub fn is_valid_text(&self, instance: String) -> String {
-        word(&self.schema.is_valid(instance.as_bytes())).to_owned()
+    pub fn is_valid_text(&self, instance: String) -> u32 {
+        self.schema.is_valid(instance.as_bytes()).as_number()
     }
 
-    /// The same word, then the parts of the first violation.
+    /// `valid`, `invalid`, `exhausted` or `not_json`, then the parts of the first violation.
     #[napi]
     pub fn validate(&self, instance: &[u8]) -> Vec<String> {
-        let outcome = self.schema.validate(instance);
-        let mut parts = vec![word(&outcome).to_owned()];
-        if let SchemaOutcome::Invalid(violation) = outcome {
-            parts.extend(*violation);
-        }
-        parts
-    }
-}
-
-fn word(outcome: &SchemaOutcome) -> &'static str {
-    match outcome {
-        SchemaOutcome::Valid => "valid",
-        SchemaOutcome::Invalid(_) => "invalid",
-        SchemaOutcome::Exhausted => "exhausted",
-        SchemaOutcome::NotJson => "not_json",
+        self.schema.validate(instance).into_parts()
     }
 }

@@ -1,9 +1,8 @@
 //! The boundary and its filters, which adapters feed with the bytes of a connection.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use bytes::Bytes;
-use countersign_bindings::{BodyFormat, Delivery, Engine, Exchange, Fidelity};
+use countersign_bindings::{Connection, Delivery, Fidelity, HttpExchange};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
@@ -22,12 +21,15 @@ fn piece(py: Python<'_>, delivery: Delivery) -> Piece<'_> {
     (PyBytes::new(py, &delivery.bytes), delivery.records, refusal)
 }
 
+fn pieces(py: Python<'_>, deliveries: Vec<Delivery>) -> Vec<Piece<'_>> {
+    let pieces = deliveries.into_iter().map(|delivery| piece(py, delivery));
+    pieces.collect()
+}
+
 /// Stands between one server and its clients.
 #[pyclass(frozen, module = "countersign_mcp._native")]
 pub(crate) struct Boundary {
-    engine: Engine,
-    inner: Arc<countersign_bindings::Boundary>,
-    fidelity: Fidelity,
+    connection: Connection,
 }
 
 #[pymethods]
@@ -36,29 +38,20 @@ impl Boundary {
     #[pyo3(signature = (inspector, is_value=false))]
     fn new(inspector: &Inspector, is_value: bool) -> Self {
         Self {
-            engine: inspector.engine.clone(),
-            inner: inspector.engine.boundary(),
-            fidelity: if is_value {
-                Fidelity::Value
-            } else {
-                Fidelity::Bytes
-            },
+            connection: Connection::new(&inspector.engine, Fidelity::new(is_value)),
         }
     }
 
     /// A client's message towards a server on stdio.
     fn sent<'py>(&self, py: Python<'py>, message: &[u8]) -> Bound<'py, PyBytes> {
-        let message = Bytes::copy_from_slice(message);
-        let sent = detached(py, message.len(), || self.inner.sent(message));
+        let sent = detached(py, message.len(), || self.connection.sent(message));
         PyBytes::new(py, &sent)
     }
 
     /// A filter for one connection's stdout.
     fn lines(&self) -> LineFilter {
-        let boundary = Arc::clone(&self.inner);
-        let filter = countersign_bindings::LineFilter::new(&self.engine, boundary, self.fidelity);
         LineFilter {
-            filter: Mutex::new(filter),
+            filter: Mutex::new(self.connection.lines()),
         }
     }
 
@@ -66,12 +59,11 @@ impl Boundary {
     #[pyo3(signature = (request, last_event=None))]
     fn exchange(&self, request: Option<&[u8]>, last_event: Option<&[u8]>) -> BodyFilter {
         let exchange = match request {
-            Some(request) => self.inner.exchange(&Bytes::copy_from_slice(request)),
-            None => self.inner.listen(last_event),
+            Some(request) => self.connection.exchange(request),
+            None => self.connection.listen(last_event),
         };
         BodyFilter {
-            engine: self.engine.clone(),
-            state: Mutex::new(State::Waiting(Some(exchange))),
+            exchange: Mutex::new(exchange),
         }
     }
 }
@@ -85,82 +77,42 @@ pub(crate) struct LineFilter {
 #[pymethods]
 impl LineFilter {
     fn feed<'py>(&self, py: Python<'py>, bytes: &[u8]) -> Vec<Piece<'py>> {
-        let owned = bytes.to_vec();
-        let deliveries = detached(py, owned.len(), || {
+        let deliveries = detached(py, bytes.len(), || {
             let mut filter = self.filter.lock().unwrap_or_else(PoisonError::into_inner);
-            filter.feed(&owned)
+            filter.feed(bytes)
         });
-        deliveries
-            .into_iter()
-            .map(|delivery| piece(py, delivery))
-            .collect()
+        pieces(py, deliveries)
     }
-}
-
-enum State {
-    Waiting(Option<Exchange>),
-    Open(countersign_bindings::BodyFilter),
 }
 
 /// Filters the body of one HTTP response.
 #[pyclass(frozen, module = "countersign_mcp._native")]
 pub(crate) struct BodyFilter {
-    engine: Engine,
-    state: Mutex<State>,
+    exchange: Mutex<HttpExchange>,
 }
 
 #[pymethods]
 impl BodyFilter {
     /// The response has begun.
     fn open(&self, status: u16, content_type: &str) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let State::Waiting(exchange) = &mut *state
-            && let Some(exchange) = exchange.take()
-        {
-            let format = BodyFormat::new(status, content_type);
-            let filter = countersign_bindings::BodyFilter::new(&self.engine, exchange, format);
-            *state = State::Open(filter);
-        }
+        self.with(|exchange| exchange.open(status, content_type));
     }
 
     fn feed<'py>(&self, py: Python<'py>, bytes: &[u8]) -> Vec<Piece<'py>> {
-        let owned = bytes.to_vec();
-        let deliveries = detached(py, owned.len(), || match self.filter() {
-            Some(filter) => filter.with(|filter| filter.feed(&owned)),
-            None => Vec::new(),
-        });
-        deliveries
-            .into_iter()
-            .map(|delivery| piece(py, delivery))
-            .collect()
+        let feed = || self.with(|exchange| exchange.feed(bytes));
+        pieces(py, detached(py, bytes.len(), feed))
     }
 
     fn finish<'py>(&self, py: Python<'py>) -> Option<Piece<'py>> {
-        let delivery = detached(py, crate::DETACH_FROM, || match self.filter() {
-            Some(filter) => filter.with(countersign_bindings::BodyFilter::finish),
-            None => None,
-        });
+        let finish = || self.with(HttpExchange::finish);
+        let delivery = detached(py, crate::DETACH_FROM, finish);
         delivery.map(|delivery| piece(py, delivery))
     }
 }
 
-struct Opened<'a>(std::sync::MutexGuard<'a, State>);
-
-impl Opened<'_> {
-    fn with<T: Default>(
-        mut self,
-        work: impl FnOnce(&mut countersign_bindings::BodyFilter) -> T,
-    ) -> T {
-        match &mut *self.0 {
-            State::Open(filter) => work(filter),
-            State::Waiting(_) => T::default(),
-        }
-    }
-}
-
 impl BodyFilter {
-    fn filter(&self) -> Option<Opened<'_>> {
-        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        matches!(*state, State::Open(_)).then_some(Opened(state))
+    fn with<T>(&self, work: impl FnOnce(&mut HttpExchange) -> T) -> T {
+        let mut exchange = self.exchange.lock().unwrap_or_else(PoisonError::into_inner);
+        work(&mut exchange)
     }
 }

@@ -1,9 +1,7 @@
 //! An inspector of one server's results.
 
-use std::sync::Arc;
-
 use bytes::Bytes;
-use countersign_bindings::{Contract, Engine, Fidelity, Reading};
+use countersign_bindings::{Engine, Fidelity, Reading};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -14,23 +12,20 @@ use crate::verdict::Verdict;
 /// A declared tool.
 #[pyclass(frozen, module = "countersign_mcp._native")]
 pub(crate) struct Tool {
-    pub(crate) contract: Arc<Contract>,
+    tool: countersign_bindings::Tool,
 }
 
 #[pymethods]
 impl Tool {
     #[getter]
-    fn name(&self) -> String {
-        self.contract.tool().tool().to_owned()
+    fn name(&self) -> &str {
+        self.tool.name()
     }
 
     /// Why a declared schema cannot be enforced, in words for the operator.
     #[getter]
     fn diagnostics(&self) -> Vec<String> {
-        let remarks = self.contract.diagnostics().iter();
-        remarks
-            .map(|remark| format!("{}: {}: {}", remark.member, remark.rule, remark.detail))
-            .collect()
+        self.tool.diagnostics()
     }
 }
 
@@ -52,13 +47,13 @@ impl Inspector {
 
     fn declare(&self, py: Python<'_>, tool: &[u8]) -> PyResult<Tool> {
         let captured = detached(py, tool.len(), || self.engine.declare(tool));
-        let contract = captured.map_err(PyValueError::new_err)?;
-        Ok(Tool { contract })
+        let tool = captured.map_err(PyValueError::new_err)?;
+        Ok(Tool { tool })
     }
 
     fn tool(&self, name: &str) -> Tool {
         Tool {
-            contract: self.engine.contract(name),
+            tool: self.engine.tool(name),
         }
     }
 
@@ -78,34 +73,24 @@ impl Inspector {
             is_legacy_server,
             client: is_legacy_client,
             id: id.map(Bytes::copy_from_slice),
-            fidelity: if is_value {
-                Fidelity::Value
-            } else {
-                Fidelity::Bytes
-            },
+            fidelity: Fidelity::new(is_value),
         };
         // The bytes belong to Python, and other threads may run: they are copied once.
         let reply = Bytes::copy_from_slice(reply);
-        let contract = &tool.contract;
-        let inspected = detached(py, reply.len(), || {
-            self.engine.result(contract, reply, &reading)
+        let verdict = detached(py, reply.len(), || {
+            self.engine.result(&tool.tool, reply, reading)
         });
-        Verdict {
-            inspected,
-            contract: Arc::clone(contract),
-            fidelity: reading.fidelity,
-        }
+        Verdict { verdict }
     }
 
     /// The records of a verdict, as JSON objects.
     fn records(&self, verdict: &Verdict) -> Vec<String> {
-        self.engine
-            .records(&verdict.contract, &verdict.inspected, verdict.fidelity)
+        self.engine.records(&verdict.verdict)
     }
 
     /// Whether a result whose record could not be handed over is refused.
     fn refuses_unrecorded(&self, verdict: &Verdict) -> bool {
-        self.engine.refuses_unrecorded(&verdict.inspected)
+        self.engine.refuses_unrecorded(&verdict.verdict)
     }
 
     /// The error result that takes the place of one whose record could not be handed over.
@@ -121,11 +106,8 @@ impl Inspector {
         arguments: Option<&[u8]>,
     ) -> (&'static str, Option<String>, String) {
         let length = arguments.map_or(0, <[u8]>::len);
-        let contract = &tool.contract;
-        let verdict = detached(py, length, || self.engine.arguments(contract, arguments));
-        let findings = serde_json::to_string(&verdict.findings);
-        let findings = findings.unwrap_or_else(|_| "[]".to_owned());
-        (verdict.decision.as_str(), verdict.reason, findings)
+        let verdict = detached(py, length, || self.engine.arguments(&tool.tool, arguments));
+        (verdict.decision, verdict.reason, verdict.findings_json)
     }
 
     #[getter]

@@ -1,57 +1,122 @@
-//! JSON Schema for untrusted schemas and values.
+//! JSON Schema for untrusted schemas and values. The class is the public one: a call of a small validation costs little
+//! more than the validation, so no Python stands between.
+
+use std::cell::Cell;
 
 use countersign_bindings::{CompiledSchema, SchemaOutcome};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
 
 use crate::detached;
+use crate::value::write_value;
 
-/// A compiled schema.
-#[pyclass(frozen, module = "countersign_mcp._native")]
+thread_local! {
+    /// Where values are written; kept, so that not every call allocates.
+    static TEXT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// A larger buffer is not kept.
+const KEPT: usize = 1 << 20;
+
+/// A compiled schema: immutable, safe to share between threads. Make one with `Schema.compile`.
+#[pyclass(frozen, module = "countersign_mcp")]
 pub(crate) struct Schema {
     schema: CompiledSchema,
 }
 
 #[pymethods]
 impl Schema {
+    /// Compiles a schema, JSON text or a value. Raises `Unenforceable` if it cannot be enforced as written.
     #[staticmethod]
-    fn compile(
-        py: Python<'_>,
-        schema: &[u8],
-        dialect: &str,
-        assert_formats: bool,
-    ) -> PyResult<Self> {
-        let compiled = py.detach(|| CompiledSchema::compile(schema, dialect, assert_formats));
-        let compiled = compiled
-            .map_err(|error| PyValueError::new_err((error.message, error.kind, error.pointer)))?;
-        Ok(Self { schema: compiled })
-    }
-
-    /// Whether the text conforms; `None` if that cannot be said, for which `validate` has the reason.
-    fn is_valid(&self, py: Python<'_>, instance: &[u8]) -> Option<bool> {
-        match detached(py, instance.len(), || self.schema.is_valid(instance)) {
-            SchemaOutcome::Valid => Some(true),
-            SchemaOutcome::Invalid(_) => Some(false),
-            SchemaOutcome::Exhausted | SchemaOutcome::NotJson => None,
+    #[pyo3(signature = (schema, *, dialect="2020-12", assert_formats=false))]
+    fn compile(schema: &Bound<'_, PyAny>, dialect: &str, assert_formats: bool) -> PyResult<Self> {
+        let py = schema.py();
+        let compiled = with_text(schema, |text| {
+            py.detach(|| CompiledSchema::compile(text, dialect, assert_formats))
+        })?;
+        match compiled {
+            Ok(schema) => Ok(Self { schema }),
+            Err(why) => Err(error(
+                py,
+                "Unenforceable",
+                (why.message, why.kind, why.pointer),
+            )),
         }
     }
 
-    /// `valid`, `invalid`, `exhausted` or `not_json`, with the parts of the first violation.
-    fn validate(&self, py: Python<'_>, instance: &[u8]) -> (&'static str, Vec<String>) {
-        let outcome = detached(py, instance.len(), || self.schema.validate(instance));
-        let word = word(&outcome);
+    /// Whether `data` conforms; `bytes` and `str` are JSON text, anything else is a value.
+    fn is_valid(&self, data: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let outcome = self.judge(data, CompiledSchema::is_valid)?;
         match outcome {
-            SchemaOutcome::Invalid(parts) => (word, parts.to_vec()),
-            _ => (word, Vec::new()),
+            SchemaOutcome::Valid => Ok(true),
+            SchemaOutcome::Invalid(_) => Ok(false),
+            SchemaOutcome::Exhausted => Err(error(data.py(), "Exhausted", ())),
+            SchemaOutcome::NotJson => Err(error(data.py(), "NotJson", ())),
+        }
+    }
+
+    /// Raises `Violation` if `data` does not conform.
+    fn validate(&self, data: &Bound<'_, PyAny>) -> PyResult<()> {
+        let outcome = self.judge(data, CompiledSchema::validate)?;
+        match outcome {
+            SchemaOutcome::Valid => Ok(()),
+            SchemaOutcome::Invalid(parts) => {
+                let [keyword, instance, schema, expected, actual] = *parts;
+                let parts = (keyword, instance, schema, expected, actual);
+                Err(error(data.py(), "Violation", parts))
+            }
+            SchemaOutcome::Exhausted => Err(error(data.py(), "Exhausted", ())),
+            SchemaOutcome::NotJson => Err(error(data.py(), "NotJson", ())),
         }
     }
 }
 
-fn word(outcome: &SchemaOutcome) -> &'static str {
-    match outcome {
-        SchemaOutcome::Valid => "valid",
-        SchemaOutcome::Invalid(_) => "invalid",
-        SchemaOutcome::Exhausted => "exhausted",
-        SchemaOutcome::NotJson => "not_json",
+impl Schema {
+    fn judge(
+        &self,
+        data: &Bound<'_, PyAny>,
+        judge: impl Fn(&CompiledSchema, &[u8]) -> SchemaOutcome + Send + Sync,
+    ) -> PyResult<SchemaOutcome> {
+        let py = data.py();
+        with_text(data, |text| {
+            detached(py, text.len(), || judge(&self.schema, text))
+        })
+    }
+}
+
+/// Runs `work` on the JSON text of `data`. No Python runs in between that could change the bytes: `bytes` and `str` are
+/// immutable, and everything else is copied.
+fn with_text<T>(data: &Bound<'_, PyAny>, work: impl FnOnce(&[u8]) -> T) -> PyResult<T> {
+    if let Ok(bytes) = data.cast::<PyBytes>() {
+        return Ok(work(bytes.as_bytes()));
+    }
+    if let Ok(text) = data.cast::<PyString>() {
+        // A text with a lone surrogate is not JSON, and neither are these bytes.
+        return Ok(work(text.to_str().map_or(b"\xff", str::as_bytes)));
+    }
+    if let Ok(array) = data.cast::<PyByteArray>() {
+        return Ok(work(&array.to_vec()));
+    }
+    if let Ok(view) = data.cast::<PyMemoryView>() {
+        let bytes = view.call_method0("tobytes")?;
+        return Ok(work(bytes.cast::<PyBytes>()?.as_bytes()));
+    }
+    let mut text = TEXT.take();
+    text.clear();
+    let outcome = write_value(data, &mut text).map(|()| work(&text));
+    if text.capacity() <= KEPT {
+        TEXT.set(text);
+    }
+    outcome
+}
+
+/// An exception of the package, which is written in Python.
+fn error<'py>(py: Python<'py>, name: &str, parts: impl pyo3::call::PyCallArgs<'py>) -> PyErr {
+    let made = py
+        .import("countersign_mcp._errors")
+        .and_then(|errors| errors.getattr(name)?.call1(parts));
+    match made {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(failure) => failure,
     }
 }

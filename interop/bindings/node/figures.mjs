@@ -6,6 +6,7 @@ import Ajv2020 from 'ajv/dist/2020.js'
 import { Validator } from '@cfworker/json-schema'
 import { z } from 'zod'
 import { Schema } from 'countersign-mcp'
+import { attacks, judgeAttack } from './attacks.mjs'
 
 const folder = join(process.argv[2], 'bench')
 
@@ -53,3 +54,12 @@ for (const name of ['a_weather', 'b_issues', 'c_records', 'd_fhir']) {
   row('bytes', fromBytes, parse)
   row('value', fromValue, 0)
 }
+
+let longest = ['', 0]
+for (const attack of attacks()) {
+  const start = process.cpuUsage()
+  judgeAttack(attack)
+  const { user, system } = process.cpuUsage(start)
+  if (user + system > longest[1]) longest = [attack.name, user + system]
+}
+console.log(`\nof the attacks, each compiled and judged twice, the longest took ${(longest[1] / 1000).toFixed(0)} ms: ${longest[0]}`)

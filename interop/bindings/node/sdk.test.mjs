@@ -6,7 +6,7 @@ import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sd
 import { StdioClientTransport as Stdio1 } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client'
 import { Inspector } from 'countersign-mcp'
-import { PYTHON, SERVER, STRICT, callAll, checkGood, withHttpServer } from './harness.mjs'
+import { PYTHON, SERVER, STRICT, callAll, checkGood, checkToken, withHttpServer } from './harness.mjs'
 
 const limit = { timeout: 60_000 }
 const info = { name: 'test', version: '1' }
@@ -29,7 +29,7 @@ async function use(client, transport) {
 for (const [major, Client, Http] of majors) {
   test(`SDK ${major}: HTTP in every form`, limit, () =>
     withHttpServer(async (address) => {
-      for (const path of ['json', 'events', 'gzip', 'split']) {
+      for (const path of ['json', 'events', 'gzip', 'split', 'cut']) {
         const inspector = new Inspector(STRICT)
         await use(new Client(info), new Http(new URL(`${address}/${path}`), { fetch: inspector.fetch() }))
       }
@@ -37,12 +37,48 @@ for (const [major, Client, Http] of majors) {
 
   test(`SDK ${major}: an answer under a foreign id or in a batch is refused`, limit, () =>
     withHttpServer(async (address) => {
-      for (const [path, rule] of [['foreign', 'transport.bad_id'], ['batch', 'transport.not_json']]) {
+      for (const [path, rule] of [['foreign', 'transport.bad_id'], ['extra', 'transport.bad_id'], ['batch', 'transport.not_json']]) {
         const client = new Client(info)
         const fetch = new Inspector(STRICT).fetch()
         await client.connect(new Http(new URL(`${address}/${path}`), { fetch }))
         const text = JSON.stringify(await client.callTool({ name: 'good', arguments: {} }))
         assert.ok(text.includes('blocked by policy') && text.includes(rule), text)
+        await client.close()
+      }
+    }))
+
+  test(`SDK ${major}: sixteen sessions over one fetch`, limit, () =>
+    withHttpServer(async (address) => {
+      const fetch = new Inspector(STRICT).fetch()
+      const one = () => use(new Client(info), new Http(new URL(`${address}/events`), { fetch }))
+      await Promise.all(Array.from({ length: 16 }, one))
+    }))
+
+  test(`SDK ${major}: a tool that was not listed is cleaned and recorded`, limit, () =>
+    withHttpServer(async (address) => {
+      const tools = []
+      const inspector = new Inspector(STRICT, { onRecord: (record) => tools.push(JSON.parse(record).tool) })
+      const client = new Client(info)
+      await client.connect(new Http(new URL(`${address}/events`), { fetch: inspector.fetch() }))
+      checkToken(await client.callTool({ name: 'token', arguments: {} }))
+      await client.listTools()
+      await client.callTool({ name: 'unlisted', arguments: {} })
+      await client.close()
+      assert.deepEqual(tools, ['token', 'token', 'unlisted'])
+    }))
+
+  test(`SDK ${major}: a message longer than allowed is refused`, limit, () =>
+    withHttpServer(async (address) => {
+      const inspector = new Inspector({ ...STRICT, max_message_bytes: 4096 })
+      const fetch = inspector.fetch()
+      const transports = ['json', 'events'].map((path) => new Http(new URL(`${address}/${path}`), { fetch }))
+      for (const transport of [inspector.stdio({ command: PYTHON, args: [SERVER, 'stdio'] }), ...transports]) {
+        const client = new Client(info)
+        await client.connect(transport)
+        const text = JSON.stringify(await client.callTool({ name: 'large', arguments: { bytes: 100_000 } }))
+        assert.ok(!text.includes('PAYLOAD') && text.includes('transport.'), text)
+        // The rest of the long message is thrown away, and the next one is read.
+        checkToken(await client.callTool({ name: 'token', arguments: {} }))
         await client.close()
       }
     }))

@@ -11,28 +11,7 @@ import jsonschema
 import jsonschema_rs
 import orjson
 from countersign_mcp import Inspector, Schema
-
-PAIRS = ("a_weather", "b_issues", "c_records", "d_fhir")
-
-
-def least(work, clock=time.process_time):
-    """The least time of one call, in microseconds."""
-    count = 1
-    while True:
-        start = clock()
-        for _ in range(count):
-            work()
-        if clock() - start > 0.02:
-            break
-        count *= 2
-    best = float("inf")
-    for _ in range(9):
-        start = clock()
-        for _ in range(count):
-            work()
-        best = min(best, (clock() - start) / count)
-    return best * 1e6
-
+from figures_common import PAIRS, least
 
 def main(folder):
     print("| pair | from | ours, µs | jsonschema | jsonschema-rs | orjson + jsonschema-rs | whole verdict, µs |")

@@ -5,7 +5,7 @@ import pathlib
 import sys
 
 from countersign_mcp import Schema
-from figures import least
+from figures_common import least
 from pydantic import TypeAdapter, create_model
 
 

@@ -11,7 +11,7 @@ import traceback
 
 SERVER = str(pathlib.Path(__file__).parent.parent / "server.py")
 SECRET = "PAYLOAD-THAT-NO-MODEL-MAY-READ"
-SECONDS = 60
+SECONDS = 180
 STRICT = {"output_validation": {"mode": "strict"}}
 
 

@@ -1,6 +1,8 @@
 """The Python SDK, both majors: stdio, HTTP in every form, and a transport whose messages are values."""
 
 import asyncio
+import json
+import logging
 import sys
 
 import httpx
@@ -57,9 +59,22 @@ async def test_four_connections_from_one_parameter_object():
     await asyncio.gather(*(one() for _ in range(4)))
 
 
+async def test_sixteen_sessions_over_one_client():
+    """Every session numbers its requests from the same start, so the ids say nothing about whose they are."""
+    with http_server() as address:
+        async with sdk_httpx.AsyncClient() as client:
+            guarded = Inspector(STRICT).guard(client)
+
+            async def one():
+                async with streamable_http_client(f"{address}/events", http_client=guarded) as streams:
+                    await use(*streams[:2])
+
+            await asyncio.gather(*(one() for _ in range(16)))
+
+
 async def test_http_in_every_form():
     with http_server() as address:
-        for path in ("json", "events", "gzip", "split"):
+        for path in ("json", "events", "gzip", "split", "cut"):
             inspector = Inspector(STRICT)
             async with sdk_httpx.AsyncClient() as client:
                 guarded = inspector.guard(client)
@@ -70,7 +85,7 @@ async def test_http_in_every_form():
 
 async def test_an_answer_under_a_foreign_id_or_in_a_batch_is_refused():
     with http_server() as address:
-        for path, rule in (("foreign", "transport.bad_id"), ("batch", "transport.not_json")):
+        for path, rule in (("foreign", "transport.bad_id"), ("extra", "transport.bad_id"), ("batch", "transport.not_json")):
             async with sdk_httpx.AsyncClient() as client:
                 guarded = Inspector(STRICT).guard(client)
                 async with streamable_http_client(f"{address}/{path}", http_client=guarded) as streams:
@@ -78,6 +93,62 @@ async def test_an_answer_under_a_foreign_id_or_in_a_batch_is_refused():
                         await session.initialize()
                         text = str(await session.call_tool("good", {}))
                         assert "blocked by policy: " in text and rule in text, text
+
+
+async def test_a_tool_that_was_not_listed_is_cleaned_and_recorded():
+    records = []
+    inspector = Inspector(STRICT, on_record=records.append)
+    with http_server() as address:
+        async with sdk_httpx.AsyncClient() as client:
+            async with streamable_http_client(f"{address}/events", http_client=inspector.guard(client)) as streams:
+                async with ClientSession(*streams[:2]) as session:
+                    await session.initialize()
+                    # Before any list is known.
+                    check_token(await session.call_tool("token", {}))
+                    await session.list_tools()
+                    await session.call_tool("unlisted", {})
+    assert [json.loads(record)["tool"] for record in records] == ["token", "token", "unlisted"], records
+
+
+async def test_a_message_longer_than_allowed_is_refused():
+    inspector = Inspector({**STRICT, "max_message_bytes": 4096})
+
+    async def call(read, write):
+        async with ClientSession(read, write) as session:
+            await session.initialize()
+            text = str(await session.call_tool("large", {"bytes": 100_000}))
+            assert "PAYLOAD" not in text and "transport." in text, text
+            # The rest of the long message is thrown away, and the next one is read.
+            check_token(await session.call_tool("token", {}))
+
+    async with stdio_client(inspector.guard(PARAMETERS)) as (read, write):
+        await call(read, write)
+    with http_server() as address:
+        for path in ("json", "events"):
+            async with sdk_httpx.AsyncClient() as client:
+                async with streamable_http_client(f"{address}/{path}", http_client=inspector.guard(client)) as streams:
+                    await call(*streams[:2])
+
+
+async def test_a_session():
+    records = []
+    inspector = Inspector(STRICT, on_record=records.append)
+    async with stdio_client(PARAMETERS) as (read, write):
+        session = ClientSession(read, write)
+        assert inspector.guard(session) is session
+        async with session:
+            await session.initialize()
+            try:
+                inspector.guard(session)
+            except TypeError:
+                pass
+            else:
+                raise AssertionError("the session reads already")
+            await session.list_tools()
+            check_good(await session.call_tool("good", {}))
+            check_blocked(await session.call_tool("bad", {}))
+            check_token(await session.call_tool("token", {}))
+    assert records and all('"fidelity":"value"' in record for record in records)
 
 
 async def test_values():
@@ -98,12 +169,19 @@ async def test_a_record_that_cannot_be_handed_over_withholds_the_result():
     def fail(record):
         raise OSError("disk full")
 
+    logged = []
+    handler = logging.Handler()
+    handler.emit = lambda record: logged.append(record.getMessage())
+    log = logging.getLogger("countersign_mcp")
+    log.addHandler(handler)
+    log.propagate = False
     async with stdio_client(Inspector(STRICT, on_record=fail).guard(PARAMETERS)) as (read, write):
         async with ClientSession(read, write) as session:
             await session.initialize()
             await session.list_tools()
             text = str(await session.call_tool("good", {}))
             assert "could not be recorded" in text and "41" not in text, text
+    assert logged == ["a record could not be handed over"], logged
 
 
 def test_what_guard_does_not_know_is_refused():

@@ -6,8 +6,8 @@
 
 from ._errors import Blocked, ConfigError, Exhausted, NotJson, Unenforceable, Violation
 from ._inspector import Finding, InputVerdict, Inspector, Tool, Verdict
+from ._native import Schema
 from ._sanitise import Sanitised, sanitise
-from ._schema import Schema
 
 __all__ = [
     "Blocked",

@@ -22,13 +22,13 @@ def guard(inspector: Any, target: Any, require: str | None) -> Any:
         return guard_client(inspector, target)
     if "ClientTransport" in names:
         return _guard_transport(inspector, target, names)
-    if hasattr(target, "__aenter__") and hasattr(target, "__aexit__") and "ClientSession" not in names:
+    if hasattr(target, "__aenter__") and hasattr(target, "__aexit__"):
         if require == "bytes":
             raise TypeError("this transport hands over parsed messages; guard what opens it, where they are bytes")
-        from ._values import GuardedStreams
+        from ._values import GuardedStreams, guard_session
 
-        return GuardedStreams(inspector, target)
-    if callable(target) and "ClientSession" not in names:
+        return guard_session(inspector, target) if "ClientSession" in names else GuardedStreams(inspector, target)
+    if callable(target):
         return _guard_factory(inspector, target)
     raise TypeError(f"guard does not know {type(target).__name__}")
 

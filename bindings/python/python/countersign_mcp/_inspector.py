@@ -206,7 +206,7 @@ class Inspector:
 
         Takes ``StdioServerParameters``, connection dicts of the LangChain adapters and of the OpenAI Agents SDK,
         ``httpx`` and ``httpx2`` clients and factories of them, FastMCP transports, and, for parsed values,
-        ``stdio_client(params)`` and its kind. Raises ``TypeError`` for anything else.
+        ``stdio_client(params)`` and its kind, and a ``ClientSession`` that was not entered yet. Raises ``TypeError`` for anything else.
         """
         if self._native.is_input_strict:
             message = "input_validation.mode: strict cannot be enforced around a connection; call arguments() instead"

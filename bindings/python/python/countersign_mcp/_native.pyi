@@ -72,7 +72,14 @@ class BodyFilter:
 
 @final
 class Schema:
+    """A compiled schema: immutable, safe to share between threads. Make one with ``Schema.compile``."""
+
     @staticmethod
-    def compile(schema: bytes, dialect: str, assert_formats: bool) -> Schema: ...
-    def is_valid(self, instance: bytes) -> bool | None: ...
-    def validate(self, instance: bytes) -> tuple[str, list[str]]: ...
+    def compile(schema: Any, *, dialect: str = "2020-12", assert_formats: bool = False) -> Schema:
+        """Compiles a schema, JSON text or a value. Raises ``Unenforceable`` if it cannot be enforced as written."""
+
+    def is_valid(self, data: Any) -> bool:
+        """Whether ``data`` conforms; ``bytes`` and ``str`` are JSON text, anything else is a value."""
+
+    def validate(self, data: Any) -> None:
+        """Raises ``Violation`` if ``data`` does not conform."""

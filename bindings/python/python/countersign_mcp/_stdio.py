@@ -37,16 +37,16 @@ def _codec(name: str, inspector: Any) -> codecs.CodecInfo:
             super().__init__(errors)
             self._lines = boundary.lines()
 
-        def decode(self, data: Any, final: bool = False) -> str:
-            pieces = self._lines.feed(bytes(data))
+        def decode(self, input: Any, final: bool = False) -> str:
+            pieces = self._lines.feed(bytes(input))
             return b"".join(map(inspector._deliver, pieces)).decode("utf-8")
 
         def reset(self) -> None:
             self._lines = boundary.lines()
 
     class Encoder(codecs.IncrementalEncoder):
-        def encode(self, text: str, final: bool = False) -> bytes:
-            return encode(text, self.errors)[0]
+        def encode(self, input: str, final: bool = False) -> bytes:
+            return encode(input, self.errors)[0]
 
     def decode(data: Any, errors: str = "strict") -> tuple[str, int]:
         return Decoder(errors).decode(data, True), len(data)

@@ -24,6 +24,21 @@ class GuardedStreams:
         return await self._streams.__aexit__(*error)
 
 
+def guard_session(inspector: Any, session: Any) -> Any:
+    """Puts the streams of a session that was not entered yet behind a boundary, and returns the session."""
+    # The second major of the SDK keeps the streams in a dispatcher.
+    holder = getattr(session, "_dispatcher", session)
+    read, write = getattr(holder, "_read_stream", None), getattr(holder, "_write_stream", None)
+    if read is None or write is None:
+        raise TypeError("guard takes a ClientSession with a read and a write stream")
+    if getattr(session, "_task_group", None) is not None:
+        raise TypeError("the session was entered already; guard it before `async with`")
+    boundary = _native.Boundary(inspector._native, True)
+    holder._read_stream = _Reader(inspector, boundary, read)
+    holder._write_stream = _Writer(boundary, write)
+    return session
+
+
 def _parse(text: bytes) -> Any:
     try:
         adapter = import_module("mcp_types").jsonrpc_message_adapter
