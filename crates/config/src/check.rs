@@ -30,8 +30,7 @@ impl Reader<'_, '_> {
         match (form, kind) {
             (Form::Flag, Kind::True | Kind::False)
             | (Form::Text | Form::Name, Kind::String)
-            | (Form::OptionalText, Kind::String | Kind::Null)
-            | (Form::Object, Kind::Object) => {}
+            | (Form::OptionalText, Kind::String | Kind::Null) => {}
             (Form::Number(min, max), Kind::Number) => self.check_number(index, min, max),
             (Form::Factor, Kind::Number) => self.check_factor(index),
             (Form::Duration, Kind::String) => self.check_duration(index),

@@ -77,8 +77,6 @@ pub(crate) enum Form {
     Texts,
     /// An object whose values are strings.
     TextMap,
-    /// Any object, kept as it is.
-    Object,
     Block(&'static Block),
     /// An array of such blocks.
     Blocks(&'static Block),
@@ -101,7 +99,7 @@ impl Form {
             Self::Choice(words) => words.join(", "),
             Self::Texts => "an array of strings".into(),
             Self::TextMap => "an object of strings".into(),
-            Self::Object | Self::Block(_) | Self::Named(_) => "an object".into(),
+            Self::Block(_) | Self::Named(_) => "an object".into(),
             Self::Blocks(_) => "an array of objects".into(),
             Self::Servers(_) => "an array or an object of servers".into(),
         }

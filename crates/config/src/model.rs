@@ -18,6 +18,7 @@ use super::classifier::{CLASSIFIER, Classifier};
 use super::effective::EffectiveSettings;
 use super::environment::Environment;
 use super::foreign_keys;
+use super::hosts::read_hosts;
 use super::inspector::{INPUT_VALIDATION, OUTPUT_VALIDATION, SANITISATION};
 use super::keys::{Block, Form};
 use super::problem::{ConfigError, Problem};
@@ -25,6 +26,7 @@ use super::profile::Profile;
 use super::reader::Reader;
 use super::rules;
 use super::sanitisers::Sanitisers;
+use super::schema_refs::SchemaRefs;
 use super::secret::ApiKey;
 use super::server::Server;
 use super::setting::{Keys, keys, plain, read_into, read_word};
@@ -94,6 +96,10 @@ keys! {
         /// it. A client that keeps its stream open is not idle.
         #[key(Form::Duration, Reload)]
         session_idle_timeout: Duration = Duration::from_hours(4);
+        /// How often a stream to a client is sent a comment while there is nothing to say, so that proxies between them
+        /// do not close it.
+        #[key(Form::Duration, Reload)]
+        stream_keep_alive: Duration = Duration::from_secs(15);
         /// The largest message that is handled at all, in bytes.
         #[key(Form::Number(1024, 1 << 30), Restart)]
         max_message_bytes: usize = 16 << 20;
@@ -131,9 +137,10 @@ keys! {
         /// How long all classifiers together may take over one result.
         #[key(Form::Duration, Reload)]
         classifier_budget: Duration = countersign_classify::BUDGET;
-        /// Fetching of remote `$ref`s. Not implemented in this version: anything in it is a warning.
-        #[key(Form::Object, Reload)]
-        "schema_refs" = "{}";
+        /// Documents that a `$ref` in a tool's schema may lead to. None is fetched unless hosts are named here. See
+        /// [schemas](../concepts/schemas.md#references-to-other-documents).
+        #[key(Form::Block(SchemaRefs::BLOCK), Reload, FileOnly)]
+        schema_refs: SchemaRefs = SchemaRefs::default();
         /// The servers behind the gateway: an array of them, each with a `name`, or, as desktop clients write it, an
         /// object with the names as keys.
         #[key(Form::Servers(Server::BLOCK), Reload)]
@@ -185,20 +192,6 @@ fn read_access_key(reader: &mut Reader<'_, '_>, node: u32, key: &mut Option<ApiK
         let message = format!("the key has fewer than {SHORT_KEY} characters");
         let hint = "remove it to have a good one generated, or use `openssl rand -hex 32`";
         reader.warn(node, Problem::new(message, hint));
-    }
-}
-
-/// Names of hosts, in lower case.
-fn read_hosts(reader: &mut Reader<'_, '_>, node: u32, hosts: &mut Vec<String>) {
-    let elements: Vec<_> = reader.tape().children(node).collect();
-    for element in elements {
-        let host = reader.text(element);
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
-        if host.is_empty() || !host.chars().all(is_plain) {
-            let hint = "write a name with or without a port, like \"tools.example.com\"; there is no wildcard";
-            reader.refuse(element, "not a host name", hint);
-        }
-        hosts.push(host.to_ascii_lowercase());
     }
 }
 

@@ -11,7 +11,6 @@ pub(crate) fn config(mut reader: Reader<'_, '_>) -> Result<(Config, Vec<Warning>
     let mut config = Config::embedded(reader.environment);
     config.read_keys(&mut reader, 0);
     check_sizes(&mut reader, &config);
-    warn_of_schema_refs(&mut reader);
     warn_of_unused_classifiers(&mut reader, &config);
     for (key, checked) in [
         ("require_mcp_auth", exposure(&config)),
@@ -38,16 +37,6 @@ fn check_sizes(reader: &mut Reader<'_, '_>, config: &Config) {
             .filter_map(|key| reader.member(0, key));
         let place = places.next().unwrap_or(0);
         reader.refuse(place, message, hint);
-    }
-}
-
-fn warn_of_schema_refs(reader: &mut Reader<'_, '_>) {
-    let key = "schema_refs";
-    if let Some(node) = reader.member(0, key)
-        && reader.tape().node(node).count() > 0
-    {
-        let message = format!("\"{key}\" is not implemented in this version and is ignored");
-        reader.warn(node, Problem::without_hint(message));
     }
 }
 

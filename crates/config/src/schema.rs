@@ -71,7 +71,6 @@ fn form(form: Form, definitions: &mut Map<String, Value>) -> Value {
         Form::Choice(words) => json!({"enum": words}),
         Form::Texts => json!({"type": "array", "items": {"type": "string"}}),
         Form::TextMap => json!({"type": "object", "additionalProperties": {"type": "string"}}),
-        Form::Object => json!({"type": "object"}),
         Form::Block(inner) => reference(inner, definitions),
         Form::Blocks(inner) => json!({"type": "array", "items": reference(inner, definitions)}),
         Form::Named(inner) => {

@@ -34,6 +34,7 @@ mod lock;
 mod media_type;
 mod origin;
 mod pool;
+mod reach;
 mod site;
 mod tail;
 
@@ -48,5 +49,6 @@ pub use lock::lock;
 pub use media_type::MediaType;
 pub use origin::Origin;
 pub use pool::{Pool, Reply, SendError};
+pub use reach::Reach;
 pub use site::{Site, SiteError};
 pub use tail::Tail;

@@ -9,6 +9,7 @@ mod descriptions;
 mod fetch;
 mod private_list;
 mod remarks;
+mod schema_refs;
 mod survey;
 
 use std::sync::Arc;
@@ -25,7 +26,7 @@ use tokio::time::{Instant, sleep};
 use budget::ListBudget;
 pub(crate) use descriptions::clean_instructions;
 pub(crate) use private_list::follow_private;
-pub(crate) use survey::survey;
+pub(crate) use survey::{survey, tool_names};
 
 use crate::events;
 use crate::services::{Runtime, Services};
@@ -103,6 +104,7 @@ async fn track(
 ) {
     let mut failures = 0;
     let mut is_first = true;
+    let mut forgotten = runtime.services.schema_documents.forgotten();
     loop {
         await_turn(runtime, server, budget).await;
         match fetch::tools(connection).await {
@@ -113,6 +115,8 @@ async fn track(
                 tokio::select! {
                     () = connection.list_changed() => sleep(DEBOUNCE).await,
                     () = sleep(REFRESH) => {}
+                    // The services, which tell of it, are there.
+                    _ = forgotten.changed() => {}
                 }
             }
             Err(error) => {
@@ -189,6 +193,10 @@ async fn capture(
     if let Some(why) = list.cut {
         events::ListCut { server, why }.emit(&services.events);
     }
+    let settings = Arc::clone(&runtime.state.load().settings);
+    let refs = &settings.config.schema_refs;
+    let mut documents = schema_refs::collect(services, refs, server, &list.tools).await;
+    let fetches = std::mem::take(&mut documents.records);
     let (blocking, name) = (runtime.clone(), Arc::clone(server));
     let mirrors = from.mirrors();
     let captured = tokio::task::spawn_blocking(move || {
@@ -200,7 +208,7 @@ async fn capture(
         // Held longer, it would keep servers alive that are to end.
         drop(snapshot);
         let under = (&*blocking.services, &*settings.config);
-        let captured = capture::capture(under, &name, list.tools, &known, mirrors);
+        let captured = capture::capture(under, &name, list.tools, &known, (mirrors, &documents));
         let tools = Tools::new(captured.tools, true).with_ttl(list.ttl_ms);
         (settings, tools, captured.changed, captured.records)
     });
@@ -217,6 +225,7 @@ async fn capture(
     let (instructions, poisoned) =
         descriptions::instructions(services, &settings, server, said, known.as_ref());
     records.extend(poisoned);
+    records.extend(fetches);
     let found = ServerCapture {
         raw_instructions: said.map(|said| said.bytes().clone()),
         settings,

@@ -4,6 +4,7 @@
 mod directory;
 mod drain;
 mod feed;
+mod fetched_documents;
 mod fleet;
 mod level;
 mod lists;
@@ -28,6 +29,7 @@ use crate::state::{BackgroundTasks, Relister, Settings, Snapshot, State};
 pub(crate) use directory::Directory;
 pub(crate) use drain::{Drain, Phase};
 pub(crate) use feed::{Event, Feed, NextEvents, STEP, Subscription};
+pub(crate) use fetched_documents::FetchedDocuments;
 pub(crate) use fleet::Fleet;
 pub(crate) use level::{Level, Levels};
 pub(crate) use lists::ListDigests;
@@ -84,6 +86,8 @@ pub(crate) struct Services {
     /// The places for connections that belong to single clients.
     pub(crate) places: Places,
     pub(crate) private_tools: PrivateTools,
+    /// Documents that schemas refer to.
+    pub(crate) schema_documents: FetchedDocuments,
     /// The log levels of shared servers.
     pub(crate) levels: Levels,
     pub(crate) drain: Drain,
@@ -111,6 +115,7 @@ impl Services {
             background: BackgroundTasks::new(state),
             places: Places::default(),
             private_tools: PrivateTools::default(),
+            schema_documents: FetchedDocuments::default(),
             levels: Levels::default(),
             drain: Drain::new(),
             feed: Feed::new(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use countersign_dial::{Budget, Origin, Pool, ReadError, SendError, gather};
+use countersign_dial::{Budget, Origin, Pool, Reach, ReadError, SendError, gather};
 use http_body_util::Full;
 use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
 use hyper::{Method, Request, StatusCode, Uri};
@@ -14,7 +14,6 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::{OAuthError, RefusalCode};
-use crate::reach::Reach;
 
 /// How long an exchange may take.
 const TIME: Duration = Duration::from_secs(5);

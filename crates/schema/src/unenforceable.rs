@@ -5,6 +5,8 @@
 
 use std::fmt;
 
+use crate::uri;
+
 /// The reason a schema did not compile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -21,10 +23,13 @@ pub enum Unenforceable {
         /// What is wrong, without quoting the schema.
         reason: &'static str,
     },
-    /// A reference leaves the documents at hand. There is no loader: it is never fetched.
+    /// A reference leaves the documents at hand. This crate has no loader: it never fetches one. A caller may hand the
+    /// document in and compile again.
     ExternalRef {
         /// The absolute or unresolved URI.
         uri: String,
+        /// The URI of the document with the reference; empty for the schema itself.
+        referrer: String,
     },
     /// A reference points into a known document, at nothing.
     DanglingRef {
@@ -69,6 +74,17 @@ impl Unenforceable {
         matches!(self, Self::ExternalRef { .. })
     }
 
+    /// The document that a reference leads to and that is not at hand: its URI, and that of the document with the
+    /// reference, which is empty for the schema itself.
+    pub fn missing_document(&self) -> Option<(&str, &str)> {
+        match self {
+            Self::ExternalRef { uri, referrer } => {
+                Some((uri::split_fragment(uri).0, referrer.as_str()))
+            }
+            _ => None,
+        }
+    }
+
     /// The schema is too large in some way.
     pub fn is_limit(&self) -> bool {
         matches!(self, Self::Limit { .. })
@@ -82,7 +98,7 @@ impl fmt::Display for Unenforceable {
             Self::Invalid { pointer, reason } => {
                 write!(f, "invalid schema at {}: {reason}", or_root(pointer))
             }
-            Self::ExternalRef { uri } => write!(f, "external $ref is never fetched: {uri}"),
+            Self::ExternalRef { uri, .. } => write!(f, "external $ref is never fetched: {uri}"),
             Self::DanglingRef { pointer } => {
                 write!(f, "reference at {} points at nothing", or_root(pointer))
             }

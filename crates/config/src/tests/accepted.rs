@@ -178,7 +178,6 @@ fn what_is_not_implemented_is_said() {
 }"#), @r#"
     not implemented in this version and ignored: top_k
     2:3: /docker_isolation: "docker_isolation" is not implemented in this version and is ignored: servers run without a container
-    5:18: /schema_refs: "schema_refs" is not implemented in this version and is ignored
     6:14: /api_key: the key has fewer than 16 characters
     hint: remove it to have a good one generated, or use `openssl rand -hex 32`
     8:13: /mcpServers/held: quarantined, so it is not used

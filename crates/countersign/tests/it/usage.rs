@@ -32,7 +32,7 @@ fn help_lists_the_commands_and_the_exit_codes() {
       import       Take over the servers of desktop clients, or wrap them where they are
       activity     Read what was called and what was decided
       store        Move the activity log to PostgreSQL, or prepare a database for it
-      servers      See the servers behind the running gateway
+      servers      See and change the servers behind the running gateway
       tools        List and call the tools behind the running gateway
       inspect      Say what would happen to a tool result, and why
       sanitise     Clean a text of control tokens and hidden characters [alias: sanitize]

@@ -70,7 +70,7 @@ fn output_validation(snapshot: &Snapshot, server: &str, tool: &Tool) -> Value {
     let schema = tool.contract().output().map(|declared| declared.schema());
     let (enforceable, reason) = match (schema, mode) {
         (None, _) => (false, "it declares no output schema".to_owned()),
-        (Some(Err(why)), _) => (false, why.to_string()),
+        (Some(Err(_)), _) => (false, tool.unenforceable_reason().unwrap_or_default()),
         (Some(Ok(_)), Mode::Off) => (true, "in mode off results are not held to it".to_owned()),
         (Some(Ok(_)), Mode::Warn) => (
             true,

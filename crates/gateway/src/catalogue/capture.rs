@@ -13,6 +13,7 @@ use countersign_wire::MirroredArguments;
 
 use super::change::{self, ToolChange, changes};
 use super::remarks::Remarks;
+use super::schema_refs::ListDocuments;
 use crate::events;
 use crate::services::Services;
 use crate::state::{Entry, Tool, Tools};
@@ -26,24 +27,25 @@ pub(super) struct CapturedList {
 }
 
 /// Makes tools of a list. `mirrors`: arguments of their calls are repeated as headers, which a tool
-/// has to be fit for.
+/// has to be fit for. `documents` are those that its schemas refer to.
 pub(super) fn capture(
     (services, config): (&Services, &Config),
     server: &str,
     list: Vec<Bytes>,
     known: &Tools,
-    mirrors: bool,
+    (mirrors, documents): (bool, &ListDocuments),
 ) -> CapturedList {
     let mut remarks = Remarks::default();
     let entries = entries(services, server, list, mirrors);
     let mut tools = Vec::with_capacity(entries.len());
-    for (entry, generation) in stored((services, config), server, entries, known) {
+    for (entry, generation) in stored((services, config), server, entries, (known, documents)) {
         let Some(generation) = generation else {
             tools.extend(known.get(entry.name()).cloned());
             continue;
         };
         let policy = config.policy(server, entry.name());
-        let tool = Tool::capture(entry, server, generation.number, policy);
+        let documents = documents.for_tool(entry.raw());
+        let tool = Tool::capture_with(entry, server, generation.number, policy, documents);
         if generation.is_new {
             remarks.add(services, server, &tool);
         }
@@ -89,12 +91,13 @@ fn stored(
     (services, config): (&Services, &Config),
     server: &str,
     entries: Vec<Entry>,
-    known: &Tools,
+    (known, documents): (&Tools, &ListDocuments),
 ) -> Vec<(Entry, Option<Generation>)> {
     let is_news = |entry: &Entry| {
         let policy = config.policy(server, entry.name());
         let old = known.get(entry.name());
-        old.is_none_or(|old| !old.matches_stored(entry, &policy))
+        let documents = documents.for_tool(entry.raw());
+        old.is_none_or(|old| !old.matches_stored(entry, &policy, &documents))
     };
     let digest = |entry: &Entry| is_news(entry).then(|| Digest::sha256(entry.raw()).to_string());
     let digests: Vec<Option<String>> = entries.iter().map(digest).collect();

@@ -15,6 +15,7 @@ use super::DEBOUNCE;
 use super::budget::ListBudget;
 use super::fetch;
 use super::remarks::Remarks;
+use super::schema_refs::{self, ListDocuments};
 use crate::services::{PrivateServer, Services, Session, ToolList};
 use crate::state::{CurrentState, Entry, Tool, Tools};
 
@@ -101,6 +102,10 @@ impl PrivateList {
             return;
         };
         let (services, current) = (Arc::clone(&self.services), Arc::clone(&self.current));
+        let settings = Arc::clone(&current.load().settings);
+        let refs = &settings.config.schema_refs;
+        let mut documents = schema_refs::collect(&services, refs, &name, &list).await;
+        let fetches = std::mem::take(&mut documents.records);
         let captured = tokio::task::spawn_blocking(move || {
             let snapshot = current.load();
             let shared = snapshot
@@ -115,10 +120,12 @@ impl PrivateList {
                 &services,
                 &settings.config,
                 (&name, &shared),
-                list,
+                (list, &documents),
                 &mut remarks,
             );
-            (tools, remarks.into_records(&services, &name))
+            let mut records = remarks.into_records(&services, &name);
+            records.extend(fetches);
+            (tools, records)
         });
         let Ok((tools, records)) = captured.await else {
             return;
@@ -164,7 +171,7 @@ fn capture(
     services: &Services,
     config: &Config,
     (server, shared): (&str, &Arc<Tools>),
-    list: Vec<Bytes>,
+    (list, documents): (Vec<Bytes>, &ListDocuments),
     remarks: &mut Remarks,
 ) -> Arc<Tools> {
     let mut names = HashSet::new();
@@ -173,13 +180,17 @@ fn capture(
     let tools: Vec<Arc<Tool>> = entries
         .map(|entry| {
             let policy = config.policy(server, entry.name());
+            let documents = documents.for_tool(entry.raw());
             match shared.get(entry.name()) {
-                Some(tool) if tool.matches_stored(&entry, &policy) => Arc::clone(tool),
-                _ => services
-                    .private_tools
-                    .get_or_capture(entry, server, policy, |tool| {
+                Some(tool) if tool.matches_stored(&entry, &policy, &documents) => Arc::clone(tool),
+                _ => services.private_tools.get_or_capture(
+                    entry,
+                    server,
+                    (policy, documents),
+                    |tool| {
                         remarks.add(services, server, tool);
-                    }),
+                    },
+                ),
             }
         })
         .collect();

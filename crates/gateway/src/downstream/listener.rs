@@ -12,7 +12,6 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, MissedTickBehavior, interval_at, sleep};
 
 use super::announced::{Announced, watch_resources};
-use super::relay::PULSE;
 use super::subscription::{Filter, uris_json};
 use crate::path::reply::{self, Framing};
 use crate::services::{Phase, Runtime, Session, WatchedResource};
@@ -118,6 +117,7 @@ impl Listener {
         };
         let announced = Announced::new(&snapshot, &self.endpoint, self.session());
         let watching = self.watching(&snapshot);
+        let keep_alive = snapshot.settings.config.stream_keep_alive;
         drop(snapshot);
         tokio::spawn(async move {
             let _place = place;
@@ -129,7 +129,7 @@ impl Listener {
                 () = watching => {}
                 () = runtime.services.drain.wait_for_phase(Phase::Draining) => self.farewell(&events),
                 // A reader that is too slow.
-                () = self.tell(&runtime.state, seen, announced, &events) => {}
+                () = self.tell(&runtime.state, (seen, keep_alive), announced, &events) => {}
             }
         });
         Some(body)
@@ -185,7 +185,7 @@ impl Listener {
     async fn tell(
         &self,
         state: &State,
-        mut seen: Seen,
+        (mut seen, keep_alive): (Seen, Duration),
         mut announced: Announced,
         events: &mpsc::Sender<Bytes>,
     ) {
@@ -193,7 +193,7 @@ impl Listener {
         if seen.is_old {
             changes.mark_changed();
         }
-        let mut pulses = interval_at(Instant::now() + PULSE, PULSE);
+        let mut pulses = interval_at(Instant::now() + keep_alive, keep_alive);
         pulses.set_missed_tick_behavior(MissedTickBehavior::Delay);
         if self
             .opening()

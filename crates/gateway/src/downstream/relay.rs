@@ -15,8 +15,6 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at};
 use crate::path::reply::{Framing, Reply};
 use crate::services::Level;
 
-/// How often an idle stream shows that it lives.
-pub(super) const PULSE: Duration = Duration::from_secs(15);
 /// How many events may wait for a slow reader before its call waits too.
 const WAITING: usize = 16;
 
@@ -51,12 +49,13 @@ impl CallNotes {
     }
 }
 
-/// Waits for the reply, or for the first word before it. `held` is what keeps the call alive.
+/// Waits for the reply, or for the first word before it. `held` is what keeps the call alive; `keep_alive` is how often an
+/// idle stream shows that it lives.
 pub(super) async fn reply(
     mut call: CallFuture,
     mut notes: CallNotes,
     held: impl Send + 'static,
-    framing: Framing,
+    (framing, keep_alive): (Framing, Duration),
 ) -> Reply {
     let first = tokio::select! {
         biased;
@@ -67,7 +66,7 @@ pub(super) async fn reply(
     tokio::spawn(async move {
         let _held = held;
         // A reader that has gone ends it, and the call with it.
-        let _gone = relay(call, notes, first, (events, framing)).await;
+        let _gone = relay(call, notes, first, events, (framing, keep_alive)).await;
     });
     Reply::events(body)
 }
@@ -77,11 +76,12 @@ async fn relay(
     mut call: CallFuture,
     mut notes: CallNotes,
     first: Note,
-    (events, framing): (mpsc::Sender<Bytes>, Framing),
+    events: mpsc::Sender<Bytes>,
+    (framing, keep_alive): (Framing, Duration),
 ) -> Option<()> {
     let event = |message: &Bytes| framing.message(message);
     events.send(event(first.bytes())).await.ok()?;
-    let mut pulses = interval_at(Instant::now() + PULSE, PULSE);
+    let mut pulses = interval_at(Instant::now() + keep_alive, keep_alive);
     pulses.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let reply = loop {
         tokio::select! {
@@ -117,6 +117,8 @@ mod tests {
     use countersign_client::NoteSink;
     use countersign_client::notes::channel;
 
+    const PULSE: Duration = Duration::from_secs(15);
+
     fn message(method: &str) -> Bytes {
         format!(r#"{{"method":"{method}"}}"#).into()
     }
@@ -146,7 +148,9 @@ mod tests {
             tokio::time::sleep(PULSE * 2 + PULSE / 2).await;
             answer("{}")
         };
-        let Body::Stream(mut events) = reply(Box::pin(call), notes, (), Framing::Events).await.body
+        let Body::Stream(mut events) = reply(Box::pin(call), notes, (), (Framing::Events, PULSE))
+            .await
+            .body
         else {
             unreachable!("something was said before the answer");
         };
@@ -166,7 +170,9 @@ mod tests {
             assert!(sink.say(note(text)).is_ok());
         }
         let call = async { answer(r#"{"method":"4"}"#) };
-        let Body::Stream(mut events) = reply(Box::pin(call), notes, (), Framing::Events).await.body
+        let Body::Stream(mut events) = reply(Box::pin(call), notes, (), (Framing::Events, PULSE))
+            .await
+            .body
         else {
             unreachable!("something was said before the answer");
         };
@@ -187,7 +193,7 @@ mod tests {
             Box::pin(std::future::pending()),
             notes,
             held,
-            Framing::Events,
+            (Framing::Events, PULSE),
         )
         .await;
         drop(reply);

@@ -164,6 +164,9 @@ impl Reloader {
         let prepare = move || prepare(&runtime, &source, text.as_deref(), saving);
         let (plan, applied) = blocking(prepare).await?;
         plan.carry_out(&self.runtime).await;
+        if applied.changed.iter().any(|key| key == "schema_refs") {
+            self.runtime.services.schema_documents.forget();
+        }
         Ok(applied)
     }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, Weak};
 use countersign_dial::lock;
 use countersign_inspect::{Digest, Policy};
 
-use crate::state::{Entry, Tool};
+use crate::state::{Entry, SchemaDocuments, Tool};
 
 /// So many are remembered before those are forgotten that no client has any more.
 const REMEMBERED: usize = 1024;
@@ -22,17 +22,17 @@ impl PrivateTools {
         &self,
         entry: Entry,
         server: &str,
-        policy: Policy,
+        (policy, documents): (Policy, Arc<SchemaDocuments>),
         added: impl FnOnce(&Tool),
     ) -> Arc<Tool> {
         let key = [server.as_bytes(), b"\0", entry.raw()].concat();
         let key = *Digest::sha256(&key).as_bytes();
         let known = lock(&self.0).get(&key).and_then(Weak::upgrade);
-        if let Some(known) = known.filter(|known| known.has_policy(&policy)) {
+        if let Some(known) = known.filter(|known| known.is_captured_with(&policy, &documents)) {
             return known;
         }
         // It is not in the store, so it has no generation.
-        let tool = Arc::new(Tool::capture(entry, server, 0, policy));
+        let tool = Arc::new(Tool::capture_with(entry, server, 0, policy, documents));
         added(&tool);
         let mut all = lock(&self.0);
         if all.len() >= REMEMBERED {

@@ -18,12 +18,11 @@ pub struct Tally {
 impl Tally {
     pub(crate) fn add(&mut self, tool: &Tool) {
         self.tools += 1;
-        if let Some(output) = tool.contract().output() {
+        if tool.contract().output().is_some() {
             self.output_schemas += 1;
-            if let Err(why) = output.schema() {
-                let name = tool.name().to_owned();
-                self.unenforceable.push((name, why.to_string()));
-            }
+        }
+        if let Some(why) = tool.unenforceable_reason() {
+            self.unenforceable.push((tool.name().to_owned(), why));
         }
     }
 }

@@ -13,6 +13,7 @@ use countersign_inspect::{
 use countersign_wire::MirroredArguments;
 
 use super::entry::Entry;
+use super::schema_documents::SchemaDocuments;
 use crate::state::names::wire_name;
 
 /// How tools are named in a list.
@@ -39,6 +40,8 @@ pub(crate) struct Tool {
     access: Option<RouterCall>,
     wire_name: String,
     contract: Contract,
+    /// The documents that its schemas refer to.
+    documents: Arc<SchemaDocuments>,
     policy: Policy,
     /// The digest of the `outputSchema`, as records write it.
     schema_digest: Option<String>,
@@ -50,11 +53,27 @@ pub(crate) struct Tool {
 impl Tool {
     /// Captures a declaration: compiles its schemas under the policy that holds for it.
     pub(crate) fn capture(entry: Entry, server: &str, generation: u64, policy: Policy) -> Self {
-        let contract = Declaration::read(&entry.raw)
+        Self::capture_with(entry, server, generation, policy, Arc::default())
+    }
+
+    /// The same, with the documents that its schemas refer to.
+    pub(crate) fn capture_with(
+        entry: Entry,
+        server: &str,
+        generation: u64,
+        policy: Policy,
+        documents: Arc<SchemaDocuments>,
+    ) -> Self {
+        let declaration = Declaration::read(&entry.raw)
             // Unreachable: an entry has a name and each schema at most once.
             .unwrap_or_else(|_| Declaration::new(countersign_inspect::ToolName::new(entry.name())))
             .server(server)
-            .generation(generation)
+            .generation(generation);
+        let found = documents.found.iter();
+        let contract = found
+            .fold(declaration, |declaration, (address, document)| {
+                declaration.document(address, document.clone())
+            })
             .capture(&policy.output);
         let digest = contract.output().map(|schema| schema.digest().to_string());
         // Tools of HTTP servers whose header marks are invalid were left out of the list before.
@@ -74,6 +93,7 @@ impl Tool {
             listed,
             name,
             contract,
+            documents,
             policy,
         }
     }
@@ -81,7 +101,8 @@ impl Tool {
     /// The same declaration under another policy.
     pub(super) fn with_policy(&self, server: &str, policy: Policy) -> Option<Self> {
         let entry = Entry::read(self.raw.clone()).ok()?;
-        let mut tool = Self::capture(entry, server, self.contract.generation(), policy);
+        let (generation, documents) = (self.contract.generation(), Arc::clone(&self.documents));
+        let mut tool = Self::capture_with(entry, server, generation, policy, documents);
         tool.broken = Arc::clone(&self.broken);
         Some(tool)
     }
@@ -102,6 +123,11 @@ impl Tool {
         self.policy == *policy
     }
 
+    /// Whether it was captured under this policy, with these documents.
+    pub(crate) fn is_captured_with(&self, policy: &Policy, documents: &SchemaDocuments) -> bool {
+        self.has_policy(policy) && *self.documents == *documents
+    }
+
     /// A stand-in for a prompt, a resource or a completion: it declares nothing.
     pub(crate) fn undeclared(name: &str, server: &str, policy: Policy) -> Self {
         Self::capture(Entry::with_name(name), server, 0, policy)
@@ -117,9 +143,27 @@ impl Tool {
         &self.raw
     }
 
-    /// Whether this is what the entry would become under the policy, and is in the store.
-    pub(crate) fn matches_stored(&self, entry: &Entry, policy: &Policy) -> bool {
-        self.raw == entry.raw && self.policy == *policy && self.contract.generation() > 0
+    /// Whether this is what the entry would become under the policy, with these documents, and is in the store.
+    pub(crate) fn matches_stored(
+        &self,
+        entry: &Entry,
+        policy: &Policy,
+        documents: &SchemaDocuments,
+    ) -> bool {
+        self.raw == entry.raw
+            && self.policy == *policy
+            && *self.documents == *documents
+            && self.contract.generation() > 0
+    }
+
+    /// Why its output schema cannot be enforced; nothing if it can be, or there is none.
+    pub(crate) fn unenforceable_reason(&self) -> Option<String> {
+        let why = self.contract.output()?.schema().err()?;
+        let refusal = self.documents.refusal.as_ref();
+        Some(match refusal.filter(|_| why.is_external_ref()) {
+            Some(refusal) => format!("{why} ({refusal})"),
+            None => why.to_string(),
+        })
     }
 
     /// Its `server__tool` name on the merged endpoint.

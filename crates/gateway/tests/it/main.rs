@@ -35,6 +35,7 @@ mod reload;
 mod rounds;
 mod router;
 mod sanitise;
+mod schema_refs;
 mod sessions;
 mod shares;
 mod stateful;

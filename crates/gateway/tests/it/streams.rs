@@ -4,9 +4,11 @@ use countersign_fixture::client::{
     Exchange, HttpClient, MODERN_META, Response, notification, request,
 };
 use countersign_fixture::http::Format;
-use countersign_fixture::{Answer, Body, Eras, Script, Step, Tool, preset as presets, span};
+use countersign_fixture::{Answer, Body, Entry, Eras, Script, Step, Tool, preset as presets, span};
 
-use crate::support::{Rig, WAIT, error_code, over_http, result, scripted, text};
+use crate::support::{
+    Rig, WAIT, error_code, logged_http, over_http, received, result, scripted, text,
+};
 
 /// A server of one era; the eras differ in what they say unasked.
 async fn rig(eras: Eras) -> (Rig, tempfile::TempDir) {
@@ -295,4 +297,67 @@ async fn a_subscription_is_marked_and_ends_with_an_answer() {
     };
     let (stopped, ()) = tokio::join!(stop, end);
     stopped.expect("it stops");
+}
+
+/// The usual fifteen seconds are too long for a test; `bench/idle` waits longer than five minutes.
+#[tokio::test]
+async fn an_idle_stream_is_sent_comments_as_often_as_configured() {
+    let never = Tool::named("never").steps(vec![Step::Progress(
+        countersign_fixture::script::Progress { done: 1, total: 3 },
+    )]);
+    let (server, _folder) = scripted("x", &Script::new("x").tool(never));
+    let rig = Rig::with(vec![server], |config| {
+        config.stream_keep_alive = std::time::Duration::from_secs(1);
+    })
+    .await;
+    let client = rig.client("/mcp/s/x").handshake("2025-11-25").await;
+    let client = client.expect("a session");
+    let mut stream = client.open("GET", b"").await.expect("a stream");
+    // The first comes with the head of the response, the others while nothing is said.
+    for _ in 0..4 {
+        let event = stream.event().await.expect("a stream").expect("an event");
+        assert!(event.comment, "{}", text(&event.data));
+    }
+    let mut call = client
+        .open("POST", &call("never", TOKEN))
+        .await
+        .expect("a stream");
+    let mut comments = 0;
+    while comments < 2 {
+        let event = call.event().await.expect("a stream").expect("an event");
+        comments += usize::from(event.comment);
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_leaves_frees_the_place_of_its_call() {
+    let never = Tool::named("never").steps(Vec::new());
+    let script = Script::new("x").tool(never).tool(Tool::named("quick"));
+    let (mut server, _fixture, mut log) = logged_http("x", script, Format::Json).await;
+    server.max_concurrent_requests = 1;
+    server.queue_size = 0;
+    let rig = Rig::over(vec![server]).await;
+    let client = rig.client("/mcp/s/x");
+    let is_full = async || {
+        let answer = client.call("quick", "{}").await.expect("an answer");
+        text(&answer.body).contains("too many calls are waiting")
+    };
+    let is_call = |entry: &Entry| text(entry.body()).contains("tools/call");
+    let full = async {
+        received(&mut log, is_call).await;
+        is_full().await
+    };
+    tokio::select! {
+        _ = client.call("never", "{}") => panic!("the server never answers"),
+        full = full => assert!(full, "the call has the only place"),
+    }
+    // The call was dropped, and its connection with it.
+    let freed = async {
+        while is_full().await {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(WAIT, freed)
+        .await
+        .expect("the place is free");
 }

@@ -41,8 +41,10 @@ impl Index<'_> {
             } else {
                 absolute.clone()
             },
+            referrer: self.referrer(keyword),
         };
-        let target = self.find_resource(document)?.ok_or_else(external)?;
+        let external = external();
+        let target = self.find_resource(document)?.ok_or(external)?;
         let fragment = fragment.unwrap_or_default();
         let dangling = |index: &Self| Unenforceable::DanglingRef {
             pointer: index.pointer(keyword),
@@ -129,6 +131,13 @@ impl Index<'_> {
             .filter(|(_, found)| found.dynamic)
             .map(|((_, resource), found)| (*resource, found.node))
             .collect()
+    }
+
+    /// The URI of the document that a keyword stands in; empty for the schema itself.
+    fn referrer(&self, keyword: SchemaLocation) -> String {
+        let document = self.documents.get(keyword.document as usize);
+        let document = document.filter(|_| keyword.document != 0);
+        document.map_or_else(String::new, |document| document.uri.clone())
     }
 
     fn reference_text(&self, keyword: SchemaLocation) -> Result<String, Unenforceable> {

@@ -103,12 +103,7 @@ async fn health_checks(config: Arc<Config>, server: Server, timeout: Duration) -
         Ok(health) => {
             let how = format!("{}, {}", health.era, health.version);
             let mut checks = healthy(&server, &how, &health.tally);
-            checks.extend(
-                health
-                    .keeps_client_state
-                    .then(|| sharing(&server))
-                    .flatten(),
-            );
+            checks.extend(sharing(&server, &health.client_state));
             checks
         }
         Err(failure) => {

@@ -86,15 +86,16 @@ impl ChangeArguments {
     pub(super) fn restart(&self, name: &str, console: &mut Console<'_>) -> Result<Exit, Failure> {
         let gateway = self.gateway.remote(console)?;
         // What cannot be a name must not become another path.
-        if !countersign_config::is_server_name(name) {
+        let answer = if countersign_config::is_server_name(name) {
+            Some(gateway.post(&format!("/api/v1/servers/{name}/restart"), b"")?)
+        } else {
+            None
+        };
+        let Some(answer) = answer.filter(|answer| answer.status != 404) else {
             let error = ServerChangeError::unknown(name, &[]);
-            return Ok(no_server(&error.to_string(), console));
-        }
-        let answer = gateway.post(&format!("/api/v1/servers/{name}/restart"), b"")?;
-        if answer.status == 404 {
-            let error = ServerChangeError::unknown(name, &[]);
-            return Ok(no_server(&error.to_string(), console));
-        }
+            let message = format!("{error}; see `countersign servers list`");
+            return Ok(no_server(&message, console));
+        };
         answer.json()?;
         let text = || format!("restarted {name}; `countersign servers list` shows its state\n");
         let value = json!({"server": name, "change": "restarted"});

@@ -153,3 +153,38 @@ fn a_server_of_another_era() {
         "{ran}"
     );
 }
+
+/// A legacy server that keeps a log level, and makes use of a client that it can ask.
+const ASKING: &str = r#"
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  answer() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }
+  case "$line" in
+    *server/discover*) answer '"error":{"code":-32601,"message":"no"}' ;;
+    *'"initialize"'*)
+      case "$line" in *sampling*) asks=1 ;; esac
+      answer '"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{},"logging":{}},"serverInfo":{"name":"x","version":"1"}}' ;;
+    *tools/list*)
+      tools='{"name":"a","inputSchema":{"type":"object"}}'
+      if [ -n "$asks" ]; then
+        printf '{"jsonrpc":"2.0","id":"q","method":"roots/list"}\n'
+        tools="$tools,{\"name\":\"ask\",\"inputSchema\":{\"type\":\"object\"}}"
+      fi
+      answer "\"result\":{\"tools\":[$tools]}" ;;
+  esac
+done
+"#;
+
+#[test]
+fn a_shared_server_with_something_for_each_client_is_named() {
+    let server =
+        |isolation: &str| json!({"command": "sh", "args": ["-c", ASKING], "isolation": isolation});
+    let home = home(
+        &json!({"mcpServers": {"asks": server("auto"), "own": server("client"), "demo": demo()}}),
+    );
+    let ran = home.run("doctor");
+    assert_eq!(ran.code, Some(0), "{ran}");
+    let said = "asks: all clients share one process, though it has a log level, tools for clients that it can ask, questions to its client for each client";
+    assert!(ran.stdout.contains(said), "{ran}");
+    assert_eq!(ran.stdout.matches("all clients share").count(), 1, "{ran}");
+}

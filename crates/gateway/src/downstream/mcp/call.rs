@@ -92,6 +92,7 @@ impl Request<'_> {
             return Err((call.id, Problem::Header("Mcp-Param")));
         }
         let links = links.or_else(|| Links::of_tool(self.services, &snapshot, &call));
+        let keep_alive = snapshot.settings.config.stream_keep_alive;
         let call = call::make(Arc::clone(self.services), snapshot, call, gone);
         let call = async move {
             let reply = call.await;
@@ -107,9 +108,11 @@ impl Request<'_> {
         };
         Ok(match heard {
             None => call.await.into(),
-            Some(heard) => relay::reply(Box::pin(call), heard, active, self.transport.framing())
-                .await
-                .into(),
+            Some(heard) => {
+                let stream = (self.transport.framing(), keep_alive);
+                let reply = relay::reply(Box::pin(call), heard, active, stream).await;
+                reply.into()
+            }
         })
     }
 

@@ -1,7 +1,7 @@
 //! The lines about a server that was checked, and what might help one that cannot be used.
 
 use countersign_config::{Isolation, Protocol, Server, Transport};
-use countersign_gateway::health::{Failure, PROTOCOL_VERSIONS, ServerError, Tally};
+use countersign_gateway::health::{ClientState, Failure, PROTOCOL_VERSIONS, ServerError, Tally};
 
 use super::NAME;
 use crate::commands::doctor::check::Check;
@@ -30,8 +30,8 @@ pub(super) fn healthy(server: &Server, how: &str, tally: &Tally) -> Vec<Check> {
     checks
 }
 
-/// What it means for a server with state for each client that its clients share it; nothing if they do not.
-pub(super) fn sharing(server: &Server) -> Option<Check> {
+/// What it means for a server with something for each client that its clients share it; nothing if they do not.
+pub(super) fn sharing(server: &Server, client_state: &[ClientState]) -> Option<Check> {
     let is_http = matches!(server.transport, Transport::Http { .. });
     let is_shared = match server.isolation {
         Some(Isolation::Shared) => true,
@@ -39,11 +39,13 @@ pub(super) fn sharing(server: &Server) -> Option<Check> {
         None => !is_http,
     };
     let what = if is_http { "session" } else { "process" };
+    let shared: Vec<_> = client_state.iter().map(ToString::to_string).collect();
     let message = format!(
-        "{}: all clients share one {what}, and so its state; it cannot ask them anything. \"isolation\": \"client\" gives each one of its own",
-        server.name
+        "{}: all clients share one {what}, though it has {} for each client: they share its state, and it cannot ask them anything. \"isolation\": \"client\" gives each one of its own",
+        server.name,
+        shared.join(", ")
     );
-    is_shared.then(|| Check::ok(NAME, message))
+    (is_shared && !shared.is_empty()).then(|| Check::ok(NAME, message))
 }
 
 /// A server that cannot be called, and what might help.

@@ -3,8 +3,10 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use countersign_dial::{AddressFilter, Origin};
 use hyper::Uri;
+
+use crate::connection::AddressFilter;
+use crate::origin::Origin;
 
 /// Where requests may go: public addresses over https always, loopback and private ones if allowed, link-local ones and
 /// metadata services of clouds never.
@@ -48,12 +50,12 @@ impl Reach {
     }
 
     /// Whether requests over this scheme may be made at all. Plain http is for loopback and private addresses.
-    pub(crate) fn allows_scheme(self, tls: bool) -> bool {
+    pub fn allows_scheme(self, tls: bool) -> bool {
         tls || self.allows_private
     }
 
     /// Says for each resolved address whether it may be connected to.
-    pub(crate) fn filter(self, tls: bool) -> AddressFilter {
+    pub fn filter(self, tls: bool) -> AddressFilter {
         match (self.allows_private, tls) {
             (false, _) => |address| place(address) == Place::Public,
             (true, true) => |address| place(address) != Place::Never,
