@@ -1,7 +1,8 @@
 //! Figures of the embedded store, printed as ratios to a naive baseline of the same run.
 //!
 //! `cargo bench -p countersign-audit` takes about half a minute. With `AUDIT_BENCH_MILLION=1` the reading figures are also taken
-//! at one million records; with the argument `reading` only those figures are taken. The last lines say which of the figures promised were reached in this run.
+//! at one million records; with the argument `reading` only those figures are taken, with `batch` only what a
+//! record costs in the Merkle tree of its batch. The last lines say which of the figures promised were reached in this run.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -16,9 +17,21 @@ use countersign_audit::{
     Outcome, Query, Reader, Record, Retention, Severity, Stage, Store, Timestamp, TrustedKeys,
 };
 
+/// The tree itself is not public, so it is compiled once more here.
+mod digest {
+    pub(crate) use countersign_audit::Digest;
+}
+#[path = "../src/proof/merkle.rs"]
+#[expect(dead_code, reason = "only what a writer does is measured")]
+mod merkle;
+
 const CALLERS: usize = 64;
 
 fn main() {
+    batch();
+    if std::env::args().any(|argument| argument == "batch") {
+        return;
+    }
     let dir = tempfile::tempdir().expect("temp dir");
     let mut promised = Vec::new();
     if !std::env::args().any(|argument| argument == "reading") {
@@ -43,6 +56,25 @@ fn main() {
     for (line, kept) in promised {
         println!("  {} {line}", if kept { "kept  " } else { "MISSED" });
     }
+}
+
+/// What a record costs the writer besides its hash: a leaf in the tree that its checkpoint signs.
+fn batch() {
+    const RECORDS: u32 = 1_000_000;
+    let hash = digest::Digest::sha256(b"a record");
+    let begun = Instant::now();
+    let mut tree = merkle::Frontier::default();
+    for n in 0..RECORDS {
+        if n % 1000 == 0 {
+            tree = merkle::Frontier::default();
+        }
+        tree.push(merkle::leaf_hash(hash.as_bytes()));
+    }
+    let each = begun.elapsed().as_secs_f64() * 1e9 / f64::from(RECORDS);
+    println!(
+        "a leaf in the tree of a batch: {each:.0} ns (root {})",
+        tree.root()
+    );
 }
 
 /// Figures of writing, under a crowd of callers and without one.

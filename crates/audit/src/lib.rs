@@ -38,6 +38,7 @@ mod export;
 mod id;
 mod preview;
 mod private;
+mod proof;
 mod query;
 mod record;
 mod store;
@@ -52,6 +53,10 @@ pub use digest::Digest;
 pub use export::{ExportFormat, Exporter};
 pub use id::{Generator, Ids, NewId, NotAUlid, Ulid};
 pub use preview::{Preview, PreviewRow};
+pub use proof::{
+    LogHead, LogHeadError, Note, NoteError, Receipt, ReceiptError, SignatureLine, VerifiedReceipt,
+    VerifierKey, VerifierKeyError,
+};
 pub use query::{Cursor, Filter, MAX_LIMIT, Query, QueryError};
 pub use record::{
     Decision, DecodeError, Finding, Head, Kind, MAX_FINDINGS, Millis, Mode, Opening, Outcome,
@@ -60,9 +65,9 @@ pub use record::{
 };
 pub use store::{
     Break, BreakKind, CapturedTool, CopyProgress, CopySummary, Durability, Evidence, Generation,
-    OnStoreError, Options, Page, PendingCall, PostgresError, Reader, Recorded, Retention, Stats,
-    Store, StoreError, StoredRecord, Tail, ToolDeclaration, Verification, check_postgres_url,
-    copy_to_postgres, migrate_postgres,
+    NoReceipt, OnStoreError, Options, Page, PendingCall, PostgresError, Reader, Recorded,
+    Retention, SignedHead, Stats, Store, StoreError, StoredRecord, Tail, ToolDeclaration,
+    Verification, check_postgres_url, copy_to_postgres, migrate_postgres,
 };
 pub use summary::{GroupBy, Rising, Summary, SummaryRow};
 pub use time::{NotATime, Timestamp, parse_period};

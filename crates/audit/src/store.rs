@@ -15,6 +15,7 @@ use crate::id::{Ids, NewId};
 use crate::record::Record;
 use crate::record::body::Body;
 
+mod anchor;
 mod backend;
 mod catalogue;
 mod copied;
@@ -32,13 +33,14 @@ mod shared;
 mod signed_statements;
 mod sqlite;
 mod stats;
+mod tree;
 mod verification;
 mod walk;
 mod writer;
 
 pub use catalogue::{CapturedTool, Generation, ToolDeclaration};
 pub use copy::{CopyProgress, CopySummary, copy_to_postgres};
-pub use error::StoreError;
+pub use error::{NoReceipt, StoreError};
 pub use options::{Durability, Options, Retention};
 pub use page::{Page, StoredRecord, Tail};
 pub use postgres::{PostgresError, check_postgres_url, migrate_postgres};
@@ -48,10 +50,14 @@ pub use shared::PendingCall;
 pub use stats::Stats;
 pub use verification::{Break, BreakKind, Verification};
 
+pub use shared::SignedHead;
+
 use shared::Shared;
 use stats::Counters;
 use writer::{Completions, Job};
 
+/// How long a store that is being closed waits for the last head of its log.
+const LAST_HEAD: Duration = Duration::from_secs(5);
 /// How often a thread looks whether its records are committed, where it may not wait for ever.
 const LOOK_AGAIN: Duration = Duration::from_micros(200);
 
@@ -153,11 +159,26 @@ impl Store {
         {
             drop(closed.await);
         }
+        let mut is_final = self.inner.shared.is_log_final.subscribe();
+        // What is left for the log, if it takes longer, is taken in by the next start.
+        drop(
+            timeout_at(
+                (Instant::now() + LAST_HEAD).into(),
+                is_final.wait_for(|done| *done),
+            )
+            .await,
+        );
     }
 
     /// The place of the newest record committed, here or by another process; a follower waits for it to change.
     pub fn latest(&self) -> watch::Receiver<u64> {
         self.inner.shared.latest.subscribe()
+    }
+
+    /// The newest signed head of the store's log, as a note to be published; none before the first. It changes every few
+    /// seconds while there are records, and once more when the store is closed.
+    pub fn log_head(&self) -> watch::Receiver<Option<Arc<SignedHead>>> {
+        self.inner.shared.log_head.subscribe()
     }
 
     /// Counters of this process.

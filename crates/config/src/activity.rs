@@ -2,6 +2,7 @@
 
 use countersign_audit::{Durability, OnStoreError, Payloads, Signer};
 
+use super::anchor::Anchor;
 use super::effective::EffectiveSettings;
 use super::keys::Form;
 use super::mask::shown_url;
@@ -67,6 +68,20 @@ keys! {
         /// is generated into the data directory at first start.
         #[key(Form::OptionalText, Restart, FileOnly)]
         signing_key: Option<Secret> = None, read read_signing_key;
+        /// The key that signed before, while readers of log heads learn the new one: it signs them as well. 64
+        /// hexadecimal digits; best a reference such as `${env:NAME}`.
+        #[key(Form::OptionalText, Restart, FileOnly)]
+        previous_signing_key: Option<Secret> = None, read read_signing_key;
+        /// The name of the log in its heads and receipts, best a domain and a path of yours without a scheme. `null`: a
+        /// name that was made with the store. Witnesses know a log by its name, so it must not change.
+        #[key(Form::OptionalText, Restart, FileOnly)]
+        log_origin: Option<String> = None, read read_log_origin;
+        /// Where signed log heads are published, every ten seconds if the log grew: `"file:PATH"` appends, `"stdout"`
+        /// prints, `"post:URL"` and `"put:URL"` send (`{size}` in the URL is replaced by the size of the log),
+        /// `"witness:NAME+HASH+KEY URL"` asks a witness for its signature. May contain `${env:NAME}`. See
+        /// `docs/concepts/proof.md`.
+        #[key(Form::Texts, Restart, FileOnly)]
+        anchors: Vec<Anchor> = Vec::new();
     }
 }
 
@@ -123,6 +138,21 @@ fn read_storage_url(reader: &mut Reader<'_, '_>, node: u32, url: &mut Secret) {
 /// May hold a password.
 fn show_storage_url(storage: &Storage, _: &EffectiveSettings) -> String {
     shown_url(storage.url.expose())
+}
+
+fn read_log_origin(reader: &mut Reader<'_, '_>, node: u32, origin: &mut Option<String>) {
+    read_into(reader, node, origin);
+    let is_name = |name: &String| {
+        !name.is_empty()
+            && !name.contains(|c: char| c.is_whitespace() || c.is_control() || c == '+')
+    };
+    if origin.as_ref().is_some_and(|origin| !is_name(origin)) {
+        reader.refuse(
+            node,
+            "not a name for a log",
+            "write a domain and a path without spaces and plus signs, such as \"example.com/countersign\"",
+        );
+    }
 }
 
 fn read_signing_key(reader: &mut Reader<'_, '_>, node: u32, key: &mut Option<Secret>) {

@@ -21,6 +21,7 @@
 //! ```
 
 mod activity;
+mod anchor;
 mod api_change;
 mod check;
 mod classifier;
@@ -66,6 +67,7 @@ mod variables;
 use std::path::Path;
 
 pub use activity::{ActivityConfig, Database, Storage};
+pub use anchor::{Anchor, AnchorTarget};
 pub use api_change::check_api_change;
 pub use classifier::Classifier;
 pub use environment::Environment;

@@ -48,7 +48,7 @@ pub(crate) fn page() -> String {
     page.push_str("## How values are written\n\n");
     page.extend(["- **Durations**: ", &duration, ".\n"]);
     page.push_str(
-        "- **References**: `${env:NAME}` in `api_key`, `admin_key`, `activity.signing_key`, `storage.url`, a classifier's keys, and the values of\n  \
+        "- **References**: `${env:NAME}` in `api_key`, `admin_key`, `activity.signing_key`, `activity.previous_signing_key`, `activity.anchors`, `storage.url`, a classifier's keys, and the values of\n  \
          `env` and `headers` is replaced by that variable when the file is read. Without a variable that a\n  \
          server's `env` or `headers` refer to, that server is not started, and `servers list` says why; elsewhere a variable that\n  \
          is not set is an error.\n\

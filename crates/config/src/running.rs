@@ -50,7 +50,8 @@ mod tests {
             r#"{{"listen": "127.0.0.1:1", "data_dir": "/x", "max_message_bytes": 1024, "max_inflight_bytes": 4096,
             "storage": {{"url": "sqlite:x"}}, "call_tool_timeout": "5s", "activity": {{"retention_days": 1,
             "retention_floor_days": 2, "max_records": 1, "max_size_mb": 1, "durability": "async",
-            "signing_key": "{key}", "payloads": "full"}}}}"#
+            "signing_key": "{key}", "previous_signing_key": "{key}", "log_origin": "example.com/log",
+            "anchors": ["stdout"], "payloads": "full"}}}}"#
         ));
         let waiting = new.while_running(&running).expect("closed");
         assert_eq!(waiting, restart_keys(ROOT, ""));

@@ -11,6 +11,7 @@ use countersign_inspect::Era;
 use countersign_tape::Kind;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
+use super::anchor::{Anchor, read_anchors};
 use super::duration;
 use super::effective::EffectiveSettings;
 use super::keys::{Block, ChangeTiming, Form, Key};
@@ -206,6 +207,8 @@ plain! {
     Vec<String>: |reader: &Reader<'_, '_>, node| Some(reader.texts(node)), Vec::clone;
     SocketAddr: read_address, SocketAddr::to_string;
     PathBuf: Reader::path, PathBuf::clone;
+    String: |reader: &Reader<'_, '_>, node| Some(reader.text(node)), String::clone;
+    Vec<Anchor>: |reader: &mut Reader<'_, '_>, node| Some(read_anchors(reader, node)), |anchors: &Vec<Anchor>| anchors.iter().map(Anchor::shown).collect::<Vec<_>>();
     Secret: Reader::secret, Secret::shown;
     Payloads: read_word, Payloads::clone;
     Durability: read_word, Durability::clone;

@@ -29,7 +29,12 @@ impl Config {
 
     /// The keys of the gateway itself and of its classifiers.
     pub(crate) fn own_secrets(&self) -> impl Iterator<Item = &Secret> {
-        let keys = [&self.api_key, &self.admin_key, &self.activity.signing_key];
+        let keys = [
+            &self.api_key,
+            &self.admin_key,
+            &self.activity.signing_key,
+            &self.activity.previous_signing_key,
+        ];
         let classifiers = self.classifiers.iter();
         let classifiers = classifiers.flat_map(|classifier| classifier.secrets.values());
         keys.into_iter().flatten().chain(classifiers)

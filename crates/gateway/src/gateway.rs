@@ -1,6 +1,7 @@
 //! A running gateway: everything it is made of is started here in order, and stopped in the
 //! reverse order, so that no call is lost and no child outlives it.
 
+mod anchors;
 mod idle_sessions;
 mod keys;
 mod listener;
@@ -22,6 +23,7 @@ use tokio::task::JoinHandle;
 use crate::config_change::ReloadRequest;
 use crate::services::{Phase, Runtime, Services};
 use crate::state::{Endpoint, Settings};
+use anchors::Anchors;
 use idle_sessions::end_idle_sessions;
 use keys::Keys;
 use plan::Plan;
@@ -94,6 +96,7 @@ pub struct Gateway {
     address: SocketAddr,
     keys: Keys,
     acceptor: JoinHandle<()>,
+    anchors: Anchors,
 }
 
 impl Gateway {
@@ -111,6 +114,7 @@ impl Gateway {
         let bound = bound.and_then(|listener| Ok((listener.local_addr()?, listener)));
         let (address, listener) = bound.map_err(|source| StartError::Listen { listen, source })?;
         tokio::spawn(store.deliver());
+        let anchors = Anchors::start(&config, &store, true);
         let (runtime, requests) = Runtime::new(&opened, store);
         let guard = keys.guard(&config);
         let settings = Settings::new(config, Some(guard));
@@ -123,6 +127,7 @@ impl Gateway {
             address,
             keys,
             acceptor,
+            anchors,
         })
     }
 
@@ -173,6 +178,7 @@ impl Gateway {
         wind_down(&self.runtime.services, hurry).await;
         self.acceptor.abort();
         self.runtime.services.store.close().await;
+        self.anchors.finish().await;
     }
 }
 
@@ -276,5 +282,8 @@ pub fn store_options(config: &Config) -> Options {
     };
     let key = config.activity.signing_key.as_ref();
     options.signing_key = key.map(|key| key.expose().to_owned());
+    let previous = config.activity.previous_signing_key.as_ref();
+    options.previous_signing_key = previous.map(|key| key.expose().to_owned());
+    options.log_origin.clone_from(&config.activity.log_origin);
     options
 }

@@ -113,6 +113,14 @@ impl PublicKey {
             .map_err(|_| KeyError::Malformed)
     }
 
+    pub(crate) fn from_bytes(bytes: &[u8; 32]) -> Option<Self> {
+        VerifyingKey::from_bytes(bytes).ok().map(Self)
+    }
+
+    pub(crate) fn as_bytes(&self) -> &[u8; 32] {
+        self.0.as_bytes()
+    }
+
     pub(crate) fn verifies(&self, message: &[u8], signature: &[u8; 64]) -> bool {
         self.0
             .verify_strict(message, &Signature::from_bytes(signature))
@@ -180,6 +188,11 @@ impl TrustedKeys {
             file.sync_data()
         };
         append().map_err(|source| KeyError::File { path, source })
+    }
+
+    /// The keys.
+    pub fn keys(&self) -> &[PublicKey] {
+        &self.keys
     }
 
     pub(crate) fn find(&self, text: &str) -> Option<&PublicKey> {

@@ -7,13 +7,16 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
+use super::error::NoReceipt;
 use super::shared::Shared;
 use super::writer::Job;
 use super::{
     CapturedTool, Generation, Page, StoreError, StoredRecord, Tail, ToolDeclaration, Verification,
 };
 use crate::chain::TrustedKeys;
+use crate::digest::Digest;
 use crate::id::Ulid;
+use crate::proof::Receipt;
 use crate::query::{Filter, Query};
 use crate::summary::{GroupBy, Summary};
 use crate::time::Timestamp;
@@ -22,6 +25,9 @@ use crate::time::Timestamp;
 pub(super) trait Backend: std::fmt::Debug + Send + Sync {
     fn list(&self, query: &Query) -> Result<Page, StoreError>;
     fn show(&self, id: Ulid) -> Result<Option<StoredRecord>, StoreError>;
+    fn receipt(&self, id: Ulid) -> Result<Result<Receipt, NoReceipt>, StoreError>;
+    fn consistency_proof(&self, old: u64, size: u64) -> Result<Vec<Digest>, StoreError>;
+    fn add_cosignature(&self, size: u64, line: &str) -> Result<(), StoreError>;
     fn after(&self, seq: u64, filter: &Filter, limit: usize) -> Result<Tail, StoreError>;
     fn newest(&self) -> Result<u64, StoreError>;
     /// The place before the first record worth looking at for this filter, and the last place there is.

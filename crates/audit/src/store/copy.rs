@@ -60,6 +60,7 @@ pub fn copy_to_postgres(
         });
     }
     target.add_signed(source.checkpoints()?, source.floors()?)?;
+    target.add_batches(&source.batches()?)?;
     target.add_tools(&source.tools()?)?;
     Ok(summary)
 }

@@ -78,9 +78,29 @@ pub enum StoreError {
     /// The output could not be written.
     #[error("cannot write the export")]
     Output(#[source] io::Error),
+    /// There is no receipt for a record.
+    #[error(transparent)]
+    NoReceipt(#[from] NoReceipt),
     /// A setting has a value outside its set.
     #[error(transparent)]
     Setting(#[from] UnknownWord),
+}
+
+/// Why there is no receipt for a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[non_exhaustive]
+pub enum NoReceipt {
+    /// No record has this id.
+    #[error("no record has this id")]
+    Unknown,
+    /// No signed head of the log covers it.
+    #[error(
+        "no signed head of the log covers the record yet: a running gateway signs within about a minute; records of versions without receipts are never covered"
+    )]
+    NotSigned,
+    /// The store does not hold what it signed for.
+    #[error("the store differs from what was signed for; run: activity verify")]
+    Changed,
 }
 
 impl StoreError {

@@ -79,6 +79,12 @@ pub struct Options {
     pub catalogue_bytes_per_server: u64,
     /// The signing key as 64 hexadecimal digits, if not the data directory's own.
     pub signing_key: Option<String>,
+    /// The key that signed before, as 64 hexadecimal digits: it signs log heads as well, while readers learn the new one.
+    pub previous_signing_key: Option<String>,
+    /// The name of the log in its heads and receipts, if not the one that is made with the store.
+    pub log_origin: Option<String>,
+    /// How often the log's head is signed, if it grew.
+    pub log_period: Duration,
     /// What is started, as `system_start` says it.
     pub version: String,
     /// How many calls' records may wait for the writer.
@@ -103,6 +109,9 @@ impl Options {
             retention: Retention::default(),
             catalogue_bytes_per_server: 16 * MIB,
             signing_key: None,
+            previous_signing_key: None,
+            log_origin: None,
+            log_period: Duration::from_secs(10),
             version: concat!("countersign ", env!("CARGO_PKG_VERSION")).to_owned(),
             queue: 4096,
             busy_timeout: Duration::from_secs(5),

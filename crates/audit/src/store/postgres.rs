@@ -12,14 +12,18 @@ use tokio::sync::mpsc;
 
 use super::backend::{Backend, OpenStore, start_thread};
 use super::data_dir::open_signer;
+use super::error::NoReceipt;
 use super::shared::Shared;
+use super::tree::{HeadSigner, consistency_proof};
 use super::writer::Writer;
 use super::{
     CapturedTool, Generation, Options, Page, StoreError, StoredRecord, Tail, ToolDeclaration,
     Verification,
 };
 use crate::chain::TrustedKeys;
+use crate::digest::Digest;
 use crate::id::Ulid;
+use crate::proof::Receipt;
 use crate::query::{Filter, Query};
 use crate::summary::{GroupBy, Summary};
 use crate::time::Timestamp;
@@ -42,6 +46,7 @@ mod schema;
 mod summarise;
 mod target;
 mod tls;
+mod tree;
 mod value;
 mod verify;
 
@@ -54,6 +59,7 @@ use append::Appender;
 use connection::Connection;
 use maintenance::Maintenance;
 use retain::RetentionTask;
+use tree::{PostgresTree, TreeTask};
 
 /// Idle reader connections kept open.
 const KEPT_READERS: usize = 4;
@@ -89,7 +95,10 @@ fn open_here(options: &Options, url: &str) -> Result<OpenStore, StoreError> {
     let maintenance = Maintenance::new(
         address.clone(),
         READ_DEADLINE,
-        RetentionTask::new(options, signer),
+        (
+            RetentionTask::new(options, Arc::clone(&signer)),
+            TreeTask::new(options, HeadSigner::new(options, signer)?),
+        ),
         Arc::clone(&shared),
         queue.downgrade(),
     );
@@ -219,6 +228,22 @@ impl Backend for Database {
 
     fn show(&self, id: Ulid) -> Result<Option<StoredRecord>, StoreError> {
         self.with_connection(|connection| read::show(connection, id))
+    }
+
+    fn receipt(&self, id: Ulid) -> Result<Result<Receipt, NoReceipt>, StoreError> {
+        self.with_connection(|connection| tree::receipt(connection, id))
+    }
+
+    fn consistency_proof(&self, old: u64, size: u64) -> Result<Vec<Digest>, StoreError> {
+        self.with_connection(|connection| {
+            consistency_proof(&mut PostgresTree(connection), old, size)
+        })
+    }
+
+    fn add_cosignature(&self, size: u64, line: &str) -> Result<(), StoreError> {
+        let sql = "UPDATE tree_head SET note = note || $2 WHERE size = $1 AND strpos(note, $2) = 0";
+        let size = value::signed(size);
+        self.with_connection(|connection| connection.execute(sql, &[&size, &line]).map(drop))
     }
 
     fn after(&self, seq: u64, filter: &Filter, limit: usize) -> Result<Tail, StoreError> {

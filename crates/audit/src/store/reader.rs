@@ -15,8 +15,10 @@ use super::{
     Verification,
 };
 use crate::chain::TrustedKeys;
+use crate::digest::Digest;
 use crate::id::Ulid;
 use crate::preview::{Preview, PreviewTally};
+use crate::proof::{Receipt, SignatureLine};
 use crate::query::{Filter, Query};
 use crate::summary::{GroupBy, Summary};
 use crate::time::Timestamp;
@@ -46,6 +48,22 @@ impl Reader {
     /// One record by its id.
     pub fn show(&self, id: Ulid) -> Result<Option<StoredRecord>, StoreError> {
         self.backend.show(id)
+    }
+
+    /// A receipt for one record: the proof, for a reader without this store, that the log holds it.
+    pub fn receipt(&self, id: Ulid) -> Result<Receipt, StoreError> {
+        Ok(self.backend.receipt(id)??)
+    }
+
+    /// The RFC 6962 proof that the log with `old` leaves is a prefix of the one with `size`, for a witness. Empty if either
+    /// is empty, or if they are the same.
+    pub fn consistency_proof(&self, old: u64, size: u64) -> Result<Vec<Digest>, StoreError> {
+        self.backend.consistency_proof(old, size)
+    }
+
+    /// Keeps a witness's signature with the head that it is for, so that receipts carry it. The caller has checked it.
+    pub fn add_cosignature(&self, size: u64, line: &SignatureLine) -> Result<(), StoreError> {
+        self.backend.add_cosignature(size, &format!("{line}\n"))
     }
 
     /// Matching records after the place `seq`, oldest first, up to `limit`. Ask again from [`Tail::next`]. A follower resumes with

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::Thread;
+use std::time::Duration;
 
 use tokio::sync::watch;
 
@@ -24,6 +25,21 @@ pub(crate) struct Shared {
     pub(crate) is_closing: AtomicBool,
     /// The thread that maintains the store.
     pub(crate) maintenance: OnceLock<Thread>,
+    /// The newest signed head of the log.
+    pub(crate) log_head: watch::Sender<Option<Arc<SignedHead>>>,
+    /// The writer has written everything it will.
+    pub(crate) is_writer_done: AtomicBool,
+    /// The log has taken in everything that the writer has written, or could not.
+    pub(crate) is_log_final: watch::Sender<bool>,
+}
+
+/// A signed head of a store's log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignedHead {
+    /// How many leaves it covers.
+    pub size: u64,
+    /// The signed note.
+    pub note: String,
 }
 
 impl Shared {
@@ -37,6 +53,9 @@ impl Shared {
             stop: AtomicBool::new(false),
             is_closing: AtomicBool::new(false),
             maintenance: OnceLock::new(),
+            log_head: watch::Sender::new(None),
+            is_writer_done: AtomicBool::new(false),
+            is_log_final: watch::Sender::new(false),
         }
     }
 
@@ -47,6 +66,32 @@ impl Shared {
             *latest = seq.max(*latest);
             newer
         });
+    }
+
+    /// The newest head of the log is this one now.
+    pub(crate) fn publish_head(&self, head: Option<(u64, String)>) {
+        let head = head.map(|(size, note)| Arc::new(SignedHead { size, note }));
+        self.log_head.send_if_modified(|known| {
+            let is_newer =
+                head.as_ref().map(|head| head.size) > known.as_ref().map(|head| head.size);
+            if is_newer {
+                *known = head;
+            }
+            is_newer
+        });
+    }
+
+    /// Whether the log is to be finished now: the writer is done, and the log has not taken in its end yet.
+    pub(crate) fn wants_final_log(&self) -> bool {
+        self.is_writer_done.load(Ordering::Acquire) && !*self.is_log_final.borrow()
+    }
+
+    /// Waits until the writer has written everything it will. It always ends, at the latest when its database does not
+    /// answer for some seconds.
+    pub(crate) fn await_writer(&self) {
+        while !self.is_writer_done.load(Ordering::Acquire) {
+            std::thread::park_timeout(Duration::from_millis(100));
+        }
     }
 
     /// Notes that the store does not take records, and says so once.

@@ -5,9 +5,11 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
+use super::anchor::{holds_notes, read_notes};
 use crate::chain::{Checkpoint, CheckpointKind, TrustedKeys, log_path, read_log};
 use crate::digest::Digest;
 use crate::id::Ulid;
+use crate::proof::{Batch, LogHead, Note};
 use crate::record::Head;
 use crate::store::StoreError;
 use crate::store::verification::{Break, BreakKind};
@@ -22,6 +24,10 @@ pub(super) struct SignedStatements {
     /// What each chain says it could not write.
     pub(super) lost: HashMap<Ulid, u64>,
     pub(super) checkpoints: u64,
+    /// For each chain, by the number of a batch's first record: the number of its last one, and the root over their hashes.
+    pub(super) batches: HashMap<Ulid, BTreeMap<u64, (u64, Digest)>>,
+    /// Log heads that were kept outside the store.
+    pub(super) published: Vec<LogHead>,
     pub(super) first_bad: Option<Break>,
 }
 
@@ -40,7 +46,16 @@ impl SignedStatements {
         }
         copies
             .iter()
-            .try_for_each(|copy| self.add_log(copy, trusted))
+            .try_for_each(|copy| self.add_copy(copy, trusted))
+    }
+
+    /// Something that was kept elsewhere: published log heads, or a copy of the log.
+    fn add_copy(&mut self, path: &Path, trusted: &TrustedKeys) -> Result<(), StoreError> {
+        if !holds_notes(path).map_err(StoreError::file(path))? {
+            return self.add_log(path, trusted);
+        }
+        let read = read_notes(path, |note| self.add_published(note, trusted));
+        read.map_err(StoreError::file(path))
     }
 
     fn add_log(&mut self, path: &Path, trusted: &TrustedKeys) -> Result<(), StoreError> {
@@ -49,6 +64,28 @@ impl SignedStatements {
             None => self.bad(BreakKind::MalformedLog, None),
         });
         read.map_err(StoreError::file(path))
+    }
+
+    /// A published log head; `None` for text that is no signed note.
+    fn add_published(&mut self, note: Option<Note>, trusted: &TrustedKeys) {
+        let head = note.map(|note| LogHead::from_note(&note, trusted));
+        match head {
+            Some(Ok(head)) => self.published.push(head),
+            Some(Err(_)) => self.bad(BreakKind::ForgedCheckpoint, None),
+            None => self.bad(BreakKind::MalformedLog, None),
+        }
+    }
+
+    /// A genuine batch: a leaf of the store's tree.
+    pub(super) fn add_batch(&mut self, batch: &Batch) {
+        self.add_head(batch.head());
+        let batches = self.batches.entry(batch.chain_id).or_default();
+        batches.insert(batch.first, (batch.n, batch.root));
+    }
+
+    /// Something that should be signed by a trusted key and is not.
+    pub(super) fn add_forged(&mut self, head: Option<Head>) {
+        self.bad(BreakKind::ForgedCheckpoint, head);
     }
 
     /// A row of the store's own tables; `None` if it is not a checkpoint at all.
@@ -67,21 +104,7 @@ impl SignedStatements {
         let lost = self.lost.entry(chain).or_default();
         *lost = (*lost).max(checkpoint.lost);
         match checkpoint.kind {
-            CheckpointKind::Head => {
-                let known = self
-                    .heads
-                    .entry(chain)
-                    .or_default()
-                    .insert(head.n, head.hash);
-                match known {
-                    // The same place signed twice with two hashes: the two checkpoints contradict each other.
-                    Some(other) if other != head.hash => {
-                        self.bad(BreakKind::DiffersFromCheckpoint, Some(head));
-                    }
-                    Some(_) => {}
-                    None => self.checkpoints += 1,
-                }
-            }
+            CheckpointKind::Head => self.checkpoints += u64::from(self.add_head(head)),
             CheckpointKind::Floor => {
                 let floor = self.floors.entry(chain).or_insert(head);
                 if head.n > floor.n {
@@ -89,6 +112,17 @@ impl SignedStatements {
                 }
             }
         }
+    }
+
+    /// Says whether this place was not signed for yet.
+    fn add_head(&mut self, head: Head) -> bool {
+        let heads = self.heads.entry(head.chain_id).or_default();
+        let known = heads.insert(head.n, head.hash);
+        // The same place signed twice with two hashes: the two statements contradict each other.
+        if known.is_some_and(|other| other != head.hash) {
+            self.bad(BreakKind::DiffersFromCheckpoint, Some(head));
+        }
+        known.is_none()
     }
 
     fn bad(&mut self, kind: BreakKind, head: Option<Head>) {

@@ -12,14 +12,18 @@ use rusqlite::Connection;
 use tokio::sync::mpsc;
 
 use super::backend::{Backend, OpenStore, start_thread};
+use super::error::NoReceipt;
 use super::shared::Shared;
+use super::tree::{HeadSigner, consistency_proof};
 use super::writer::Writer;
 use super::{
     CapturedTool, Generation, Options, Page, StoreError, StoredRecord, Tail, ToolDeclaration,
     Verification,
 };
 use crate::chain::{Signer, TrustedKeys};
+use crate::digest::Digest;
 use crate::id::Ulid;
+use crate::proof::Receipt;
 use crate::query::{Filter, Query};
 use crate::summary::{GroupBy, Summary};
 use crate::time::Timestamp;
@@ -43,6 +47,7 @@ mod show;
 mod source;
 mod summarise;
 mod transaction;
+mod tree;
 mod verify;
 
 pub(super) use source::Source;
@@ -50,8 +55,9 @@ pub(super) use source::Source;
 use append::Appender;
 use files::Files;
 use indexer::{BATCH, Indexer};
-use maintenance::Maintenance;
+use maintenance::{Maintenance, Tasks};
 use retain::RetentionTask;
+use tree::{SqliteTree, TreeTask};
 
 /// Idle reader connections kept open.
 const KEPT_READERS: usize = 4;
@@ -113,8 +119,13 @@ pub(super) fn open(options: &Options) -> Result<OpenStore, StoreError> {
         shared: Arc::clone(&shared),
         durability: options.durability,
     };
-    let retain = RetentionTask::new(options, signer);
-    let maintenance = Maintenance::new(indexer, retain, files.clone(), upkeep, queue.downgrade());
+    let heads = HeadSigner::new(options, Arc::clone(&signer))?;
+    let tasks = Tasks {
+        indexer,
+        tree: TreeTask::open(&files, options, heads)?,
+        retain: RetentionTask::new(options, signer),
+    };
+    let maintenance = Maintenance::new(tasks, files.clone(), upkeep, queue.downgrade());
     let writer = start_thread("activity-writer", move || writer.run())?;
     let maintenance = start_thread("activity-index", move || maintenance.run())?;
     shared
@@ -216,6 +227,22 @@ impl Backend for Database {
 
     fn show(&self, id: Ulid) -> Result<Option<StoredRecord>, StoreError> {
         self.read(|connection| show::show(connection, id))
+    }
+
+    fn receipt(&self, id: Ulid) -> Result<Result<Receipt, NoReceipt>, StoreError> {
+        self.read(|connection| tree::receipt(connection, id))
+    }
+
+    fn consistency_proof(&self, old: u64, size: u64) -> Result<Vec<Digest>, StoreError> {
+        self.read(|connection| consistency_proof(&mut SqliteTree(connection), old, size))
+    }
+
+    fn add_cosignature(&self, size: u64, line: &str) -> Result<(), StoreError> {
+        let sql = "UPDATE tree_head SET note = note || ?2 WHERE size = ?1 AND instr(note, ?2) = 0";
+        self.with_connection(|connection| {
+            let added = connection.execute(sql, rusqlite::params![size, line]);
+            added.map(drop).map_err(StoreError::Write)
+        })
     }
 
     fn after(&self, seq: u64, filter: &Filter, limit: usize) -> Result<Tail, StoreError> {

@@ -16,6 +16,10 @@ pub struct Verification {
     pub chains: u64,
     /// Genuine checkpoints compared, in the store and in `checkpoints.log`.
     pub checkpoints: u64,
+    /// Leaves of the store's tree: each signs for the records since the one before it in its chain.
+    pub log_size: u64,
+    /// Log heads compared that were kept outside the store.
+    pub published_heads: u64,
     /// Records after the last signed head of their chain: a process that dies leaves some. Nothing shows yet whether they were
     /// changed or some are missing.
     pub after_last_checkpoint: u64,
@@ -98,6 +102,14 @@ pub enum BreakKind {
     Unsigned,
     /// More records follow the last checkpoint than are ever left without one, or a stop, which is always signed.
     MissingCheckpoint,
+    /// The store's tree of signed batches does not fit its leaves or its signed heads.
+    WrongTree,
+    /// The store ends before a log head that was published: it was replaced by an older copy, or cut.
+    RolledBack,
+    /// The store differs from a log head that was published: its history was replaced.
+    DiffersFromAnchor,
+    /// The records of a batch do not have the root that was signed for them.
+    DiffersFromBatch,
     /// The record belongs to a chain the store does not know.
     UnknownChain,
     /// A checkpoint or floor is not signed by a trusted key, or was changed.
@@ -130,9 +142,17 @@ impl fmt::Display for BreakKind {
             Self::MissingCheckpoint => {
                 "checkpoints that this chain must have were removed: nothing signs for its last records"
             }
+            Self::WrongTree => "the tree of signed batches was changed",
+            Self::RolledBack => {
+                "the store ends before a published log checkpoint: it was replaced by an older copy, or cut"
+            }
+            Self::DiffersFromAnchor => {
+                "the store differs from a published log checkpoint: its history was replaced"
+            }
+            Self::DiffersFromBatch => "the records differ from the root that was signed for them",
             Self::UnknownChain => "the chain is not known",
             Self::ForgedCheckpoint => "a checkpoint is not signed by a trusted key, or was changed",
-            Self::MalformedLog => "a line of checkpoints.log is not a checkpoint",
+            Self::MalformedLog => "a line of checkpoints.log, or of an anchor, is not a checkpoint",
             Self::Undecodable => "the record cannot be decoded",
             Self::Unreadable => "the database cannot be read from here on",
             Self::WrongIndex => "the index differs from the record",

@@ -10,6 +10,7 @@ use super::signed_statements::SignedStatements;
 use super::verification::{Break, BreakKind, Verification};
 use crate::digest::{Digest, NO_HASH, chain_hash};
 use crate::id::Ulid;
+use crate::proof::merkle::Frontier;
 use crate::record::body::decode;
 use crate::record::{Head, Kind, Opening, Record};
 use crate::time::Timestamp;
@@ -50,6 +51,8 @@ struct ChainProgress {
     has_stopped: bool,
     /// The last record that a later chain's first record names.
     named: Option<u64>,
+    /// The batch under way: the number of its last record, its signed root, and the records so far.
+    batch: Option<(u64, Digest, Frontier)>,
 }
 
 /// One stored record, as it is.
@@ -134,6 +137,7 @@ impl Walk {
             return Err(broken(BreakKind::DiffersFromCheckpoint));
         }
         self.reach(&head, &record);
+        self.take_into_batch(&head).map_err(broken)?;
         self.before = Some(head);
         self.last_seq = row.seq;
         self.records += 1;

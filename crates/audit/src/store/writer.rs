@@ -103,6 +103,14 @@ pub(super) struct Writer<A> {
     pub(super) durability: Durability,
 }
 
+/// However the thread ends, the log is finished after it.
+impl<A> Drop for Writer<A> {
+    fn drop(&mut self) {
+        self.shared.is_writer_done.store(true, Ordering::Release);
+        self.shared.wake_maintenance();
+    }
+}
+
 impl<A: Append> Writer<A> {
     /// Until told to stop, or every handle is gone.
     pub(super) fn run(mut self) {

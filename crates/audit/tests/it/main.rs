@@ -10,6 +10,7 @@ mod follow;
 mod postgres;
 mod private;
 mod processes;
+mod proof;
 mod query;
 mod rewritten;
 mod summary;

@@ -5,6 +5,7 @@ mod chain;
 mod encryption;
 mod followers;
 mod outages;
+mod proof;
 mod roles;
 mod upkeep;
 

@@ -102,6 +102,15 @@ fn own_key(data_dir: &DataDir) -> TrustedKeys {
     TrustedKeys::new([PublicKey::from_text(&text).expect("a key")])
 }
 
+/// Removes the log of signed batches, which signs for records as well.
+fn delete_tree(connection: &Connection) {
+    connection
+        .execute_batch(
+            "DELETE FROM leaf; DELETE FROM tile; DELETE FROM tree_head; DELETE FROM tree_queue",
+        )
+        .expect("deleted");
+}
+
 fn kind(verification: &Verification) -> Option<BreakKind> {
     verification.first_break.as_ref().map(|found| found.kind)
 }
@@ -117,6 +126,7 @@ fn a_history_rewritten_without_the_signing_key_is_not_intact() {
         connection
             .execute_batch("DELETE FROM checkpoint")
             .expect("deleted");
+        delete_tree(&connection);
         remove(&data_dir, &INDEX);
         remove(&data_dir, &[LOG]);
         assert_eq!(
@@ -144,6 +154,7 @@ fn a_signed_beginning_alone_does_not_cover_a_rewritten_rest() {
     connection
         .execute_batch("DELETE FROM checkpoint WHERE n > 0")
         .expect("deleted");
+    delete_tree(&connection);
     remove(&data_dir, &INDEX);
     remove(&data_dir, &[LOG]);
     // It ended in good order, and that is always signed.
@@ -188,6 +199,7 @@ fn cut_off(data_dir: &DataDir, left: u64) {
     connection
         .execute("DELETE FROM activity WHERE n > ?1", [signed + left])
         .expect("deleted");
+    delete_tree(&connection);
     remove(data_dir, &INDEX);
     remove(data_dir, &[LOG]);
 }

@@ -66,7 +66,7 @@ fn an_unknown_key_names_the_allowed_ones_and_the_nearest() {
     "#);
     assert_snapshot!(refused(r#"{"activity": {"retention": 3}}"#), @r#"
     1:15: /activity/retention: unknown key "retention"
-    hint: allowed: retention_days, retention_floor_days, max_records, max_size_mb, payloads, payload_max_bytes, durability, on_store_error, max_event_streams, signing_key
+    hint: allowed: retention_days, retention_floor_days, max_records, max_size_mb, payloads, payload_max_bytes, durability, on_store_error, max_event_streams, signing_key, previous_signing_key, log_origin, anchors
     "#);
     assert_snapshot!(refused(r#"{"mcpServers": {"a": {"comand": "x"}}}"#), @r#"
     1:23: /mcpServers/a/comand: unknown key "comand"

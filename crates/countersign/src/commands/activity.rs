@@ -12,9 +12,11 @@ mod export;
 mod filter;
 mod list;
 mod log;
+mod receipt;
 mod show;
 mod summary;
 mod verify;
+mod verify_receipt;
 mod watch;
 
 pub(super) use filter::{Pairs, given_pairs, url_encoded};
@@ -28,7 +30,9 @@ Examples:
   countersign activity watch --decision flagged,blocked
   countersign activity summary --by tool --period 7d
   countersign activity export --format csv --output activity.csv
-  countersign activity verify";
+  countersign activity verify
+  countersign activity receipt 01K9ZJ3M5T0000000000000000 --output call.tlog-proof
+  countersign activity verify-receipt call.tlog-proof --key 'example.com/log+5f3a9c01+AQ…'";
 
 /// Read what was called and what was decided
 #[derive(Debug, Subcommand)]
@@ -40,6 +44,8 @@ pub(crate) enum Command {
     Summary(summary::Arguments),
     Export(Box<export::Arguments>),
     Verify(verify::Arguments),
+    Receipt(receipt::Arguments),
+    VerifyReceipt(verify_receipt::Arguments),
 }
 
 pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> Result<Exit, Failure> {
@@ -50,6 +56,8 @@ pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> Result<Exit, 
         Command::Summary(arguments) => summary::run(arguments, console),
         Command::Export(arguments) => export::run(arguments, console),
         Command::Verify(arguments) => verify::run(arguments, console),
+        Command::Receipt(arguments) => receipt::run(arguments, console),
+        Command::VerifyReceipt(arguments) => verify_receipt::run(arguments, console),
     }
 }
 

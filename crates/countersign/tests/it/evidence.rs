@@ -170,7 +170,9 @@ fn a_history_rewritten_without_the_key_is_broken_also_with_the_key_given() {
         let changed = store.execute(sql, (body.as_bytes(), &hash, seq));
         changed.expect("rewritten");
     }
-    store.execute("DELETE FROM checkpoint", []).expect("none");
+    let none =
+        "DELETE FROM checkpoint; DELETE FROM leaf; DELETE FROM tree_head; DELETE FROM tree_queue";
+    store.execute_batch(none).expect("none");
     let names = std::fs::read_dir(&data).expect("a directory");
     for name in names.map(|entry| entry.expect("an entry").file_name()) {
         let name = name.to_string_lossy();
@@ -186,6 +188,54 @@ fn a_history_rewritten_without_the_key_is_broken_also_with_the_key_given() {
     assert_eq!(folder.countersign(&anchored).code, Some(1));
     let absent = folder.countersign(&format!("{VERIFY} --anchor absent.log"));
     assert_ne!(absent.code, Some(0), "{absent}");
+}
+
+#[test]
+fn a_receipt_convinces_without_the_store_and_a_forged_one_does_not() {
+    let (folder, records) = left_behind();
+    let (_, id) = &records[3];
+    let made = format!("activity receipt {id} --data-dir data --output r.tlog-proof");
+    let written = folder.countersign(&made);
+    assert_eq!(written.code, Some(0), "{written}");
+    let key = written.stderr.split('\'').nth(1).expect("a key").to_owned();
+    let unknown = folder.countersign("activity receipt 01ARZ3NDEKTSV4RRFFQ69G5FAV --data-dir data");
+    assert_eq!(unknown.code, Some(1), "{unknown}");
+    // Its reader has neither the store nor the configuration.
+    std::fs::remove_dir_all(folder.path().join("data")).expect("removed");
+    let verify = format!("activity verify-receipt r.tlog-proof --key {key}");
+    let valid = folder.countersign(&verify);
+    assert_eq!(valid.code, Some(0), "{valid}");
+    assert!(
+        valid.stdout.starts_with(&format!("valid: record {id} ")),
+        "{valid}"
+    );
+    let path = folder.path().join("r.tlog-proof");
+    let receipt = std::fs::read_to_string(&path).expect("the receipt");
+    let index = receipt.find("index ").expect("an index") + 6;
+    for forged in [
+        receipt.replacen("extra ", "extra A", 1),
+        format!("{}9{}", &receipt[..index], &receipt[index..]),
+        receipt.replace("countersign/activity", "countersign/Activity"),
+        "nonsense".to_owned(),
+    ] {
+        std::fs::write(&path, &forged).expect("written");
+        let refused = folder.countersign(&format!("{verify} -o json"));
+        assert_eq!(refused.code, Some(1), "{refused}");
+        let verdict: Value = serde_json::from_str(&refused.stdout).expect("JSON");
+        assert_eq!(verdict["valid"], false, "{verdict}");
+    }
+    let foreign = "3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29";
+    std::fs::write(&path, &receipt).expect("written");
+    let foreign = folder.countersign(&format!(
+        "activity verify-receipt r.tlog-proof --key {foreign}"
+    ));
+    assert_eq!(foreign.code, Some(1), "{foreign}");
+    assert_eq!(
+        folder
+            .countersign("activity verify-receipt r.tlog-proof")
+            .code,
+        Some(2)
+    );
 }
 
 #[test]

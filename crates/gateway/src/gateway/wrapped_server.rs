@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use super::anchors::Anchors;
 use super::plan::Plan;
 use super::reload::Reloader;
 use super::{CANCEL, StartError, check, open_store, wind_down};
@@ -30,6 +31,7 @@ pub struct WrappedServer {
     /// What the server says to its client.
     said: Option<mpsc::Receiver<PeerMessage>>,
     writer: Option<JoinHandle<std::io::Result<()>>>,
+    anchors: Anchors,
 }
 
 impl WrappedServer {
@@ -43,6 +45,7 @@ impl WrappedServer {
         check(&config)?;
         let store = open_store(&config)?;
         tokio::spawn(store.deliver());
+        let anchors = Anchors::start(&config, &store, false);
         let (runtime, requests) = Runtime::new(&opened, store);
         let unsupported = || StartError::Unsupported("wrapping anything but one command".into());
         let mut plan = Plan::make(&runtime, Settings::new(config, None))?;
@@ -75,6 +78,7 @@ impl WrappedServer {
             peer,
             said: Some(said),
             writer: None,
+            anchors,
         })
     }
 
@@ -109,5 +113,6 @@ impl WrappedServer {
             drop(timeout(CANCEL, writer).await);
         }
         self.runtime.services.store.close().await;
+        self.anchors.finish().await;
     }
 }

@@ -20,6 +20,7 @@ use super::{days, schema};
 use crate::chain::{Checkpoint, CheckpointKind, Signer, append_to_log};
 use crate::digest::{Digest, NO_HASH};
 use crate::id::{Ids, Ulid};
+use crate::proof::merkle::Frontier;
 use crate::record::body::Body;
 use crate::record::{Head, Kind, Outcome, Record, Source};
 use crate::store::shared::Shared;
@@ -50,7 +51,7 @@ pub(super) struct Appender {
 }
 
 /// Where the chain stands.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct State {
     chain: i32,
     chain_id: Ulid,
@@ -59,6 +60,8 @@ struct State {
     prev: Digest,
     since_checkpoint: u64,
     checkpoint_at: Instant,
+    /// The records since the last checkpoint, as a Merkle tree.
+    records: Frontier,
     /// The day of the last batch. Days never go back, so that a day holds a stretch of each chain.
     day: i32,
 }
@@ -79,6 +82,7 @@ impl Appender {
             prev: NO_HASH,
             since_checkpoint: 0,
             checkpoint_at: Instant::now(),
+            records: Frontier::default(),
             day: 0,
         };
         let mut appender = Self {

@@ -8,6 +8,7 @@ use super::error::PostgresError;
 use super::value::{Uuid, signed, small, storable};
 use crate::chain::Checkpoint;
 use crate::digest::{Digest, chain_hash};
+use crate::proof::merkle::{Frontier, leaf_hash};
 use crate::record::body::{Body, decode};
 use crate::record::indexed_fields::IndexedFields;
 use crate::record::{DecodeError, Head};
@@ -31,6 +32,8 @@ record AS (
     INSERT INTO checkpoint(chain, n, hash, at, lost, key, signature)
     SELECT $2, $18::bigint, $19::bytea, $20::bigint, $21::bigint, $22::text, $23::text WHERE $18::bigint IS NOT NULL
     ON CONFLICT DO NOTHING
+), queued AS (
+    INSERT INTO tree_queue(chain, body) SELECT $2, $24::text WHERE $24::text IS NOT NULL
 ) SELECT count(*) FROM record";
 
 /// Records of one chain, with their numbers and hashes.
@@ -43,6 +46,8 @@ pub(super) struct Batch {
     pub(super) bodies: Vec<Body>,
     columns: Columns,
     pub(super) checkpoint: Option<Checkpoint>,
+    /// The statement for the tree that comes with the checkpoint.
+    pub(super) statement: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -83,6 +88,7 @@ impl Batch {
             bodies: bodies.to_vec(),
             columns,
             checkpoint: None,
+            statement: None,
         })
     }
 
@@ -93,6 +99,12 @@ impl Batch {
             self.first + self.bodies.len() as u64,
             hash.unwrap_or(self.prev),
         )
+    }
+
+    /// Appends the hashes of its records to a Merkle tree.
+    pub(super) fn extend(&self, records: &mut Frontier) {
+        let hashes = self.columns.hash.iter();
+        hashes.for_each(|hash| records.push(leaf_hash(hash.as_bytes())));
     }
 
     /// The last record of the batch.
@@ -152,6 +164,7 @@ impl Batch {
                 &lost,
                 &key,
                 &signature,
+                &self.statement,
             ],
         )?;
         let row = rows.first().ok_or(PostgresError::Value("a count"))?;

@@ -14,6 +14,7 @@ use super::address::Address;
 use super::connection::Connection;
 use super::error::PostgresError;
 use super::retain::RetentionTask;
+use super::tree::TreeTask;
 use super::{days, read, rollup};
 use crate::store::shared::Shared;
 use crate::store::stats::Counters;
@@ -34,6 +35,7 @@ pub(super) struct Maintenance {
     address: Address,
     deadline: Duration,
     retention: RetentionTask,
+    tree: TreeTask,
     shared: Arc<Shared>,
     /// Weak: the writer must see the end of its queue although this thread goes on for a moment.
     queue: mpsc::WeakSender<Job>,
@@ -52,7 +54,7 @@ impl Maintenance {
     pub(super) fn new(
         address: Address,
         deadline: Duration,
-        retention: RetentionTask,
+        (retention, tree): (RetentionTask, TreeTask),
         shared: Arc<Shared>,
         queue: mpsc::WeakSender<Job>,
     ) -> Self {
@@ -60,6 +62,7 @@ impl Maintenance {
             address,
             deadline,
             retention,
+            tree,
             shared,
             queue,
             is_failing: false,
@@ -87,10 +90,13 @@ impl Maintenance {
         if let Some(mut turns) = turns.filter(|turns| turns.is_maintainer) {
             let result = rollup::count(&mut turns.connection).map(drop);
             self.note(result);
+            self.shared.await_writer();
+            let result = self.grow_tree(&mut turns);
+            self.note(result);
         }
     }
 
-    fn turn(&self, turns: &mut Option<Turns>) -> Result<(), PostgresError> {
+    fn turn(&mut self, turns: &mut Option<Turns>) -> Result<(), PostgresError> {
         let turns = match turns {
             Some(turns) => turns,
             None => turns.insert(self.connect()?),
@@ -99,6 +105,7 @@ impl Maintenance {
             let last = read::newest(&mut turns.connection)?;
             self.shared.publish(last);
         }
+        self.grow_tree(turns)?;
         if turns.worked_at.is_some_and(|at| at.elapsed() < WORK_TURN) {
             return Ok(());
         }
@@ -109,6 +116,20 @@ impl Maintenance {
         }
         if turns.is_maintainer {
             self.maintain(turns)?;
+        }
+        Ok(())
+    }
+
+    /// Lets the log grow when it is due, and once more when the writer is done.
+    fn grow_tree(&mut self, turns: &mut Turns) -> Result<(), PostgresError> {
+        let is_last = self.shared.wants_final_log();
+        if is_last || self.tree.is_due() {
+            let connection = &mut turns.connection;
+            self.tree
+                .run(connection, turns.is_maintainer, &self.shared)?;
+        }
+        if is_last {
+            self.shared.is_log_final.send_replace(true);
         }
         Ok(())
     }

@@ -171,6 +171,20 @@ impl Target {
         Ok(())
     }
 
+    /// Queues signed batches for the target's own log. Those that it has are passed over when they are taken in.
+    pub(in crate::store) fn add_batches(
+        &mut self,
+        batches: &[(i64, String)],
+    ) -> Result<(), StoreError> {
+        for (chain, text) in batches {
+            if let Some((chain, _)) = self.chains.get(chain) {
+                let sql = "INSERT INTO tree_queue(chain, body) VALUES ($1, $2)";
+                self.connection.execute(sql, &[chain, text])?;
+            }
+        }
+        Ok(())
+    }
+
     /// Declarations that the target has are left as they are.
     pub(in crate::store) fn add_tools(&mut self, tools: &[CapturedTool]) -> Result<(), StoreError> {
         let sql = "INSERT INTO catalogue(server, tool, generation, digest, raw, captured_at, seen)

@@ -14,6 +14,7 @@ use super::catalogue;
 use super::connection::Connection;
 use super::error::PostgresError;
 use super::rollup::Sums;
+use super::tree::PostgresTree;
 use super::value::{Uuid, digest, signed, small, storable, unsigned};
 use crate::chain::{Checkpoint, CheckpointKind, TrustedKeys};
 use crate::id::Ulid;
@@ -21,6 +22,7 @@ use crate::record::indexed_fields::IndexedFields;
 use crate::record::{Head, Record};
 use crate::store::StoreError;
 use crate::store::signed_statements::SignedStatements;
+use crate::store::tree::TreeCheck;
 use crate::store::verification::{Break, BreakKind, Verification};
 use crate::store::walk::{ChainRow, Walk};
 use crate::time::Timestamp;
@@ -41,11 +43,15 @@ pub(super) fn verify(
     signed.add_logs(data_dir, anchors, trusted)?;
     connection.transaction(SNAPSHOT, |connection| {
         read_signed(connection, &mut signed, trusted).map_err(StoreError::postgres)?;
+        let published = signed.published.len() as u64;
+        let tree = TreeCheck::run(&mut PostgresTree(connection), trusted, &mut signed);
+        let tree = tree.map_err(StoreError::postgres)?;
         let mut walk = Walk::interleaved(std::mem::take(&mut signed));
         let mut derived = Derived::new(connection).map_err(StoreError::postgres)?;
         let broken = find_break(connection, &mut walk, &mut derived);
         let broken = broken.map_err(StoreError::postgres)?;
-        Ok(walk.finish(broken))
+        let broken = broken.or_else(|| tree.first_break());
+        Ok(walk.finish(broken, (tree.size(), published)))
     })
 }
 

@@ -15,6 +15,8 @@ use super::{Upkeep, heads};
 use crate::chain::{Checkpoint, CheckpointKind, Signer, append_to_log};
 use crate::digest::{Digest, NO_HASH, chain_hash};
 use crate::id::{Ids, Ulid};
+use crate::proof::Batch;
+use crate::proof::merkle::{Frontier, leaf_hash};
 use crate::record::body::Body;
 use crate::record::{Head, Kind, Opening, Outcome, Record, Source};
 use crate::store::writer::{Append, CommitSummary};
@@ -36,7 +38,7 @@ pub(super) struct Appender {
 }
 
 /// Where the chain stands.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 struct State {
     chain: i64,
     /// The number the next record gets.
@@ -44,6 +46,8 @@ struct State {
     prev: Digest,
     since_checkpoint: u64,
     checkpoint_at: Instant,
+    /// The records since the last checkpoint, as a Merkle tree.
+    records: Frontier,
 }
 
 impl Appender {
@@ -68,6 +72,7 @@ impl Appender {
             prev: NO_HASH,
             since_checkpoint: 0,
             checkpoint_at: Instant::now(),
+            records: Frontier::default(),
         };
         let mut appender = Self {
             connection,
@@ -111,7 +116,7 @@ impl Appender {
             .map_err(StoreError::Encode)?;
         let mut state = State {
             chain,
-            ..self.state
+            ..self.state.clone()
         };
         let seq = insert_all(&transaction, &mut state, [&body]).map_err(StoreError::Write)?;
         heads::note_opening(&transaction, chain, seq).map_err(StoreError::Write)?;
@@ -150,9 +155,26 @@ impl Appender {
                 ],
             )
             .map_err(StoreError::Write)?;
+        self.queue_batch(transaction, state, head)?;
         state.since_checkpoint = 0;
         state.checkpoint_at = Instant::now();
         Ok(checkpoint)
+    }
+
+    /// Signs for the records since the last checkpoint, for the tree.
+    fn queue_batch(
+        &self,
+        transaction: &Transaction<'_>,
+        state: &mut State,
+        head: Head,
+    ) -> Result<(), StoreError> {
+        let records = std::mem::take(&mut state.records);
+        let Some(batch) = Batch::sign(&self.signer, head, &records) else {
+            return Ok(());
+        };
+        let sql = "INSERT INTO tree_queue(chain, body) VALUES (?1, ?2)";
+        let queued = transaction.execute(sql, params![state.chain, batch.to_text()]);
+        queued.map(drop).map_err(StoreError::Write)
     }
 
     /// The store already holds the checkpoint, so a log that cannot be written is loud but stops nothing.
@@ -179,7 +201,7 @@ impl Append for Appender {
             self.shorten_wal();
         }
         let transaction = immediate(&self.connection)?;
-        let mut state = self.state;
+        let mut state = self.state.clone();
         let last_seq = insert_all(&transaction, &mut state, bodies).map_err(StoreError::Write)?;
         let checkpoint = if state.since_checkpoint >= self.every {
             Some(self.checkpoint_in(&transaction, &mut state, lost)?)
@@ -205,7 +227,7 @@ impl Append for Appender {
             return Ok(false);
         }
         let transaction = immediate(&self.connection)?;
-        let mut state = self.state;
+        let mut state = self.state.clone();
         let checkpoint = self.checkpoint_in(&transaction, &mut state, lost)?;
         transaction.commit().map_err(StoreError::Write)?;
         self.state = state;
@@ -219,7 +241,7 @@ impl Append for Appender {
         record.reason = Some(format!("{} stopped", self.version));
         let body = Body::encode(&mut record).map_err(StoreError::Encode)?;
         let transaction = immediate(&self.connection)?;
-        let mut state = self.state;
+        let mut state = self.state.clone();
         let last_seq = insert_all(&transaction, &mut state, [&body]).map_err(StoreError::Write)?;
         let checkpoint = self.checkpoint_in(&transaction, &mut state, lost)?;
         transaction.commit().map_err(StoreError::Write)?;
@@ -253,6 +275,7 @@ fn insert_all<'b>(
             body.as_bytes(),
             hash.as_bytes()
         ])?;
+        state.records.push(leaf_hash(hash.as_bytes()));
         state.prev = hash;
         state.next += 1;
         state.since_checkpoint += 1;

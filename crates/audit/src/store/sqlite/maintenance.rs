@@ -12,6 +12,7 @@ use tokio::sync::mpsc;
 
 use super::indexer::{self, BATCH, Indexer};
 use super::retain::RetentionTask;
+use super::tree::TreeTask;
 use super::{Files, Upkeep};
 use crate::store::StoreError;
 use crate::store::stats::Counters;
@@ -27,8 +28,16 @@ const WAL_TOO_LARGE: u64 = 64 << 20;
 /// Batches indexed on the way out, so that the next reader finds little left to do.
 const LAST_BATCHES: usize = 16;
 
+/// What the thread does, each on connections of its own.
+pub(super) struct Tasks {
+    pub(super) indexer: Indexer,
+    pub(super) tree: TreeTask,
+    pub(super) retain: RetentionTask,
+}
+
 pub(super) struct Maintenance {
     indexer: Indexer,
+    tree: TreeTask,
     retain: RetentionTask,
     files: Files,
     upkeep: Arc<Upkeep>,
@@ -39,15 +48,15 @@ pub(super) struct Maintenance {
 
 impl Maintenance {
     pub(super) fn new(
-        indexer: Indexer,
-        retain: RetentionTask,
+        tasks: Tasks,
         files: Files,
         upkeep: Arc<Upkeep>,
         queue: mpsc::WeakSender<Job>,
     ) -> Self {
         Self {
-            indexer,
-            retain,
+            indexer: tasks.indexer,
+            tree: tasks.tree,
+            retain: tasks.retain,
             files,
             upkeep,
             queue,
@@ -67,6 +76,9 @@ impl Maintenance {
                 let result = self.shorten_wals();
                 self.note("checkpoint", result);
             }
+            if self.tree.is_due() || self.upkeep.shared.wants_final_log() {
+                self.grow_tree();
+            }
             let due = retention_at.is_none_or(|at| at.elapsed() >= RETENTION_TURN);
             let since = retention_at.map_or(CHECKPOINT_TURN, |at| at.elapsed());
             if due || since >= CHECKPOINT_TURN && self.retain.is_pressing(&self.indexer) {
@@ -78,6 +90,17 @@ impl Maintenance {
         }
         let result = self.index(LAST_BATCHES);
         self.note("index", result);
+        self.upkeep.shared.await_writer();
+        self.grow_tree();
+    }
+
+    fn grow_tree(&mut self) {
+        let is_last = self.upkeep.shared.wants_final_log();
+        let result = self.tree.run(&self.upkeep.shared);
+        self.note("tree", result);
+        if is_last {
+            self.upkeep.shared.is_log_final.send_replace(true);
+        }
     }
 
     /// Indexes what there is, and tells followers how far the store reaches, by which process it was written.

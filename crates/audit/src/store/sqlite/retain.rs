@@ -240,6 +240,11 @@ fn write_floor(
         "DELETE FROM checkpoint WHERE chain = ?1 AND n <= ?2",
         params![chain, head.n],
     )?;
+    // Their hashes stay in complete tiles. The newest leaves stay, because the tree grows on from them.
+    transaction.execute(
+        "DELETE FROM leaf WHERE chain = ?1 AND n <= ?2 AND idx < (SELECT (max(idx) + 1) / 256 * 256 - 256 FROM leaf)",
+        params![chain, head.n],
+    )?;
     Ok(())
 }
 

@@ -7,10 +7,12 @@ use rusqlite::{Connection, Transaction, TransactionBehavior};
 
 use crate::store::StoreError;
 
+/// `leaf.n` is the number of the last record that a batch signs for. `tile.root` is the root over its hashes, and an entry
+/// of a tile of the level above. `tree.origin` names the log in its heads, unless the configuration gives another name.
 /// `chain.opened` is the `seq` of the chain's first record, or nothing if that record names no heads.
 ///
 /// Step `i` takes the main database from format `i` to `i + 1`. Never edit one that has been released.
-const MAIN: [&str; 2] = ["
+const MAIN: [&str; 3] = ["
     CREATE TABLE chain(id INTEGER PRIMARY KEY, chain_id TEXT NOT NULL UNIQUE) STRICT;
     CREATE TABLE activity(
         seq INTEGER PRIMARY KEY, chain INTEGER NOT NULL, n INTEGER NOT NULL, body BLOB NOT NULL, hash BLOB NOT NULL
@@ -29,6 +31,18 @@ const MAIN: [&str; 2] = ["
     ) STRICT;
 ", "
     ALTER TABLE chain ADD COLUMN opened INTEGER;
+", "
+    CREATE TABLE tree_queue(id INTEGER PRIMARY KEY, chain INTEGER NOT NULL, body TEXT NOT NULL) STRICT;
+    CREATE TABLE tree(origin TEXT NOT NULL) STRICT;
+    INSERT INTO tree(origin) VALUES ('countersign/activity/' || lower(hex(randomblob(16))));
+    CREATE TABLE leaf(
+        idx INTEGER PRIMARY KEY, chain INTEGER NOT NULL, n INTEGER NOT NULL, hash BLOB NOT NULL, body TEXT NOT NULL,
+        UNIQUE(chain, n)
+    ) STRICT;
+    CREATE TABLE tile(
+        level INTEGER NOT NULL, idx INTEGER NOT NULL, hashes BLOB NOT NULL, root BLOB NOT NULL, UNIQUE(level, idx)
+    ) STRICT;
+    CREATE TABLE tree_head(size INTEGER PRIMARY KEY, note TEXT NOT NULL) STRICT;
 "];
 
 /// Brings the main database to the newest format. Call it under the store's lock.
@@ -72,7 +86,7 @@ mod tests {
                 error,
                 StoreError::Newer {
                     found: 99,
-                    known: 2
+                    known: 3
                 }
             ),
             "{error}"

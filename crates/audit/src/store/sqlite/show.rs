@@ -13,14 +13,16 @@ const LOOK_BACK: u64 = 10_000;
 
 /// One record by its id, with the hash before it.
 pub(crate) fn show(connection: &Connection, id: Ulid) -> rusqlite::Result<Option<StoredRecord>> {
-    let snapshot = connection.unchecked_transaction()?;
-    let record = match indexed_with(&snapshot, id)? {
-        None => newest_with(&snapshot, id)?,
+    show_in(&*connection.unchecked_transaction()?, id)
+}
+
+/// As [`show`], on a connection that is in a transaction.
+pub(super) fn show_in(snapshot: &Connection, id: Ulid) -> rusqlite::Result<Option<StoredRecord>> {
+    let record = match indexed_with(snapshot, id)? {
+        None => newest_with(snapshot, id)?,
         record => record,
     };
-    record
-        .map(|record| with_prev(&snapshot, record))
-        .transpose()
+    record.map(|record| with_prev(snapshot, record)).transpose()
 }
 
 pub(super) fn by_seq(connection: &Connection, seq: u64) -> rusqlite::Result<Option<StoredRecord>> {

@@ -92,6 +92,13 @@ impl Source {
         Ok(signed.into_iter().flatten().collect())
     }
 
+    /// The signed batches of the log, in its order, then those that wait for it, each with its chain.
+    pub(in crate::store) fn batches(&self) -> Result<Vec<(i64, String)>, StoreError> {
+        let sql = "SELECT chain, body FROM (SELECT 0 AS part, idx AS place, chain, body FROM leaf
+                   UNION ALL SELECT 1, id, chain, body FROM tree_queue) ORDER BY part, place";
+        self.all(sql, |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
     pub(in crate::store) fn tools(&self) -> Result<Vec<CapturedTool>, StoreError> {
         let sql = "SELECT server, tool, generation, digest, raw, captured_at FROM catalogue ORDER BY captured_at, generation";
         self.all(sql, |row| {

@@ -11,12 +11,14 @@ use rusqlite::{Connection, Row};
 
 use super::files::Files;
 use super::index_check::IndexCheck;
+use super::tree::SqliteTree;
 use crate::chain::{Checkpoint, CheckpointKind, TrustedKeys};
 use crate::digest::Digest;
 use crate::id::Ulid;
 use crate::record::Head;
 use crate::store::StoreError;
 use crate::store::signed_statements::SignedStatements;
+use crate::store::tree::TreeCheck;
 use crate::store::verification::{Break, BreakKind, Verification};
 use crate::store::walk::{ChainRow, Walk};
 use crate::time::Timestamp;
@@ -41,6 +43,9 @@ pub(crate) fn verify(
         .map_err(StoreError::Read)?;
     let mut index_check = IndexCheck::new(&snapshot).map_err(StoreError::Read)?;
     add_tables(&mut signed, &snapshot, trusted).map_err(StoreError::Read)?;
+    let published = signed.published.len() as u64;
+    let tree = TreeCheck::run(&mut SqliteTree(&snapshot), trusted, &mut signed);
+    let tree = tree.map_err(StoreError::Read)?;
     let mut walk = Walk::in_order(signed);
     let broken = match walk_records(&mut walk, &snapshot, &mut index_check) {
         Ok(broken) => broken.or_else(|| walk.signature_break()),
@@ -50,11 +55,12 @@ pub(crate) fn verify(
             ..Break::new(BreakKind::Unreadable)
         }),
     };
+    let broken = broken.or_else(|| tree.first_break());
     let broken = match broken {
         None => working_copies(&walk, &snapshot, &mut index_check)?,
         broken => broken,
     };
-    Ok(walk.finish(broken))
+    Ok(walk.finish(broken, (tree.size(), published)))
 }
 
 /// A table of signed statements, and what its rows state.

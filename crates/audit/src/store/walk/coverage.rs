@@ -8,6 +8,8 @@
 
 use std::collections::HashSet;
 
+use crate::proof::merkle::{Frontier, leaf_hash};
+
 use super::{
     Break, BreakKind, ChainProgress, Head, Kind, Opening, Record, Ulid, Verification, Walk,
 };
@@ -25,6 +27,7 @@ impl Walk {
             is_older: false,
             has_stopped: false,
             named: None,
+            batch: None,
         });
         (reached.n, reached.hash) = (head.n, head.hash);
         reached.has_stopped = record.kind() == Kind::SystemStop;
@@ -33,6 +36,31 @@ impl Walk {
             let stated = opening.checkpoint_records;
             reached.checkpoint_records = stated.unwrap_or(CHECKPOINT_RECORDS);
             self.name_heads(opening, record);
+        }
+    }
+
+    /// Compares the records of a batch with the root that was signed for them, once they are all there.
+    pub(super) fn take_into_batch(&mut self, head: &Head) -> Result<(), BreakKind> {
+        let Some(reached) = self.heads.get_mut(&head.chain_id) else {
+            return Ok(());
+        };
+        let batches = self.signed.batches.get(&head.chain_id);
+        if let Some((last, root)) = batches.and_then(|batches| batches.get(&head.n)) {
+            reached.batch = Some((*last, *root, Frontier::default()));
+        }
+        let Some((last, root, records)) = &mut reached.batch else {
+            return Ok(());
+        };
+        records.push(leaf_hash(head.hash.as_bytes()));
+        if head.n < *last {
+            return Ok(());
+        }
+        let holds = records.root() == *root;
+        reached.batch = None;
+        if holds {
+            Ok(())
+        } else {
+            Err(BreakKind::DiffersFromBatch)
         }
     }
 
@@ -89,7 +117,12 @@ impl Walk {
         })
     }
 
-    pub(in crate::store) fn finish(self, broken: Option<Break>) -> Verification {
+    /// `log_size` and `published_heads` are the tree's part of the report.
+    pub(in crate::store) fn finish(
+        self,
+        broken: Option<Break>,
+        (log_size, published_heads): (u64, u64),
+    ) -> Verification {
         let mut chains: HashSet<&Ulid> = self.heads.keys().collect();
         chains.extend(self.signed.floors.keys());
         let (mut unsigned, mut later) = (0, 0);
@@ -105,6 +138,8 @@ impl Walk {
             records: self.records,
             chains: chains.len() as u64,
             checkpoints: self.signed.checkpoints,
+            log_size,
+            published_heads,
             after_last_checkpoint: unsigned,
             signed_by_later_start: later,
             older_chains: older,

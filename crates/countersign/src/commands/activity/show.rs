@@ -39,10 +39,7 @@ pub(crate) struct Arguments {
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let id = Name::parse(&arguments.id)?;
     let log = Log::from_config(&arguments.gateway.config(console)?)?;
-    let id = match id {
-        Name::Whole(id) => Some(id),
-        Name::Beginning(prefix) => by_prefix(&log, &prefix)?,
-    };
+    let id = id.find(&log)?;
     let found = id.map(|id| log.show(id)).transpose()?;
     let Some(record) = found.flatten() else {
         let missing = Failure::usage(anyhow!("there is no record {}", arguments.id));
@@ -54,14 +51,22 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
 }
 
 /// How a record is named on the command line.
-enum Name {
+pub(super) enum Name {
     Whole(Ulid),
     /// The first characters of an id, as ids are written.
     Beginning(String),
 }
 
 impl Name {
-    fn parse(text: &str) -> Result<Self, Failure> {
+    /// The id; nothing if no record's id begins like this.
+    pub(super) fn find(self, log: &Log) -> Result<Option<Ulid>, Failure> {
+        match self {
+            Self::Whole(id) => Ok(Some(id)),
+            Self::Beginning(prefix) => by_prefix(log, &prefix),
+        }
+    }
+
+    pub(super) fn parse(text: &str) -> Result<Self, Failure> {
         let whole = text.parse::<Ulid>();
         if let Ok(id) = whole {
             return Ok(Self::Whole(id));

@@ -19,11 +19,11 @@ Examples:
   countersign activity verify
   countersign activity verify --data-dir /var/lib/countersign -o json
   countersign activity verify --key 3b6a27bcceb6a42d62a3a8d02a6f0d73653215771de243a63ac048a18b59da29
-  countersign activity verify --anchor /mnt/backup/checkpoints.log
+  countersign activity verify --anchor /mnt/elsewhere/log-heads
 
-A program that can write the data directory can replace the public keys there and cut off the newest records together with
-their checkpoints. Keep the public key (signing_keys.pub) and copies of checkpoints.log on another machine and give them
-with --key and --anchor.
+A program that can write the data directory can replace the public keys there, cut off the newest records together with
+their checkpoints, or put back an older copy of everything. Only what is kept elsewhere shows that: the public key
+(signing_keys.pub) with --key, and published log heads (activity.anchors) or copies of checkpoints.log with --anchor.
 
 Exit codes: 0 intact, 1 broken: the first record that does not hold is named.";
 
@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// Trust checkpoints signed with this public key only; may be given several times. Default: the keys in the data directory
     #[arg(long, value_name = "HEX")]
     key: Vec<String>,
-    /// A copy of checkpoints.log that was kept elsewhere: what it was signed for has to be in the store. May be given several times
+    /// Published log heads, or a copy of checkpoints.log, that were kept elsewhere: what they were signed for has to be in the store. May be given several times
     #[arg(long, value_name = "FILE")]
     anchor: Vec<PathBuf>,
     #[command(flatten)]
@@ -64,6 +64,7 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
     let report = Verdict {
         intact,
         keys_given,
+        anchor_given: !arguments.anchor.is_empty(),
         verification,
     };
     arguments.format.print(&report, || report.text(), console)?;
@@ -71,13 +72,19 @@ pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
 }
 
 /// The keys this data directory has signed with, and the one that is configured: gateways that share a database share it.
-fn own_keys(config: &Config) -> Result<TrustedKeys, Failure> {
+pub(super) fn own_keys(config: &Config) -> Result<TrustedKeys, Failure> {
     let keys = TrustedKeys::of_data_dir(&config.data_dir).map_err(Failure::usage)?;
-    let Some(configured) = &config.activity.signing_key else {
-        return Ok(keys);
-    };
-    let signer = Signer::from_text(configured.expose()).map_err(Failure::usage)?;
-    Ok(keys.with(signer.public()))
+    let configured = [
+        &config.activity.signing_key,
+        &config.activity.previous_signing_key,
+    ];
+    configured
+        .into_iter()
+        .flatten()
+        .try_fold(keys, |keys, key| {
+            let signer = Signer::from_text(key.expose()).map_err(Failure::usage)?;
+            Ok(keys.with(signer.public()))
+        })
 }
 
 #[derive(Debug, Serialize)]
@@ -85,6 +92,8 @@ struct Verdict {
     intact: bool,
     /// The keys came from the command line, not from the data directory that is checked.
     keys_given: bool,
+    /// Something that was kept elsewhere was compared with the store.
+    anchor_given: bool,
     #[serde(flatten)]
     verification: Verification,
 }
@@ -95,6 +104,8 @@ impl Verdict {
             records,
             chains,
             checkpoints,
+            log_size: _,
+            published_heads,
             after_last_checkpoint,
             signed_by_later_start,
             older_chains,
@@ -132,6 +143,16 @@ impl Verdict {
         note(
             lost > 0,
             format!("{lost} records could not be written, by the gateway's own account"),
+        );
+        note(
+            published_heads > 0 && self.intact,
+            format!(
+                "{published_heads} published log heads agree with the store: up to the last of them nothing was replaced, cut off or rolled back"
+            ),
+        );
+        note(
+            !self.anchor_given,
+            "not known without --anchor: whether the newest records were cut off together with their signatures, or an older copy of the store was put back".to_owned(),
         );
         note(
             !self.keys_given,

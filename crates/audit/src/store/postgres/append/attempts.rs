@@ -5,6 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Appender, State};
+use crate::proof::Batch as SignedBatch;
+use crate::proof::merkle::Frontier;
 use crate::record::Head;
 use crate::record::body::Body;
 use crate::store::StoreError;
@@ -62,7 +64,12 @@ impl Appender {
             .map_err(|source| StoreError::Record { seq: 0, source })?;
         let since = self.state.since_checkpoint + bodies.len() as u64;
         if must_sign || since >= self.every {
-            batch.checkpoint = Some(self.sign(batch.head(self.state.chain_id), lost));
+            let head = batch.head(self.state.chain_id);
+            batch.checkpoint = Some(self.sign(head, lost));
+            let mut records = self.state.records.clone();
+            batch.extend(&mut records);
+            let statement = SignedBatch::sign(&self.signer, head, &records);
+            batch.statement = statement.map(|statement| statement.to_text());
         }
         Ok(batch)
     }
@@ -144,8 +151,10 @@ impl Appender {
         (state.next, state.prev) = batch.end();
         state.day = batch.day;
         state.since_checkpoint += batch.bodies.len() as u64;
+        batch.extend(&mut state.records);
         if batch.checkpoint.is_some() {
             state.since_checkpoint = 0;
+            state.records = Frontier::default();
             state.checkpoint_at = Instant::now();
         }
         self.log(batch.checkpoint.as_ref());

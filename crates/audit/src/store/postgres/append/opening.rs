@@ -5,6 +5,8 @@ use std::time::Instant;
 use super::{Appender, State};
 use crate::digest::NO_HASH;
 use crate::id::Ulid;
+use crate::proof::Batch as SignedBatch;
+use crate::proof::merkle::Frontier;
 use crate::record::body::Body;
 use crate::record::{Opening, Record};
 use crate::store::StoreError;
@@ -39,6 +41,7 @@ impl Appender {
             prev,
             since_checkpoint: 0,
             checkpoint_at: Instant::now(),
+            records: Frontier::default(),
             day,
         };
         self.log(batch.checkpoint.as_ref());
@@ -71,7 +74,12 @@ impl Appender {
             .map_err(StoreError::Encode)?;
         let mut batch = Batch::new(day, 0, NO_HASH, &[body])
             .map_err(|source| StoreError::Record { seq: 0, source })?;
-        batch.checkpoint = Some(self.sign(batch.head(chain_id), 0));
+        let head = batch.head(chain_id);
+        batch.checkpoint = Some(self.sign(head, 0));
+        let mut records = Frontier::default();
+        batch.extend(&mut records);
+        let statement = SignedBatch::sign(&self.signer, head, &records);
+        batch.statement = statement.map(|statement| statement.to_text());
         batch.send(connection, chain).map_err(failed)?;
         Ok((chain, batch))
     }

@@ -34,7 +34,10 @@ fn make_older(options: &Options) {
         .expect("a chain");
     let chain_id = chain_id.parse().expect("a chain id");
     connection
-        .execute_batch("DELETE FROM checkpoint; UPDATE chain SET opened = NULL")
+        .execute_batch(
+            "DELETE FROM checkpoint; UPDATE chain SET opened = NULL;
+             DELETE FROM leaf; DELETE FROM tree_head; DELETE FROM tree_queue",
+        )
         .expect("deleted");
     let signer = Signer::load_or_create(&options.data_dir).expect("the key");
     let mut hash = NO_HASH;
