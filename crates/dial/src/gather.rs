@@ -1,11 +1,12 @@
 //! Reads a body into one buffer, limited in size and by a memory budget. A body that arrives in one piece
 //! is not copied. The caller sets the time limit.
 
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::Body;
 use thiserror::Error;
 
+use crate::body_buffer::BodyBuffer;
 use crate::budget::{Budget, MemoryReservation};
 
 /// Why a body, or the next event of one, cannot be had.
@@ -34,12 +35,12 @@ where
     let announced = usize::try_from(announced).map_err(|_| ReadError::TooLarge)?;
     let mut held = MemoryReservation::default();
     let mut whole = Bytes::new();
-    let mut rest = BytesMut::new();
+    let mut parts: Option<BodyBuffer> = None;
     while let Some(frame) = from.frame().await {
         let Ok(data) = frame.map_err(|_| ReadError::Broken)?.into_data() else {
             continue;
         };
-        let length = whole.len() + rest.len() + data.len();
+        let length = whole.len() + parts.as_ref().map_or(0, BodyBuffer::len) + data.len();
         if length > limit {
             return Err(ReadError::TooLarge);
         }
@@ -47,22 +48,19 @@ where
             .cover(&mut held, length)
             .await
             .map_err(|_| ReadError::Busy)?;
-        if whole.is_empty() && rest.is_empty() {
+        if parts.is_none() && whole.is_empty() && length >= announced {
             whole = data;
             continue;
         }
-        if rest.is_empty() {
-            rest.reserve(announced.max(length));
-            rest.extend_from_slice(&std::mem::take(&mut whole));
-        }
-        rest.extend_from_slice(&data);
+        // Copied at once: the connection then reads the next part into the same memory.
+        let parts = parts.get_or_insert_with(|| BodyBuffer::with_capacity(announced.max(length)));
+        parts.extend(&std::mem::take(&mut whole));
+        parts.extend(&data);
     }
-    let body = if rest.is_empty() {
-        whole
-    } else {
-        rest.freeze()
-    };
-    Ok(held.attach(body))
+    Ok(match parts {
+        Some(parts) => parts.freeze(held),
+        None => held.attach(whole),
+    })
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@
 //! # Ok(()) }
 //! ```
 
+mod body_buffer;
 mod budget;
 mod child;
 mod connect_error;
