@@ -122,9 +122,10 @@ pub(crate) fn server_of<'a>(snapshot: &'a Snapshot, call: &Call) -> Option<&'a S
     Some(server)
 }
 
-/// Whether a call names a tool that is not known.
+/// Whether a call names a tool that its endpoint does not have.
 pub(crate) fn is_unknown_tool(snapshot: &Snapshot, call: &Call) -> bool {
-    matches!(route(snapshot, call), Err(Unroutable::UnknownTool))
+    let names_tool = call.method == Method::CallTool && call.endpoint != Endpoint::Router;
+    names_tool && find(snapshot, call).is_none()
 }
 
 /// Prompts, resources and completions: sent to the one server of the endpoint as they are.
