@@ -85,6 +85,7 @@ pub(crate) fn compile(bytes: &[u8], settings: Settings<'_>) -> Result<Compiled, 
     let mut program = Program::default();
     lower::lower(&mut index, &mut program)?;
     let root = analyse::analyse(&mut program, root, settings.limits)?;
+    program.shrink();
     Ok(Compiled {
         program,
         root,

@@ -366,6 +366,14 @@ impl Node {
 }
 
 impl ObjectPlan {
+    fn shrink(&mut self) {
+        self.names.shrink();
+        self.schemas.shrink_to_fit();
+        self.required.shrink_to_fit();
+        self.dependent_required.shrink_to_fit();
+        self.patterns.shrink_to_fit();
+    }
+
     /// Whether the names seen in one object fit in a word.
     #[inline]
     pub(crate) fn is_narrow(&self) -> bool {
@@ -424,6 +432,33 @@ impl Program {
     pub(crate) fn operations_of(&self, node: NodeId) -> &[Operation] {
         let node = &self.nodes[node as usize];
         node.operations.slice(&self.operations)
+    }
+
+    /// Gives back the room that the tables have for growing: most have one or two entries, and room for four. A gateway
+    /// may hold a program for each of thousands of tools.
+    pub(crate) fn shrink(&mut self) {
+        for values in &mut self.values {
+            values.strings.shrink();
+            values.canonical.shrink_to_fit();
+        }
+        for number in &mut self.numbers {
+            number.bounds.shrink_to_fit();
+        }
+        self.objects.iter_mut().for_each(ObjectPlan::shrink);
+        for array in &mut self.arrays {
+            array.prefix.shrink_to_fit();
+            array.targets.shrink_to_fit();
+        }
+        self.nodes.shrink_to_fit();
+        self.operations.shrink_to_fit();
+        self.branches.shrink_to_fit();
+        self.values.shrink_to_fit();
+        self.numbers.shrink_to_fit();
+        self.strings.shrink_to_fit();
+        self.objects.shrink_to_fit();
+        self.arrays.shrink_to_fit();
+        self.patterns.shrink_to_fit();
+        self.dynamic_anchors.shrink_to_fit();
     }
 
     /// Bytes held, roughly.

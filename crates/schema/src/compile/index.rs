@@ -100,13 +100,14 @@ impl<'a> Index<'a> {
     }
 
     pub(super) fn into_texts(self) -> Vec<Text> {
-        self.documents
-            .into_iter()
-            .map(|document| Text {
-                bytes: document.tape.text().as_bytes().into(),
-                uri: document.uri,
-            })
-            .collect()
+        let texts = self.documents.into_iter().map(|document| Text {
+            bytes: document.tape.text().as_bytes().into(),
+            uri: document.uri,
+        });
+        // Collected in the memory of the documents, which is much larger.
+        let mut texts: Vec<Text> = texts.collect();
+        texts.shrink_to_fit();
+        texts
     }
 
     pub(super) fn add_root(&mut self, bytes: &'a [u8]) -> Result<NodeId, Unenforceable> {

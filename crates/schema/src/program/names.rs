@@ -85,6 +85,13 @@ impl Names {
         }
     }
 
+    /// Gives back the room that it has for growing.
+    pub(super) fn shrink(&mut self) {
+        self.entries.shrink_to_fit();
+        self.texts.shrink_to_fit();
+        self.sorted.shrink_to_fit();
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }

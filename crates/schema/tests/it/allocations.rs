@@ -98,3 +98,18 @@ fn explaining_allocates_for_the_violations_only() {
     };
     assert_eq!(cost(10), cost(10_000));
 }
+
+/// A gateway may hold the schemas of thousands of tools, so a schema has no room to grow.
+#[test]
+fn a_compiled_schema_holds_little_more_than_it_says() {
+    for text in [
+        r#"{"type":"object","properties":{"id":{"type":"string"},"state":{"enum":["open","closed"]}},"required":["id"]}"#,
+        r#"{"type":"object","properties":{"limit":{"type":"integer","minimum":1,"maximum":100},"labels":{"type":"array","items":{"type":"string","maxLength":9}}},"additionalProperties":false}"#,
+    ] {
+        let mut schema = None;
+        let memory = allocation_counter::measure(|| schema = Some(compile(text)));
+        let said = schema.map_or(0, |schema| schema.memory_usage());
+        let held = usize::try_from(memory.bytes_current).expect("it is held");
+        assert!(held <= said + 256, "{held} bytes, {said} said: {text}");
+    }
+}
