@@ -81,8 +81,12 @@ impl Block {
 
     #[inline]
     fn is_any<const N: usize>(self, bytes: [u8; N]) -> u8x64 {
-        let alike = bytes.map(|byte| self.0.simd_eq(u8x64::splat(byte)));
-        alike.into_iter().fold(u8x64::ZERO, |all, one| all | one)
+        // By reference: arrays handed on by value are copied wherever the optimiser stops short of inlining all of it.
+        let mut any = u8x64::ZERO;
+        for byte in &bytes {
+            any |= self.0.simd_eq(u8x64::splat(*byte));
+        }
+        any
     }
 }
 
