@@ -4,13 +4,17 @@
 //! Server, proxies and load are processes of their own (this binary again). Each proxy reports its own CPU time
 //! and resident memory; rounds go round the proxies, so that whatever else the machine does hits all of them.
 //!
-//! `cargo bench -p countersign-gateway --bench proxy [-- CALLS [ROUNDS]]`
+//! `cargo bench -p countersign-gateway --bench proxy [-- CALLS [ROUNDS [TABLE...]]]` prints all tables, or those named:
+//! `cpu`, `latency`, `connections`, `sizes`, `tools`. With the default numbers all of them take about ten minutes on two
+//! cores without other work.
 #![expect(
     clippy::print_stdout,
     clippy::cast_precision_loss,
     reason = "figures for people"
 )]
 
+#[path = "proxy/growth.rs"]
+mod growth;
 #[path = "proxy/load.rs"]
 mod load;
 #[path = "proxy/messages.rs"]
@@ -27,13 +31,15 @@ use messages::Era;
 const KEY: &str = "bench";
 /// Connections while CPU time is measured.
 const CONNECTIONS: usize = 16;
-const MOST_CONNECTIONS: usize = 256;
+const MANY_CONNECTIONS: usize = 256;
+/// Connections in the table of growth; the server is allowed as many calls at once.
+const MOST_CONNECTIONS: usize = 1000;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
-        ["--upstream", era] => peers::upstream(Era::from_word(era)),
+        ["--upstream", era, others] => peers::upstream(Era::from_word(era), others),
         ["--bare", upstream] => peers::bare(upstream),
         ["--gateway", upstream, mode, durability] => peers::gateway(upstream, mode, durability),
         ["--load", address, era, tool, connections, calls] => {
@@ -42,9 +48,24 @@ fn main() {
         given => {
             let mut numbers = given.iter().filter_map(|word| word.parse::<usize>().ok());
             let calls = numbers.next().unwrap_or(16_000);
-            let rounds = numbers.next().unwrap_or(7);
-            tables::cpu(calls, rounds);
-            tables::latency(calls / 4, rounds);
+            let rounds = numbers.next().unwrap_or(5);
+            let known = TABLES.iter().filter(|(name, _)| given.contains(name));
+            let named: Vec<_> = known.collect();
+            let all = named.is_empty().then_some(&TABLES).into_iter().flatten();
+            for (_, print) in named.into_iter().chain(all) {
+                print(calls, rounds);
+            }
         }
     }
 }
+
+/// A table: how many calls of the smallest result, in how many rounds.
+type Table = fn(usize, usize);
+
+const TABLES: [(&str, Table); 5] = [
+    ("cpu", tables::cpu),
+    ("latency", tables::latency),
+    ("connections", growth::connections),
+    ("sizes", growth::sizes),
+    ("tools", growth::tools),
+];

@@ -1,4 +1,4 @@
-//! What clients ask in the bench, and what the server answers: results of four sizes that conform to one schema.
+//! What clients ask in the bench, and what the server answers: results of several sizes that conform to one schema.
 
 use std::sync::LazyLock;
 
@@ -51,6 +51,20 @@ pub(crate) const SIZES: [Size; 4] = [
     Size::new("4MB", 29_000, true, 400),
 ];
 
+/// Results for the table of growth. They have no text beside the value, so that twice the items are twice the work.
+pub(crate) const GROWTH_SIZES: [Size; 5] = [
+    Size::new("1KB", 16, false, 1),
+    Size::new("10KB", 155, false, 2),
+    Size::new("100KB", 1_480, false, 10),
+    Size::new("1MB", 14_700, false, 100),
+    Size::new("5MB", 71_000, false, 500),
+];
+
+/// Every size that the server has a tool for.
+fn all_sizes() -> impl Iterator<Item = Size> {
+    SIZES.into_iter().chain(GROWTH_SIZES)
+}
+
 impl Size {
     const fn new(name: &'static str, items: usize, repeated: bool, weight: usize) -> Self {
         Self {
@@ -83,8 +97,8 @@ impl Size {
 
 /// The results, each without its opening brace.
 static RESULTS: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
-    let result = |size: &Size| (format!(r#""name":"{}""#, size.name), size.result());
-    SIZES.iter().map(result).collect()
+    let result = |size: Size| (format!(r#""name":"{}""#, size.name), size.result());
+    all_sizes().map(result).collect()
 });
 
 /// A call of a tool, as a whole HTTP request.
@@ -105,8 +119,25 @@ pub(crate) fn request(address: &str, key: &str, era: Era, tool: &str) -> String 
     )
 }
 
-/// What the server answers; nothing to a message without an id, an error to a method of the other era.
-pub(crate) fn answer(era: Era, text: &str) -> Option<Result<String, ()>> {
+/// The tools of the server: those with results, and as many `others` as the server is to have beside them.
+fn tools(others: usize) -> String {
+    let sized = all_sizes().map(|size| {
+        format!(
+            r#"{{"name":"{}","inputSchema":{{"type":"object"}},"outputSchema":{SCHEMA}}}"#,
+            size.name
+        )
+    });
+    let others = (0..others).map(|number| {
+        format!(
+            r#"{{"name":"other_{number}","description":"Lists the entries of department {number}, by name or by date.","inputSchema":{{"type":"object","properties":{{"department_{number}":{{"type":"string","maxLength":200}},"limit":{{"type":"integer","minimum":1,"maximum":100}}}},"required":["department_{number}"]}},"outputSchema":{SCHEMA}}}"#
+        )
+    });
+    sized.chain(others).collect::<Vec<String>>().join(",")
+}
+
+/// What a server with `others` tools beside its own answers; nothing to a message without an id, an error to a method of
+/// the other era.
+pub(crate) fn answer(era: Era, others: usize, text: &str) -> Option<Result<String, ()>> {
     let number =
         |after: &str| -> String { after.chars().take_while(char::is_ascii_digit).collect() };
     let id = text
@@ -120,16 +151,9 @@ pub(crate) fn answer(era: Era, text: &str) -> Option<Result<String, ()>> {
         let called = RESULTS.iter().find(|(name, _)| text.contains(name));
         format!("{{{kind}{}", called.expect("a tool").1)
     } else if text.contains(r#""tools/list""#) {
-        let tool = |size: &Size| {
-            format!(
-                r#"{{"name":"{}","inputSchema":{{"type":"object"}},"outputSchema":{SCHEMA}}}"#,
-                size.name
-            )
-        };
-        let tools: Vec<String> = SIZES.iter().map(tool).collect();
         format!(
             r#"{{{kind}"ttlMs":60000,"cacheScope":"private","tools":[{}]}}"#,
-            tools.join(",")
+            tools(others)
         )
     } else if text.contains(r#""initialize""#) && !modern {
         r#"{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"bench","version":"1"}}"#.to_owned()

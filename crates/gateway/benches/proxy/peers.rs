@@ -41,15 +41,16 @@ async fn bind() -> (SocketAddr, TcpListener) {
     (listener.local_addr().expect("an address"), listener)
 }
 
-/// The MCP server.
-pub(crate) fn upstream(era: Era) {
+/// The MCP server, with `others` tools that are never called.
+pub(crate) fn upstream(era: Era, others: &str) {
+    let others: usize = others.parse().expect("a number");
     let runtime = Runtime::new().expect("a runtime");
     let (address, listener) = runtime.block_on(bind());
     runtime.spawn(serve(listener, move |stream| async move {
-        let service = service_fn(|request: Request<Incoming>| async move {
+        let service = service_fn(move |request: Request<Incoming>| async move {
             #[expect(clippy::disallowed_methods, reason = "limited")]
             let body = Limited::new(request.into_body(), 1 << 20).collect().await;
-            Ok::<_, Infallible>(reply(era, &body.expect("a body").to_bytes()))
+            Ok::<_, Infallible>(reply(era, others, &body.expect("a body").to_bytes()))
         });
         let connection = server::conn::http1::Builder::new();
         drop(
@@ -61,10 +62,10 @@ pub(crate) fn upstream(era: Era) {
     process::answer(address);
 }
 
-fn reply(era: Era, body: &Bytes) -> Response<Full<Bytes>> {
+fn reply(era: Era, others: usize, body: &Bytes) -> Response<Full<Bytes>> {
     let text = std::str::from_utf8(body).expect("UTF-8");
     let mut response = Response::new(Full::default());
-    match answer(era, text) {
+    match answer(era, others, text) {
         None => *response.status_mut() = StatusCode::ACCEPTED,
         Some(Err(())) => *response.status_mut() = StatusCode::BAD_REQUEST,
         Some(Ok(message)) => {

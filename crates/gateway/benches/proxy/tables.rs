@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::load::{self, Latency, Load};
 use super::messages::{Era, SIZES, Size};
 use super::process::Process;
-use super::{CONNECTIONS, MOST_CONNECTIONS};
+use super::{CONNECTIONS, MANY_CONNECTIONS};
 
 /// The ways to the server: name, mode, durability. The first is the bare proxy.
 const WAYS: [(&str, &str, &str); 4] = [
@@ -25,7 +25,7 @@ struct Set {
 
 impl Set {
     fn start(era: Era) -> Self {
-        let upstream = Process::start(&["--upstream", era.as_str()]);
+        let upstream = Process::start(&["--upstream", era.as_str(), "0"]);
         let way = |(_, mode, durability): &(&str, &str, &str)| match *mode {
             "" => Process::start(&["--bare", &upstream.address]),
             mode => Process::start(&["--gateway", &upstream.address, mode, durability]),
@@ -71,6 +71,7 @@ pub(crate) fn cpu(calls: usize, rounds: usize) {
         }
         println!();
     }
+    println!();
 }
 
 impl Set {
@@ -134,9 +135,10 @@ pub(crate) fn latency(calls: usize, rounds: usize) {
         SIZES[0].name
     );
     println!("of the direct call whole, of the others what they add\n");
+    let calls = calls / 4;
     let set = Set::start(Era::Legacy);
     print!("{:<26}", "connections");
-    let connections = [1, CONNECTIONS, MOST_CONNECTIONS];
+    let connections = [1, CONNECTIONS, MANY_CONNECTIONS];
     for count in connections {
         print!(" {count:>18}");
     }
@@ -180,4 +182,5 @@ pub(crate) fn latency(calls: usize, rounds: usize) {
         }
         println!();
     }
+    println!();
 }
