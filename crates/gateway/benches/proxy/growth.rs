@@ -12,6 +12,7 @@ const ROUNDS: usize = 3;
 const SMALLEST: &str = GROWTH_SIZES[0].name;
 
 /// What one load cost a proxy.
+#[derive(Clone, Copy)]
 struct Cost {
     /// CPU time of a call, in microseconds.
     micros: f64,
