@@ -84,21 +84,33 @@ impl Panel {
         origin: &Origin,
         examined: &Examined,
     ) -> PanelResult {
-        let named = |screener: &&Screener| allowed.contains(&screener.name());
-        let screeners: Vec<&Screener> = self.screeners.iter().filter(named).collect();
-        if screeners.is_empty() {
+        if !self.screeners.iter().any(|it| allowed.contains(&it.name())) {
             return PanelResult::skipped(SkipReason::NotConfigured);
         }
         if examined.decision() == Decision::Blocked {
             self.already_blocked.fetch_add(1, Ordering::Relaxed);
             return PanelResult::skipped(SkipReason::AlreadyBlocked);
         }
-        let texts = examined.texts();
+        self.screen_texts(allowed, origin, &examined.texts()).await
+    }
+
+    /// Screens texts that are not of a result, with the classifiers in `allowed`; unknown names are ignored.
+    pub async fn screen_texts(
+        &self,
+        allowed: &[&str],
+        origin: &Origin,
+        texts: &[Text<'_>],
+    ) -> PanelResult {
+        let named = |screener: &&Screener| allowed.contains(&screener.name());
+        let screeners: Vec<&Screener> = self.screeners.iter().filter(named).collect();
+        if screeners.is_empty() {
+            return PanelResult::skipped(SkipReason::NotConfigured);
+        }
         if texts.iter().all(|text| text.text.trim().is_empty()) {
             self.no_free_text.fetch_add(1, Ordering::Relaxed);
             return PanelResult::skipped(SkipReason::NoFreeText);
         }
-        self.all(&screeners, origin, &texts).await
+        self.all(&screeners, origin, texts).await
     }
 
     async fn all(

@@ -10,4 +10,5 @@ pub(crate) mod reply;
 pub(crate) mod route;
 pub(crate) mod router;
 pub(crate) mod screen;
+pub(crate) mod server_instructions;
 pub(crate) mod server_relay;

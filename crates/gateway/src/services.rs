@@ -6,6 +6,7 @@ mod drain;
 mod feed;
 mod fetched_documents;
 mod fleet;
+mod instruction_verdicts;
 mod level;
 mod lists;
 mod metrics;
@@ -31,6 +32,7 @@ pub(crate) use drain::{Drain, Phase};
 pub(crate) use feed::{Event, Feed, NextEvents, STEP, Subscription};
 pub(crate) use fetched_documents::FetchedDocuments;
 pub(crate) use fleet::Fleet;
+pub(crate) use instruction_verdicts::InstructionVerdicts;
 pub(crate) use level::{Level, Levels};
 pub(crate) use lists::ListDigests;
 pub(crate) use metrics::{BOUNDS, Counts, Metrics};
@@ -90,6 +92,8 @@ pub(crate) struct Services {
     pub(crate) schema_documents: FetchedDocuments,
     /// The log levels of shared servers.
     pub(crate) levels: Levels,
+    /// What classifiers said about the instructions of servers.
+    pub(crate) instruction_verdicts: InstructionVerdicts,
     pub(crate) drain: Drain,
     /// What the streams of events read.
     pub(crate) feed: Feed,
@@ -117,6 +121,7 @@ impl Services {
             private_tools: PrivateTools::default(),
             schema_documents: FetchedDocuments::default(),
             levels: Levels::default(),
+            instruction_verdicts: InstructionVerdicts::default(),
             drain: Drain::new(),
             feed: Feed::new(),
             listeners: Arc::new(Semaphore::new(LISTENERS)),

@@ -149,7 +149,8 @@ impl Examined {
         let readable = envelope
             .result()
             .is_some_and(|result| is_object(result.kind(&self.bytes)));
-        if !readable || self.decision() == Decision::Blocked {
+        let is_error = envelope.error().is_some();
+        if !(readable || is_error) || self.decision() == Decision::Blocked {
             return Vec::new();
         }
         // A value with an attack in it is screened whatever its schema says.

@@ -24,7 +24,7 @@ use crate::path::client::Client;
 use crate::path::isolation::{own_tools, private_server};
 use crate::path::merged::is_merged;
 use crate::path::reply::{self, EndpointCapabilities, LEGACY, OLDEST, Problem, Reply};
-use crate::path::router;
+use crate::path::{router, server_instructions};
 use crate::services::{Level, NewSession, Runtime, Services, Session, Sessions};
 use crate::state::{Endpoint, Server, Snapshot, ToolListWait};
 
@@ -377,11 +377,17 @@ impl Request<'_> {
             Endpoint::Server(name) => {
                 let snapshot = Arc::clone(&self.snapshot);
                 self.snapshot = self.tool_list_wait.wait(snapshot, &self.endpoint).await;
-                self.snapshot.server(name)?.instructions.as_ref()
+                let settings = &self.snapshot.settings;
+                match &self.snapshot.server(name)?.instructions {
+                    Some(own) => {
+                        server_instructions::shown(self.services, settings, name, own).await
+                    }
+                    None => None,
+                }
             }
             Endpoint::Router | Endpoint::Direct => None,
         };
-        instructions::compose(&self.snapshot.settings.config, &self.endpoint, own)
+        instructions::compose(&self.snapshot.settings.config, &self.endpoint, own.as_ref())
     }
 
     async fn list(self) -> ServeResult {

@@ -4,7 +4,9 @@
 use countersign_classify::{OnError, Origin, Outcome};
 use countersign_config::Config;
 use countersign_inspect::config::Posture;
-use countersign_inspect::{ClassifierFinding, Examined, Finding, Screening, Severity, Stage};
+use countersign_inspect::{
+    ClassifierFinding, Examined, Finding, Screening, Severity, SkipReason, Stage, Text,
+};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -48,6 +50,28 @@ pub(crate) async fn screen(
         for outcome in &answered.outcomes {
             announce(outcome, &origin, digest.as_deref(), events);
         }
+    }
+    answered.screening
+}
+
+/// Has texts screened that a server sends of its own accord, by the classifiers that may see what the server says.
+pub(crate) async fn screen_texts(
+    events: &Events,
+    config: &Config,
+    origin: &Origin,
+    texts: &[Text<'_>],
+) -> Screening {
+    let names = config.classify(&origin.server, "");
+    if names.is_empty() {
+        return Screening::skipped(SkipReason::NotConfigured);
+    }
+    let Ok(panel) = config.panel() else {
+        return unavailable(config, names);
+    };
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let answered = panel.screen_texts(&names, origin, texts).await;
+    for outcome in &answered.outcomes {
+        announce(outcome, origin, None, events);
     }
     answered.screening
 }

@@ -6,16 +6,18 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
-use countersign_audit::{Decision, Kind, Outcome, Record, Source};
+use countersign_audit::{Kind, NewId, Outcome, Record, Source};
+use countersign_classify::Origin;
 use countersign_client::{NoteSink, Peer, PeerMessage};
-use countersign_inspect::{Note, NotePolicy};
+use countersign_inspect::config::Posture;
+use countersign_inspect::{ClassifierFinding, Decision, Finding, Note, NotePolicy};
 use countersign_tape::Span;
 use countersign_wire::head::{self, Head};
 use countersign_wire::json::path;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
-use super::reply;
+use super::{reply, screen};
 use crate::services::{Services, Session};
 use crate::state::CurrentState;
 
@@ -135,18 +137,32 @@ impl ServerRelay {
         let size = message.len();
         let requests = &client.session.server_requests;
         let ours = requests.add(client.peer, id.clone(), client.call.clone());
-        let note = ours.as_ref().and_then(|ours| {
-            let question = Note::request(message, ours, &self.note_policy())?;
-            Some(question)
-        });
-        let is_rewritten = note.as_ref().is_some_and(Note::is_cleaned);
-        let outcome = match note {
-            Some(_) => Outcome::Success,
-            None => Outcome::Rejected,
+        let note = ours
+            .as_ref()
+            .and_then(|ours| Note::request(message, ours, &self.note_policy()));
+        let record = self.services.store.next_id();
+        let findings = match &note {
+            Some(note) => self.screen(&record.id.to_string(), method, note).await,
+            None => Vec::new(),
         };
-        self.record(client, method, size, outcome, is_rewritten)
-            .await;
-        let is_delivered = note.is_some_and(|note| client.deliver(note));
+        let is_blocked = findings.iter().any(|it| it.action == Posture::Block);
+        let judged = JudgedRequest {
+            id: record,
+            method,
+            size,
+            is_refused: note.is_none() || is_blocked,
+            decision: match &note {
+                Some(_) if is_blocked => Decision::Blocked,
+                Some(note) if note.is_cleaned() => Decision::Rewritten,
+                Some(_) if !findings.is_empty() => Decision::Flagged,
+                _ => Decision::Allowed,
+            },
+            findings: findings.into_iter().map(|it| it.finding).collect(),
+        };
+        self.record(client, judged).await;
+        let is_delivered = note
+            .filter(|_| !is_blocked)
+            .is_some_and(|note| client.deliver(note));
         if !is_delivered {
             if let Some(ours) = ours {
                 requests.take(&ours);
@@ -155,15 +171,22 @@ impl ServerRelay {
         }
     }
 
-    /// Records a request of the server, and that it was changed before the client saw it.
-    async fn record(
-        &self,
-        client: &Addressee<'_>,
-        method: &str,
-        size: usize,
-        outcome: Outcome,
-        is_rewritten: bool,
-    ) {
+    /// What the classifiers that may see the server's texts find in a request.
+    async fn screen(&self, id: &str, method: &str, note: &Note) -> Vec<ClassifierFinding> {
+        let settings = Arc::clone(&self.current.load().settings);
+        let origin = Origin {
+            request_id: id.into(),
+            server: (&*self.server).into(),
+            tool: method.into(),
+        };
+        let events = &self.services.events;
+        let texts = note.texts();
+        let screening = screen::screen_texts(events, &settings.config, &origin, &texts).await;
+        screening.findings().to_vec()
+    }
+
+    /// Records a request of the server, and what was decided about it before the client saw it.
+    async fn record(&self, client: &Addressee<'_>, judged: JudgedRequest<'_>) {
         let store = &self.services.store;
         let fill = |record: &mut Record| {
             record.source = Source::Mcp;
@@ -171,15 +194,27 @@ impl ServerRelay {
             record.client = client.session.client.as_deref().map(str::to_owned);
             record.session_id = Some(client.session.public().to_owned());
         };
-        let mut request = Record::new(store.next_id(), Kind::ServerText, outcome);
+        let outcome = if judged.is_refused {
+            Outcome::Rejected
+        } else {
+            Outcome::Success
+        };
+        let mut request = Record::new(judged.id, Kind::ServerText, outcome);
         fill(&mut request);
-        request.request_bytes = Some(size as u64);
-        request.reason = Some(method.to_owned());
-        let decision = is_rewritten.then(|| {
-            let mut record = Record::decided(store.next_id(), Decision::Rewritten);
+        request.request_bytes = Some(judged.size as u64);
+        request.reason = Some(judged.method.to_owned());
+        let what = match judged.decision {
+            Decision::Allowed => None,
+            Decision::Flagged => Some("was flagged"),
+            Decision::Rewritten => Some("was cleaned before the client saw it"),
+            Decision::Blocked => Some("was blocked"),
+        };
+        let decision = what.map(|what| {
+            let mut record = Record::decided(store.next_id(), judged.decision);
             fill(&mut record);
             record.parent_id = Some(request.id());
-            record.reason = Some(format!("{method} was cleaned before the client saw it"));
+            record.reason = Some(format!("{} {what}", judged.method));
+            record.findings = judged.findings;
             record
         });
         let records: Vec<Record> = std::iter::once(request).chain(decision).collect();
@@ -192,6 +227,16 @@ impl ServerRelay {
         let settings = Arc::clone(&self.current.load().settings);
         NotePolicy::from(&settings.config.policy(&self.server, ""))
     }
+}
+
+/// A request of the server, and what was decided about it.
+struct JudgedRequest<'a> {
+    id: NewId,
+    method: &'a str,
+    size: usize,
+    is_refused: bool,
+    decision: Decision,
+    findings: Vec<Finding>,
 }
 
 /// The client that a message is for.

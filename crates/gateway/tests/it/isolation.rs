@@ -11,7 +11,7 @@ use crate::stateful::Stateful;
 use crate::support::{Rig, WAIT, fixture, next_message as next, refusal, result, text};
 
 /// A client with a session that declares these capabilities.
-async fn session(rig: &Rig, path: &str, capabilities: &str) -> HttpClient {
+pub(crate) async fn session(rig: &Rig, path: &str, capabilities: &str) -> HttpClient {
     let client = rig.client(path);
     let params = format!(
         r#"{{"protocolVersion":"2025-11-25","capabilities":{capabilities},"clientInfo":{{"name":"c","version":"0"}}}}"#

@@ -3,6 +3,7 @@
 mod access;
 #[cfg(target_os = "linux")]
 mod boundary;
+mod carriers;
 mod catalogue;
 mod classify;
 mod crowd;

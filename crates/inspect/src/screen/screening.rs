@@ -49,6 +49,11 @@ impl Screening {
         }
     }
 
+    /// What the classifiers found, and what their operator wants done about it.
+    pub fn findings(&self) -> &[ClassifierFinding] {
+        &self.screened
+    }
+
     /// Why no classifier was asked, if none was.
     pub fn skip_reason(&self) -> Option<SkipReason> {
         self.skipped

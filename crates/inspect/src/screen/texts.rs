@@ -1,12 +1,14 @@
-//! The texts of a result that a classifier is given: text blocks, embedded text resources, names and
-//! descriptions of resource links, and the strings and unusual member names of the structured content. A
-//! result that cannot carry free text has none.
+//! The texts that a classifier is given. Of a result: text blocks, embedded text resources, names and descriptions of
+//! resource links, the strings and unusual member names of the structured content, messages of prompts, contents of
+//! resources, completions, questions to the client, and the texts of an error. Of a request of a server: all its strings.
+//! A result that cannot carry free text has none.
 
 use std::borrow::Cow;
 
 use countersign_tape::{Envelope, Kind, Limits, Span, Tape, elements, members};
 
 use crate::clean::Cleaning;
+use crate::clean::note::Note;
 use crate::config::OutputValidation;
 use crate::json::strings::{is_key, pointer_at, strings};
 use crate::open::mirror::is_twin;
@@ -15,6 +17,8 @@ use crate::text::{is_plain_name, pointer_for_record};
 /// Pointers are made of names that the upstream chose. In a value longer than this, a string is located by its channel
 /// alone, or a long name before many strings would cost the product of both.
 const EXACT: usize = 16 * 1024;
+/// A longer string of base64 is data.
+const DATA: usize = 256;
 
 /// One text and where it stands in the result.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +61,106 @@ pub(crate) fn collect<'a>(
     if let Some(value) = structured.filter(|_| !narrow) {
         from_value(value, &mut texts);
     }
+    if let Some(result) = envelope.result() {
+        from_other_results(bytes, result, cleaning, &mut texts);
+    }
+    if let Some(error) = envelope.error() {
+        from_strings(bytes, error, "/error", cleaning, &mut texts);
+    }
     texts
+}
+
+/// What results of other methods than `tools/call` say.
+fn from_other_results<'a>(
+    bytes: &'a [u8],
+    result: Span,
+    cleaning: Option<&'a Cleaning>,
+    texts: &mut Vec<Text<'a>>,
+) {
+    for (key, value) in members(bytes, result) {
+        match key.string(bytes).as_deref() {
+            Some("contents") => {
+                for (index, resource) in elements_of(bytes, value).enumerate() {
+                    let pointer = format!("/contents/{index}");
+                    from_block(bytes, resource, &pointer, cleaning, texts);
+                }
+            }
+            Some("messages") => {
+                for (index, message) in elements_of(bytes, value).enumerate() {
+                    let pointer = format!("/messages/{index}");
+                    from_strings(bytes, message, &pointer, cleaning, texts);
+                }
+            }
+            Some(name @ ("description" | "completion" | "inputRequests")) => {
+                let pointer = format!("/{name}");
+                from_strings(bytes, value, &pointer, cleaning, texts);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The elements of an array; none of anything else.
+fn elements_of(bytes: &[u8], value: Span) -> impl Iterator<Item = Span> {
+    let array = Some(value).filter(|value| value.kind(bytes) == Some(Kind::Array));
+    array
+        .into_iter()
+        .flat_map(move |array| elements(bytes, array))
+}
+
+/// Every string of a value that could carry a message, located by the value as a whole. Long strings without a space are
+/// data: pictures and sounds in a message.
+fn from_strings<'a>(
+    bytes: &'a [u8],
+    value: Span,
+    pointer: &str,
+    cleaning: Option<&'a Cleaning>,
+    texts: &mut Vec<Text<'a>>,
+) {
+    for string in strings(bytes, value) {
+        let cleaned = cleaning.and_then(|cleaning| cleaning.text_at(string));
+        let cleaned = cleaned.map(Cow::Borrowed);
+        let text = cleaned.or_else(|| string.string(bytes)).unwrap_or_default();
+        let is_word = is_plain_name(&text) && (is_key(bytes, string) || is_type_word(&text));
+        if is_word || is_data(&text) {
+            continue;
+        }
+        let pointer = pointer.to_owned();
+        texts.push(Text { pointer, text });
+    }
+}
+
+/// Words of the protocol that stand in every message.
+fn is_type_word(text: &str) -> bool {
+    matches!(text, "text" | "user" | "assistant" | "object" | "string")
+}
+
+/// Whether a string is base64 and not prose.
+fn is_data(text: &str) -> bool {
+    let is_base64 = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    text.len() > DATA && text.bytes().all(is_base64)
+}
+
+impl Note {
+    /// The texts that a classifier should see of a message that a server sends of its own accord: all its strings but
+    /// those of `_meta`.
+    pub fn texts(&self) -> Vec<Text<'_>> {
+        let bytes = &self.bytes()[..];
+        let mut texts = Vec::new();
+        let whole = members(bytes, Span::whole(bytes));
+        let is_params = |key: Span| key.string(bytes).is_some_and(|key| key == "params");
+        for (_, params) in whole.filter(|(key, _)| is_params(*key)) {
+            for (key, value) in members(bytes, params) {
+                let name = key.string(bytes).unwrap_or_default();
+                if name == "_meta" {
+                    continue;
+                }
+                let pointer = pointer_for_record(&format!("/params/{name}"));
+                from_strings(bytes, value, &pointer, None, &mut texts);
+            }
+        }
+        texts
+    }
 }
 
 /// The string members of a block and of the resource inside it, whatever its type: an unknown

@@ -50,6 +50,45 @@ fn every_text_a_model_would_read_is_there() {
 }
 
 #[test]
+fn what_is_said_by_other_methods_is_there_too() {
+    let picture = "QUJD".repeat(100);
+    for (result, expected) in [
+        (
+            r#"{"description":"d","messages":[{"role":"user","content":{"type":"text","text":"a b"}},{"role":"user","content":[{"type":"resource","resource":{"uri":"u:1","text":"c d"}}]}]}"#.to_owned(),
+            &["/description", "/messages/0", "/messages/1", "/messages/1", "/messages/1"][..],
+        ),
+        (
+            format!(r#"{{"messages":[{{"role":"user","content":{{"type":"text","data":"{picture}"}}}}]}}"#),
+            &[],
+        ),
+        (r#"{"contents":[{"uri":"a:b","text":"t"},{"uri":"a:c","blob":"QQ=="}]}"#.to_owned(), &["/contents/0/text"]),
+        (r#"{"completion":{"values":["x y"]}}"#.to_owned(), &["/completion"]),
+        (r#"{"prompts":[{"name":"p","description":"a list"}]}"#.to_owned(), &[]),
+    ] {
+        assert_eq!(pointers(None, &result), expected, "{result}");
+    }
+    let error = r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"no way","data":{"why":["so so"]}}}"#;
+    let raw = RawReply::new(error, Source::default());
+    let contract = Contract::undeclared(ToolName::new("t"));
+    let examined = examine(raw, &contract, &Policy::default());
+    let texts: Vec<String> = examined
+        .texts()
+        .iter()
+        .map(|it| it.text.to_string())
+        .collect();
+    assert_eq!(texts, ["no way", "so so"]);
+}
+
+#[test]
+fn a_request_of_a_server_is_all_text() {
+    let message = r#"{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"your key?","_meta":{"a":"b c"},"requestedSchema":{"type":"object","properties":{"k":{"type":"string","description":"the key"}}}}}"#;
+    let note = crate::Note::request(message, b"7", &crate::NotePolicy::default());
+    let note = note.expect("a request");
+    let texts: Vec<String> = note.texts().iter().map(|it| it.text.to_string()).collect();
+    assert_eq!(texts, ["your key?", "the key"]);
+}
+
+#[test]
 fn a_narrow_result_has_no_surface() {
     for content in ["[]", r#"[{"type":"text","text":"{ \"n\": 7.0 }"}]"#] {
         let result = format!(r#"{{"content":{content},"structuredContent":{{"n":7}}}}"#);
