@@ -22,6 +22,7 @@ mod copied;
 mod copy;
 mod data_dir;
 mod error;
+mod matches;
 mod open;
 mod options;
 mod page;

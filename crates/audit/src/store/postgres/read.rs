@@ -11,8 +11,9 @@ use super::error::PostgresError;
 use super::plan::{Plan, Range, is_exact};
 use super::value::{Uuid, digest, signed, unsigned};
 use crate::id::Ulid;
-use crate::query::{Cursor, Filter, Query};
+use crate::query::{Filter, Query};
 use crate::record::body::decode;
+use crate::store::matches::Matches;
 use crate::store::{Page, StoredRecord};
 use crate::time::Timestamp;
 
@@ -20,35 +21,28 @@ pub(super) use follow::{after, newest};
 
 const ROW: &str =
     "SELECT a.seq, c.chain_id, a.n, a.body, a.hash FROM activity a JOIN chain c ON c.id = a.chain";
-/// Bytes of records in one page, give or take a record.
-const PAGE_BYTES: usize = 8 << 20;
 const MINUTE_MILLIS: u64 = 60_000;
 
 /// A page of matching records, newest first.
 pub(super) fn list(connection: &mut Connection, query: &Query) -> Result<Page, PostgresError> {
-    // One more than asked for, so that the page knows of the next.
-    let mut matches = Matches::new(query.limit + 1, PAGE_BYTES);
+    let mut matches = Matches::for_page(query.limit);
     let before = query.cursor.map_or(i64::MAX as u64, |cursor| cursor.before);
     let plan = Plan::new(&query.filter);
     let days = Days::read(connection)?;
     for range in ranges(connection, &query.filter, days.counted, before)? {
-        matches.fill(connection, &plan, (&query.filter, &days), range)?;
+        fill(
+            &mut matches,
+            connection,
+            &plan,
+            (&query.filter, &days),
+            range,
+        )?;
     }
-    let more = matches.is_full();
     let total = query
         .total
         .then(|| count(connection, &query.filter))
         .transpose()?;
-    let mut records = matches.records;
-    records.truncate(query.limit);
-    let last = records.last().filter(|_| more);
-    let next_cursor = last.map(|record| Cursor { before: record.seq }.to_string());
-    Ok(Page {
-        activities: records,
-        next_cursor,
-        total,
-        unreadable: matches.unreadable,
-    })
+    Ok(matches.into_page(query.limit, total))
 }
 
 /// The stretches of the store that may hold records of the filter's time, newest first.
@@ -103,101 +97,67 @@ fn count(connection: &mut Connection, filter: &Filter) -> Result<u64, PostgresEr
     Ok(total)
 }
 
-/// Records found so far, up to a number and a size.
-struct Matches {
-    wanted: usize,
-    max_bytes: usize,
-    records: Vec<StoredRecord>,
-    bytes: usize,
-    unreadable: u64,
+/// Asks the newest days first, and older ones only for as long as they may hold something newer than what was found.
+fn fill(
+    matches: &mut Matches,
+    connection: &mut Connection,
+    plan: &Plan,
+    (filter, days): (&Filter, &Days),
+    range: Range,
+) -> Result<(), PostgresError> {
+    let known = matches.records.len();
+    for step in days.newest_first(range.from, range.before) {
+        let newest = step.iter().map(|day| day.high).max().unwrap_or_default();
+        let oldest_found = matches.records.get(matches.wanted - 1);
+        let last = oldest_found.or(matches.records.last());
+        if matches.is_full() && last.is_some_and(|record| record.seq > newest) {
+            break;
+        }
+        let mut found = Matches::new(matches.wanted - known, matches.max_bytes);
+        fill_from(&mut found, connection, plan, filter, &numbers(&step), range)?;
+        merge(matches, found, known);
+    }
+    Ok(())
 }
 
-impl Matches {
-    fn new(wanted: usize, max_bytes: usize) -> Self {
-        Self {
-            wanted,
-            max_bytes,
-            records: Vec::new(),
-            bytes: 0,
-            unreadable: 0,
+/// Takes in what another step found. Days may overlap, so the two are mixed.
+fn merge(matches: &mut Matches, found: Matches, known: usize) {
+    matches.unreadable += found.unreadable;
+    matches.bytes += found.bytes;
+    matches.records.extend(found.records);
+    matches.records[known..].sort_by_key(|record| std::cmp::Reverse(record.seq));
+    matches.records.truncate(matches.wanted);
+}
+
+fn fill_from(
+    matches: &mut Matches,
+    connection: &mut Connection,
+    plan: &Plan,
+    filter: &Filter,
+    days: &[i32],
+    mut range: Range,
+) -> Result<(), PostgresError> {
+    while !matches.is_full() && range.from < range.before {
+        let limit = matches.wanted - matches.records.len();
+        let (sql, mut values, bounds) = plan.select(days, range, limit);
+        values.extend(bounds.iter().map(|bound| bound as &(dyn ToSql + Sync)));
+        let (mut seen, mut last) = (0, range.from);
+        connection.for_each(&sql, &values, |row| {
+            seen += 1;
+            last = unsigned(row.get(0));
+            push(matches, row, filter);
+            Ok(!matches.is_full())
+        })?;
+        if seen < limit {
+            break;
         }
+        range.before = last;
     }
+    Ok(())
+}
 
-    fn is_full(&self) -> bool {
-        self.records.len() >= self.wanted || self.bytes >= self.max_bytes
-    }
-
-    /// The record has the last word: two names may have the same column.
-    fn push(&mut self, row: &Row, filter: &Filter) {
-        match stored(row) {
-            Some(record) if filter.matches(&record.record) => {
-                self.bytes += row.get::<_, &[u8]>(3).len();
-                self.records.push(record);
-            }
-            Some(_) => {}
-            None => self.unreadable += 1,
-        }
-    }
-
-    /// Asks the newest days first, and older ones only for as long as they may hold something newer than what was found.
-    fn fill(
-        &mut self,
-        connection: &mut Connection,
-        plan: &Plan,
-        (filter, days): (&Filter, &Days),
-        range: Range,
-    ) -> Result<(), PostgresError> {
-        let known = self.records.len();
-        for step in days.newest_first(range.from, range.before) {
-            let newest = step.iter().map(|day| day.high).max().unwrap_or_default();
-            let oldest_found = self.records.get(self.wanted - 1);
-            let is_full = self.bytes >= self.max_bytes || self.records.len() >= self.wanted;
-            let last = oldest_found.or(self.records.last());
-            if is_full && last.is_some_and(|record| record.seq > newest) {
-                break;
-            }
-            let mut found = Self::new(self.wanted - known, self.max_bytes);
-            found.fill_from(connection, plan, filter, &numbers(&step), range)?;
-            self.merge(found, known);
-        }
-        Ok(())
-    }
-
-    /// Takes in what another step found. Days may overlap, so the two are mixed.
-    fn merge(&mut self, found: Self, known: usize) {
-        self.unreadable += found.unreadable;
-        self.bytes += found.bytes;
-        self.records.extend(found.records);
-        self.records[known..].sort_by_key(|record| std::cmp::Reverse(record.seq));
-        self.records.truncate(self.wanted);
-    }
-
-    fn fill_from(
-        &mut self,
-        connection: &mut Connection,
-        plan: &Plan,
-        filter: &Filter,
-        days: &[i32],
-        mut range: Range,
-    ) -> Result<(), PostgresError> {
-        while !self.is_full() && range.from < range.before {
-            let limit = self.wanted - self.records.len();
-            let (sql, mut values, bounds) = plan.select(days, range, limit);
-            values.extend(bounds.iter().map(|bound| bound as &(dyn ToSql + Sync)));
-            let (mut seen, mut last) = (0, range.from);
-            connection.for_each(&sql, &values, |row| {
-                seen += 1;
-                last = unsigned(row.get(0));
-                self.push(row, filter);
-                Ok(!self.is_full())
-            })?;
-            if seen < limit {
-                break;
-            }
-            range.before = last;
-        }
-        Ok(())
-    }
+fn push(matches: &mut Matches, row: &Row, filter: &Filter) {
+    matches.push(stored(row), row.get::<_, &[u8]>(3).len(), filter);
 }
 
 /// One record by its id, with the hash before it.

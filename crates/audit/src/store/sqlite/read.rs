@@ -10,9 +10,10 @@ use super::lookup::first_place;
 use super::plan::Plan;
 use super::show::by_seq;
 use crate::digest::Digest;
-use crate::query::{Cursor, Filter, Query};
+use crate::query::{Filter, Query};
 use crate::record::Record;
 use crate::record::body::decode;
+use crate::store::matches::Matches;
 use crate::store::{Page, StoredRecord, Tail};
 
 pub(super) const ROW: &str =
@@ -21,131 +22,94 @@ pub(super) const ROW: &str =
 const LOOK: usize = 5000;
 /// Bytes of records handed out by one [`after`].
 const LOOK_BYTES: usize = 4 << 20;
-/// Bytes of records in one page, give or take a record: with payloads kept, a thousand records may be anything.
-const PAGE_BYTES: usize = 8 << 20;
 
 /// A page of matching records, newest first.
 pub(crate) fn list(connection: &Connection, query: &Query) -> rusqlite::Result<Page> {
     let snapshot = connection.unchecked_transaction()?;
-    // One more than asked for, so that the page knows of the next.
-    let mut found = Matches::new(query.limit + 1, PAGE_BYTES);
-    let total = found.fill(&snapshot, query)?;
-    let more = found.is_full();
-    found.records.truncate(query.limit);
-    let last = found
-        .records
-        .last()
-        .filter(|_| more)
-        .map(|record| Cursor { before: record.seq });
-    Ok(Page {
-        activities: found.records,
-        next_cursor: last.map(|c| c.to_string()),
-        total,
-        unreadable: found.unreadable,
-    })
+    let mut found = Matches::for_page(query.limit);
+    let total = fill(&mut found, &snapshot, query)?;
+    Ok(found.into_page(query.limit, total))
 }
 
-/// Records found so far, up to a number and a size.
-struct Matches {
-    wanted: usize,
-    max_bytes: usize,
-    records: Vec<StoredRecord>,
-    bytes: usize,
-    unreadable: u64,
+fn fill(
+    found: &mut Matches,
+    connection: &Connection,
+    query: &Query,
+) -> rusqlite::Result<Option<u64>> {
+    // The index first: its snapshot must not be newer than that of the records.
+    let mark = mark(connection)?;
+    let plan = Plan::new(connection, &query.filter, indexer::first(connection)?)?;
+    let before = query.cursor.map_or(i64::MAX as u64, |cursor| cursor.before);
+    push_tail(found, connection, &query.filter, mark, before)?;
+    push_indexed(
+        found,
+        connection,
+        &plan,
+        &query.filter,
+        before.min(mark + 1),
+    )?;
+    if !query.total {
+        return Ok(None);
+    }
+    let mut total = count_indexed(connection, &plan, &query.filter, mark)?;
+    for_each_after(connection, mark, |record| {
+        total += u64::from(query.filter.matches(record));
+    })?;
+    Ok(Some(total))
 }
 
-impl Matches {
-    fn new(wanted: usize, max_bytes: usize) -> Self {
-        Self {
-            wanted,
-            max_bytes,
-            records: Vec::new(),
-            bytes: 0,
-            unreadable: 0,
-        }
+/// The newest records, not indexed yet.
+fn push_tail(
+    found: &mut Matches,
+    connection: &Connection,
+    filter: &Filter,
+    mark: u64,
+    before: u64,
+) -> rusqlite::Result<()> {
+    let sql = format!("{ROW} WHERE a.seq > ?1 AND a.seq < ?2 ORDER BY a.seq DESC");
+    let mut statement = connection.prepare_cached(&sql)?;
+    let mut rows = statement.query([mark, before])?;
+    while !found.is_full()
+        && let Some(row) = rows.next()?
+    {
+        push(found, row, filter)?;
     }
+    Ok(())
+}
 
-    fn fill(&mut self, connection: &Connection, query: &Query) -> rusqlite::Result<Option<u64>> {
-        // The index first: its snapshot must not be newer than that of the records.
-        let mark = mark(connection)?;
-        let plan = Plan::new(connection, &query.filter, indexer::first(connection)?)?;
-        let before = query.cursor.map_or(i64::MAX as u64, |cursor| cursor.before);
-        self.tail(connection, &query.filter, mark, before)?;
-        self.indexed(connection, &plan, &query.filter, before.min(mark + 1))?;
-        if !query.total {
-            return Ok(None);
-        }
-        let mut total = count_indexed(connection, &plan, &query.filter, mark)?;
-        for_each_after(connection, mark, |record| {
-            total += u64::from(query.filter.matches(record));
-        })?;
-        Ok(Some(total))
-    }
-
-    fn is_full(&self) -> bool {
-        self.records.len() >= self.wanted || self.bytes >= self.max_bytes
-    }
-
-    /// The newest records, not indexed yet.
-    fn tail(
-        &mut self,
-        connection: &Connection,
-        filter: &Filter,
-        mark: u64,
-        before: u64,
-    ) -> rusqlite::Result<()> {
-        let sql = format!("{ROW} WHERE a.seq > ?1 AND a.seq < ?2 ORDER BY a.seq DESC");
-        let mut statement = connection.prepare_cached(&sql)?;
-        let mut rows = statement.query([mark, before])?;
-        while !self.is_full()
-            && let Some(row) = rows.next()?
-        {
-            self.push(row, filter)?;
-        }
-        Ok(())
-    }
-
-    /// Records the index names. Retention may have removed some of them meanwhile; then it is asked again.
-    fn indexed(
-        &mut self,
-        connection: &Connection,
-        plan: &Plan,
-        filter: &Filter,
-        mut before: u64,
-    ) -> rusqlite::Result<()> {
-        let mut statement = connection.prepare_cached(&format!("{ROW} WHERE a.seq = ?1"))?;
-        while !self.is_full() {
-            let limit = self.wanted - self.records.len();
-            let seqs = plan.before(connection, before, limit)?;
-            for seq in &seqs {
-                if self.is_full() {
-                    return Ok(());
-                }
-                let mut rows = statement.query([seq])?;
-                if let Some(row) = rows.next()? {
-                    self.push(row, filter)?;
-                }
+/// Records the index names. Retention may have removed some of them meanwhile; then it is asked again.
+fn push_indexed(
+    found: &mut Matches,
+    connection: &Connection,
+    plan: &Plan,
+    filter: &Filter,
+    mut before: u64,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(&format!("{ROW} WHERE a.seq = ?1"))?;
+    while !found.is_full() {
+        let limit = found.wanted - found.records.len();
+        let seqs = plan.before(connection, before, limit)?;
+        for seq in &seqs {
+            if found.is_full() {
+                return Ok(());
             }
-            match seqs.last() {
-                Some(last) if seqs.len() == limit => before = *last,
-                _ => break,
+            let mut rows = statement.query([seq])?;
+            if let Some(row) = rows.next()? {
+                push(found, row, filter)?;
             }
         }
-        Ok(())
-    }
-
-    /// The record has the last word: two keys of the index may look alike.
-    fn push(&mut self, row: &Row<'_>, filter: &Filter) -> rusqlite::Result<()> {
-        match stored(row)? {
-            Some(record) if filter.matches(&record.record) => {
-                self.bytes += row.get_ref(3)?.as_bytes().map_or(0, <[u8]>::len);
-                self.records.push(record);
-            }
-            Some(_) => {}
-            None => self.unreadable += 1,
+        match seqs.last() {
+            Some(last) if seqs.len() == limit => before = *last,
+            _ => break,
         }
-        Ok(())
     }
+    Ok(())
+}
+
+fn push(found: &mut Matches, row: &Row<'_>, filter: &Filter) -> rusqlite::Result<()> {
+    let size = row.get_ref(3)?.as_bytes().map_or(0, <[u8]>::len);
+    found.push(stored(row)?, size, filter);
+    Ok(())
 }
 
 /// The last record indexed, as a reader with both databases sees it.
@@ -211,7 +175,7 @@ pub(crate) fn after(
         };
         looked += 1;
         next = row.get(0)?;
-        found.push(row, filter)?;
+        push(&mut found, row, filter)?;
     }
     Ok(Tail {
         records: found.records,

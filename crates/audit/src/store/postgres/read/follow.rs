@@ -1,8 +1,9 @@
 //! What followers and exports read: the store in its own order, up to the horizon.
 
-use super::{Matches, ROW};
+use super::{ROW, push};
 use crate::query::Filter;
 use crate::store::Tail;
+use crate::store::matches::Matches;
 use crate::store::postgres::connection::Connection;
 use crate::store::postgres::days::{Day, Days, numbers};
 use crate::store::postgres::error::PostgresError;
@@ -70,7 +71,7 @@ fn after_in(
     connection.for_each(&sql, &[&from, &horizon, &LOOK], |row| {
         looked += 1;
         next = unsigned(row.get(0));
-        matches.push(row, filter);
+        push(&mut matches, row, filter);
         Ok(!matches.is_full())
     })?;
     let more = looked == LOOK || matches.is_full();
