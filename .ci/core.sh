@@ -91,6 +91,11 @@ tests_with_tools() {
     else
         not_run "tests with PostgreSQL" "PostgreSQL is not installed and cannot be installed here"
     fi
+    if [[ "$(id -u)" -eq 0 ]] && has_postgresql && unshare -m mount -t tmpfs x /mnt 2>/dev/null; then
+        step "PostgreSQL on a full disk" ignored_tests on_a_postgres_disk --workspace --test it
+    else
+        not_run "PostgreSQL on a full disk" "needs PostgreSQL, and root to mount a file system"
+    fi
     if unshare -rm mount -t tmpfs x /mnt 2>/dev/null; then
         step "tests on a full disk" ignored_tests on_a_mounted_disk --workspace --test it
     else

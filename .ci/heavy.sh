@@ -8,7 +8,14 @@ heavy() {
             step "bench $name" env AUDIT_BENCH_MILLION=1 cargo bench --locked -p "$name"
         fi
     done
+    if has_postgresql; then
+        step "bench of PostgreSQL" env AUDIT_BENCH_MILLION=1 cargo bench --locked -p countersign-audit -- postgres
+    else
+        not_run "bench of PostgreSQL" "PostgreSQL is not installed"
+    fi
     step "kill the gateway 50 times" env COUNTERSIGN_TEST_KILLS=50 cargo test --locked -p countersign --test it killed
+    step "kill PostgreSQL 20 times" env COUNTERSIGN_TEST_KILLS=20 \
+        cargo test --locked -p countersign-audit --test it -- --ignored a_server_that_is_killed
     suite "load beside wrk" bench/load-vs-wrk
     step "soak the load tester" bench/soak
     # The int8 kernels of the reference differ between processors: one score was 0.033 away where 0.03 is allowed.

@@ -1,10 +1,14 @@
 //! Figures of the embedded store, printed as ratios to a naive baseline of the same run.
 //!
 //! `cargo bench -p countersign-audit` takes about half a minute. With `AUDIT_BENCH_MILLION=1` the reading figures are also taken
-//! at one million records; with the argument `reading` only those figures are taken, with `batch` only what a
-//! record costs in the Merkle tree of its batch. The last lines say which of the figures promised were reached in this run.
+//! at one million records; with the argument `reading` only those figures are taken, with `postgres` those of the shared
+//! backend, with `batch` only what a record costs in the Merkle tree of its batch. The last lines say which of the figures
+//! promised were reached in this run.
 
 #![expect(clippy::print_stdout, reason = "a bench prints its figures")]
+
+#[path = "store/postgres.rs"]
+mod postgres;
 
 use std::fs::{self, OpenOptions};
 use std::io::Write;
@@ -28,29 +32,26 @@ mod merkle;
 const CALLERS: usize = 64;
 
 fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [argument, url, dir] = &*arguments
+        && argument == "writer"
+    {
+        return postgres::write(url, Path::new(dir));
+    }
+    let is_asked = |what: &str| arguments.iter().any(|argument| argument == what);
     batch();
-    if std::env::args().any(|argument| argument == "batch") {
+    if is_asked("batch") {
         return;
     }
     let dir = tempfile::tempdir().expect("temp dir");
     let mut promised = Vec::new();
-    if !std::env::args().any(|argument| argument == "reading") {
-        committing(dir.path(), &mut promised);
-    }
-    println!("reading");
-    let (small, _) = reading(&dir.path().join("small"), 10_000);
-    if std::env::var_os("AUDIT_BENCH_MILLION").is_some() {
-        let (large, grown) = reading(&dir.path().join("large"), 1_000_000);
-        for ((name, before), (_, after)) in small.iter().zip(&large) {
-            let ratio = after / before;
-            println!("  {name:<28} 1 M against 10 k records: {ratio:>6.2}x");
-            let line =
-                format!("{name}: {ratio:.2}x the time at 1 M records as at 10 k (at most 2x)");
-            promised.push((line, ratio <= 2.0));
+    if is_asked("postgres") {
+        postgres::figures(dir.path(), &mut promised);
+    } else {
+        if !is_asked("reading") {
+            committing(dir.path(), &mut promised);
         }
-        let line =
-            format!("exporting 1 M records: {grown:.1} MB more resident (flat: at most 8 MB)");
-        promised.push((line, grown <= 8.0));
+        embedded(dir.path(), &mut promised);
     }
     println!("promised");
     for (line, kept) in promised {
@@ -77,6 +78,40 @@ fn batch() {
     );
 }
 
+/// Figures of reading the embedded store.
+fn embedded(dir: &Path, promised: &mut Vec<(String, bool)>) {
+    println!("reading");
+    let read = |name: &str, count| {
+        let options = Options::new(dir.join(name));
+        let figures = reading(&options, count);
+        rebuild(&options, count);
+        figures
+    };
+    let small = read("small", 10_000);
+    if std::env::var_os("AUDIT_BENCH_MILLION").is_some() {
+        compare(&small, &read("large", 1_000_000), promised);
+    }
+}
+
+/// What reading takes, in microseconds, and by how many megabytes an export grows the process.
+type ReadingFigures = (Vec<(&'static str, f64)>, f64);
+
+/// Compares the figures at ten thousand and at a million records.
+fn compare(
+    (small, _): &ReadingFigures,
+    (large, grown): &ReadingFigures,
+    promised: &mut Vec<(String, bool)>,
+) {
+    for ((name, before), (_, after)) in small.iter().zip(large) {
+        let ratio = after / before;
+        println!("  {name:<28} 1 M against 10 k records: {ratio:>6.2}x");
+        let line = format!("{name}: {ratio:.2}x the time at 1 M records as at 10 k (at most 2x)");
+        promised.push((line, ratio <= 2.0));
+    }
+    let line = format!("exporting 1 M records: {grown:.1} MB more resident (flat: at most 8 MB)");
+    promised.push((line, *grown <= 8.0));
+}
+
 /// Figures of writing, under a crowd of callers and without one.
 fn committing(dir: &Path, promised: &mut Vec<(String, bool)>) {
     println!("commit, {CALLERS} callers");
@@ -90,7 +125,9 @@ fn committing(dir: &Path, promised: &mut Vec<(String, bool)>) {
         ("sync", Durability::Sync),
         ("async", Durability::Async),
     ] {
-        let figure = committed(&dir.join(name), durability, CALLERS, 2000);
+        let mut options = Options::new(dir.join(name));
+        options.durability = durability;
+        let figure = committed(options, CALLERS, 2000);
         figure.print(&format!("durability {name}"), naive);
         if durability == Durability::Commit {
             let ratio = figure.per_second / naive;
@@ -102,12 +139,8 @@ fn committing(dir: &Path, promised: &mut Vec<(String, bool)>) {
     }
     paced(&dir.join("paced"), naive);
     for callers in [1, 16] {
-        let figure = committed(
-            &dir.join(format!("few{callers}")),
-            Durability::Commit,
-            callers,
-            20_000 / callers,
-        );
+        let options = Options::new(dir.join(format!("few{callers}")));
+        let figure = committed(options, callers, 20_000 / callers);
         figure.print(&format!("commit, {callers} caller(s)"), naive);
     }
 }
@@ -207,9 +240,7 @@ fn baseline(dir: &Path) -> f64 {
     count_f64((CALLERS * each) as u64) / start.elapsed().as_secs_f64()
 }
 
-fn committed(dir: &Path, durability: Durability, callers: usize, each: usize) -> Figure {
-    let mut options = Options::new(dir);
-    options.durability = durability;
+fn committed(mut options: Options, callers: usize, each: usize) -> Figure {
     options.retention = Retention::FOR_EVER;
     // Room for everything: what is dropped is not a figure.
     options.queue = (callers * each).max(4096);
@@ -301,10 +332,11 @@ fn record(store: &Store, i: usize) -> Record {
 
 /// Microseconds of each kind of question at `count` records: the least of many runs.
 /// And by how many megabytes the process grows while exporting them.
-fn reading(dir: &Path, count: usize) -> (Vec<(&'static str, f64)>, f64) {
-    let mut options = Options::new(dir);
+fn reading(options: &Options, count: usize) -> ReadingFigures {
+    let mut options = options.clone();
     options.retention = Retention::FOR_EVER;
     let store = Store::open(&options).expect("opens");
+    let dir = &*options.data_dir;
     let (cpu, start) = (cpu_time(), Instant::now());
     let mut ids = Vec::new();
     for chunk in 0..count / 500 {
@@ -315,7 +347,8 @@ fn reading(dir: &Path, count: usize) -> (Vec<(&'static str, f64)>, f64) {
             Evidence::Committed
         );
     }
-    while store.stats().indexed < *store.latest().borrow() {
+    // The start of the store is a record too.
+    while store.stats().indexed < count as u64 {
         std::thread::sleep(Duration::from_millis(5));
     }
     let used = (cpu_time().saturating_sub(cpu)).as_secs_f64() * 1e6 / count_f64(count as u64);
@@ -370,8 +403,6 @@ fn reading(dir: &Path, count: usize) -> (Vec<(&'static str, f64)>, f64) {
     }
     let grown = export(&store);
     verify(&store, dir);
-    drop(store);
-    rebuild(&options, count);
     (figures, grown)
 }
 

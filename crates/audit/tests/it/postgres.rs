@@ -4,6 +4,7 @@ mod answers;
 mod chain;
 mod encryption;
 mod followers;
+mod full_disk;
 mod outages;
 mod proof;
 mod roles;
