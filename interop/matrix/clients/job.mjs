@@ -2,9 +2,10 @@
 //
 // A job is a file of JSON: {"targets": [{"id", "url", "headers"} or {"id", "command", "args"}, each with "calls"]}.
 // One line of JSON per target goes to stdout. Before a call with "list" the tools are listed again; before one with "listen",
-// once the client was told that the list has changed.
+// once the client was told that the list has changed. A call with "until" is repeated until there is a file of that name; that
+// of "began" is made after the first time.
 
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
 const PATIENCE = 60_000;
 
@@ -25,6 +26,8 @@ export async function attend(targets, connect) {
                 if (call.listen) await soon(connected.changed);
                 if (call.listen || call.list) await client.listTools();
                 report.calls.push(await outcome(client, call));
+                if (call.began) writeFileSync(call.began, "");
+                while (call.until && !existsSync(call.until)) report.calls.push(await outcome(client, call));
             }
         } catch (error) {
             report.error = String(error);

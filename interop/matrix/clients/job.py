@@ -2,7 +2,8 @@
 
 A job is a file of JSON: {"targets": [{"id", "url", "headers"} or {"id", "command", "args"}, each with "calls"]}.
 One line of JSON per target goes to stdout. Before a call with "list" the tools are listed again; before one with "listen",
-once the client was told that the list has changed.
+once the client was told that the list has changed. A call with "until" is repeated until there is a file of that name; that
+of "began" is made after the first time.
 """
 
 import asyncio
@@ -44,6 +45,10 @@ async def one(target, report, connect):
             if call.get("listen") or call.get("list"):
                 await session.list_tools()
             report["calls"].append(await outcome(session, call))
+            if "began" in call:
+                open(call["began"], "w", encoding="utf-8").close()
+            while "until" in call and not os.path.exists(call["until"]):
+                report["calls"].append(await outcome(session, call))
 
 
 async def outcome(session, call):
