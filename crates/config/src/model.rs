@@ -13,8 +13,9 @@ use countersign_inspect::config::{
 };
 use countersign_inspect::{MAX_MESSAGE_DEPTH, Policy, word_enum};
 
-use super::activity::{ActivityConfig, Storage};
+use super::activity::{ActivityConfig, Database, Storage};
 use super::classifier::{CLASSIFIER, Classifier};
+use super::duration;
 use super::effective::EffectiveSettings;
 use super::environment::Environment;
 use super::foreign_keys;
@@ -27,7 +28,7 @@ use super::reader::Reader;
 use super::rules;
 use super::sanitisers::Sanitisers;
 use super::schema_refs::SchemaRefs;
-use super::secret::ApiKey;
+use super::secret::{ApiKey, Secret};
 use super::server::Server;
 use super::setting::{Keys, keys, plain, read_into, read_word};
 
@@ -41,8 +42,13 @@ pub(crate) const ROOT: &Block = Config::BLOCK;
 /// Where state is kept, if nothing else is said.
 pub(crate) const DATA_DIR: &str = "~/.countersign";
 
+/// How long a gateway that shares its database goes on once it is told to stop.
+const DRAIN_DELAY: Duration = Duration::from_secs(5);
+
 /// Shorter keys can be guessed.
 const SHORT_KEY: usize = 16;
+/// A key that needs to be remembered by no person has no reason to be short.
+const SHORT_SECRET: usize = 32;
 
 keys! {
     /// The whole of `mcp_config.json`. Every key may be left out.
@@ -66,6 +72,11 @@ keys! {
         /// `COUNTERSIGN_ADMIN_KEY` wins over it.
         #[key(Form::OptionalText, Reload, FileOnly)]
         admin_key: Option<ApiKey> = None, read read_access_key;
+        /// The key that ids of client sessions are made with; no client has it. Gateways with the same key take over each
+        /// other's sessions. At least 32 characters, and best a reference such as `${env:NAME}`. `null`: one is generated
+        /// into the data directory at first start.
+        #[key(Form::OptionalText, Restart, FileOnly)]
+        session_key: Option<Secret> = None, read read_session_key;
         /// Whether a change over the API, with the admin key, may set which programs are started (`command`, `args`,
         /// `env`, `working_dir` of a server) and where secrets are sent (`${env:NAME}` references in `headers`, `url`
         /// of a server with secret headers, where classifiers are). Like the keys themselves, `listen`, `data_dir` and
@@ -100,6 +111,14 @@ keys! {
         /// do not close it.
         #[key(Form::Duration, Reload)]
         stream_keep_alive: Duration = Duration::from_secs(15);
+        /// How long after its beginning a client session may be taken over by a gateway that does not know it: another
+        /// one with the same `session_key`, or the same one after a restart.
+        #[key(Form::Duration, Reload)]
+        session_lifetime: Duration = Duration::from_hours(7 * 24);
+        /// How long a gateway that is told to stop goes on as before, with `/readyz` at 503, so that proxies send their
+        /// calls elsewhere. Where it is not set: 5 seconds if gateways share a PostgreSQL, else no delay.
+        #[key(Form::Duration, Reload)]
+        drain_delay: Option<Duration> = None, show show_drain_delay;
         /// The largest message that is handled at all, in bytes.
         #[key(Form::Number(1024, 1 << 30), Restart)]
         max_message_bytes: usize = 16 << 20;
@@ -195,6 +214,24 @@ fn read_access_key(reader: &mut Reader<'_, '_>, node: u32, key: &mut Option<ApiK
     }
 }
 
+/// A key that ids are made with.
+fn read_session_key(reader: &mut Reader<'_, '_>, node: u32, key: &mut Option<Secret>) {
+    read_into(reader, node, key);
+    if key
+        .as_ref()
+        .is_some_and(|key| key.expose().len() < SHORT_SECRET)
+    {
+        let message = format!("the key has fewer than {SHORT_SECRET} characters");
+        let hint = "`openssl rand -hex 32` makes one; null has one generated";
+        reader.refuse(node, message, hint);
+    }
+}
+
+fn show_drain_delay(config: &Config, _: &EffectiveSettings) -> Option<String> {
+    let delay = config.stop_delay();
+    (!delay.is_zero()).then(|| duration::show(delay))
+}
+
 fn show_depth(_: &Config, effective: &EffectiveSettings) -> u32 {
     effective.max_message_depth
 }
@@ -207,6 +244,17 @@ impl Config {
         let data_dir = environment.expand(DATA_DIR);
         config.data_dir = data_dir.unwrap_or_else(|_| PathBuf::from(".countersign"));
         config
+    }
+
+    /// How long the gateway goes on once it is told to stop: `drain_delay`, or its default.
+    pub fn stop_delay(&self) -> Duration {
+        let is_shared = matches!(self.storage.database(), Database::Postgres(_));
+        let default = if is_shared {
+            DRAIN_DELAY
+        } else {
+            Duration::ZERO
+        };
+        self.drain_delay.unwrap_or(default)
     }
 
     /// The server of that name.

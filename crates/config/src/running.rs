@@ -47,7 +47,7 @@ mod tests {
         assert_eq!(same.routing_mode.as_str(), "direct");
         let key = "0".repeat(64);
         let mut new = config(&format!(
-            r#"{{"listen": "127.0.0.1:1", "data_dir": "/x", "max_message_bytes": 1024, "max_inflight_bytes": 4096,
+            r#"{{"listen": "127.0.0.1:1", "session_key": "{key}", "data_dir": "/x", "max_message_bytes": 1024, "max_inflight_bytes": 4096,
             "storage": {{"url": "sqlite:x"}}, "call_tool_timeout": "5s", "activity": {{"retention_days": 1,
             "retention_floor_days": 2, "max_records": 1, "max_size_mb": 1, "durability": "async",
             "signing_key": "{key}", "previous_signing_key": "{key}", "log_origin": "example.com/log",

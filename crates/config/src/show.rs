@@ -32,6 +32,7 @@ impl Config {
         let keys = [
             &self.api_key,
             &self.admin_key,
+            &self.session_key,
             &self.activity.signing_key,
             &self.activity.previous_signing_key,
         ];

@@ -108,6 +108,7 @@ impl Gateway {
         check(&config)?;
         check_shared_keys(&config)?;
         let keys = Keys::from_config(&config)?;
+        let session_key = keys::session_key(&config)?;
         let store = open_store(&config)?;
         let listen = config.listen;
         let bound = open_listener(listen);
@@ -115,7 +116,7 @@ impl Gateway {
         let (address, listener) = bound.map_err(|source| StartError::Listen { listen, source })?;
         tokio::spawn(store.deliver());
         let anchors = Anchors::start(&config, &store, true);
-        let (runtime, requests) = Runtime::new(&opened, store);
+        let (runtime, requests) = Runtime::new(&opened, store, session_key);
         let guard = keys.guard(&config);
         let settings = Settings::new(config, Some(guard));
         Plan::make(&runtime, settings)?.carry_out(&runtime).await;
@@ -172,13 +173,31 @@ impl Gateway {
         self.runtime.services.events.counts()
     }
 
-    /// Stops in good order: takes nothing new, lets calls finish, ends children, closes the store. Calls under way
-    /// are told to end once `hurry` resolves, or after ten seconds.
+    /// Stops in good order: says that it stops and goes on for `drain_delay`, then takes nothing new, lets calls finish,
+    /// ends children, closes the store. Calls under way are told to end once `hurry` resolves, or after ten seconds.
     pub async fn stop(self, hurry: impl Future<Output = ()>) {
-        wind_down(&self.runtime.services, hurry).await;
+        let services = &self.runtime.services;
+        let mut hurry = std::pin::pin!(hurry);
+        if self.leave(hurry.as_mut()).await {
+            wind_down(services, hurry).await;
+        } else {
+            wind_down(services, std::future::ready(())).await;
+        }
         self.acceptor.abort();
         self.runtime.services.store.close().await;
         self.anchors.finish().await;
+    }
+}
+
+impl Gateway {
+    /// Goes on for `drain_delay`, while `/readyz` says that the gateway stops; false if `hurry` resolved first.
+    async fn leave(&self, hurry: impl Future<Output = ()>) -> bool {
+        let delay = self.runtime.state.load().settings.config.stop_delay();
+        if delay.is_zero() {
+            return true;
+        }
+        self.runtime.services.drain.enter(Phase::Leaving);
+        tokio::time::timeout(delay, hurry).await.is_err()
     }
 }
 
@@ -235,6 +254,7 @@ fn check_shared_keys(config: &Config) -> Result<(), StartError> {
             config.api_key.is_none() && config.require_mcp_auth,
         ),
         ("admin_key", config.admin_key.is_none()),
+        ("session_key", config.session_key.is_none()),
     ];
     match keys.iter().find(|(_, is_generated)| *is_generated) {
         Some((key, _)) if is_shared => Err(StartError::Unshared(key)),

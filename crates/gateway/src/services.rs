@@ -14,6 +14,7 @@ mod outbox;
 mod private_server;
 mod private_tools;
 mod server_requests;
+mod session_id;
 mod sessions;
 
 use std::sync::Arc;
@@ -40,6 +41,7 @@ pub(crate) use outbox::Outbox;
 pub(crate) use private_server::{Place, Places, PrivateServer, ToolList};
 pub(crate) use private_tools::PrivateTools;
 pub(crate) use server_requests::ServerRequests;
+pub(crate) use session_id::SessionKey;
 pub(crate) use sessions::{ActiveRequest, NewSession, Session, Sessions, WatchedResource};
 
 /// How many clients may listen for changes: half of the connections that there may be, so that requests still get through.
@@ -55,13 +57,18 @@ pub(crate) struct Runtime {
 impl Runtime {
     /// Nothing runs yet: no server is in the state, and no client is let in before the first plan has been carried out.
     /// Blocks shortly, to read what the data directory remembers. The requests are those of [`Reloads`].
-    pub(crate) fn new(opened: &LoadedConfig, store: Store) -> (Self, ReloadRequests) {
+    pub(crate) fn new(
+        opened: &LoadedConfig,
+        store: Store,
+        session_key: SessionKey,
+    ) -> (Self, ReloadRequests) {
         let mut config = opened.config.clone();
         config.servers.clear();
         let settings = Arc::new(Settings::new(config, None));
         let state = Arc::new(State::new(Snapshot::new(settings, Vec::new())));
         let (reloads, requests) = Reloads::new(opened);
-        let services = Services::new(&opened.config, store, reloads, &state);
+        let sessions = Sessions::new(session_key);
+        let services = Services::new(&opened.config, (store, sessions), reloads, &state);
         let services = Arc::new(services);
         (Self { state, services }, requests)
     }
@@ -102,7 +109,12 @@ pub(crate) struct Services {
 }
 
 impl Services {
-    fn new(config: &Config, store: Store, reloads: Reloads, state: &Arc<State>) -> Self {
+    fn new(
+        config: &Config,
+        (store, sessions): (Store, Sessions),
+        reloads: Reloads,
+        state: &Arc<State>,
+    ) -> Self {
         let budget = Budget::new(config.max_inflight_bytes);
         Self {
             store,
@@ -112,7 +124,7 @@ impl Services {
             metrics: Metrics::default(),
             lists: ListDigests::default(),
             directory: Directory::default(),
-            sessions: Sessions::new(),
+            sessions,
             fleet: Fleet::new(&config.data_dir),
             reloads,
             relisting: Relister::new(state),

@@ -32,6 +32,7 @@ mod address;
 mod append;
 mod batch;
 mod catalogue;
+mod clock;
 mod connection;
 mod days;
 mod error;

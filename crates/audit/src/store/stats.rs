@@ -1,6 +1,7 @@
 //! Counters of one store, shared by its threads. What metrics and `/readyz` read.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 /// Counters the threads write.
 #[derive(Debug, Default)]
@@ -13,6 +14,7 @@ pub(crate) struct Counters {
     pub(crate) indexed: AtomicU64,
     pub(crate) removed: AtomicU64,
     pub(crate) down: AtomicBool,
+    pub(crate) clock_skew_millis: AtomicU64,
 }
 
 impl Counters {
@@ -35,6 +37,7 @@ impl Counters {
             checkpoints: get(&self.checkpoints),
             indexed: get(&self.indexed),
             removed: get(&self.removed),
+            clock_skew: Duration::from_millis(get(&self.clock_skew_millis)),
             healthy: !self.down.load(Ordering::Relaxed),
         }
     }
@@ -57,6 +60,8 @@ pub struct Stats {
     pub indexed: u64,
     /// Records removed by retention.
     pub removed: u64,
+    /// How far the clock of this machine is from that of the database; nothing where they are the same clock.
+    pub clock_skew: Duration,
     /// The last write succeeded.
     pub healthy: bool,
 }

@@ -1,6 +1,12 @@
 //! Gateways that share a PostgreSQL, and the way there from SQLite.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use countersign_fixture::postgres::Cluster;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::support::gateway::RunningGateway;
@@ -12,6 +18,7 @@ const SIGNING_KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899a
 fn config(url: &str) -> String {
     format!(
         r#"{{"storage": {{"url": "{url}"}}, "api_key": "{API_KEY}", "admin_key": "csa_another-key-for-both",
+            "session_key": "{SIGNING_KEY}", "drain_delay": "1ms",
             "activity": {{"signing_key": "{SIGNING_KEY}"}}, "output_validation": {{"mode": "strict"}}}}"#
     )
 }
@@ -71,6 +78,160 @@ fn two_gateways_write_one_log_and_each_sees_all_of_it_with_postgres() {
     drop(third);
     let verified = run(&folder, "activity verify --config shared.json --data-dir c");
     assert_eq!(verified.code, Some(0), "{verified}");
+}
+
+/// Sends a message of a session; gives the response, head and all.
+fn post(gateway: &RunningGateway, session: &str, body: &str) -> String {
+    gateway.raw(&message(gateway, session, body))
+}
+
+fn message(gateway: &RunningGateway, session: &str, body: &str) -> String {
+    let address = gateway.address();
+    let length = body.len();
+    format!(
+        "POST /mcp/all HTTP/1.1\r\nHost: {address}\r\nX-API-Key: {API_KEY}\r\nAccept: application/json\r\nContent-Type: application/json\r\nMCP-Protocol-Version: 2025-11-25\r\n{session}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_session_goes_on_at_the_other_gateway_when_its_own_dies_with_postgres() {
+    let cluster = Cluster::start();
+    let folder = Folder::with(&[("shared.json", &config(&cluster.url()))]);
+    let (first, second) = (start(&folder, "a"), start(&folder, "b"));
+    let initialize = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"roamer","version":"1"}}}"#;
+    let opened = post(&first, "", initialize);
+    let session = opened
+        .lines()
+        .find(|line| line.starts_with("mcp-session-id"));
+    let session = format!("{}\r\n", session.expect("a session"));
+    let list = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+    let tool = post(&first, &session, list);
+    let (_, tool) = tool.split_once(r#""tools":[{"name":""#).expect("a tool");
+    let tool = tool.split('"').next().expect("its name");
+    let call = format!(
+        r#"{{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{{"name":"{tool}","arguments":{{}}}}}}"#
+    );
+    for gateway in [&first, &second] {
+        let answer = post(gateway, &session, &call);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+    drop(first);
+    let answer = post(&second, &session, &call);
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    // One name in the records of both, and the client is known by its own.
+    let page = second.curl(
+        "GET",
+        "/api/v1/activity?type=tool_call&limit=3",
+        API_KEY,
+        "",
+    );
+    let (_, page) = page.split_once("\r\n\r\n").expect("a response");
+    let page: Value = serde_json::from_str(page).expect("JSON");
+    let calls = page["activities"].as_array().expect("a list");
+    for call in calls {
+        assert_eq!(call["session_id"], calls[0]["session_id"], "{call}");
+        assert_eq!(call["client"], "roamer", "{call}");
+    }
+    let forged = session.replacen("mcp-session-id: ", "mcp-session-id: A", 1);
+    let refused = post(&second, &forged, &call);
+    assert!(refused.starts_with("HTTP/1.1 404"), "{refused}");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn live_events_of_each_gateway_are_heard_at_the_other_with_postgres() {
+    let cluster = Cluster::start();
+    let folder = Folder::with(&[("shared.json", &config(&cluster.url()))]);
+    let gateways = [start(&folder, "a"), start(&folder, "b")];
+    for (listening, calling) in [(0, 1), (1, 0)] {
+        let [listening, calling] = [&gateways[listening], &gateways[calling]];
+        let id = format!("heard-from-{}", calling.process());
+        let call = format!(
+            r#"{{"jsonrpc":"2.0","id":"{id}","method":"tools/call","params":{{"name":"none","arguments":{{}}}}}}"#
+        );
+        let events = format!(
+            "GET /events HTTP/1.1\r\nHost: {}\r\nX-API-Key: {API_KEY}\r\nAccept: text/event-stream\r\n\r\n",
+            listening.address()
+        );
+        let (request, address) = (message(calling, "", &call), calling.address().to_owned());
+        let is_heard = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            // The first calls may come before the stream is open.
+            scope.spawn(|| {
+                while !is_heard.load(Ordering::Relaxed) {
+                    let mut stream = TcpStream::connect(&address).expect("it listens");
+                    stream.write_all(request.as_bytes()).expect("it reads");
+                    stream.read_to_end(&mut Vec::new()).expect("an answer");
+                }
+            });
+            let heard = catch_unwind(AssertUnwindSafe(|| listening.until(&events, &id)));
+            is_heard.store(true, Ordering::Relaxed);
+            let heard = heard.expect("the call is heard of");
+            assert!(heard.starts_with("HTTP/1.1 200"), "{heard}");
+        });
+    }
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_clock_far_from_the_database_s_makes_a_gateway_unready_with_postgres() {
+    let cluster = Cluster::start();
+    let folder = Folder::with(&[("shared.json", &config(&cluster.url()))]);
+    let migrated = run(&folder, &format!("store migrate {}", cluster.url()));
+    assert_eq!(migrated.code, Some(0), "{migrated}");
+    // Stands before PostgreSQL's own function, because the store's schema is searched first.
+    let set_clock = |offset: &str| {
+        cluster.sql(&format!(
+            "CREATE OR REPLACE FUNCTION countersign.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE
+             AS $$ SELECT pg_catalog.clock_timestamp() + interval '{offset}' $$"
+        ))
+    };
+    set_clock("90 seconds");
+    let gateway = start(&folder, "a");
+    let ready = |gateway: &RunningGateway| gateway.curl("GET", "/readyz", API_KEY, "");
+    let answer = ready(&gateway);
+    assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+    assert!(answer.contains("the clock differs"), "{answer}");
+    let metrics = gateway.curl("GET", "/metrics", API_KEY, "");
+    let skew = metrics
+        .lines()
+        .find_map(|line| line.strip_prefix("countersign_clock_skew_seconds "));
+    let skew: f64 = skew.expect("a gauge").parse().expect("a number");
+    assert!((80.0..100.0).contains(&skew), "{skew}");
+    set_clock("0 seconds");
+    RunningGateway::wait_for(|| ready(&gateway).starts_with("HTTP/1.1 200"));
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_gateway_that_stops_says_so_before_it_takes_nothing_new_with_postgres() {
+    let cluster = Cluster::start();
+    let text = config(&cluster.url()).replace("1ms", "1h");
+    let folder = Folder::with(&[("shared.json", &text)]);
+    let gateway = start(&folder, "a");
+    let process = i32::try_from(gateway.process()).expect("a process id");
+    let signal = || {
+        let process = Pid::from_raw(process).expect("a process");
+        kill_process(process, Signal::TERM).expect("it runs");
+    };
+    let ready = || gateway.curl("GET", "/readyz", API_KEY, "");
+    assert!(ready().starts_with("HTTP/1.1 200"));
+    signal();
+    RunningGateway::wait_for(|| ready().starts_with("HTTP/1.1 503"));
+    // Calls are still answered, each by a connection of its own.
+    let list = r#"{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+    let request = format!(
+        "POST /mcp/all HTTP/1.1\r\nHost: {}\r\nX-API-Key: {API_KEY}\r\nContent-Length: {}\r\n\r\n{list}",
+        gateway.address(),
+        list.len()
+    );
+    let answer = gateway.raw(&request);
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(answer.contains("connection: close"), "{answer}");
+    // The second signal ends the wait.
+    signal();
+    assert_eq!(gateway.wait().code, Some(0));
 }
 
 #[test]

@@ -18,6 +18,9 @@ pub(super) fn render(services: &Services, snapshot: &Snapshot) -> String {
     let mut page = Page::default();
     page.gauge("build_info", "The version that runs.");
     page.sample(&[("version", env!("CARGO_PKG_VERSION"))], 1);
+    let help = "The configuration in use: gateways with the same digest have the same settings.";
+    page.gauge("config_info", help);
+    page.sample(&[("digest", &snapshot.settings.digest)], 1);
     page.servers(&services.metrics);
     page.tokens(&services.metrics);
     page.upstreams(snapshot.servers());
@@ -227,6 +230,9 @@ impl Page {
         counter("activity_indexed_total", "Records indexed.", stats.indexed);
         let help = "Records removed by retention.";
         counter("activity_removed_total", help, stats.removed);
+        let help = "How far the clock is from that of the database.";
+        self.gauge("clock_skew_seconds", help);
+        self.sample(&[], stats.clock_skew.as_secs_f64());
         self.gauge("activity_store_up", "Whether the last write succeeded.");
         self.sample(&[], u64::from(stats.healthy));
     }

@@ -360,11 +360,14 @@ impl Request<'_> {
         let instructions = self.instructions().await;
         Ok(SessionReply {
             session: match self.transport {
-                ClientTransport::Http(_) => self.services.sessions.open(NewSession {
-                    client: name,
-                    endpoint: Some(self.endpoint.clone()),
-                    capabilities: self.message.param("capabilities"),
-                }),
+                ClientTransport::Http(_) => self.services.sessions.open(
+                    NewSession {
+                        client: name,
+                        endpoint: Some(self.endpoint.clone()),
+                        capabilities: self.message.param("capabilities"),
+                    },
+                    self.snapshot.settings.config.session_lifetime,
+                ),
                 ClientTransport::Pipe(_) => None,
             },
             reply: reply::initialized(&self.id, version, self.offer(), instructions.as_ref()),

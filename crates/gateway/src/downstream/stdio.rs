@@ -66,7 +66,7 @@ impl StdioClient {
         peer: Arc<Peer>,
     ) -> Option<(Arc<Self>, mpsc::Receiver<Bytes>)> {
         let sessions = &runtime.services.sessions;
-        let session = sessions.find(&sessions.open(NewSession::default())?)?;
+        let session = sessions.find(&sessions.open(NewSession::default(), Duration::MAX)?)?;
         let (out, messages) = mpsc::channel(WAITING);
         let client = Self {
             runtime,

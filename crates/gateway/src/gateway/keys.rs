@@ -1,6 +1,6 @@
-//! The two keys of a gateway: the clients' key, which opens MCP and everything that only reads, and the admin key, which
-//! changes need. Where the configuration gives none, a key is made at first start and kept in the data directory, where
-//! only its owner can read it.
+//! The keys of a gateway: the clients' key, which opens MCP and everything that only reads, the admin key, which changes
+//! need, and the key that the ids of sessions are made with, which no client has. Where the configuration gives none, a key
+//! is made at first start and kept in the data directory, where only its owner can read it.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
@@ -11,6 +11,7 @@ use countersign_config::{ApiKey, Config};
 use thiserror::Error;
 
 use crate::random::token;
+use crate::services::SessionKey;
 use crate::state::Guard;
 
 const API_KEY: KeyFile = KeyFile {
@@ -20,6 +21,10 @@ const API_KEY: KeyFile = KeyFile {
 const ADMIN_KEY: KeyFile = KeyFile {
     name: "admin_key",
     prefix: "csa_",
+};
+const SESSION_KEY: KeyFile = KeyFile {
+    name: "session_key",
+    prefix: "",
 };
 
 /// Where a generated key is kept, and how its text begins.
@@ -60,6 +65,9 @@ pub enum KeyError {
         #[source]
         source: io::Error,
     },
+    /// The system gives no randomness to make a key of.
+    #[error("no randomness to be had")]
+    Randomness,
     /// One key would open everything to every client.
     #[error("admin_key and api_key are the same key, so every client could change the gateway")]
     Same,
@@ -75,19 +83,27 @@ pub fn stored_admin_key(data_dir: &Path) -> Result<Option<ApiKey>, KeyError> {
     ADMIN_KEY.stored(data_dir)
 }
 
+/// The key that ids of sessions are made with: that of the configuration, or the one in its data directory.
+pub(super) fn session_key(config: &Config) -> Result<SessionKey, KeyError> {
+    let key = SESSION_KEY.given_or_obtained(config.session_key.as_ref(), &config.data_dir)?;
+    SessionKey::new(key.value.expose()).ok_or_else(|| KeyError::File {
+        path: config.data_dir.join(SESSION_KEY.name),
+        source: io::ErrorKind::InvalidData.into(),
+    })
+}
+
+/// A key for a gateway without a listener: its one session has an id that no client is told.
+pub(super) fn passing_session_key() -> Result<SessionKey, KeyError> {
+    let key = token(24).and_then(|digits| SessionKey::new(&digits));
+    key.ok_or(KeyError::Randomness)
+}
+
 impl Keys {
     /// The keys of a configuration: its own, or those in its data directory, made if there are none.
     pub(super) fn from_config(config: &Config) -> Result<Self, KeyError> {
-        let obtain = |given: &Option<ApiKey>, file: KeyFile| match given {
-            Some(value) => Ok(Key {
-                value: value.clone(),
-                is_new: false,
-            }),
-            None => file.obtain(&config.data_dir),
-        };
         let keys = Self {
-            api: obtain(&config.api_key, API_KEY)?,
-            admin: obtain(&config.admin_key, ADMIN_KEY)?,
+            api: API_KEY.given_or_obtained(config.api_key.as_ref(), &config.data_dir)?,
+            admin: ADMIN_KEY.given_or_obtained(config.admin_key.as_ref(), &config.data_dir)?,
         };
         // Both are the operator's, so comparing them tells a client nothing.
         if keys.api.value.expose() == keys.admin.value.expose() {
@@ -109,6 +125,17 @@ impl KeyFile {
             Ok(text) => Ok(Some(ApiKey::new(text))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(KeyError::File { path, source }),
+        }
+    }
+
+    /// The key that is given, or else the one in the data directory.
+    fn given_or_obtained(self, given: Option<&ApiKey>, data_dir: &Path) -> Result<Key, KeyError> {
+        match given {
+            Some(value) => Ok(Key {
+                value: value.clone(),
+                is_new: false,
+            }),
+            None => self.obtain(data_dir),
         }
     }
 
@@ -171,7 +198,7 @@ mod tests {
     fn a_key_is_made_once_and_only_its_owner_reads_it() {
         let folder = tempfile::tempdir().expect("a folder");
         let home = folder.path().join("new/home");
-        for (file, length) in [(API_KEY, 51), (ADMIN_KEY, 52)] {
+        for (file, length) in [(API_KEY, 51), (ADMIN_KEY, 52), (SESSION_KEY, 48)] {
             assert!(file.stored(&home).expect("no error").is_none());
             let first = file.obtain(&home).expect("made");
             let again = file.obtain(&home).expect("read");

@@ -14,6 +14,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::anchors::Anchors;
+use super::keys::passing_session_key;
 use super::plan::Plan;
 use super::reload::Reloader;
 use super::{CANCEL, StartError, check, open_store, wind_down};
@@ -46,7 +47,7 @@ impl WrappedServer {
         let store = open_store(&config)?;
         tokio::spawn(store.deliver());
         let anchors = Anchors::start(&config, &store, false);
-        let (runtime, requests) = Runtime::new(&opened, store);
+        let (runtime, requests) = Runtime::new(&opened, store, passing_session_key()?);
         let unsupported = || StartError::Unsupported("wrapping anything but one command".into());
         let mut plan = Plan::make(&runtime, Settings::new(config, None))?;
         let config = Arc::clone(&plan.settings.config);

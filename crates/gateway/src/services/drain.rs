@@ -1,5 +1,5 @@
-//! How a gateway stops: first nothing new is taken, then what is under way may finish, then what
-//! has not finished is told to. All work under way holds a guard, so that the end can be awaited.
+//! How a gateway stops: first it says so, while it still takes requests, then nothing new is taken and what is under way
+//! may finish, then what has not finished is told to. All work under way holds a guard, so that the end can be awaited.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
@@ -12,6 +12,8 @@ use tokio::time::timeout;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
     Serving,
+    /// Requests are still taken, but proxies are told to send theirs elsewhere.
+    Leaving,
     /// Nothing new is taken.
     Draining,
     /// What is under way is to end now.
@@ -47,6 +49,7 @@ impl Drain {
     pub(crate) fn phase(&self) -> Phase {
         match self.phase.load(Ordering::SeqCst) {
             phase if phase == Phase::Serving as u8 => Phase::Serving,
+            phase if phase == Phase::Leaving as u8 => Phase::Leaving,
             phase if phase == Phase::Draining as u8 => Phase::Draining,
             _ => Phase::Cancelling,
         }

@@ -1,24 +1,29 @@
 //! Sessions of the legacy era: which version was agreed on, what the client calls itself, and
 //! which of its requests are under way, so that it can cancel them. A session is no credential:
-//! the key is checked on every request. Sessions are in memory only; another gateway answers 404.
+//! the key is checked on every request. What is under way is in memory only; the id carries the rest, so that a gateway with
+//! the same key takes over a session that it does not know.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use countersign_audit::Timestamp;
 use countersign_dial::lock;
 use tokio::sync::oneshot;
 
 use countersign_client::{Peer, ServerHandle};
 
+use super::session_id::{Claims, Nonce, SessionKey};
 use super::{Level, Outbox, PrivateServer, ServerRequests};
 use crate::random::token;
 use crate::state::Endpoint;
 
 /// More sessions than this, and the one that has been idle longest goes.
 const MOST: usize = 10_000;
+/// So many sessions that have ended are remembered, so that they are not taken over again.
+const MAX_ENDED: usize = 4 * MOST;
 /// More resources than this a client of a shared server does not watch.
 const MAX_WATCHED: usize = 1024;
 /// Tells requests of the same id apart.
@@ -27,8 +32,32 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 /// The sessions of this process.
 #[derive(Debug)]
 pub(crate) struct Sessions {
-    instance: String,
+    key: SessionKey,
     open: Mutex<HashMap<String, Arc<Session>>>,
+    ended: Mutex<Ended>,
+}
+
+/// The sessions that have ended here, the oldest first.
+#[derive(Debug, Default)]
+struct Ended {
+    known: HashSet<Nonce>,
+    order: VecDeque<Nonce>,
+}
+
+impl Ended {
+    /// False if it was there already.
+    fn insert(&mut self, nonce: Nonce) -> bool {
+        if !self.known.insert(nonce) {
+            return false;
+        }
+        self.order.push_back(nonce);
+        if self.order.len() > MAX_ENDED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.known.remove(&oldest);
+        }
+        true
+    }
 }
 
 /// One client's session.
@@ -103,50 +132,67 @@ impl Cancelled {
 }
 
 impl Sessions {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(key: SessionKey) -> Self {
         Self {
-            instance: token(4).unwrap_or_default(),
+            key,
             open: Mutex::new(HashMap::new()),
+            ended: Mutex::default(),
         }
     }
 
-    /// Opens a session; gives the token the client names it by. `None` if the system gives no randomness.
-    pub(crate) fn open(&self, new: NewSession) -> Option<String> {
-        let name = format!("{}-{}", self.instance, token(16)?);
-        let session = Session {
-            public: token(6)?,
-            client: new.client,
-            endpoint: new.endpoint,
-            capabilities: new.capabilities,
-            used: Mutex::new(Instant::now()),
-            private: Mutex::default(),
-            server_requests: ServerRequests::default(),
-            outbox: Outbox::default(),
-            watched: Mutex::default(),
-            active: Mutex::new(HashMap::new()),
-            listening: Mutex::new(None),
-            level: AtomicU8::new(Level::default().code()),
-            shown: Mutex::new(None),
-        };
+    /// Opens a session; gives the id the client names it by. A gateway that does not know the session takes it over for as
+    /// long as `lifetime`. `None` if the system gives no randomness.
+    pub(crate) fn open(&self, new: NewSession, lifetime: Duration) -> Option<String> {
+        let public = token(6)?;
+        let claims = Claims::new(&new, &public, Timestamp::now(), lifetime);
+        let id = self.key.issue(&claims)?;
+        self.insert(&id, Session::new(new, public));
+        Some(id)
+    }
+
+    /// Adds a session unless another request has just done so; gives the one that is there.
+    fn insert(&self, id: &str, session: Session) -> Arc<Session> {
         let mut open = lock(&self.open);
-        if open.len() >= MOST {
-            make_room(&mut open);
+        if let Some(known) = open.get(id) {
+            return Arc::clone(known);
         }
-        open.insert(name.clone(), Arc::new(session));
-        Some(name)
+        if open.len() >= MOST {
+            self.make_room(&mut open);
+        }
+        let session = Arc::new(session);
+        open.insert(id.to_owned(), Arc::clone(&session));
+        session
+    }
+
+    /// Takes over a session that was opened by another gateway, or by this one before it was started again.
+    fn adopt(&self, id: &str) -> Option<Arc<Session>> {
+        let read = self.key.read(id)?;
+        if read.claims.has_expired(Timestamp::now())
+            || lock(&self.ended).known.contains(&read.nonce)
+        {
+            return None;
+        }
+        let new = read.claims.session()?;
+        Some(self.insert(id, Session::new(new, read.claims.public)))
+    }
+
+    /// Ends a session that was taken from the open ones.
+    fn close(&self, id: &str, session: &Session) {
+        if let Some(read) = self.key.read(id) {
+            lock(&self.ended).insert(read.nonce);
+        }
+        session.close();
     }
 
     /// Ends the sessions that have been idle for this long.
     pub(crate) fn end_idle(&self, idle: Duration) {
         let is_idle = |session: &Session| !session.is_busy() && session.used_at().elapsed() >= idle;
-        let ended: Vec<Arc<Session>> = {
+        let ended: Vec<(String, Arc<Session>)> = {
             let mut open = lock(&self.open);
-            open.extract_if(|_, session| is_idle(session))
-                .map(|(_, session)| session)
-                .collect()
+            open.extract_if(|_, session| is_idle(session)).collect()
         };
-        for session in ended {
-            session.close();
+        for (id, session) in ended {
+            self.close(&id, &session);
         }
     }
 
@@ -159,11 +205,11 @@ impl Sessions {
                 !session.has_requests() && session.private_server(shared).is_some()
             });
             let idlest = idle.min_by_key(|(_, session)| session.used_at());
-            let idlest = idlest.map(|(token, _)| token.clone());
-            idlest.and_then(|token| open.remove(&token))
+            let idlest = idlest.map(|(id, _)| id.clone());
+            idlest.and_then(|id| open.remove_entry(&id))
         };
-        ended.is_some_and(|session| {
-            session.close();
+        ended.is_some_and(|(id, session)| {
+            self.close(&id, &session);
             true
         })
     }
@@ -176,36 +222,60 @@ impl Sessions {
             .any(|session| lock(&session.watched).contains_key(&key))
     }
 
-    /// The session of this token, if it is still open.
-    pub(crate) fn find(&self, token: &str) -> Option<Arc<Session>> {
-        let session = lock(&self.open).get(token).cloned()?;
+    /// The session of this id, if it is still open or can be taken over.
+    pub(crate) fn find(&self, id: &str) -> Option<Arc<Session>> {
+        let known = lock(&self.open).get(id).cloned();
+        let session = known.or_else(|| self.adopt(id))?;
         *lock(&session.used) = Instant::now();
         Some(session)
     }
 
     /// Ends a session and what is under way in it; false if there is none.
-    pub(crate) fn end(&self, token: &str) -> bool {
-        let session = lock(&self.open).remove(token);
+    pub(crate) fn end(&self, id: &str) -> bool {
+        let session = lock(&self.open).remove(id);
+        // One of another gateway is at least not taken over here.
+        let session = session.or_else(|| {
+            self.adopt(id)?;
+            lock(&self.open).remove(id)
+        });
         session.is_some_and(|session| {
-            session.close();
+            self.close(id, &session);
             true
         })
     }
-}
 
-/// Ends what has been idle longest.
-fn make_room(open: &mut HashMap<String, Arc<Session>>) {
-    let oldest = open.iter().min_by_key(|(_, session)| session.used_at());
-    if let Some(oldest) = oldest {
-        let token = oldest.0.clone();
-        if let Some(session) = open.remove(&token) {
-            session.close();
+    /// Ends what has been idle longest.
+    fn make_room(&self, open: &mut HashMap<String, Arc<Session>>) {
+        let oldest = open.iter().min_by_key(|(_, session)| session.used_at());
+        if let Some(oldest) = oldest {
+            let id = oldest.0.clone();
+            if let Some(session) = open.remove(&id) {
+                self.close(&id, &session);
+            }
         }
     }
 }
 
 impl Session {
-    /// A name for records; unlike the token it gives no access.
+    fn new(new: NewSession, public: String) -> Self {
+        Self {
+            public,
+            client: new.client,
+            endpoint: new.endpoint,
+            capabilities: new.capabilities,
+            used: Mutex::new(Instant::now()),
+            private: Mutex::default(),
+            server_requests: ServerRequests::default(),
+            outbox: Outbox::default(),
+            watched: Mutex::default(),
+            active: Mutex::new(HashMap::new()),
+            listening: Mutex::new(None),
+            level: AtomicU8::new(Level::default().code()),
+            shown: Mutex::new(None),
+        }
+    }
+
+    /// A name for records; unlike the id it gives no access.
     pub(crate) fn public(&self) -> &str {
         &self.public
     }
@@ -421,10 +491,57 @@ impl Drop for ActiveRequest {
 mod tests {
     use super::*;
 
+    const DAY: Duration = Duration::from_hours(24);
+
+    fn sessions() -> Sessions {
+        Sessions::new(SessionKey::new("a key of two gateways").expect("a key"))
+    }
+
+    fn new_session() -> NewSession {
+        NewSession {
+            client: Some("a client".into()),
+            endpoint: Some(Endpoint::Server("x".into())),
+            capabilities: Some(Bytes::from_static(b"{}")),
+        }
+    }
+
+    #[test]
+    fn a_session_goes_on_at_another_gateway_until_it_ends_there() {
+        let (first, second) = (sessions(), sessions());
+        let id = first.open(new_session(), DAY).expect("randomness");
+        let session = first.find(&id).expect("open");
+        let adopted = second.find(&id).expect("taken over");
+        assert_eq!(adopted.public(), session.public());
+        assert!(adopted.is_at("x") && !adopted.is_pipe());
+        assert_eq!(adopted.client.as_deref(), Some("a client"));
+        assert!(Arc::ptr_eq(&adopted, &second.find(&id).expect("open")));
+        assert!(second.end(&id) && second.find(&id).is_none() && !second.end(&id));
+        // One that never came here can be ended as well, and is not taken over after that.
+        let third = sessions();
+        assert!(third.end(&id) && third.find(&id).is_none());
+        let stranger = Sessions::new(SessionKey::new("another key").expect("a key"));
+        assert!(stranger.find(&id).is_none() && !stranger.end(&id));
+    }
+
+    #[test]
+    fn a_session_that_was_idle_too_long_or_is_too_old_is_not_taken_over() {
+        let sessions = sessions();
+        let id = sessions.open(new_session(), DAY).expect("randomness");
+        sessions.end_idle(Duration::ZERO);
+        assert!(sessions.find(&id).is_none());
+        let old = sessions
+            .open(new_session(), Duration::ZERO)
+            .expect("randomness");
+        assert!(sessions.find(&old).is_some(), "still open here");
+        assert!(self::sessions().find(&old).is_none());
+    }
+
     #[tokio::test]
     async fn a_request_can_be_cancelled_and_ids_do_not_collide() {
-        let sessions = Sessions::new();
-        let token = sessions.open(NewSession::default()).expect("randomness");
+        let sessions = sessions();
+        let token = sessions
+            .open(NewSession::default(), DAY)
+            .expect("randomness");
         let session = sessions.find(&token).expect("open");
         assert!(!token.contains(session.public()));
         let id = Bytes::from_static(b"\"a\"");
@@ -444,8 +561,10 @@ mod tests {
 
     #[tokio::test]
     async fn a_session_has_one_stream_of_news() {
-        let sessions = Sessions::new();
-        let token = sessions.open(NewSession::default()).expect("randomness");
+        let sessions = sessions();
+        let token = sessions
+            .open(NewSession::default(), DAY)
+            .expect("randomness");
         let session = sessions.find(&token).expect("open");
         let first = session.listen();
         let second = session.listen();
@@ -458,8 +577,10 @@ mod tests {
 
     #[tokio::test]
     async fn the_end_of_a_session_cancels_what_is_under_way() {
-        let sessions = Sessions::new();
-        let token = sessions.open(NewSession::default()).expect("randomness");
+        let sessions = sessions();
+        let token = sessions
+            .open(NewSession::default(), DAY)
+            .expect("randomness");
         let session = sessions.find(&token).expect("open");
         let (keep, gone) = oneshot::channel();
         let active = session.begin(Bytes::from_static(b"1"), keep);
@@ -472,10 +593,14 @@ mod tests {
 
     #[test]
     fn sessions_are_bounded() {
-        let sessions = Sessions::new();
-        let first = sessions.open(NewSession::default()).expect("randomness");
+        let sessions = sessions();
+        let first = sessions
+            .open(NewSession::default(), DAY)
+            .expect("randomness");
         for _ in 0..MOST {
-            sessions.open(NewSession::default()).expect("randomness");
+            sessions
+                .open(NewSession::default(), DAY)
+                .expect("randomness");
         }
         assert_eq!(lock(&sessions.open).len(), MOST);
         assert!(sessions.find(&first).is_none());

@@ -30,7 +30,7 @@ pub(crate) async fn session(rig: &Rig, path: &str, capabilities: &str) -> HttpCl
 }
 
 /// The text that a tool answers with.
-async fn say(client: &HttpClient, tool: &str, argument: &str) -> String {
+pub(crate) async fn say(client: &HttpClient, tool: &str, argument: &str) -> String {
     let arguments = json!({"text": argument}).to_string();
     let answer = client.call(tool, &arguments).await.expect("an answer");
     content(&answer.message().expect("an answer"))

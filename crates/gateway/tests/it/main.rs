@@ -29,6 +29,7 @@ mod merged;
 mod metrics;
 mod news;
 mod others;
+mod portable_sessions;
 mod protocol;
 mod quickstart;
 mod records;

@@ -16,7 +16,7 @@ mod opening;
 use super::address::Address;
 use super::connection::Connection;
 use super::error::PostgresError;
-use super::{days, schema};
+use super::{clock, days, schema};
 use crate::chain::{Checkpoint, CheckpointKind, Signer, append_to_log};
 use crate::digest::{Digest, NO_HASH};
 use crate::id::{Ids, Ulid};
@@ -110,7 +110,7 @@ impl Appender {
 
     fn connect(&self) -> Result<Connection, PostgresError> {
         let mut connection = Connection::open(&self.address, &self.settings, self.deadline)?;
-        days::warn_of_clock(&mut connection)?;
+        clock::compare(&mut connection, &self.shared)?;
         Ok(connection)
     }
 

@@ -12,8 +12,6 @@ use crate::time::Timestamp;
 const DAY_MILLIS: u64 = 86_400_000;
 /// Days that are made before they begin.
 const AHEAD: i32 = 7;
-/// Clocks of gateway and database may differ by this much without a word.
-const SKEW_MILLIS: u64 = 2000;
 
 /// The places of each day.
 #[derive(Debug)]
@@ -134,21 +132,6 @@ pub(super) fn make(connection: &mut Connection, day: i32) -> Result<(), Postgres
 pub(super) fn make_ahead(connection: &mut Connection) -> Result<(), PostgresError> {
     let today = today();
     (today..=today + AHEAD).try_for_each(|day| make(connection, day))
-}
-
-/// Records of several gateways are ordered by the database, but their times are those of the gateways.
-pub(super) fn warn_of_clock(connection: &mut Connection) -> Result<(), PostgresError> {
-    let sql = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-    let row = connection.first(sql, &[])?;
-    let theirs = row.map_or(0, |row| unsigned(row.get(0)));
-    let ours = Timestamp::now().as_millis();
-    if theirs.abs_diff(ours) > SKEW_MILLIS {
-        tracing::warn!(
-            seconds = theirs.abs_diff(ours) / 1000,
-            "the clocks of this machine and of the database differ"
-        );
-    }
-    Ok(())
 }
 
 #[cfg(test)]

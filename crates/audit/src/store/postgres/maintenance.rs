@@ -15,7 +15,7 @@ use super::connection::Connection;
 use super::error::PostgresError;
 use super::retain::RetentionTask;
 use super::tree::TreeTask;
-use super::{days, read, rollup};
+use super::{clock, days, read, rollup};
 use crate::store::shared::Shared;
 use crate::store::stats::Counters;
 use crate::store::writer::Job;
@@ -47,6 +47,7 @@ struct Turns {
     connection: Connection,
     is_maintainer: bool,
     worked_at: Option<Instant>,
+    clock_at: Option<Instant>,
     upkeep_at: Option<Instant>,
 }
 
@@ -110,6 +111,10 @@ impl Maintenance {
             return Ok(());
         }
         turns.worked_at = Some(Instant::now());
+        if turns.clock_at.is_none_or(|at| at.elapsed() >= clock::TURN) {
+            turns.clock_at = Some(Instant::now());
+            clock::compare(&mut turns.connection, &self.shared)?;
+        }
         if !turns.is_maintainer {
             let row = turns.connection.first(ELECTION, &[])?;
             turns.is_maintainer = row.is_some_and(|row| row.get(0));
@@ -140,6 +145,7 @@ impl Maintenance {
             connection,
             is_maintainer: false,
             worked_at: None,
+            clock_at: None,
             upkeep_at: None,
         })
     }
