@@ -40,6 +40,7 @@ mod mask;
 mod merge;
 mod model;
 mod name;
+mod otlp;
 mod overrides;
 #[cfg(test)]
 mod page;
@@ -80,6 +81,7 @@ pub use name::{
     ALLOWED as SERVER_NAMES, fitting as fitting_server_name, fixed as server_name,
     is_allowed as is_server_name, numbered as numbered_server_name,
 };
+pub use otlp::Otlp;
 pub use overrides::Overrides;
 pub use problem::{ConfigError, FilePosition, Problem, Warning};
 pub use profile::Profile;
@@ -151,6 +153,7 @@ fn settle(
     warnings.extend(variables.exposed());
     Overrides::from_environment(environment)?.apply(&mut config)?;
     flags.apply(&mut config)?;
+    warnings.extend(config.otlp.fill_from(environment));
     Ok((config, warnings))
 }
 

@@ -22,6 +22,7 @@ use super::foreign_keys;
 use super::hosts::read_hosts;
 use super::inspector::{INPUT_VALIDATION, OUTPUT_VALIDATION, SANITISATION};
 use super::keys::{Block, Form};
+use super::otlp::Otlp;
 use super::problem::{ConfigError, Problem};
 use super::profile::Profile;
 use super::reader::Reader;
@@ -141,6 +142,9 @@ keys! {
         /// The activity log.
         #[key(Form::Block(ActivityConfig::BLOCK), Reload)]
         activity: ActivityConfig = ActivityConfig::default();
+        /// Traces, metrics and decisions for OpenTelemetry. Nothing is sent until an endpoint is set.
+        #[key(Form::Block(Otlp::BLOCK), Reload)]
+        otlp: Otlp = Otlp::default();
         /// How results are held to the output schema their tool declared.
         #[key(Form::Block(&OUTPUT_VALIDATION), Reload)]
         output as "output_validation": RawOutputValidation = RawOutputValidation::default();

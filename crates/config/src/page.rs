@@ -33,6 +33,8 @@ The environment wins over the file, flags win over the environment:
 | `storage.url` | `COUNTERSIGN_STORAGE_URL` | |
 | the env file | `COUNTERSIGN_ENV_FILE` | `--env-file` |
 
+The standard variables of OpenTelemetry are read where a key under `otlp` is not set.
+
 `countersign config init` writes a file with every key and its default, `config check` says what is wrong with one,
 `config show` prints what holds, without secrets, and `config schema` prints the JSON Schema for editors.
 
@@ -48,7 +50,8 @@ pub(crate) fn page() -> String {
     page.push_str("## How values are written\n\n");
     page.extend(["- **Durations**: ", &duration, ".\n"]);
     page.push_str(
-        "- **References**: `${env:NAME}` in `api_key`, `admin_key`, `activity.signing_key`, `activity.previous_signing_key`, `activity.anchors`, `storage.url`, a classifier's keys, and the values of\n  \
+        "- **References**: `${env:NAME}` in `api_key`, `admin_key`, `session_key`, `activity.signing_key`,\n  \
+         `activity.previous_signing_key`, `activity.anchors`, `storage.url`, `otlp.endpoint`, a classifier's keys, and the values of\n  \
          `env` and `headers` is replaced by that variable when the file is read. Without a variable that a\n  \
          server's `env` or `headers` refer to, that server is not started, and `servers list` says why; elsewhere a variable that\n  \
          is not set is an error.\n\

@@ -51,7 +51,9 @@ mod tests {
             "storage": {{"url": "sqlite:x"}}, "call_tool_timeout": "5s", "activity": {{"retention_days": 1,
             "retention_floor_days": 2, "max_records": 1, "max_size_mb": 1, "durability": "async",
             "signing_key": "{key}", "previous_signing_key": "{key}", "log_origin": "example.com/log",
-            "anchors": ["stdout"], "payloads": "full"}}}}"#
+            "anchors": ["stdout"], "payloads": "full"}}, "otlp": {{"endpoint": "http://127.0.0.1:4318",
+            "headers": {{"X": "y"}}, "traces": false, "metrics": false, "logs": false, "metrics_interval": "5s",
+            "service_name": "x", "resource_attributes": {{"a": "b"}}}}}}"#
         ));
         let waiting = new.while_running(&running).expect("closed");
         assert_eq!(waiting, restart_keys(ROOT, ""));

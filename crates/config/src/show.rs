@@ -27,7 +27,7 @@ impl Config {
         Redactor::new(secrets.chain(password))
     }
 
-    /// The keys of the gateway itself and of its classifiers.
+    /// The keys of the gateway itself, of its classifiers and of the receiver of its signals.
     pub(crate) fn own_secrets(&self) -> impl Iterator<Item = &Secret> {
         let keys = [
             &self.api_key,
@@ -38,7 +38,8 @@ impl Config {
         ];
         let classifiers = self.classifiers.iter();
         let classifiers = classifiers.flat_map(|classifier| classifier.secrets.values());
-        keys.into_iter().flatten().chain(classifiers)
+        let signals = self.otlp.headers.values();
+        keys.into_iter().flatten().chain(classifiers).chain(signals)
     }
 
     /// What holds in the file, for each server and for each tool.

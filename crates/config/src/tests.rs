@@ -6,6 +6,7 @@ mod classifiers;
 mod compatible;
 mod mcpproxy;
 mod origin;
+mod otlp;
 mod profile;
 mod refused;
 

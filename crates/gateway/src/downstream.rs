@@ -13,5 +13,6 @@ mod message;
 mod relay;
 mod stdio;
 mod subscription;
+mod trace_context;
 
 pub(crate) use stdio::{StdioClient, write};

@@ -21,7 +21,7 @@ use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 
 use crate::config_change::ReloadRequest;
-use crate::services::{Phase, Runtime, Services};
+use crate::services::{Phase, Runtime, Services, signal_options};
 use crate::state::{Endpoint, Settings};
 use anchors::Anchors;
 use idle_sessions::end_idle_sessions;
@@ -81,6 +81,9 @@ pub enum StartError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// Signals cannot be sent where the configuration says.
+    #[error("cannot use otlp.endpoint or otlp.headers")]
+    Signals(#[source] countersign_telemetry::SetupError),
     /// A key would be generated, but every gateway that shares the database needs the same one.
     #[error("{0} must be set, and be the same for every gateway, where storage.url is PostgreSQL")]
     Unshared(&'static str),
@@ -186,6 +189,7 @@ impl Gateway {
         self.acceptor.abort();
         self.runtime.services.store.close().await;
         self.anchors.finish().await;
+        self.runtime.services.signals.close().await;
     }
 }
 
@@ -242,6 +246,8 @@ fn check(config: &Config) -> Result<(), StartError> {
         name: failed.name.clone(),
         source: failed.source.to_string().into(),
     })?;
+    let signals = signal_options(config).map(|options| options.check());
+    signals.transpose().map_err(StartError::Signals)?;
     Ok(())
 }
 

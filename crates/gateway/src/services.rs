@@ -16,6 +16,7 @@ mod private_tools;
 mod server_requests;
 mod session_id;
 mod sessions;
+mod signals;
 
 use std::sync::Arc;
 
@@ -43,6 +44,7 @@ pub(crate) use private_tools::PrivateTools;
 pub(crate) use server_requests::ServerRequests;
 pub(crate) use session_id::SessionKey;
 pub(crate) use sessions::{ActiveRequest, NewSession, Session, Sessions, WatchedResource};
+pub(crate) use signals::{CallSignals, DecisionSubject, Signals, options as signal_options};
 
 /// How many clients may listen for changes: half of the connections that there may be, so that requests still get through.
 const LISTENERS: usize = 2048;
@@ -84,6 +86,7 @@ pub(crate) struct Services {
     pub(crate) intake: Budget,
     pub(crate) events: Arc<Events>,
     pub(crate) metrics: Metrics,
+    pub(crate) signals: Signals,
     pub(crate) lists: ListDigests,
     /// Where prompts and resources come from, for the merged endpoints.
     pub(crate) directory: Directory,
@@ -122,6 +125,7 @@ impl Services {
             budget,
             events: Arc::default(),
             metrics: Metrics::default(),
+            signals: Signals::start(config),
             lists: ListDigests::default(),
             directory: Directory::default(),
             sessions,

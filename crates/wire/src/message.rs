@@ -6,7 +6,9 @@ use countersign_tape::{Edits, Kind, MemberPosition, Span, compact, members, quot
 use memchr::memchr2;
 
 use crate::json::member;
-use crate::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION};
+use crate::meta::{
+    CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION, TRACEPARENT, TRACESTATE,
+};
 
 /// What a modern request must say about the hop it is made on.
 const HOP: [(&str, &str); 3] = [
@@ -111,18 +113,31 @@ pub fn own_params(era: Era, members: &[u8]) -> Vec<u8> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadMeta;
 
-/// The client's `params` for the next hop: a tool under its own name, and `_meta` as the
-/// upstream's era wants it. Progress is asked for under our own id.
-///
-/// `log_level` is what a legacy client asked its session for; a modern upstream logs only for
-/// requests that ask themselves.
-pub fn call_params(
-    params: &[u8],
-    tool: Option<&str>,
-    (era, id): (Era, u64),
-    log_level: Option<&str>,
-) -> Result<Vec<u8>, BadMeta> {
-    let log_level = log_level.filter(|_| era == Era::Modern).map(quote);
+/// What is said about the hop that a request is made on.
+#[derive(Clone, Copy, Debug)]
+pub struct Hop<'a> {
+    /// The era of the server.
+    pub era: Era,
+    /// Our id of the request. Progress is asked for under it.
+    pub id: u64,
+    /// What a legacy client asked its session for; a modern server logs only for requests that ask themselves.
+    pub log_level: Option<&'a str>,
+    /// The span that the request belongs to. `None` leaves what the client said.
+    pub trace: Option<HopTrace<'a>>,
+}
+
+/// The span that a request belongs to.
+#[derive(Clone, Copy, Debug)]
+pub struct HopTrace<'a> {
+    /// `traceparent`, which takes the place of the client's.
+    pub traceparent: &'a str,
+    /// Whether `tracestate` of the client belongs to the same trace; it is left out if not.
+    pub keeps_state: bool,
+}
+
+/// The client's `params` for the next hop: a tool under its own name, and `_meta` as the hop wants it.
+pub fn call_params(params: &[u8], tool: Option<&str>, hop: Hop<'_>) -> Result<Vec<u8>, BadMeta> {
+    let log_level = hop.log_level.filter(|_| hop.era == Era::Modern).map(quote);
     let whole = Span::whole(params);
     let mut edits = Edits::new(params);
     let mut meta = None;
@@ -139,7 +154,7 @@ pub fn call_params(
     }
     match meta {
         Some(meta) if meta.kind(params) == Some(Kind::Object) => {
-            edit_meta(&mut edits, params, meta, era, id);
+            edit_meta(&mut edits, params, meta, hop);
             if let Some(level) = log_level
                 && member(params, meta, LOG_LEVEL).is_none()
             {
@@ -147,14 +162,30 @@ pub fn call_params(
             }
         }
         Some(_) => return Err(BadMeta),
-        None if era == Era::Modern => {
-            let meta = hop_meta(log_level.as_deref());
-            edits.insert_member(whole, MemberPosition::Last, "_meta", meta.as_bytes());
+        None => {
+            if let Some(meta) = new_meta(hop, log_level.as_deref()) {
+                edits.insert_member(whole, MemberPosition::Last, "_meta", meta.as_bytes());
+            }
         }
-        None => {}
     }
     let edited = edits.apply().map_err(|_| BadMeta)?;
     Ok(edited.to_vec())
+}
+
+/// `_meta` of a request whose client sent none; nothing if there is nothing to say.
+fn new_meta(hop: Hop<'_>, log_level: Option<&[u8]>) -> Option<String> {
+    let trace = hop.trace.map(|trace| {
+        let value = quote(trace.traceparent);
+        format!(r#""{TRACEPARENT}":{}"#, String::from_utf8_lossy(&value))
+    });
+    match (hop.era, trace) {
+        (Era::Modern, None) => Some(hop_meta(log_level)),
+        (Era::Modern, Some(trace)) => {
+            let others = hop_meta(log_level);
+            Some(format!("{{{trace},{}", others.strip_prefix('{')?))
+        }
+        (Era::Legacy, trace) => trace.map(|trace| format!("{{{trace}}}")),
+    }
 }
 
 fn rename(edits: &mut Edits<'_>, params: &[u8], value: Span, tool: &str) {
@@ -163,16 +194,28 @@ fn rename(edits: &mut Edits<'_>, params: &[u8], value: Span, tool: &str) {
     }
 }
 
-fn edit_meta(edits: &mut Edits<'_>, params: &[u8], meta: Span, era: Era, id: u64) {
+fn edit_meta(edits: &mut Edits<'_>, params: &[u8], meta: Span, hop: Hop<'_>) {
+    let Hop { era, id, .. } = hop;
+    let mut parent = hop.trace.map(|trace| quote(trace.traceparent));
     for (key, value) in members(params, meta) {
         let Some(name) = key.string(params) else {
             continue;
         };
-        if HOP.iter().any(|(hop, _)| *hop == name) || (name == LOG_LEVEL && era == Era::Legacy) {
-            edits.remove_member(meta, key);
-        } else if name == "progressToken" {
-            edits.replace(value, id.to_string());
+        let is_of_one_hop =
+            HOP.iter().any(|(hop, _)| *hop == name) || (name == LOG_LEVEL && era == Era::Legacy);
+        match (&*name, hop.trace) {
+            _ if is_of_one_hop => edits.remove_member(meta, key),
+            ("progressToken", _) => edits.replace(value, id.to_string()),
+            (TRACEPARENT, Some(_)) => match parent.take() {
+                Some(parent) => edits.replace(value, parent),
+                None => edits.remove_member(meta, key),
+            },
+            (TRACESTATE, Some(trace)) if !trace.keeps_state => edits.remove_member(meta, key),
+            _ => {}
         }
+    }
+    if let Some(parent) = parent {
+        edits.insert_member(meta, MemberPosition::Last, TRACEPARENT, &parent);
     }
     if era == Era::Modern {
         let relayed = relayed_meta(params, meta);
@@ -231,8 +274,17 @@ fn framed(parts: &[&[u8]]) -> Vec<u8> {
 mod tests {
     use super::*;
 
+    fn hop(era: Era) -> Hop<'static> {
+        Hop {
+            era,
+            id: 7,
+            log_level: None,
+            trace: None,
+        }
+    }
+
     fn params(params: &str, era: Era) -> String {
-        let params = call_params(params.as_bytes(), Some("tool"), (era, 7), None);
+        let params = call_params(params.as_bytes(), Some("tool"), hop(era));
         let params = params.expect("usable");
         String::from_utf8(params).expect("UTF-8")
     }
@@ -268,10 +320,10 @@ mod tests {
             added.starts_with(r#"{"name":"tool","_meta":{"io.model"#),
             "{added}"
         );
-        assert!(call_params(br#"{"name":"t","_meta":5}"#, None, (Era::Legacy, 1), None).is_err());
+        assert!(call_params(br#"{"name":"t","_meta":5}"#, None, hop(Era::Legacy)).is_err());
         let kept = br#"{"name":"t","uri":"u"}"#;
         assert_eq!(
-            call_params(kept, None, (Era::Legacy, 1), None).as_deref(),
+            call_params(kept, None, hop(Era::Legacy)).as_deref(),
             Ok(&kept[..])
         );
     }
@@ -279,7 +331,12 @@ mod tests {
     #[test]
     fn a_modern_server_is_asked_for_the_logs_of_a_legacy_session() {
         let ask = |params: &str, era| {
-            let params = call_params(params.as_bytes(), None, (era, 7), Some("info"));
+            let log_level = Some("info");
+            let hop = Hop {
+                log_level,
+                ..hop(era)
+            };
+            let params = call_params(params.as_bytes(), None, hop);
             String::from_utf8(params.expect("usable")).expect("UTF-8")
         };
         let asked = r#","io.modelcontextprotocol/logLevel":"info"}}"#;
@@ -300,6 +357,50 @@ mod tests {
             "{modern}"
         );
         assert!(!params(given, Era::Legacy).contains("sampling"));
+    }
+
+    #[test]
+    fn a_server_is_told_the_span_of_its_request_and_nothing_else_changes() {
+        let ask = |params: &str, era, keeps_state| {
+            let trace = Some(HopTrace {
+                traceparent: "00-ours-01",
+                keeps_state,
+            });
+            let params = call_params(params.as_bytes(), None, Hop { trace, ..hop(era) });
+            String::from_utf8(params.expect("usable")).expect("UTF-8")
+        };
+        let legacy = |params, keeps_state| ask(params, Era::Legacy, keeps_state);
+        let given = r#"{ "x":1.0,"_meta":{"traceparent" : "00-theirs-01","tracestate":"a=b","baggage":"k=v", "y":[ ]},"name":"t"}"#;
+        assert_eq!(
+            legacy(given, true),
+            given.replace("00-theirs-01", "00-ours-01")
+        );
+        assert_eq!(
+            legacy(given, false),
+            r#"{ "x":1.0,"_meta":{"traceparent" : "00-ours-01","baggage":"k=v", "y":[ ]},"name":"t"}"#
+        );
+        assert_eq!(
+            legacy(r#"{"name":"t"}"#, false),
+            r#"{"name":"t","_meta":{"traceparent":"00-ours-01"}}"#
+        );
+        assert_eq!(
+            legacy(r#"{"_meta":{}}"#, false),
+            r#"{"_meta":{"traceparent":"00-ours-01"}}"#
+        );
+        // Two readers would see two spans.
+        let twice = r#"{"_meta":{"traceparent":"a","traceparent":5,"z":1}}"#;
+        assert_eq!(
+            legacy(twice, true),
+            r#"{"_meta":{"traceparent":"00-ours-01","z":1}}"#
+        );
+        let modern = ask(r#"{"name":"t"}"#, Era::Modern, false);
+        assert!(
+            modern
+                .starts_with(r#"{"name":"t","_meta":{"traceparent":"00-ours-01","io.modelcontext"#),
+            "{modern}"
+        );
+        let modern = ask(given, Era::Modern, true);
+        assert!(modern.contains(r#""traceparent" : "00-ours-01","tracestate":"a=b""#));
     }
 
     #[test]

@@ -10,3 +10,7 @@ pub const CLIENT_INFO: &str = "io.modelcontextprotocol/clientInfo";
 pub const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// The least important log messages that a modern request asks for. Means nothing to a legacy server.
 pub const LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+/// The span that a request belongs to, as W3C trace context writes it. This and the next are without a prefix.
+pub const TRACEPARENT: &str = "traceparent";
+/// What tracing systems say about the trace.
+pub const TRACESTATE: &str = "tracestate";

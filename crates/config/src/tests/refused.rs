@@ -62,7 +62,7 @@ fn a_misspelt_word_names_the_allowed_ones_and_the_nearest() {
 fn an_unknown_key_names_the_allowed_ones_and_the_nearest() {
     assert_snapshot!(refused(r#"{"output_validaton": {}}"#), @r#"
     1:2: /output_validaton: unknown key "output_validaton"
-    hint: did you mean "output_validation"? allowed: $schema, listen, api_key, admin_key, session_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers
+    hint: did you mean "output_validation"? allowed: $schema, listen, api_key, admin_key, session_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, otlp, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers
     "#);
     assert_snapshot!(refused(r#"{"activity": {"retention": 3}}"#), @r#"
     1:15: /activity/retention: unknown key "retention"
@@ -78,7 +78,7 @@ fn an_unknown_key_names_the_allowed_ones_and_the_nearest() {
     "#);
     assert_snapshot!(refused("{\"\\u001b[2J\\u0000colour\": 1}"), @r#"
     1:2: /[2Jcolour: unknown key "[2Jcolour"
-    hint: allowed: $schema, listen, api_key, admin_key, session_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers
+    hint: allowed: $schema, listen, api_key, admin_key, session_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, otlp, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers
     "#);
 }
 

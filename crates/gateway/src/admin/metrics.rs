@@ -2,6 +2,7 @@
 //! its series from the start, so that an alert on a rare one does not wait for its first time.
 
 mod classifiers;
+mod signals;
 
 use std::fmt::Display;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -27,6 +28,7 @@ pub(super) fn render(services: &Services, snapshot: &Snapshot) -> String {
     page.states(snapshot);
     page.classifiers(&snapshot.settings.config);
     page.store(services);
+    page.signals(&services.signals.counts());
     page.counter("events_total", "Operational events, by name.");
     for (event, count) in services.events.counts() {
         page.sample(&[("event", event)], count);

@@ -115,5 +115,6 @@ impl WrappedServer {
         }
         self.runtime.services.store.close().await;
         self.anchors.finish().await;
+        self.runtime.services.signals.close().await;
     }
 }

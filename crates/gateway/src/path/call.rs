@@ -8,6 +8,7 @@
 mod ledger;
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use countersign_client::NoteSink;
@@ -15,9 +16,10 @@ use countersign_inspect::{
     InputVerdict, Inspected, NotePolicy, RawReply, Refusal, Screening, SkipReason, examine,
     examine_arguments,
 };
+use countersign_telemetry::CallTrace;
 use countersign_wire::Method;
 use countersign_wire::Subject;
-use countersign_wire::message::call_params;
+use countersign_wire::message::{Hop, HopTrace, call_params};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -29,7 +31,7 @@ use crate::path::reply::{self, Reply};
 use crate::path::route::{Route, Target, Unroutable, route};
 use crate::path::screen;
 use crate::random::ProcessRandomness;
-use crate::services::{Phase, Services};
+use crate::services::{CallSignals, Phase, Services};
 use crate::state::{Endpoint, Settings, Snapshot};
 use ledger::Ledger;
 
@@ -47,6 +49,8 @@ pub(crate) struct Call {
     pub(crate) arguments: Option<Bytes>,
     /// Where progress and log messages go while the call is under way.
     pub(crate) notes: NoteSink,
+    /// What is known for signals about the call; nothing if none are sent.
+    pub(crate) signals: Option<Arc<CallSignals>>,
 }
 
 /// What a call came to.
@@ -135,7 +139,9 @@ async fn answer(
     }
     let notes = call.notes.with_policy(NotePolicy::from(&route.policy));
     let start = Instant::now();
-    let inspected = match forward(services, &route, &call.client, &notes, gone).await {
+    let reply = forward(services, &route, call, &notes, gone).await;
+    ledger.forwarded(start, &reply);
+    let inspected = match reply {
         Ok(raw) => inspect(services, raw, &route, (start, &notes), ledger).await,
         Err(refusal) => Err(refusal),
     };
@@ -146,13 +152,29 @@ async fn answer(
 async fn forward(
     services: &Arc<Services>,
     route: &Route,
-    client: &Client,
+    Call {
+        client, signals, ..
+    }: &Call,
     notes: &NoteSink,
     gone: ClientGone,
 ) -> Result<RawReply, Refusal> {
+    let trace = signals.as_ref().and_then(|signals| signals.trace.as_ref());
+    let traceparent = trace.and_then(CallTrace::traceparent);
+    let trace = traceparent.as_deref().map(|traceparent| HopTrace {
+        traceparent,
+        keeps_state: trace.is_some_and(CallTrace::keeps_state),
+    });
     let params = |era, id| {
-        let level = notes.log_level();
-        call_params(&route.params, route.renamed(), (era, id), level)
+        if let Some(signals) = signals {
+            signals.request_number.store(id, Ordering::Relaxed);
+        }
+        let hop = Hop {
+            era,
+            id,
+            log_level: notes.log_level(),
+            trace,
+        };
+        call_params(&route.params, route.renamed(), hop)
             .map_err(|_| countersign_client::Error::BadArguments)
     };
     let subject = Subject {

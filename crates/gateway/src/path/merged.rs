@@ -213,6 +213,8 @@ impl MergedServers {
             params,
             arguments: None,
             notes: NoteSink::closed(),
+            // A request of the gateway itself, of which signals tell nothing.
+            signals: None,
         };
         // When the client goes away this is dropped, and the call learns it.
         let (_keep, gone) = oneshot::channel();

@@ -12,13 +12,14 @@ use countersign_client::{NoteSink, Peer, PeerMessage};
 use countersign_inspect::config::Posture;
 use countersign_inspect::{ClassifierFinding, Decision, Finding, Note, NotePolicy};
 use countersign_tape::Span;
+use countersign_telemetry::Target;
 use countersign_wire::head::{self, Head};
 use countersign_wire::json::path;
 use tokio::sync::mpsc;
 use tokio::time::sleep;
 
 use super::{reply, screen};
-use crate::services::{Services, Session};
+use crate::services::{DecisionSubject, Services, Session};
 use crate::state::CurrentState;
 
 /// How often a server that waits for its client is kept from timing out. Far shorter than any time-out.
@@ -219,7 +220,15 @@ impl ServerRelay {
         });
         let records: Vec<Record> = std::iter::once(request).chain(decision).collect();
         self.services.metrics.observe(&records);
-        let _recorded = store.commit((), records).await;
+        let signals = &self.services.signals;
+        let subject = DecisionSubject {
+            trace: None,
+            method: judged.method,
+            target: Target::Other,
+        };
+        let decisions = signals.encode(&records, subject);
+        let recorded = store.commit((), records).await;
+        signals.log(&decisions, recorded.evidence());
     }
 
     /// What holds for what the server says to the client.

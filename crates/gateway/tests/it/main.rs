@@ -29,6 +29,8 @@ mod merged;
 mod metrics;
 mod news;
 mod others;
+#[path = "../../../telemetry/tests/it/receiver.rs"]
+mod otlp_receiver;
 mod portable_sessions;
 mod protocol;
 mod quickstart;
@@ -40,6 +42,7 @@ mod sanitise;
 mod schema_refs;
 mod sessions;
 mod shares;
+mod signals;
 mod stateful;
 mod stop;
 mod streams;

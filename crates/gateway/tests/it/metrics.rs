@@ -1,5 +1,9 @@
 //! `/metrics`, `/healthz` and `/readyz`: what monitoring sees is what the log says.
 
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use countersign_config::{Environment, parse};
 use serde_json::Value;
 
 use crate::support::{Rig, preset, strict, text};
@@ -170,5 +174,55 @@ async fn health_needs_no_key_and_says_nothing_else() {
             .expect("an answer");
         assert_eq!(answer.status, 401, "{path}");
         assert!(serde_json::from_slice::<Value>(&answer.body).is_err());
+    }
+}
+
+/// The names of our metrics in a text, without the suffixes of a histogram, and the words of one label.
+fn names(text: &str, label: &str) -> (BTreeSet<String>, BTreeSet<String>) {
+    let is_part = |c: char| c.is_ascii_lowercase() || c == '_';
+    let starts = text
+        .match_indices("countersign_")
+        .map(|(at, _)| &text[at..]);
+    let families = starts.map(|rest| {
+        let end = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        let name = &rest[..end];
+        let suffixes = ["_bucket", "_sum", "_count"];
+        let family = suffixes.iter().find_map(|suffix| name.strip_suffix(suffix));
+        family.unwrap_or(name).to_owned()
+    });
+    let key = format!("{label}=\"");
+    let words = text.split(&key).skip(1);
+    let words = words.filter_map(|rest| rest.split('"').next());
+    (families.collect(), words.map(str::to_owned).collect())
+}
+
+#[tokio::test]
+async fn the_dashboard_and_the_alert_rules_name_metrics_that_are_there() {
+    let settings = r#"{"otlp": {"endpoint": "http://127.0.0.1:9"},
+        "classifiers": [{"kind": "webhook", "name": "hook", "endpoint": "http://127.0.0.1:9/"}]}"#;
+    let settings = parse(settings, &Environment::empty()).expect("settings").0;
+    let rig = Rig::with(vec![preset("stub", "demo")], |config| {
+        config.classifiers = settings.classifiers;
+        config.otlp = settings.otlp;
+    })
+    .await;
+    let page = page(&rig).await;
+    let heads = page.lines().filter_map(|line| line.strip_prefix("# TYPE "));
+    let there: BTreeSet<&str> = heads.filter_map(|head| head.split(' ').next()).collect();
+    let events = names(&page, "event").1;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../deploy/observability");
+    for file in ["alerts.yml", "alerts.test.yml", "dashboard.json"] {
+        let text = std::fs::read_to_string(folder.join(file)).expect("the file is there");
+        let text = text.replace("\\\"", "\"");
+        let (named, words) = names(&text, "event");
+        assert!(named.len() > 5, "{file}: {named:?}");
+        for name in named {
+            // The name of the file with the key.
+            let is_metric = name != "countersign_api_key";
+            assert!(!is_metric || there.contains(&*name), "{file}: {name}");
+        }
+        for word in words {
+            assert!(events.contains(&word), "{file}: event {word}");
+        }
     }
 }

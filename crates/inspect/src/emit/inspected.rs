@@ -4,6 +4,7 @@
 use std::fmt;
 
 use bytes::Bytes;
+use countersign_tape::members;
 use serde::de::DeserializeOwned;
 
 use crate::clean::listing::Listing;
@@ -154,6 +155,22 @@ impl Inspected {
     /// Whether the upstream answered with a JSON-RPC error, which is passed on.
     pub fn is_rpc_error(&self) -> bool {
         self.original.is_error && self.original.result.is_none() && !self.is_authored()
+    }
+
+    /// The code of the JSON-RPC error that the upstream answered with, whatever became of it. Nothing if it answered with a
+    /// result, or with a code that is not a whole number.
+    pub fn received_error_code(&self) -> Option<i64> {
+        if !self.original.is_error || self.original.result.is_some() {
+            return None;
+        }
+        let bytes = &self.original.bytes;
+        let find = |object, name: &str| {
+            let mut members = members(bytes, object);
+            let found = members.find(|(key, _)| key.string(bytes).is_some_and(|key| key == name));
+            found.map(|(_, value)| value)
+        };
+        let code = find(find(self.original.root(), "error")?, "code")?;
+        std::str::from_utf8(code.bytes(bytes)).ok()?.parse().ok()
     }
 
     /// How many bytes arrived.

@@ -16,12 +16,13 @@ use super::merged::Links;
 use super::{Request, ServeResult};
 use crate::downstream::client_transport::ClientTransport;
 use crate::downstream::relay::{self, CallNotes};
+use crate::downstream::trace_context;
 use crate::path::call::{self, Call};
 use crate::path::isolation::{own_tools, private_server};
 use crate::path::merged::is_merged;
 use crate::path::reply::{self, Problem};
 use crate::path::route::{is_unknown_tool, waits_for_lists};
-use crate::services::{ActiveRequest, Level, WatchedResource};
+use crate::services::{ActiveRequest, CallSignals, Level, WatchedResource};
 use crate::state::{Endpoint, Snapshot};
 
 impl Request<'_> {
@@ -70,6 +71,7 @@ impl Request<'_> {
         };
         let cancelled = active.as_ref().ok().map(ActiveRequest::cancelled);
         let (notes, heard) = self.note_channel(meta.as_ref());
+        let signals = self.begin_signals(meta.as_ref());
         let mut snapshot = self.snapshot;
         let call = Call {
             id: self.id,
@@ -80,6 +82,7 @@ impl Request<'_> {
             params: params.unwrap_or_else(|| Bytes::from_static(b"{}")),
             arguments: self.message.arguments(),
             notes,
+            signals,
         };
         if waits_for_lists(&snapshot, &call) {
             snapshot = self.tool_list_wait.wait(snapshot, &call.endpoint).await;
@@ -169,6 +172,12 @@ impl Request<'_> {
             }
             Endpoint::Router | Endpoint::Direct => false,
         }
+    }
+
+    /// What is known for signals about a call; nothing if none are sent.
+    fn begin_signals(&self, meta: Option<&Bytes>) -> Option<Arc<CallSignals>> {
+        let signals = &self.services.signals;
+        trace_context::begin(signals, meta, self.transport, self.client.era)
     }
 
     /// Where the notes of a call go: nowhere, unless the client reads more than the reply.

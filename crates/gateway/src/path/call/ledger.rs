@@ -2,6 +2,7 @@
 //! the call begins, committed before the reply leaves.
 
 mod records;
+mod signals;
 mod subject;
 
 use std::sync::Arc;
@@ -16,8 +17,9 @@ use countersign_wire::Method;
 use super::{Call, Conclusion};
 use crate::events;
 use crate::path::route::Route;
-use crate::services::Services;
+use crate::services::{CallSignals, Services};
 use crate::state::Settings;
+use signals::ServerExchange;
 use subject::CallSubject;
 
 /// The records of one call, under way.
@@ -41,6 +43,9 @@ pub(super) struct Ledger {
     /// The gateway itself has the answer.
     own: bool,
     request: bytes::Bytes,
+    /// What is known for signals about the call; nothing if none are sent.
+    signals: Option<Arc<CallSignals>>,
+    exchange: Option<ServerExchange>,
 }
 
 #[derive(Clone)]
@@ -79,6 +84,8 @@ impl Ledger {
             refusal: None,
             own: false,
             request: call.params.clone(),
+            signals: call.signals.clone(),
+            exchange: None,
             services: Arc::clone(services),
         }
     }
@@ -133,7 +140,11 @@ impl Ledger {
         let setting = self.settings.config.activity.on_store_error;
         let mode = self.mode(&conclusion);
         self.announce(&conclusion);
+        let signals = self.pending_signals(&conclusion, &records);
         let recorded = self.services.store.commit(conclusion, records).await;
+        if let Some(signals) = signals {
+            self.tell(&signals, recorded.evidence());
+        }
         if recorded.evidence() == audit::Evidence::StoreDown {
             self.complain(setting.refuses(mode));
         }
