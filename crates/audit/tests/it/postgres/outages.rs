@@ -68,8 +68,11 @@ fn check(shared: &SharedLog, acknowledged: &HashSet<String>, chains: u64) {
 #[test]
 #[ignore = "needs PostgreSQL"]
 fn a_standby_that_takes_over_has_what_was_acknowledged_with_postgres() {
-    let mut shared = SharedLog::with(&["synchronous_standby_names=*"]);
+    let mut shared = SharedLog::new();
     let standby = shared.cluster.start_standby();
+    // Only now: without a standby every commit would wait for one.
+    let set = "ALTER SYSTEM SET synchronous_standby_names = '*'";
+    shared.cluster.sql(set);
     shared.cluster.sql("SELECT pg_reload_conf()");
     wait_until("the standby is synchronous", || {
         let sql = "count(*) FROM pg_stat_replication WHERE sync_state = 'sync'";
