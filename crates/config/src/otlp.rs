@@ -141,6 +141,15 @@ fn warn_of_grpc(url: &str) -> Option<Warning> {
 }
 
 impl Otlp {
+    /// The variables of OpenTelemetry that set what the file does not.
+    pub const VARIABLES: [&str; 5] = [
+        ENDPOINT,
+        HEADERS,
+        SERVICE_NAME,
+        RESOURCE_ATTRIBUTES,
+        DISABLED,
+    ];
+
     /// Sets what is not set to what the variables of OpenTelemetry say. What cannot be used is left out with a warning: the
     /// variables may be meant for other programs.
     pub(crate) fn fill_from(&mut self, environment: &Environment<'_>) -> Vec<Warning> {

@@ -97,7 +97,7 @@ fn check_names_every_mistake_with_its_place_and_a_hint() {
     --- stdout
     --- stderr
     error: bad.json:2:3: /lisen: unknown key "lisen"
-    hint: did you mean "listen"? allowed: $schema, listen, api_key, admin_key, session_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers
+    hint: did you mean "listen"? allowed: $schema, listen, api_key, admin_key, session_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, otlp, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers
     error: bad.json:3:33: /output_validation/mode: unknown value "stirct"
     hint: did you mean "strict"? allowed: off, warn, strict
     error: bad.json:4:24: /call_tool_timeout: expected a duration, got a number
@@ -106,7 +106,7 @@ fn check_names_every_mistake_with_its_place_and_a_hint() {
     assert_snapshot!(run(&folder, &[], "config check -o json bad.json"), @r#"
     exit: 2
     --- stdout
-    {"file":"bad.json","ok":false,"errors":[{"pointer":"/lisen","line":2,"column":3,"message":"unknown key \"lisen\"","hint":"did you mean \"listen\"? allowed: $schema, listen, api_key, admin_key, session_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers"},{"pointer":"/output_validation/mode","line":3,"column":33,"message":"unknown value \"stirct\"","hint":"did you mean \"strict\"? allowed: off, warn, strict"},{"pointer":"/call_tool_timeout","line":4,"column":24,"message":"expected a duration, got a number","hint":"write a number and a unit, like \"250ms\", \"30s\", \"2m\" or \"1h30m\""}],"warnings":[]}
+    {"file":"bad.json","ok":false,"errors":[{"pointer":"/lisen","line":2,"column":3,"message":"unknown key \"lisen\"","hint":"did you mean \"listen\"? allowed: $schema, listen, api_key, admin_key, session_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, otlp, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers"},{"pointer":"/output_validation/mode","line":3,"column":33,"message":"unknown value \"stirct\"","hint":"did you mean \"strict\"? allowed: off, warn, strict"},{"pointer":"/call_tool_timeout","line":4,"column":24,"message":"expected a duration, got a number","hint":"write a number and a unit, like \"250ms\", \"30s\", \"2m\" or \"1h30m\""}],"warnings":[]}
     --- stderr
     "#);
     assert_snapshot!(run(&folder, &[], "config show --config bad.json"), @r#"
@@ -114,7 +114,7 @@ fn check_names_every_mistake_with_its_place_and_a_hint() {
     --- stdout
     --- stderr
     error: bad.json:2:3: /lisen: unknown key "lisen"
-    hint: did you mean "listen"? allowed: $schema, listen, api_key, admin_key, session_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers
+    hint: did you mean "listen"? allowed: $schema, listen, api_key, admin_key, session_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, otlp, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers
     error: bad.json:3:33: /output_validation/mode: unknown value "stirct"
     hint: did you mean "strict"? allowed: off, warn, strict
     error: bad.json:4:24: /call_tool_timeout: expected a duration, got a number

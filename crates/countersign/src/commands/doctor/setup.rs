@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use countersign_config::{
     self as config, Config, ConfigError, ConfigLocation, EnvFile, Environment, LocationSource,
-    Overrides, Problem,
+    Otlp, Overrides, Problem,
 };
 
 use super::check::Check;
@@ -80,7 +80,8 @@ impl Setup {
         let known = environment.with_fallback(&variables.values);
         let lookup = |name: &str| {
             let found = known.get(name);
-            if found.is_some() || SETTINGS.contains(&name) {
+            let is_setting = SETTINGS.contains(&name) || Otlp::VARIABLES.contains(&name);
+            if found.is_some() || is_setting {
                 return found;
             }
             missing.borrow_mut().insert(name.to_owned());
