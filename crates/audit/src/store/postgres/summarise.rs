@@ -8,7 +8,7 @@ use super::days::{Day, Days, numbers};
 use super::error::PostgresError;
 use super::plan::list_of;
 use super::rollup::HOUR_MILLIS;
-use super::value::{signed, unsigned};
+use super::value::{signed, storable, unsigned};
 use crate::record::body::decode;
 use crate::record::{Kind, Status};
 use crate::store::rates::{ServerRates, WEEK_HOURS, count_record, minute_an_hour_ago};
@@ -40,7 +40,11 @@ pub(super) fn summary(
             list_of(&numbers(&open))
         );
         connection.for_each(&newest, &[&signed(days.counted)], |row| {
-            if let Ok(record) = decode(row.get(0)) {
+            if let Ok(mut record) = decode(row.get(0)) {
+                // Under the name that the roll-up has it by.
+                for name in [&mut record.server, &mut record.tool].into_iter().flatten() {
+                    *name = storable(name).into_owned();
+                }
                 servers.add(&record, now);
                 if record.timestamp.as_millis() / HOUR_MILLIS >= hour {
                     count_record(&mut totals, &record);
