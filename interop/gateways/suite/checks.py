@@ -57,7 +57,7 @@ def a_restarted_gateway_has_the_tools(gateway, stop_upstream, start_upstream):
 
 def serves(gateway):
     status, _, body = request(gateway.port, "POST", "/mcp/s/shared", call("up", "echo", up=True))
-    return status == 200 and b'"up":true' in body
+    return status == 200 and json.loads(body).get("result", {}).get("structuredContent") == {"up": True}
 
 
 def no_event_is_held_back(port):
