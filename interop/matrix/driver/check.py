@@ -1,7 +1,8 @@
 """Whether what came through the gateway is what the server said, byte for byte.
 
 What the gateway may change is written down here and nowhere else: the name where servers meet, a schema that would make
-a legacy client reject the whole list, structured content that would make it reject the result, and what belongs to an era.
+a legacy client reject the whole list, structured content that would make it reject the result, what belongs to an era,
+tools that can only be called as tasks, and the addresses of resources where servers meet.
 """
 
 import json
@@ -18,6 +19,7 @@ class Differs(Exception):
 
 def tools(direct, listed, rename, legacy):
     """Each declared tool is there, in order, as it was declared."""
+    direct = {name: text for name, text in direct.items() if not _is_only_a_task(text)}
     found = [spans.members(tool) for tool in listed]
     names = [json.loads(tool["name"]) for tool in found]
     wanted = [rename(name) for name in direct]
@@ -34,19 +36,28 @@ def tools(direct, listed, rename, legacy):
             raise Differs(f"{name} is listed with another {', '.join(other)}")
 
 
-def result(call, direct, through, legacy):
-    """The result is the server's own."""
+def _is_only_a_task(tool):
+    return json.loads(tool).get("execution", {}).get("taskSupport") == "required"
+
+
+def result(call, direct, through, legacy, merged=None):
+    """The result is the server's own. `merged`: the name of the server, where servers meet."""
     said, got = spans.members(direct), spans.members(through)
     for era in OF_THE_ERA:
         said.pop(era, None)
         got.pop(era, None)
     said["content"] = spans.elements(said["content"])
-    got["content"] = spans.elements(got.get("content", "[]"))
+    got["content"] = [_own_address(block, merged) for block in spans.elements(got.get("content", "[]"))]
     if legacy and "structuredContent" in said and not said["structuredContent"].startswith("{"):
         _as_text(said)
     if said != got:
         other = sorted(key for key in said.keys() | got.keys() if said.get(key) != got.get(key))
         raise Differs(f"{call} answers with another {', '.join(other)}")
+
+
+def _own_address(block, merged):
+    """The block with the server's own address of the resource it names."""
+    return block.replace(f'"uri":"countersign:{merged}/', '"uri":"') if merged else block
 
 
 def _as_text(said):

@@ -45,7 +45,9 @@ def upstreams(processes, tools, server):
     entries = {"stdio": {"command": server.command[0], "args": server.command[1:]}}
     for transport, arguments in server.speaks.items():
         port = free_port()
-        preload = [server.command[0], "--require", tools.file("loopback.cjs"), *server.command[1:-1]]
+        # server-everything ends with an unhandled rejection if a client leaves while it is asked for its roots.
+        node = [server.command[0], "--unhandled-rejections=warn"]
+        preload = [*node, "--require", tools.file("loopback.cjs"), *server.command[1:-1]]
         processes.start(f"{server.name}-{transport}", [*preload, *arguments], {"PORT": str(port)})
         path = "sse" if transport == "sse" else "mcp"
         entries[transport] = {"url": f"http://127.0.0.1:{port}/{path}"}

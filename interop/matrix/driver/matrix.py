@@ -164,5 +164,6 @@ def judge(row, direct, report, wire, legacy):
     for call, said, answer, shown in zip(row.server.calls, direct.results, answered, report["calls"]):
         if answer is None or "result" not in answer:
             raise check.Differs(f"{call.tool} was answered with {answer}")
-        check.result(call.tool, said, answer["result"], legacy)
+        merged = row.upstream if row.way in ("all", "router") else None
+        check.result(call.tool, said, answer["result"], legacy, merged)
         check.client(call.tool, shown, answer["result"])
