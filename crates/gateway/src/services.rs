@@ -1,6 +1,7 @@
 //! The services of a running gateway: what changes while it runs and is not part of the state that requests are decided
 //! by. Records, sessions, counters, memory, the running servers and the stop.
 
+mod active_requests;
 mod directory;
 mod drain;
 mod feed;
@@ -14,6 +15,7 @@ mod outbox;
 mod private_server;
 mod private_tools;
 mod server_requests;
+mod session;
 mod session_id;
 mod sessions;
 mod signals;
@@ -29,6 +31,7 @@ use crate::config_change::{ReloadRequests, Reloads};
 use crate::events::Events;
 use crate::state::{BackgroundTasks, Relister, Settings, Snapshot, State};
 
+pub(crate) use active_requests::ActiveRequest;
 pub(crate) use directory::Directory;
 pub(crate) use drain::{Drain, Phase};
 pub(crate) use feed::{Event, Feed, NextEvents, STEP, Subscription};
@@ -42,8 +45,9 @@ pub(crate) use outbox::Outbox;
 pub(crate) use private_server::{Place, Places, PrivateServer, ToolList};
 pub(crate) use private_tools::PrivateTools;
 pub(crate) use server_requests::ServerRequests;
+pub(crate) use session::{NewSession, Session, WatchedResource};
 pub(crate) use session_id::SessionKey;
-pub(crate) use sessions::{ActiveRequest, NewSession, Session, Sessions, WatchedResource};
+pub(crate) use sessions::Sessions;
 pub(crate) use signals::{CallSignals, DecisionSubject, Signals, options as signal_options};
 
 /// How many clients may listen for changes: half of the connections that there may be, so that requests still get through.

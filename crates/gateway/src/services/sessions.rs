@@ -1,33 +1,23 @@
-//! Sessions of the legacy era: which version was agreed on, what the client calls itself, and
-//! which of its requests are under way, so that it can cancel them. A session is no credential:
-//! the key is checked on every request. What is under way is in memory only; the id carries the rest, so that a gateway with
-//! the same key takes over a session that it does not know.
+//! The sessions of the legacy era that are open in this process. A session is no credential: the key is checked on every
+//! request. What is under way is in memory only; the id carries the rest, so that a gateway with the same key takes over a
+//! session that it does not know.
 
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use bytes::Bytes;
 use countersign_audit::Timestamp;
+use countersign_client::ServerHandle;
 use countersign_dial::lock;
-use tokio::sync::oneshot;
 
-use countersign_client::{Peer, ServerHandle};
-
+use super::session::{NewSession, Session};
 use super::session_id::{Claims, Nonce, SessionKey};
-use super::{Level, Outbox, PrivateServer, ServerRequests};
 use crate::random::token;
-use crate::state::Endpoint;
 
 /// More sessions than this, and the one that has been idle longest goes.
 const MOST: usize = 10_000;
 /// So many sessions that have ended are remembered, so that they are not taken over again.
 const MAX_ENDED: usize = 4 * MOST;
-/// More resources than this a client of a shared server does not watch.
-const MAX_WATCHED: usize = 1024;
-/// Tells requests of the same id apart.
-static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// The sessions of this process.
 #[derive(Debug)]
@@ -57,77 +47,6 @@ impl Ended {
             self.known.remove(&oldest);
         }
         true
-    }
-}
-
-/// One client's session.
-#[derive(Debug)]
-pub(crate) struct Session {
-    public: String,
-    pub(crate) client: Option<Arc<str>>,
-    /// Where it was opened; nothing for the one client of a pipe.
-    endpoint: Option<Endpoint>,
-    /// What the client can be asked for, as it declared it.
-    capabilities: Option<Bytes>,
-    used: Mutex<Instant>,
-    /// The connections to servers that belong to this client alone.
-    private: Mutex<HashMap<Arc<str>, Arc<PrivateServer>>>,
-    /// What servers have asked of the client.
-    pub(crate) server_requests: ServerRequests,
-    /// What the client is told outside of its calls.
-    pub(crate) outbox: Outbox,
-    /// The resources that the client watches, by server and the server's own address, with the address that the client knows.
-    watched: Mutex<HashMap<(Arc<str>, String), String>>,
-    /// Requests under way by their id token; dropping the sender cancels.
-    active: Mutex<HashMap<Bytes, RequestHandle>>,
-    /// The one stream of changes; dropping the sender ends it.
-    listening: Mutex<Option<oneshot::Sender<()>>>,
-    /// From which level on log messages are heard.
-    level: AtomicU8,
-    /// The list that was shown last: where, and its revision.
-    shown: Mutex<Option<(Endpoint, u64)>>,
-}
-
-/// A resource that a client watches.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WatchedResource {
-    pub(crate) server: Arc<str>,
-    /// The address that the server knows it by.
-    pub(crate) uri: String,
-    /// The address that the client knows it by.
-    pub(crate) shown: String,
-}
-
-/// What is known of a client when its session begins.
-#[derive(Debug, Default)]
-pub(crate) struct NewSession {
-    pub(crate) client: Option<Arc<str>>,
-    /// Where it is opened; nothing for the one client of a pipe.
-    pub(crate) endpoint: Option<Endpoint>,
-    /// What the client can be asked for, as it declares it.
-    pub(crate) capabilities: Option<Bytes>,
-}
-
-/// Keeps a request alive. Tells it from later requests of the same id.
-#[derive(Debug)]
-struct RequestHandle {
-    number: u64,
-    _keep: oneshot::Sender<()>,
-    /// Set once the client has cancelled the request.
-    cancelled: Cancelled,
-}
-
-/// Whether the client has cancelled a request with a message, so that it waits for no answer.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Cancelled(Arc<AtomicBool>);
-
-impl Cancelled {
-    pub(crate) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
-
-    fn set(&self) {
-        self.0.store(true, Ordering::Release);
     }
 }
 
@@ -216,17 +135,16 @@ impl Sessions {
 
     /// Whether the client of any session watches a resource of a server.
     pub(crate) fn is_watched(&self, server: &Arc<str>, uri: &str) -> bool {
-        let key = (Arc::clone(server), uri.to_owned());
         let open = lock(&self.open);
         open.values()
-            .any(|session| lock(&session.watched).contains_key(&key))
+            .any(|session| session.watched_as(server, uri).is_some())
     }
 
     /// The session of this id, if it is still open or can be taken over.
     pub(crate) fn find(&self, id: &str) -> Option<Arc<Session>> {
         let known = lock(&self.open).get(id).cloned();
         let session = known.or_else(|| self.adopt(id))?;
-        *lock(&session.used) = Instant::now();
+        session.mark_used();
         Some(session)
     }
 
@@ -256,240 +174,14 @@ impl Sessions {
     }
 }
 
-impl Session {
-    fn new(new: NewSession, public: String) -> Self {
-        Self {
-            public,
-            client: new.client,
-            endpoint: new.endpoint,
-            capabilities: new.capabilities,
-            used: Mutex::new(Instant::now()),
-            private: Mutex::default(),
-            server_requests: ServerRequests::default(),
-            outbox: Outbox::default(),
-            watched: Mutex::default(),
-            active: Mutex::new(HashMap::new()),
-            listening: Mutex::new(None),
-            level: AtomicU8::new(Level::default().code()),
-            shown: Mutex::new(None),
-        }
-    }
-
-    /// A name for records; unlike the id it gives no access.
-    pub(crate) fn public(&self) -> &str {
-        &self.public
-    }
-
-    /// Whether its client holds the other end of a pipe, so that it shares nothing with other clients.
-    pub(crate) fn is_pipe(&self) -> bool {
-        self.endpoint.is_none()
-    }
-
-    /// Whether it was opened at the endpoint of this server alone.
-    pub(crate) fn is_at(&self, server: &str) -> bool {
-        self.may_hear_of(server) && !self.is_merged()
-    }
-
-    /// Whether its client may hear what changed at this server besides tools.
-    pub(crate) fn may_hear_of(&self, server: &str) -> bool {
-        match &self.endpoint {
-            None | Some(Endpoint::Router | Endpoint::Direct) => true,
-            Some(Endpoint::Server(name)) => **name == *server,
-        }
-    }
-
-    /// Whether it was opened where several servers are shown as one.
-    pub(crate) fn is_merged(&self) -> bool {
-        matches!(self.endpoint, Some(Endpoint::Router | Endpoint::Direct))
-    }
-
-    /// What the client can be asked for, as it declared it.
-    pub(crate) fn capabilities(&self) -> Option<&Bytes> {
-        self.capabilities.as_ref()
-    }
-
-    /// When the client last sent something.
-    fn used_at(&self) -> Instant {
-        *lock(&self.used)
-    }
-
-    fn has_requests(&self) -> bool {
-        !lock(&self.active).is_empty()
-    }
-
-    /// Whether the client waits for something.
-    fn is_busy(&self) -> bool {
-        self.has_requests() || self.has_stream()
-    }
-
-    /// Whether the client has a stream open for what it is told outside of its calls.
-    pub(crate) fn has_stream(&self) -> bool {
-        let is_open = |stream: &oneshot::Sender<()>| !stream.is_closed();
-        self.is_pipe() || lock(&self.listening).as_ref().is_some_and(is_open)
-    }
-
-    /// The connection of its own that the client has to the server behind a shared one.
-    pub(crate) fn private_server(&self, shared: &ServerHandle) -> Option<Arc<PrivateServer>> {
-        let private = lock(&self.private).get(shared.name()).cloned();
-        private.filter(|private| private.belongs_to(shared))
-    }
-
-    /// The same, or the one that `start` makes. Another connection of this name is dropped.
-    pub(crate) fn private_server_or<E>(
-        &self,
-        shared: &ServerHandle,
-        start: impl FnOnce() -> Result<Arc<PrivateServer>, E>,
-    ) -> Result<Arc<PrivateServer>, E> {
-        let mut all = lock(&self.private);
-        let known = all.get(shared.name());
-        if let Some(known) = known.filter(|private| private.belongs_to(shared)) {
-            return Ok(Arc::clone(known));
-        }
-        let private = start()?;
-        all.insert(Arc::clone(shared.name()), Arc::clone(&private));
-        Ok(private)
-    }
-
-    /// The client as the servers see it to which it has connections of its own: that of one server, or all.
-    pub(crate) fn peers(&self, server: Option<&str>) -> Vec<Arc<Peer>> {
-        let private = lock(&self.private);
-        let wanted = private
-            .iter()
-            .filter(|(name, _)| server.is_none_or(|server| ***name == *server));
-        wanted
-            .map(|(_, private)| Arc::clone(&private.peer))
-            .collect()
-    }
-
-    /// Whether the server behind an endpoint shows the client a list of its own.
-    pub(crate) fn has_own_list(&self, endpoint: &Endpoint) -> bool {
-        match endpoint {
-            Endpoint::Server(name) => lock(&self.private).contains_key(name),
-            Endpoint::Router | Endpoint::Direct => false,
-        }
-    }
-
-    /// Notes that the client watches a resource; not more than there is room for.
-    pub(crate) fn watch(&self, resource: WatchedResource) {
-        let mut watched = lock(&self.watched);
-        if watched.len() < MAX_WATCHED {
-            watched.insert((resource.server, resource.uri), resource.shown);
-        }
-    }
-
-    /// Notes that the client does not watch a resource any more.
-    pub(crate) fn unwatch(&self, server: &Arc<str>, uri: &str) {
-        lock(&self.watched).remove(&(Arc::clone(server), uri.to_owned()));
-    }
-
-    /// The address that the client knows a resource of a server by, if it watches it.
-    pub(crate) fn watched_as(&self, server: &Arc<str>, uri: &str) -> Option<String> {
-        let watched = lock(&self.watched);
-        watched.get(&(Arc::clone(server), uri.to_owned())).cloned()
-    }
-
-    /// Notes a request as under way; nothing if another one of this id is.
-    pub(crate) fn begin(
-        self: &Arc<Self>,
-        id: Bytes,
-        keep: oneshot::Sender<()>,
-    ) -> Option<ActiveRequest> {
-        let mut active = lock(&self.active);
-        if active.contains_key(&id) {
-            return None;
-        }
-        let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let cancelled = Cancelled::default();
-        let handle = RequestHandle {
-            number,
-            _keep: keep,
-            cancelled: cancelled.clone(),
-        };
-        active.insert(id.clone(), handle);
-        Some(ActiveRequest {
-            session: Arc::clone(self),
-            id,
-            number,
-            cancelled,
-        })
-    }
-
-    /// Starts the session's stream of changes, which ends when this resolves. An older stream of the session ends, because
-    /// its client has most likely lost it.
-    pub(crate) fn listen(&self) -> oneshot::Receiver<()> {
-        let (keep, ended) = oneshot::channel();
-        drop(lock(&self.listening).replace(keep));
-        ended
-    }
-
-    /// Takes note of the list that the client is shown.
-    pub(crate) fn show(&self, endpoint: &Endpoint, revision: u64) {
-        *lock(&self.shown) = Some((endpoint.clone(), revision));
-    }
-
-    /// The revision of the list that the client was shown there, if it was.
-    pub(crate) fn shown_revision(&self, endpoint: &Endpoint) -> Option<u64> {
-        let shown = lock(&self.shown);
-        let (_, revision) = shown.as_ref().filter(|(at, _)| at == endpoint)?;
-        Some(*revision)
-    }
-
-    /// From which level on the client hears log messages.
-    pub(crate) fn level(&self) -> Level {
-        Level::from_code(self.level.load(Ordering::Relaxed))
-    }
-
-    /// Sets that level.
-    pub(crate) fn set_level(&self, level: Level) {
-        self.level.store(level.code(), Ordering::Relaxed);
-    }
-
-    /// Ends everything that belongs to the session.
-    fn close(&self) {
-        lock(&self.active).clear();
-        drop(lock(&self.listening).take());
-        lock(&self.private).clear();
-    }
-
-    /// Cancels the request of this id token, as its client asks.
-    pub(crate) fn cancel(&self, id: &[u8]) {
-        if let Some(handle) = lock(&self.active).remove(id) {
-            // Before `handle` is dropped, which ends the call.
-            handle.cancelled.set();
-        }
-    }
-}
-
-/// A request under way in a session; dropping it ends it.
-#[derive(Debug)]
-pub(crate) struct ActiveRequest {
-    session: Arc<Session>,
-    id: Bytes,
-    number: u64,
-    cancelled: Cancelled,
-}
-
-impl ActiveRequest {
-    /// Tells, from now on, whether the client has cancelled the request.
-    pub(crate) fn cancelled(&self) -> Cancelled {
-        self.cancelled.clone()
-    }
-}
-
-impl Drop for ActiveRequest {
-    fn drop(&mut self) {
-        let mut active = lock(&self.session.active);
-        // Once cancelled, the id may be another request's.
-        let ours = active.get(&self.id).map(|handle| handle.number) == Some(self.number);
-        if ours {
-            active.remove(&self.id);
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
+    use tokio::sync::oneshot;
+
+    use super::super::Level;
     use super::*;
+    use crate::state::Endpoint;
 
     const DAY: Duration = Duration::from_hours(24);
 
