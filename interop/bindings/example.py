@@ -4,8 +4,8 @@ import re
 import sys
 
 text = open(sys.argv[1], encoding="utf-8").read()
-program = re.search(r"```(?:python|js)\n(.*?)```", text, re.S).group(1)
-comment = "#" if sys.argv[1].endswith("python/README.md") else "//"
+language, program = re.search(r"```(python|js)\n(.*?)```", text, re.S).groups()
+comment = "#" if language == "python" else "//"
 if "--output" in sys.argv:
     lines = [line for line in program.splitlines() if line.startswith(comment)]
     program = "".join(line[len(comment) + 1 :] + "\n" for line in lines)
