@@ -121,6 +121,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
+    # By default five connections may wait to be accepted; with sixteen clients at once, the kernel resets some of them.
+    request_queue_size = 128
+
     def handle_error(self, request, client_address):
         """A client that closes its connection is no error of the server's."""
         if not isinstance(sys.exc_info()[1], ConnectionError):
