@@ -45,7 +45,7 @@ fn trusted(dir: &Path) -> TrustedKeys {
     TrustedKeys::of_data_dir(dir).expect("public keys")
 }
 
-/// The newest signed head of a store that nobody writes, as an operator would have published it.
+/// The newest signed head of a store without a writer, as an operator would have published it.
 fn newest_head(data_dir: &DataDir) -> String {
     let sql = "SELECT note FROM tree_head ORDER BY size DESC LIMIT 1";
     let note = data_dir.sqlite().query_row(sql, [], |row| row.get(0));
