@@ -1,7 +1,14 @@
 //! A compiled schema, for programs that validate JSON text by themselves.
 
+use std::cell::Cell;
+
 use countersign_schema::{Compiler, Dialect, Fuel, Outcome, Schema, Unenforceable, Verdict};
-use countersign_tape::{Limits, Tape};
+use countersign_tape::{Limits, Scratch, Tape};
+
+thread_local! {
+    /// The buffers of the last tape, so that not every call allocates. A tape does not keep very large ones.
+    static SCRATCH: Cell<Scratch> = Cell::default();
+}
 
 /// A schema that can be enforced.
 pub struct CompiledSchema(Schema);
@@ -107,36 +114,49 @@ impl CompiledSchema {
 
     /// Whether an instance conforms.
     pub fn is_valid(&self, instance: &[u8]) -> SchemaOutcome {
-        let Ok(tape) = Tape::parse(instance, &Limits::LIFTED) else {
-            return SchemaOutcome::NotJson;
-        };
-        match self.0.is_valid(&tape, &mut Fuel::for_instance(&tape, 1.0)) {
-            Verdict::Valid => SchemaOutcome::Valid,
-            Verdict::Invalid => SchemaOutcome::Invalid(Box::default()),
-            Verdict::Exhausted => SchemaOutcome::Exhausted,
-        }
+        with_tape(instance, |tape| {
+            match self.0.is_valid(tape, &mut Fuel::for_instance(tape, 1.0)) {
+                Verdict::Valid => SchemaOutcome::Valid,
+                Verdict::Invalid => SchemaOutcome::Invalid(Box::default()),
+                Verdict::Exhausted => SchemaOutcome::Exhausted,
+            }
+        })
     }
 
     /// The same, with the first violation.
     pub fn validate(&self, instance: &[u8]) -> SchemaOutcome {
-        let Ok(tape) = Tape::parse(instance, &Limits::LIFTED) else {
-            return SchemaOutcome::NotJson;
-        };
-        match self.0.validate(&tape, &mut Fuel::for_instance(&tape, 1.0)) {
-            Outcome::Valid => SchemaOutcome::Valid,
-            Outcome::Exhausted => SchemaOutcome::Exhausted,
-            Outcome::Invalid(violations) => {
-                let first = violations.first();
-                SchemaOutcome::Invalid(Box::new([
-                    first.keyword().to_owned(),
-                    first.instance_pointer(),
-                    first.schema_pointer().to_owned(),
-                    first.expected().to_owned(),
-                    first.actual().to_owned(),
-                ]))
+        with_tape(instance, |tape| {
+            match self.0.validate(tape, &mut Fuel::for_instance(tape, 1.0)) {
+                Outcome::Valid => SchemaOutcome::Valid,
+                Outcome::Exhausted => SchemaOutcome::Exhausted,
+                Outcome::Invalid(violations) => {
+                    let first = violations.first();
+                    SchemaOutcome::Invalid(Box::new([
+                        first.keyword().to_owned(),
+                        first.instance_pointer(),
+                        first.schema_pointer().to_owned(),
+                        first.expected().to_owned(),
+                        first.actual().to_owned(),
+                    ]))
+                }
             }
-        }
+        })
     }
+}
+
+/// Judges an instance on a tape whose buffers the thread keeps for the next one.
+fn with_tape(instance: &[u8], judge: impl FnOnce(&Tape<'_>) -> SchemaOutcome) -> SchemaOutcome {
+    let mut scratch = SCRATCH.take();
+    let outcome = match Tape::parse_with(instance, &Limits::LIFTED, &mut scratch) {
+        Ok(tape) => {
+            let outcome = judge(&tape);
+            tape.recycle(&mut scratch);
+            outcome
+        }
+        Err(_) => SchemaOutcome::NotJson,
+    };
+    SCRATCH.set(scratch);
+    outcome
 }
 
 fn unenforceable(why: &Unenforceable) -> SchemaError {

@@ -2,7 +2,7 @@
 // JSON Schema for schemas and values from servers that are not trusted.
 
 const native = require('./native.js')
-const { asBytes } = require('./json.js')
+const { asBytes, bytesOf } = require('./json.js')
 const { Exhausted, NotJson, Unenforceable, Violation } = require('./errors.js')
 
 const [VALID, INVALID, EXHAUSTED] = [0, 1, 2]
@@ -30,8 +30,8 @@ class Schema {
   }
 
   isValid(data) {
-    const outcome =
-      data instanceof Uint8Array ? this.#native.isValid(data) : this.#native.isValidText(text(data))
+    const bytes = bytesOf(data)
+    const outcome = bytes === undefined ? this.#native.isValidText(text(data)) : this.#native.isValid(bytes)
     return outcome === VALID || (outcome !== INVALID && raise(outcome === EXHAUSTED ? 'exhausted' : 'not_json'))
   }
 

@@ -1,12 +1,13 @@
 //! An inspector of one server's results.
 
 use bytes::Bytes;
-use countersign_bindings::{Engine, Fidelity, Reading};
+use countersign_bindings::{Engine, Reading};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::detached;
+use crate::text::with_text;
 use crate::verdict::Verdict;
 
 /// A declared tool.
@@ -45,8 +46,10 @@ impl Inspector {
         Ok(Self { engine })
     }
 
-    fn declare(&self, py: Python<'_>, tool: &[u8]) -> PyResult<Tool> {
-        let captured = detached(py, tool.len(), || self.engine.declare(tool));
+    fn declare(&self, tool: &Bound<'_, PyAny>) -> PyResult<Tool> {
+        let captured = with_text(tool, |text, _| {
+            detached(tool.py(), text.len(), || self.engine.declare(text))
+        })?;
         let tool = captured.map_err(PyValueError::new_err)?;
         Ok(Tool { tool })
     }
@@ -57,30 +60,29 @@ impl Inspector {
         }
     }
 
-    #[pyo3(signature = (tool, reply, *, is_value=false, is_legacy_server=false, is_legacy_client=None, id=None))]
-    #[expect(clippy::too_many_arguments, reason = "keywords of one Python method")]
+    #[pyo3(signature = (tool, reply, is_legacy_server=false, is_legacy_client=None, id=None))]
     fn result(
         &self,
-        py: Python<'_>,
         tool: &Tool,
-        reply: &[u8],
-        is_value: bool,
+        reply: &Bound<'_, PyAny>,
         is_legacy_server: bool,
         is_legacy_client: Option<bool>,
         id: Option<&[u8]>,
-    ) -> Verdict {
-        let reading = Reading {
-            is_legacy_server,
-            client: is_legacy_client,
-            id: id.map(Bytes::copy_from_slice),
-            fidelity: Fidelity::new(is_value),
-        };
-        // The bytes belong to Python, and other threads may run: they are copied once.
-        let reply = Bytes::copy_from_slice(reply);
-        let verdict = detached(py, reply.len(), || {
-            self.engine.result(&tool.tool, reply, reading)
-        });
-        Verdict { verdict }
+    ) -> PyResult<Verdict> {
+        let verdict = with_text(reply, |text, fidelity| {
+            let reading = Reading {
+                is_legacy_server,
+                client: is_legacy_client,
+                id: id.map(Bytes::copy_from_slice),
+                fidelity,
+            };
+            // The bytes belong to Python, and the verdict outlives them: they are copied once.
+            let text = Bytes::copy_from_slice(text);
+            detached(reply.py(), text.len(), || {
+                self.engine.result(&tool.tool, text, reading)
+            })
+        })?;
+        Ok(Verdict { verdict })
     }
 
     /// The records of a verdict, as JSON objects.
@@ -103,11 +105,17 @@ impl Inspector {
         &self,
         py: Python<'_>,
         tool: &Tool,
-        arguments: Option<&[u8]>,
-    ) -> (&'static str, Option<String>, String) {
-        let length = arguments.map_or(0, <[u8]>::len);
-        let verdict = detached(py, length, || self.engine.arguments(&tool.tool, arguments));
-        (verdict.decision, verdict.reason, verdict.findings_json)
+        arguments: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<(&'static str, Option<String>, String)> {
+        let judge = |text: Option<&[u8]>| {
+            let length = text.map_or(0, <[u8]>::len);
+            detached(py, length, || self.engine.arguments(&tool.tool, text))
+        };
+        let verdict = match arguments {
+            Some(arguments) => with_text(arguments, |text, _| judge(Some(text)))?,
+            None => judge(None),
+        };
+        Ok((verdict.decision, verdict.reason, verdict.findings_json))
     }
 
     #[getter]

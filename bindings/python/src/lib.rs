@@ -5,6 +5,7 @@ mod filters;
 mod inspector;
 mod sanitise;
 mod schema;
+mod text;
 mod value;
 mod verdict;
 
@@ -31,8 +32,6 @@ mod _native {
     use crate::sanitise::sanitise;
     #[pymodule_export]
     use crate::schema::Schema;
-    #[pymodule_export]
-    use crate::value::dumps;
     #[pymodule_export]
     use crate::verdict::Verdict;
 }

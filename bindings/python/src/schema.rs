@@ -1,22 +1,11 @@
 //! JSON Schema for untrusted schemas and values. The class is the public one: a call of a small validation costs little
 //! more than the validation, so no Python stands between.
 
-use std::cell::Cell;
-
 use countersign_bindings::{CompiledSchema, SchemaOutcome};
 use pyo3::prelude::*;
-use pyo3::types::{PyByteArray, PyBytes, PyMemoryView, PyString};
 
 use crate::detached;
-use crate::value::write_value;
-
-thread_local! {
-    /// Where values are written; kept, so that not every call allocates.
-    static TEXT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
-
-/// A larger buffer is not kept.
-const KEPT: usize = 1 << 20;
+use crate::text::with_text;
 
 /// A compiled schema: immutable, safe to share between threads. Make one with `Schema.compile`.
 #[pyclass(frozen, module = "countersign_mcp")]
@@ -31,7 +20,7 @@ impl Schema {
     #[pyo3(signature = (schema, *, dialect="2020-12", assert_formats=false))]
     fn compile(schema: &Bound<'_, PyAny>, dialect: &str, assert_formats: bool) -> PyResult<Self> {
         let py = schema.py();
-        let compiled = with_text(schema, |text| {
+        let compiled = with_text(schema, |text, _| {
             py.detach(|| CompiledSchema::compile(text, dialect, assert_formats))
         })?;
         match compiled {
@@ -78,36 +67,10 @@ impl Schema {
         judge: impl Fn(&CompiledSchema, &[u8]) -> SchemaOutcome + Send + Sync,
     ) -> PyResult<SchemaOutcome> {
         let py = data.py();
-        with_text(data, |text| {
+        with_text(data, |text, _| {
             detached(py, text.len(), || judge(&self.schema, text))
         })
     }
-}
-
-/// Runs `work` on the JSON text of `data`. No Python runs in between that could change the bytes: `bytes` and `str` are
-/// immutable, and everything else is copied.
-fn with_text<T>(data: &Bound<'_, PyAny>, work: impl FnOnce(&[u8]) -> T) -> PyResult<T> {
-    if let Ok(bytes) = data.cast::<PyBytes>() {
-        return Ok(work(bytes.as_bytes()));
-    }
-    if let Ok(text) = data.cast::<PyString>() {
-        // A text with a lone surrogate is not JSON, and neither are these bytes.
-        return Ok(work(text.to_str().map_or(b"\xff", str::as_bytes)));
-    }
-    if let Ok(array) = data.cast::<PyByteArray>() {
-        return Ok(work(&array.to_vec()));
-    }
-    if let Ok(view) = data.cast::<PyMemoryView>() {
-        let bytes = view.call_method0("tobytes")?;
-        return Ok(work(bytes.cast::<PyBytes>()?.as_bytes()));
-    }
-    let mut text = TEXT.take();
-    text.clear();
-    let outcome = write_value(data, &mut text).map(|()| work(&text));
-    if text.capacity() <= KEPT {
-        TEXT.set(text);
-    }
-    outcome
 }
 
 /// An exception of the package, which is written in Python.

@@ -8,16 +8,6 @@ use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyT
 
 /// Deeper values are refused: Python's own reader makes none.
 const MAX_DEPTH: usize = 1000;
-/// How many bytes are looked at together for one that must be escaped.
-const LANE: usize = 16;
-
-/// The JSON text of a value.
-#[pyfunction]
-pub(crate) fn dumps<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyBytes>> {
-    let mut text = Vec::new();
-    write(value, 0, &mut text)?;
-    Ok(PyBytes::new(value.py(), &text))
-}
 
 /// Appends the JSON text of a value.
 pub(crate) fn write_value(value: &Bound<'_, PyAny>, text: &mut Vec<u8>) -> PyResult<()> {
@@ -42,7 +32,9 @@ fn write(value: &Bound<'_, PyAny>, depth: usize, text: &mut Vec<u8>) -> PyResult
 }
 
 /// The value as this type, if it has no other. A failed cast would make an error, which costs more than the comparison.
-fn exactly<'a, 'py, T: PyTypeInfo>(value: &'a Bound<'py, PyAny>) -> Option<&'a Bound<'py, T>> {
+pub(crate) fn exactly<'a, 'py, T: PyTypeInfo>(
+    value: &'a Bound<'py, PyAny>,
+) -> Option<&'a Bound<'py, T>> {
     if !value.is_exact_instance_of::<T>() {
         return None;
     }
@@ -85,18 +77,28 @@ fn inside(depth: usize) -> PyResult<usize> {
 fn write_object(object: &Bound<'_, PyDict>, depth: usize, text: &mut Vec<u8>) -> PyResult<()> {
     let depth = inside(depth)?;
     let mut before = b'{';
+    // Without the interpreter's lock another thread may change the object while it is read.
+    #[cfg(Py_GIL_DISABLED)]
+    let object = &object.copy()?;
     for (key, value) in object.iter() {
         text.push(before);
         before = b',';
-        let Ok(key) = key.cast::<PyString>() else {
-            return Err(PyTypeError::new_err("the keys of an object are strings"));
-        };
-        write_string(key, text)?;
+        write_key(&key, text)?;
         text.push(b':');
         write(&value, depth, text)?;
     }
     text.extend_from_slice(if before == b'{' { b"{}" } else { b"}" });
     Ok(())
+}
+
+fn write_key(key: &Bound<'_, PyAny>, text: &mut Vec<u8>) -> PyResult<()> {
+    if let Some(key) = exactly::<PyString>(key) {
+        return write_string(key, text);
+    }
+    match key.cast::<PyString>() {
+        Ok(key) => write_string(key, text),
+        Err(_) => Err(PyTypeError::new_err("the keys of an object are strings")),
+    }
 }
 
 fn write_list(list: &Bound<'_, PyList>, depth: usize, text: &mut Vec<u8>) -> PyResult<()> {
@@ -136,10 +138,7 @@ fn write_float(number: &Bound<'_, PyFloat>, text: &mut Vec<u8>) -> PyResult<()> 
 
 fn write_string(string: &Bound<'_, PyString>, text: &mut Vec<u8>) -> PyResult<()> {
     let Ok(plain) = string.to_str() else {
-        // A lone surrogate: written as an escape, as it came.
-        let json = string.py().import("json")?;
-        let escaped = json.call_method1("dumps", (string,))?;
-        text.extend_from_slice(escaped.cast::<PyString>()?.to_str()?.as_bytes());
+        write_with_surrogates(encode_surrogates(string)?.as_bytes(), text);
         return Ok(());
     };
     let bytes = plain.as_bytes();
@@ -154,19 +153,76 @@ fn write_string(string: &Bound<'_, PyString>, text: &mut Vec<u8>) -> PyResult<()
     Ok(())
 }
 
+/// The UTF-8 of a text that has lone surrogates, each in the three bytes that it would have if it were a character. No
+/// Python code runs, and no method of a subclass is asked.
+pub(crate) fn encode_surrogates<'py>(
+    string: &Bound<'py, PyString>,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let class = string.py().get_type::<PyString>();
+    let encoded = class.call_method1("encode", (string, "utf-8", "surrogatepass"))?;
+    Ok(encoded.cast_into::<PyBytes>()?)
+}
+
+/// Writes lone surrogates as escapes, which is how they came.
+fn write_with_surrogates(mut bytes: &[u8], text: &mut Vec<u8>) {
+    text.push(b'"');
+    loop {
+        let lone = |window: &[u8]| matches!(window, [0xED, 0xA0..=0xBF, _]);
+        let plain = bytes.windows(3).position(lone).unwrap_or(bytes.len());
+        let (before, rest) = bytes.split_at(plain);
+        write_escaped(before, text);
+        let [first, second, third, behind @ ..] = rest else {
+            break;
+        };
+        let bits = |byte: &u8, mask: u8| u16::from(byte & mask);
+        let unit = bits(first, 0x0F) << 12 | bits(second, 0x3F) << 6 | bits(third, 0x3F);
+        text.extend_from_slice(format!("\\u{unit:04x}").as_bytes());
+        bytes = behind;
+    }
+    text.push(b'"');
+}
+
 fn is_escape(byte: u8) -> bool {
     byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
-/// Whether a byte must be escaped. Whole lanes are looked at without a branch, so that the compiler can use vectors.
+/// Bytes that are looked at together.
+const LANE: usize = 16;
+
+/// Whether a byte must be escaped. The last lane overlaps the one before it.
 fn has_escape(bytes: &[u8]) -> bool {
-    let lanes = bytes.chunks_exact(LANE);
-    let rest = lanes.remainder();
-    let any = |lane: &[u8]| {
-        lane.iter()
-            .fold(false, |found, byte| found | is_escape(*byte))
+    let Some(last) = bytes.last_chunk::<LANE>() else {
+        return has_escape_in_short(bytes);
     };
-    any(rest) || lanes.into_iter().any(any)
+    let (lanes, _) = bytes.as_chunks::<LANE>();
+    lanes.iter().any(has_escape_in_lane) || has_escape_in_lane(last)
+}
+
+/// Without a branch, so that the compiler can use vectors.
+fn has_escape_in_lane(lane: &[u8; LANE]) -> bool {
+    let is_escape =
+        |byte: u8| u8::from(byte < 0x20) | u8::from(byte == b'"') | u8::from(byte == b'\\');
+    lane.iter().fold(0, |any, byte| any | is_escape(*byte)) != 0
+}
+
+/// The same for fewer bytes than a lane has, in words of eight; what is missing is filled up with spaces.
+fn has_escape_in_short(bytes: &[u8]) -> bool {
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        let words = [first, last].map(|word| u64::from_le_bytes(*word));
+        return words.into_iter().any(has_escape_in_word);
+    }
+    let add = |word, byte: &u8| word << 8 | u64::from(*byte);
+    has_escape_in_word(bytes.iter().fold(u64::from_le_bytes([b' '; 8]), add))
+}
+
+/// Bytes beyond ASCII never must be escaped.
+fn has_escape_in_word(word: u64) -> bool {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    const HIGH: u64 = u64::from_le_bytes([0x80; 8]);
+    // A byte below the limit borrows, which sets its highest bit. A byte above it may borrow as well; one is enough.
+    let has_below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word & HIGH;
+    let has = |byte: u8| has_below(word ^ (ONES * u64::from(byte)), 1);
+    has_below(word, 0x20) | has(b'"') | has(b'\\') != 0
 }
 
 fn write_escaped(bytes: &[u8], text: &mut Vec<u8>) {

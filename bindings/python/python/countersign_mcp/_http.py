@@ -30,9 +30,12 @@ def guard_client(inspector: Any, client: Any) -> Any:
 
     async def on_response(response: Any) -> None:
         exchange = response.request.extensions.get(_KEY)
-        if exchange is None or response.has_redirect_location:
+        if exchange is None:
             return
-        exchange.open(response.status_code, response.headers.get("content-type", ""))
+        # The request that follows a redirect has an exchange of its own. The redirect's own body answers nothing: an
+        # exchange that was not opened gives none of it.
+        if not response.has_redirect_location:
+            exchange.open(response.status_code, response.headers.get("content-type", ""))
         # The same response again, whose only purpose is to decode: the client must not decode a second time.
         decoded = type(response)(
             response.status_code, headers=response.headers, stream=response.stream, request=response.request

@@ -11,7 +11,6 @@ from typing import Any, Literal, TypeVar, final
 
 from . import _native
 from ._errors import Blocked, ConfigError
-from ._json import as_bytes
 
 Era = Literal["legacy", "modern"]
 Decision = Literal["allowed", "flagged", "rewritten", "blocked"]
@@ -159,7 +158,7 @@ class Inspector:
 
     def declare(self, tool: Any) -> Tool:
         """Adds a tool, an element of a tool list: JSON text or a value."""
-        return Tool(self._native.declare(as_bytes(tool)[0]))
+        return Tool(self._native.declare(tool))
 
     def tool(self, name: str) -> Tool:
         """The tool of this name; it declares nothing if it is not known."""
@@ -180,14 +179,12 @@ class Inspector:
         must carry.
         """
         tool = self.tool(tool) if isinstance(tool, str) else tool
-        text, is_value = as_bytes(reply)
         native = self._native.result(
             tool._native,
-            text,
-            is_value=is_value,
-            is_legacy_server=era == "legacy",
-            is_legacy_client=None if client is None else client == "legacy",
-            id=id,
+            reply,
+            era == "legacy",
+            None if client is None else client == "legacy",
+            id,
         )
         if self._on_record is None or self._record(self._native.records(native)):
             return Verdict(native)
@@ -197,8 +194,7 @@ class Inspector:
     def arguments(self, tool: Tool | str, arguments: Any = None) -> InputVerdict:
         """Judges a call's arguments before it is sent."""
         tool = self.tool(tool) if isinstance(tool, str) else tool
-        text = None if arguments is None else as_bytes(arguments)[0]
-        decision, reason, findings = self._native.arguments(tool._native, text)
+        decision, reason, findings = self._native.arguments(tool._native, arguments)
         return InputVerdict(decision, reason, _findings(findings))  # type: ignore[arg-type]
 
     def guard(self, target: _T, *, require: Literal["bytes"] | None = None) -> _T:
