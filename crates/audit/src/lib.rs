@@ -35,6 +35,7 @@
 mod chain;
 mod digest;
 mod export;
+mod hours;
 mod id;
 mod preview;
 mod private;
@@ -51,8 +52,9 @@ pub use chain::{Checkpoint, CheckpointKind, KeyError, PublicKey, Signer, Trusted
 pub use countersign_sanitise::{escape_controls, steers_terminal};
 pub use digest::Digest;
 pub use export::{ExportFormat, Exporter};
+pub use hours::HourCounts;
 pub use id::{Generator, Ids, NewId, NotAUlid, Ulid};
-pub use preview::{Preview, PreviewRow};
+pub use preview::{MAX_LAST_CALLS, Preview, PreviewRow};
 pub use proof::{
     LogHead, LogHeadError, Note, NoteError, Receipt, ReceiptError, SignatureLine, VerifiedReceipt,
     VerifierKey, VerifierKeyError,
@@ -65,9 +67,10 @@ pub use record::{
 };
 pub use store::{
     Break, BreakKind, CapturedTool, CopyProgress, CopySummary, Durability, Evidence, Generation,
-    NoReceipt, OnStoreError, Options, Page, PendingCall, PostgresError, Reader, Recorded,
-    Retention, SignedHead, Stats, Store, StoreError, StoredRecord, Tail, ToolDeclaration,
-    Verification, check_postgres_url, copy_to_postgres, migrate_postgres,
+    GrantLease, GrantOwner, KeyDigest, NoReceipt, OnStoreError, Options, Page, PendingCall,
+    PostgresError, Reader, Recorded, Retention, Revocation, SignedHead, Stats, Store, StoreError,
+    StoredGrant, StoredRecord, Tail, ToolDeclaration, Verification, check_postgres_url,
+    copy_to_postgres, migrate_postgres,
 };
 pub use summary::{GroupBy, Rising, Summary, SummaryRow};
 pub use time::{NotATime, Timestamp, parse_period};

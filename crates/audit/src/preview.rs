@@ -4,12 +4,14 @@
 //! What is found follows the settings of the time of the call. What is done about it follows the overrides of today. A call
 //! in mode `off` was not checked, so nothing is known about it.
 
+mod newest_calls;
 mod record_preview;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use countersign_inspect::Overrides;
+pub(crate) use newest_calls::NewestCalls;
 use record_preview::RecordPreview;
 use serde::Serialize;
 
@@ -20,6 +22,9 @@ use crate::time::Timestamp;
 
 /// Rows that are kept. A server may invent tools; the totals count them all.
 const MAX_ROWS: usize = 10_000;
+/// A preview of the newest calls looks at this number of calls at most.
+pub const MAX_LAST_CALLS: usize = 10_000;
+
 /// What strict mode would block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Preview {
@@ -31,6 +36,9 @@ pub struct Preview {
     /// Until when.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
+    /// No more than this number of the newest calls was looked at, if there was such a limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last: Option<usize>,
     /// All rows together.
     #[serde(flatten)]
     pub total: PreviewCounts,
@@ -180,6 +188,7 @@ impl<'a> PreviewTally<'a> {
             mode: Mode::Strict,
             since: filter.since,
             until: filter.until,
+            last: None,
             total: self.total,
             rows,
             left_out: self.left_out,

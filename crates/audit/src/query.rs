@@ -17,7 +17,7 @@ pub const MAX_LIMIT: usize = 1000;
 const MAX_VALUES: usize = 64;
 
 /// What a list may be asked with. The last three are about pages and no filters.
-static PARAMETERS: [&str; 14] = [
+static PARAMETERS: [&str; 15] = [
     "type",
     "status",
     "decision",
@@ -25,6 +25,7 @@ static PARAMETERS: [&str; 14] = [
     "rule",
     "server",
     "tool",
+    "caller",
     "since",
     "until",
     "request_id",
@@ -35,7 +36,7 @@ static PARAMETERS: [&str; 14] = [
 ];
 
 /// How many of them are filters.
-const FILTERS: usize = 11;
+const FILTERS: usize = 12;
 
 /// A parameter that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -89,6 +90,8 @@ pub struct Filter {
     pub servers: Vec<String>,
     /// Any of these tools.
     pub tools: Vec<String>,
+    /// Any of these callers.
+    pub callers: Vec<String>,
     /// Not before this.
     pub since: Option<Timestamp>,
     /// Before this.
@@ -132,6 +135,7 @@ impl Filter {
             && (self.rules.is_empty() || self.rules.iter().any(ruled))
             && any(&self.servers, record.server.as_ref())
             && any(&self.tools, record.tool.as_ref())
+            && any(&self.callers, record.caller.as_ref())
             && self.since.is_none_or(|since| record.timestamp >= since)
             && self.until.is_none_or(|until| record.timestamp < until)
             && self
@@ -194,6 +198,9 @@ impl Query {
                 Ok(stored_name(name))
             }),
             "tool" => list(&mut filter.tools, "tool", value, |name| {
+                Ok(stored_name(name))
+            }),
+            "caller" => list(&mut filter.callers, "caller", value, |name| {
                 Ok(stored_name(name))
             }),
             "since" => set_time(&mut filter.since, "since", value, now),
@@ -302,6 +309,7 @@ mod tests {
             ("rule", "schema.type"),
             ("server", "crm,files"),
             ("tool", "search"),
+            ("caller", "key:ci"),
             ("since", "1h"),
             ("until", "1970-01-01T02:00:00Z"),
             ("request_id", "7"),
@@ -315,6 +323,7 @@ mod tests {
         assert_eq!(query.filter.statuses, [Status::Blocked, Status::Flagged]);
         assert_eq!(query.filter.stages, [Stage::Guard, Stage::Contract]);
         assert_eq!(query.filter.servers, ["crm", "files"]);
+        assert_eq!(query.filter.callers, ["key:ci"]);
         assert_eq!(query.filter.since, Some(Timestamp::from_millis(6_400_000)));
         assert_eq!(
             (query.limit, query.cursor, query.total),

@@ -60,6 +60,9 @@ pub struct Record {
     /// What the client calls itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
+    /// Who called, as the gateway has established it: by a key, a token, a certificate or a user id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
     /// The session, as a name that opens nothing: never the session token itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
@@ -160,6 +163,7 @@ impl Record {
             server: None,
             tool: None,
             client: None,
+            caller: None,
             session_id: None,
             request_id: None,
             parent_id: None,

@@ -33,7 +33,6 @@ mod bedrock;
 mod local;
 mod nemo;
 mod prompt_shields;
-mod sigv4;
 mod webhook;
 
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 //! subscribed to. It names no client, so it may be told to each that asked for such news.
 
 use bytes::Bytes;
+use countersign_inspect::MAX_NOTE_BYTES;
 use countersign_tape::Span;
 use countersign_wire::json::path;
 use tokio::sync::broadcast;
@@ -26,6 +27,10 @@ pub enum Announcement {
 impl Announcement {
     /// What a notification announces, if it is one that does.
     pub(crate) fn read(method: &str, message: &Bytes) -> Option<Self> {
+        // Several wait for each reader, and their memory is not counted.
+        if message.len() > MAX_NOTE_BYTES {
+            return None;
+        }
         match method {
             "notifications/prompts/list_changed" => Some(Self::Prompts),
             "notifications/resources/list_changed" => Some(Self::Resources),
@@ -60,5 +65,23 @@ impl Announcements {
 
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<Announcement> {
         self.0.subscribe()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn updated(uri: &str) -> Option<Announcement> {
+        let method = "notifications/resources/updated";
+        let message = format!(r#"{{"method":"{method}","params":{{"uri":"{uri}"}}}}"#);
+        Announcement::read(method, &message.into())
+    }
+
+    #[test]
+    fn an_address_of_any_length_is_not_kept() {
+        let uri = "a:b".to_owned();
+        assert_eq!(updated("a:b"), Some(Announcement::Updated { uri }));
+        assert_eq!(updated(&"x".repeat(MAX_NOTE_BYTES)), None);
     }
 }

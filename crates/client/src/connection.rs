@@ -9,8 +9,9 @@ use countersign_wire::{Capabilities, Subject, message};
 use tokio::sync::broadcast;
 
 use crate::announcement::Announcement;
+use crate::authorizer::Authorizer;
 use crate::error::Error;
-use crate::hello::Hello;
+use crate::hello::{Hello, Identity};
 use crate::http::link::Link;
 use crate::http::request::HttpRequest;
 use crate::http::sse_transport::SseTransport;
@@ -20,7 +21,7 @@ use crate::stdio::connection::{StdioConnection, StdioRequest};
 /// A connection to a server that has been greeted.
 #[derive(Debug)]
 pub struct Connection {
-    hello: Hello,
+    hello: Arc<Hello>,
     transport: Transport,
 }
 
@@ -35,7 +36,25 @@ pub(crate) enum Transport {
 
 impl Connection {
     pub(crate) fn new(hello: Hello, transport: Transport) -> Self {
-        Self { hello, transport }
+        Self {
+            hello: Arc::new(hello),
+            transport,
+        }
+    }
+
+    /// The same connection for requests with other tokens. Nothing if the server keeps a session, which belongs to the tokens
+    /// that it was opened with, or is no server over HTTP.
+    pub(crate) fn with_own_token(&self, authorizer: &Arc<dyn Authorizer>) -> Option<Self> {
+        match &self.transport {
+            Transport::Http(link, None) if self.hello.era == Era::Modern => {
+                let link = Arc::new(link.with_own_token(authorizer));
+                Some(Self {
+                    hello: Arc::clone(&self.hello),
+                    transport: Transport::Http(link, None),
+                })
+            }
+            _ => None,
+        }
     }
 
     /// The server's instructions, as a JSON string.
@@ -46,6 +65,11 @@ impl Connection {
     /// Which era the server speaks, and which version of the protocol.
     pub fn protocol(&self) -> (Era, &str) {
         (self.hello.era, &self.hello.version)
+    }
+
+    /// What the server calls itself. It is the server's own claim.
+    pub fn identity(&self) -> &Identity {
+        &self.hello.identity
     }
 
     /// How the server is reached, as the configuration writes it.

@@ -33,6 +33,8 @@ struct DiagnosticState {
     failing: Option<FailureInfo>,
     /// When the current try began.
     began: Option<Instant>,
+    /// How many tries began.
+    tries: u64,
     /// Lines of processes that have ended.
     earlier: Vec<String>,
     /// What the current process writes, or the last one wrote.
@@ -61,6 +63,7 @@ impl Diagnostics {
     pub(crate) fn begin(&self) {
         let mut known = lock(&self.known);
         known.began = Some(Instant::now());
+        known.tries += 1;
         if let Some(failing) = &mut known.failing {
             failing.next_try = None;
         }
@@ -91,6 +94,11 @@ impl Diagnostics {
     /// Why it cannot be called, if it cannot.
     pub fn failing(&self) -> Option<FailureInfo> {
         lock(&self.known).failing.clone()
+    }
+
+    /// How often the server was started or connected to.
+    pub fn tries(&self) -> u64 {
+        lock(&self.known).tries
     }
 
     /// How long ago the current try began.

@@ -7,6 +7,7 @@ use countersign_inspect::Refusal;
 use hyper::StatusCode;
 use thiserror::Error as ThisError;
 
+use crate::authorizer::NoAuthorization;
 use crate::server_error::ServerError;
 
 /// Why a request has no answer.
@@ -16,6 +17,9 @@ pub enum Error {
     /// again.
     #[error("nothing was sent: {0}")]
     NotSent(Arc<str>),
+    /// Our limit: there is no token for the server, for this reason. Nothing was sent.
+    #[error("nothing was sent: {0}")]
+    Unauthorized(NoAuthorization),
     /// The server's fault: it cannot be called at the moment.
     #[error("the server cannot be reached")]
     Unreachable,
@@ -57,7 +61,7 @@ pub enum Error {
 impl From<Error> for Refusal {
     fn from(error: Error) -> Self {
         match error {
-            Error::NotSent(_) | Error::Unreachable => Self::Unreachable,
+            Error::NotSent(_) | Error::Unauthorized(_) | Error::Unreachable => Self::Unreachable,
             Error::Lost => Self::Lost,
             Error::Malformed => Self::Malformed,
             Error::TooLarge { limit } => Self::TooLarge { limit },
@@ -81,6 +85,7 @@ impl From<Error> for ServerError {
     fn from(error: Error) -> Self {
         match error {
             Error::NotSent(why) => Self::NoConnection((*why).to_owned()),
+            Error::Unauthorized(why) => Self::Unauthorized(why),
             Error::Lost => Self::Unreachable,
             Error::Status(status, _) => Self::Status(status.as_u16()),
             _ => Self::NotMcp,

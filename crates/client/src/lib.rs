@@ -2,7 +2,9 @@
 //! eras, with sessions, reconnects and notifications.
 
 mod announcement;
+mod authorizer;
 pub mod backoff;
+mod cancel_reason;
 mod client;
 mod connection;
 mod diagnostics;
@@ -28,6 +30,8 @@ mod timeouts;
 mod timings;
 
 pub use announcement::Announcement;
+pub use authorizer::{Authorizer, AuthorizerFuture, NoAuthorization, TokenRefusal};
+pub use cancel_reason::CancelReason;
 pub use client::{
     Client, ConnectError, Declaration, ErrorReply, Exchange, Fault, List, ListError, Options,
     Reply, Target,

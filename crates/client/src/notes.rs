@@ -14,6 +14,8 @@ use tokio::time::Instant;
 
 use countersign_wire::json::path;
 
+use crate::cancel_reason::CancelReason;
+
 /// How many notes may wait for a slow reader.
 const WAITING: usize = 64;
 
@@ -23,6 +25,8 @@ pub struct NoteSink {
     inner: Option<Arc<Inner>>,
     /// What holds for the words of the tool that was called.
     policy: NotePolicy,
+    /// Why the client cancelled the call, once it has.
+    cancel_reason: Option<CancelReason>,
 }
 
 #[derive(Debug)]
@@ -60,11 +64,16 @@ impl Notes {
     pub fn try_next(&mut self) -> Option<Note> {
         lock(&self.inner.waiting).as_mut()?.pop_front()
     }
+
+    /// The notes that are already there. What is said from now on is given back to its sender, who may have another way.
+    pub fn close(&mut self) -> VecDeque<Note> {
+        lock(&self.inner.waiting).take().unwrap_or_default()
+    }
 }
 
 impl Drop for Notes {
     fn drop(&mut self) {
-        *lock(&self.inner.waiting) = None;
+        self.close();
     }
 }
 
@@ -82,6 +91,7 @@ pub fn channel(token: Option<Bytes>, log_level: Option<&'static str>) -> (NoteSi
     let sink = NoteSink {
         inner: Some(Arc::clone(&inner)),
         policy: NotePolicy::default(),
+        cancel_reason: None,
     };
     (sink, Notes { inner })
 }
@@ -98,7 +108,22 @@ impl NoteSink {
         Self {
             inner: self.inner.clone(),
             policy,
+            cancel_reason: self.cancel_reason.clone(),
         }
+    }
+
+    /// The same sink for a call whose client may say why it cancels it.
+    #[must_use]
+    pub fn with_cancel_reason(self, reason: Option<CancelReason>) -> Self {
+        Self {
+            cancel_reason: reason,
+            ..self
+        }
+    }
+
+    /// Says why the client cancelled the call, once it has.
+    pub(crate) fn cancel_reason(&self) -> Option<&CancelReason> {
+        self.cancel_reason.as_ref()
     }
 
     /// Passes a notification of the server's on, if it is one that clients hear.
@@ -243,6 +268,19 @@ mod tests {
         }
         let heard = std::iter::from_fn(|| notes.try_next()).count();
         assert_eq!(heard, WAITING);
+    }
+
+    #[tokio::test]
+    async fn a_note_for_a_closed_reader_comes_back() {
+        let log = Bytes::from_static(
+            br#"{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info"}}"#,
+        );
+        let note = || Note::admit(log.clone(), &NotePolicy::default()).expect("a note");
+        let (sink, mut notes) = channel(None, None);
+        assert!(sink.say(note()).is_ok());
+        assert_eq!(notes.close().len(), 1);
+        assert!(sink.say(note()).is_err());
+        assert!(notes.try_next().is_none() && notes.close().is_empty());
     }
 
     #[tokio::test]

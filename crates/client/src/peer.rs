@@ -3,6 +3,7 @@
 //! said is inspected elsewhere.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 
 use bytes::Bytes;
@@ -26,6 +27,9 @@ pub struct Peer {
     sender: mpsc::Sender<PeerMessage>,
     /// Nothing before there is a connection. Held weakly: the connection holds the peer.
     server: Mutex<Option<Weak<dyn ServerSide>>>,
+    /// How often the server has begun: a process that is started, a session that is opened. What it asked before is over,
+    /// and it may use the same ids again.
+    life: AtomicU64,
 }
 
 /// The connection to the server that a client speaks to.
@@ -68,6 +72,8 @@ pub struct PeerMessage {
     pub message: Bytes,
     /// The notes of the call that the message belongs to, if the connection tells which one that is.
     pub call: Option<NoteSink>,
+    /// The life of the server that said it.
+    pub life: u64,
 }
 
 impl Peer {
@@ -78,6 +84,7 @@ impl Peer {
             introduction: watch::Sender::new(None),
             sender,
             server: Mutex::default(),
+            life: AtomicU64::new(0),
         };
         (Arc::new(peer), messages)
     }
@@ -119,6 +126,17 @@ impl Peer {
     pub(crate) fn meet(&self, server: &Arc<impl ServerSide + 'static>) {
         let server: Weak<dyn ServerSide> = Arc::downgrade(server) as _;
         *lock(&self.server) = Some(server);
+        self.begin_life();
+    }
+
+    /// The server begins anew. It does not wait for answers to what it asked before.
+    pub(crate) fn begin_life(&self) {
+        self.life.fetch_add(1, Ordering::AcqRel);
+    }
+
+    /// Which life of the server this is.
+    pub fn life(&self) -> u64 {
+        self.life.load(Ordering::Acquire)
     }
 
     fn server(&self) -> Option<Arc<dyn ServerSide>> {
@@ -154,6 +172,7 @@ impl Peer {
             id: id.map(Bytes::copy_from_slice),
             message: message.clone(),
             call,
+            life: self.life(),
         };
         needed.is_none_or(|needed| self.declares(needed)) && self.sender.try_send(said()).is_ok()
     }

@@ -4,6 +4,8 @@ use countersign_inspect::Era;
 use countersign_wire::version::MODERN;
 use thiserror::Error;
 
+use crate::authorizer::NoAuthorization;
+
 /// Why a server cannot be called.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
@@ -20,6 +22,9 @@ pub enum ServerError {
     /// It answered with this HTTP status.
     #[error("it answered with the HTTP status {0}")]
     Status(u16),
+    /// There is no token for it.
+    #[error("{0}")]
+    Unauthorized(NoAuthorization),
     /// It did not answer in time.
     #[error("it did not answer in time")]
     Silent,

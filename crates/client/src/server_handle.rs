@@ -9,6 +9,7 @@ use countersign_wire::Subject;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::authorizer::Authorizer;
 use crate::connection::Connection;
 use crate::diagnostics::Diagnostics;
 use crate::error::Error;
@@ -135,11 +136,27 @@ impl ServerHandle {
         params: impl Fn(Era, u64) -> Result<Vec<u8>, Error>,
         notes: &NoteSink,
     ) -> Result<RawReply, Error> {
+        self.call_with_token(None, subject, params, notes).await
+    }
+
+    /// The same with a token from there, for this request alone. Refused where a session binds requests together, because it
+    /// was opened with another token: nothing is sent then.
+    pub async fn call_with_token(
+        &self,
+        authorizer: Option<&Arc<dyn Authorizer>>,
+        subject: &Subject<'_>,
+        params: impl Fn(Era, u64) -> Result<Vec<u8>, Error>,
+        notes: &NoteSink,
+    ) -> Result<RawReply, Error> {
         let call = async {
             let _place = self.gate.enter().await?;
             let mut state = self.state.clone();
             loop {
-                let connection = ready(&mut state).await?;
+                let mut connection = ready(&mut state).await?;
+                if let Some(authorizer) = authorizer {
+                    let own = connection.with_own_token(authorizer);
+                    connection = Arc::new(own.ok_or(Error::Unreachable)?);
+                }
                 match ask(&connection, subject, &params, notes).await {
                     // The next life of the server may have the request.
                     Err(Error::NotSent(_)) => next(&mut state).await?,

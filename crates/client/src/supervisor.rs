@@ -128,18 +128,30 @@ impl Supervisor {
         let mut next = None;
         while !*stop.borrow() {
             let started = Instant::now();
+            let mut changes = self.token_changes();
             let life = self.live(&mut next, stop).await;
             if *stop.borrow() {
                 break;
             }
             let wait = tries.failed(started.elapsed());
             self.supervision.report(&life, wait);
-            if !tries.are_worth_waiting() {
+            if life.needs_login() || !tries.are_worth_waiting() {
                 self.supervision.state.send_replace(State::Down);
             }
-            pause_or_stop(wait, stop).await;
+            tokio::select! {
+                () = pause_or_stop(wait, stop) => {}
+                () = next_change(&mut changes) => {}
+            }
         }
         self.supervision.state.send_replace(State::Stopped);
+    }
+
+    /// Changes when an operator logs in to the server.
+    fn token_changes(&self) -> Option<watch::Receiver<u64>> {
+        let ServerTransport::Http(server) = &self.transport else {
+            return None;
+        };
+        Some(server.authorizer.as_ref()?.changes())
     }
 
     /// One life of the server. Only a child whose era is not known may have a second one, which begins in the other era:
@@ -166,6 +178,16 @@ impl Supervisor {
             ServerTransport::Http(server) => server.live(&self.supervision, stop).await,
         }
     }
+}
+
+/// Waits for a change; for ever if there cannot be one.
+async fn next_change(changes: &mut Option<watch::Receiver<u64>>) {
+    if let Some(changes) = changes
+        && changes.changed().await.is_ok()
+    {
+        return;
+    }
+    std::future::pending::<()>().await;
 }
 
 /// How a server ended by itself.

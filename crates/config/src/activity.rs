@@ -78,6 +78,8 @@ keys! {
         log_origin: Option<String> = None, read read_log_origin;
         /// Where signed log heads are published, every ten seconds if the log grew: `"file:PATH"` appends, `"stdout"`
         /// prints, `"post:URL"` and `"put:URL"` send (`{size}` in the URL is replaced by the size of the log),
+        /// `"s3:REGION URL"` stores an object with a signed request (keys from `AWS_ACCESS_KEY_ID` and
+        /// `AWS_SECRET_ACCESS_KEY`, or `"s3:REGION KEY_ID SECRET_KEY URL"`),
         /// `"witness:NAME+HASH+KEY URL"` asks a witness for its signature. May contain `${env:NAME}`. See
         /// `docs/concepts/proof.md`.
         #[key(Form::Texts, Restart, FileOnly)]

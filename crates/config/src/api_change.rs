@@ -88,8 +88,24 @@ fn servers(before: &Value, after: &Value) -> Vec<Problem> {
             let pointer = format!("{pointer}/headers{}", step(header));
             problems.push(refuse(&pointer, message));
         }
+        if carries_client_secret(old, new) {
+            let message = "where secrets are sent cannot be changed over the API";
+            problems.push(refuse(&format!("{pointer}/oauth"), message));
+        }
     }
     problems
+}
+
+/// Whether a change would bring a client's secret to a server, or to an authorization server, that did not get it before:
+/// the server says which authorization server it is.
+fn carries_client_secret(old: &Map<String, Value>, new: &Map<String, Value>) -> bool {
+    let secrets = ["client_secret", "private_key", "private_key_file"];
+    let has_secret = new.get("oauth").is_some_and(|oauth| {
+        let mut secrets = secrets.iter();
+        secrets.any(|key| oauth.get(key).is_some())
+    });
+    let changed = |key: &str| old.get(key) != new.get(key);
+    has_secret && (changed("url") || changed("oauth"))
 }
 
 /// The headers that would bring a secret to an address which did not get it before: a reference to a variable that was

@@ -29,14 +29,17 @@ impl Reader<'_, '_> {
         let kind = self.tape().node(index).kind();
         match (form, kind) {
             (Form::Flag, Kind::True | Kind::False)
-            | (Form::Text | Form::Name, Kind::String)
+            | (Form::Text | Form::Name | Form::TextOrTexts, Kind::String)
             | (Form::OptionalText, Kind::String | Kind::Null) => {}
             (Form::Number(min, max), Kind::Number) => self.check_number(index, min, max),
             (Form::Factor, Kind::Number) => self.check_factor(index),
             (Form::Duration, Kind::String) => self.check_duration(index),
             (Form::Choice(words), Kind::String) => self.check_choice(index, words),
-            (Form::Texts, Kind::Array) => self.check_elements(index, Form::Text),
+            (Form::Texts | Form::TextOrTexts, Kind::Array) => {
+                self.check_elements(index, Form::Text);
+            }
             (Form::TextMap, Kind::Object) => self.check_values(index, Form::Text),
+            (Form::TextsMap, Kind::Object) => self.check_values(index, Form::Texts),
             (Form::Block(block), Kind::Object) => self.check_block(index, block),
             (Form::Blocks(block) | Form::Servers(block), Kind::Array) => {
                 self.check_elements(index, Form::Block(block));

@@ -60,7 +60,6 @@ pub(crate) static ROOT: ForeignKeys = ForeignKeys {
             "server_concurrency_defaults",
             "it can be set for each server",
         ),
-        ("tls", "put a TLS proxy in front"),
         ("tool_response_limit", "results are not cut"),
         (
             "trusted_proxies",
@@ -80,6 +79,19 @@ pub(crate) static ROOT: ForeignKeys = ForeignKeys {
         update_check globalShortcut inputs preferences",
 };
 
+/// Under `tls`.
+pub(crate) static TLS: ForeignKeys = ForeignKeys {
+    telling: &[
+        (
+            "enabled",
+            "TLS is on where tls.cert_file and tls.key_file are set",
+        ),
+        ("require_client_cert", "use tls.client_auth"),
+        ("certs_dir", "use tls.cert_file and tls.key_file"),
+    ],
+    silent: "hsts",
+};
+
 /// Under a server.
 pub(crate) static SERVER: ForeignKeys = ForeignKeys {
     telling: &[
@@ -90,11 +102,22 @@ pub(crate) static SERVER: ForeignKeys = ForeignKeys {
         ("disabled_tools", "the tools it hides are visible"),
         ("enabled_tools", "tools it does not list are visible"),
         ("isolation", "it runs without a container"),
-        ("oauth", "give it a token in `headers`"),
         ("trust_mode", "changed tools are not held back"),
     ],
     silent: "\
         alwaysAllow auth_broker autoApprove auto_approve_tool_changes created description expose_prompts \
         health_check_interval init_timeout launcher_wait_timeout queue_timeout reconnect_on_use shared \
         skip_quarantine source_registry_id source_registry_provenance tool_discovery_interval toon_output updated",
+};
+
+/// Under `oauth` of a server.
+pub(crate) static OAUTH: ForeignKeys = ForeignKeys {
+    telling: &[
+        ("extra_params", "nothing is added to requests for tokens"),
+        (
+            "redirect_uri",
+            "`countersign auth login` listens on an address of its own; `--port` fixes the port",
+        ),
+    ],
+    silent: "pkce_enabled",
 };

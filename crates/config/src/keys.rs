@@ -75,8 +75,12 @@ pub(crate) enum Form {
     Choice(&'static [&'static str]),
     /// An array of strings.
     Texts,
+    /// A string, or an array of strings.
+    TextOrTexts,
     /// An object whose values are strings.
     TextMap,
+    /// An object whose values are arrays of strings.
+    TextsMap,
     Block(&'static Block),
     /// An array of such blocks.
     Blocks(&'static Block),
@@ -98,7 +102,9 @@ impl Form {
             Self::Duration => "a duration".into(),
             Self::Choice(words) => words.join(", "),
             Self::Texts => "an array of strings".into(),
+            Self::TextOrTexts => "a string or an array of strings".into(),
             Self::TextMap => "an object of strings".into(),
+            Self::TextsMap => "an object of arrays of strings".into(),
             Self::Block(_) | Self::Named(_) => "an object".into(),
             Self::Blocks(_) => "an array of objects".into(),
             Self::Servers(_) => "an array or an object of servers".into(),

@@ -20,9 +20,13 @@
 //! # Ok::<(), ConfigError>(())
 //! ```
 
+mod access;
 mod activity;
 mod anchor;
 mod api_change;
+mod auth;
+mod caller_change;
+mod callers;
 mod check;
 mod classifier;
 mod document;
@@ -34,18 +38,23 @@ mod foreign_keys;
 mod hosts;
 mod inspector;
 mod isolation;
+mod issuer;
 mod keys;
+mod limits;
+mod listen;
 mod locate;
 mod mask;
 mod merge;
 mod model;
 mod name;
+mod oauth;
 mod otlp;
 mod overrides;
 #[cfg(test)]
 mod page;
 mod problem;
 mod profile;
+mod public_url;
 mod reader;
 mod resolve;
 mod rules;
@@ -59,21 +68,32 @@ mod server_change;
 mod setting;
 mod show;
 mod source;
+mod splice;
 mod template;
 #[cfg(test)]
 mod tests;
+mod tls;
 mod transport;
 mod variables;
 
 use std::path::Path;
 
+pub use access::{
+    Access, AccessDefault, AccessRule, CallerPattern, Glob, ItemKind, ItemPattern, Where,
+};
 pub use activity::{ActivityConfig, Database, Storage};
-pub use anchor::{Anchor, AnchorTarget};
+pub use anchor::{Anchor, AnchorTarget, ObjectStore};
 pub use api_change::check_api_change;
+pub use auth::Auth;
+pub use caller_change::{CallerChange, CallerChangeError};
+pub use callers::{CallerConfig, CallerCredential, CallerRight};
 pub use classifier::Classifier;
 pub use environment::Environment;
 pub use file::replace_file;
 pub use isolation::Isolation;
+pub use issuer::{Introspection, Issuer, IssuerLogin};
+pub use limits::{Limit, Rate};
+pub use listen::{Listen, ListenAddress, parse_listen};
 pub use locate::{ConfigLocation, LocationSource, locate};
 pub use merge::{merged, patch};
 pub use model::{Config, ModeSource, RoutingMode, SetupFailure, ToolNames};
@@ -81,12 +101,14 @@ pub use name::{
     ALLOWED as SERVER_NAMES, fitting as fitting_server_name, fixed as server_name,
     is_allowed as is_server_name, numbered as numbered_server_name,
 };
+pub use oauth::{
+    OAuth, OAuthCredentials, OAuthGrant, ResourceParameter, SigningAlgorithm, TokenAuthMethod,
+};
 pub use otlp::Otlp;
 pub use overrides::Overrides;
 pub use problem::{ConfigError, FilePosition, Problem, Warning};
 pub use profile::Profile;
 pub use resolve::exposure_warning;
-pub use rules::parse_listen;
 pub use schema::schema;
 pub use schema_refs::SchemaRefs;
 pub use secret::{ApiKey, Secret};
@@ -94,6 +116,7 @@ pub use server::{Server, ToolConfig};
 pub use server_change::{ServerChange, ServerChangeError};
 pub use source::{Adjustment, LoadedConfig, Source};
 pub use template::template;
+pub use tls::{ClientAuth, Tls};
 pub use transport::{Protocol, Transport};
 pub use variables::{EnvFile, assignment};
 
@@ -143,9 +166,11 @@ fn settle(
     let variables = EnvFile::locate(file.map(|(text, _)| text), environment, flags).read()?;
     let (mut config, mut warnings) = match file {
         Some((text, path)) => {
-            let (config, mut warnings) = parse(text, &environment.with_fallback(&variables.values))
-                .map_err(|error| error.in_file(path))?;
+            let (mut config, mut warnings) =
+                parse(text, &environment.with_fallback(&variables.values))
+                    .map_err(|error| error.in_file(path))?;
             warnings.extend(exposed_secret(path, &config));
+            config.begin_at(path.parent().unwrap_or(Path::new("")));
             (config, warnings)
         }
         None => (Config::embedded(environment), Vec::new()),

@@ -3,8 +3,7 @@
 mod mode_source;
 mod panel;
 
-use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use countersign_inspect::config::{
@@ -13,7 +12,10 @@ use countersign_inspect::config::{
 };
 use countersign_inspect::{MAX_MESSAGE_DEPTH, Policy, word_enum};
 
+use super::access::Access;
 use super::activity::{ActivityConfig, Database, Storage};
+use super::auth::Auth;
+use super::callers::{CALLER, CallerConfig};
 use super::classifier::{CLASSIFIER, Classifier};
 use super::duration;
 use super::effective::EffectiveSettings;
@@ -22,9 +24,12 @@ use super::foreign_keys;
 use super::hosts::read_hosts;
 use super::inspector::{INPUT_VALIDATION, OUTPUT_VALIDATION, SANITISATION};
 use super::keys::{Block, Form};
+use super::limits::Limit;
+use super::listen::Listen;
 use super::otlp::Otlp;
 use super::problem::{ConfigError, Problem};
 use super::profile::Profile;
+use super::public_url::read_public_url;
 use super::reader::Reader;
 use super::rules;
 use super::sanitisers::Sanitisers;
@@ -32,6 +37,7 @@ use super::schema_refs::SchemaRefs;
 use super::secret::{ApiKey, Secret};
 use super::server::Server;
 use super::setting::{Keys, keys, plain, read_into, read_word};
+use super::tls::Tls;
 
 pub use mode_source::ModeSource;
 use panel::Panels;
@@ -58,11 +64,12 @@ keys! {
         /// For editors: where the schema that `countersign config schema` prints is kept. Not read.
         #[key(Form::Text, Reload)]
         "$schema";
-        /// The address and port to serve on. As in mcpproxy, a port alone (`:8080`) is every interface, here of IPv4:
-        /// other machines can reach the gateway, there is no TLS, and a warning says so. `COUNTERSIGN_LISTEN` and
-        /// `--listen` win over it.
-        #[key(Form::Text, Restart, FileOnly)]
-        listen: SocketAddr = SocketAddr::from(([127, 0, 0, 1], 8080));
+        /// Where to serve: an address and port, or the path of a Unix socket (`unix:gateway.sock`, which is in the data
+        /// directory unless it begins with `/`), or an array of these. As in mcpproxy, a port alone (`:8080`) is every
+        /// interface, here of IPv4: other machines can reach the gateway, and a warning says so unless `tls` is set.
+        /// `COUNTERSIGN_LISTEN` and `--listen` win over it.
+        #[key(Form::TextOrTexts, Restart, FileOnly)]
+        listen: Listen = Listen::from(([127, 0, 0, 1], 8080));
         /// The key clients authenticate with: it opens MCP and everything that only reads. May be a reference such as
         /// `${env:NAME}`. `null`: one is generated into the data directory at first start. `COUNTERSIGN_API_KEY` wins
         /// over it.
@@ -73,24 +80,44 @@ keys! {
         /// `COUNTERSIGN_ADMIN_KEY` wins over it.
         #[key(Form::OptionalText, Reload, FileOnly)]
         admin_key: Option<ApiKey> = None, read read_access_key;
+        /// Callers with a key or a certificate of their own, beside those with `api_key` and `admin_key`: each has its name
+        /// in records, its groups and its rights. See [callers](../concepts/callers.md).
+        #[key(Form::Blocks(&CALLER), Reload, FileOnly)]
+        callers: Vec<CallerConfig> = Vec::new();
         /// The key that ids of client sessions are made with; no client has it. Gateways with the same key take over each
         /// other's sessions. At least 32 characters, and best a reference such as `${env:NAME}`. `null`: one is generated
         /// into the data directory at first start.
         #[key(Form::OptionalText, Restart, FileOnly)]
         session_key: Option<Secret> = None, read read_session_key;
+        /// The key that tokens for servers are sealed with in the store. At least 32 characters, and best a reference such
+        /// as `${env:NAME}`. `null`: one is generated into the data directory when it is first needed. Gateways that share a
+        /// database need the same one.
+        #[key(Form::OptionalText, Restart, FileOnly)]
+        seal_key: Option<Secret> = None, read read_session_key;
         /// Whether a change over the API, with the admin key, may set which programs are started (`command`, `args`,
         /// `env`, `working_dir` of a server) and where secrets are sent (`${env:NAME}` references in `headers`, `url`
         /// of a server with secret headers, where classifiers are). Like the keys themselves, `listen`, `data_dir` and
         /// `storage`, it can be changed in the file only.
         #[key(Form::Flag, Reload, FileOnly)]
         allow_api_commands: bool = false;
-        /// Whether `/mcp` needs the key. `false` is accepted only while `listen` is a loopback address.
+        /// Whether `/mcp` needs the key. `false` is accepted only while every address in `listen` is a loopback address or a Unix
+        /// socket.
         #[key(Form::Flag, Reload)]
         require_mcp_auth: bool = true;
         /// Names, with or without a port, that clients may use in `Host` and `Origin` beside those of a loopback
         /// address.
         #[key(Form::Texts, Reload)]
         trusted_hosts: Vec<String> = Vec::new(), read read_hosts;
+        /// TLS for the addresses in `listen`. Without it they speak plain HTTP.
+        #[key(Form::Block(Tls::BLOCK), Reload, FileOnly)]
+        tls: Tls = Tls::default();
+        /// The address that users type for this gateway, as far as the host and the port: `https://tools.example.com`. What
+        /// clients are told about the gateway is made from it. Its host need not be listed in `trusted_hosts`.
+        #[key(Form::OptionalText, Reload, FileOnly)]
+        public_url: Option<String> = None, read read_public_url;
+        /// Tokens of authorization servers, beside keys.
+        #[key(Form::Block(Auth::BLOCK), Reload, FileOnly)]
+        auth: Auth = Auth::default();
         /// Where the activity log, the generated keys and captured schemas are kept. `COUNTERSIGN_DATA_DIR` and
         /// `--data-dir` win over it.
         #[key(Form::Text, Restart, FileOnly)]
@@ -164,6 +191,12 @@ keys! {
         /// [schemas](../concepts/schemas.md#references-to-other-documents).
         #[key(Form::Block(SchemaRefs::BLOCK), Reload, FileOnly)]
         schema_refs: SchemaRefs = SchemaRefs::default();
+        /// Which callers may see and use what. Without it, every caller may use everything.
+        #[key(Form::Block(Access::BLOCK), Reload, FileOnly)]
+        access: Access = Access::default();
+        /// How many calls of tools each caller may make.
+        #[key(Form::Blocks(Limit::BLOCK), Reload, FileOnly)]
+        limits: Vec<Limit> = Vec::new();
         /// The servers behind the gateway: an array of them, each with a `name`, or, as desktop clients write it, an
         /// object with the names as keys.
         #[key(Form::Servers(Server::BLOCK), Reload)]
@@ -248,6 +281,14 @@ impl Config {
         let data_dir = environment.expand(DATA_DIR);
         config.data_dir = data_dir.unwrap_or_else(|_| PathBuf::from(".countersign"));
         config
+    }
+
+    /// Has the relative paths of files begin at this folder.
+    pub(crate) fn begin_at(&mut self, folder: &Path) {
+        self.tls.begin_at(folder);
+        for oauth in self.servers.iter_mut().filter_map(|it| it.oauth.as_mut()) {
+            oauth.begin_at(folder);
+        }
     }
 
     /// How long the gateway goes on once it is told to stop: `drain_delay`, or its default.

@@ -1,10 +1,10 @@
 //! Settings from outside the file: the environment wins over the file, flags win over both. They are applied in that
 //! order.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use super::environment::Environment;
+use super::listen::Listen;
 use super::model::Config;
 use super::problem::{ConfigError, Problem};
 use super::resolve;
@@ -14,8 +14,8 @@ use super::secret::{ApiKey, Secret};
 /// What to set; `None` leaves what is there.
 #[derive(Clone, Debug, Default)]
 pub struct Overrides {
-    /// `COUNTERSIGN_LISTEN`, `--listen`.
-    pub listen: Option<SocketAddr>,
+    /// `COUNTERSIGN_LISTEN`, with commas between several places, and each `--listen`.
+    pub listen: Option<Listen>,
     /// `COUNTERSIGN_DATA_DIR`, `--data-dir`.
     pub data_dir: Option<PathBuf>,
     /// `COUNTERSIGN_API_KEY`.
@@ -36,7 +36,7 @@ impl Overrides {
             |text: &str, name: &str| Secret::from_variables(text.to_owned(), vec![name.to_owned()]);
         let key = |text: &str, name: &str| rules::api_key(text).map(|()| named(text, name));
         let storage = |text: &str, name: &str| rules::storage_url(text).map(|()| named(text, name));
-        let listen = |text: &str, _: &str| rules::parse_listen(text);
+        let listen = |text: &str, _: &str| Listen::parse_list(text);
         let data_dir = |text: &str, _: &str| environment.expand(text);
         let (from, into) = (environment, &mut problems);
         let overrides = Self {

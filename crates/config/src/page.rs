@@ -26,7 +26,7 @@ The environment wins over the file, flags win over the environment:
 
 | setting | variable | flag |
 |---|---|---|
-| `listen` | `COUNTERSIGN_LISTEN` | `--listen` |
+| `listen` | `COUNTERSIGN_LISTEN`, with commas between several | `--listen`, which may be repeated |
 | `data_dir` | `COUNTERSIGN_DATA_DIR` | `--data-dir` |
 | `api_key` | `COUNTERSIGN_API_KEY` | |
 | `admin_key` | `COUNTERSIGN_ADMIN_KEY` | |
@@ -50,8 +50,9 @@ pub(crate) fn page() -> String {
     page.push_str("## How values are written\n\n");
     page.extend(["- **Durations**: ", &duration, ".\n"]);
     page.push_str(
-        "- **References**: `${env:NAME}` in `api_key`, `admin_key`, `session_key`, `activity.signing_key`,\n  \
-         `activity.previous_signing_key`, `activity.anchors`, `storage.url`, `otlp.endpoint`, a classifier's keys, and the values of\n  \
+        "- **References**: `${env:NAME}` in `api_key`, `admin_key`, `session_key`, `seal_key`, `activity.signing_key`,\n  \
+         `activity.previous_signing_key`, `activity.anchors`, `storage.url`, `otlp.endpoint`, `client_secret` of an issuer or of a\n  \
+         server's `oauth`, its `private_key`, a classifier's keys, and the values of\n  \
          `env` and `headers` is replaced by that variable when the file is read. Without a variable that a\n  \
          server's `env` or `headers` refer to, that server is not started, and `servers list` says why; elsewhere a variable that\n  \
          is not set is an error.\n\
@@ -107,14 +108,7 @@ fn blocks() -> Vec<&'static Block> {
 }
 
 fn section(block: &Block, page: &mut String) {
-    let title = match block.name {
-        "file" => "The file".to_owned(),
-        "server" => "A server".to_owned(),
-        "tool" => "A tool".to_owned(),
-        "classifier" => "A classifier".to_owned(),
-        name => format!("`{name}`"),
-    };
-    page.extend(["\n## ", &title, "\n\n", block.help, "\n\n"]);
+    page.extend(["\n## ", &title(block), "\n\n", block.help, "\n\n"]);
     page.push_str("| key | value | default | |\n|---|---|---|---|\n");
     for key in block.keys {
         let default = match (key.form, &*key.default()) {
@@ -123,6 +117,25 @@ fn section(block: &Block, page: &mut String) {
         };
         row(key.name, &value(key.form), &default, key.help, page);
     }
+}
+
+fn title(block: &Block) -> String {
+    match block.name {
+        "file" => "The file".to_owned(),
+        "server" => "A server".to_owned(),
+        "tool" => "A tool".to_owned(),
+        "classifier" => "A classifier".to_owned(),
+        "issuer" => "An issuer".to_owned(),
+        "access_rule" => "An access rule".to_owned(),
+        "limit" => "A limit".to_owned(),
+        name => format!("`{name}`"),
+    }
+}
+
+/// What a link to the section of a block ends with.
+fn anchor(block: &Block) -> String {
+    let title = title(block).to_lowercase().replace(' ', "-");
+    title.replace('`', "")
 }
 
 fn row(name: &str, value: &str, default: &str, help: &str, page: &mut String) {
@@ -137,7 +150,10 @@ fn value(form: Form) -> String {
         }
         Form::Number(min, max) => format!("whole number, {min} to {max}"),
         Form::Block(block) => format!("object, see [`{0}`](#{0})", block.name),
-        Form::Blocks(_) => "array, see [a classifier](#a-classifier)".to_owned(),
+        Form::Blocks(block) => {
+            let name = title(block).to_lowercase();
+            format!("array, see [{name}](#{})", anchor(block))
+        }
         Form::Named(_) => "object, see [a tool](#a-tool)".to_owned(),
         Form::Servers(_) => "array or object, see [a server](#a-server)".to_owned(),
         other => {

@@ -1,7 +1,6 @@
 //! What holds for single settings wherever they come from: a file, a flag, or the environment.
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr};
 
 use countersign_audit::check_postgres_url;
 
@@ -18,22 +17,6 @@ const RESERVED: &[&str] = &[
     "transfer-encoding",
     "upgrade",
 ];
-
-/// An address and port to listen on, as `listen` in the file and `COUNTERSIGN_LISTEN` are read. As in Go, a port alone means every interface, which is IPv4 here, and `localhost` is a name.
-pub fn parse_listen(text: &str) -> Result<SocketAddr, Problem> {
-    let port = |text: &str| text.strip_prefix(':')?.parse::<u16>().ok();
-    if let Some(port) = port(text) {
-        return Ok((Ipv4Addr::UNSPECIFIED, port).into());
-    }
-    if let Some(port) = text.strip_prefix("localhost").and_then(port) {
-        return Ok((Ipv4Addr::LOCALHOST, port).into());
-    }
-    text.parse().map_err(|_| {
-        let port = text.rsplit(':').next().and_then(|port| port.parse().ok());
-        let port: u16 = port.unwrap_or(8080);
-        Problem::new("not an address and port", format!("write \"127.0.0.1:{port}\" for this machine only, or \"0.0.0.0:{port}\" for every interface"))
-    })
-}
 
 /// What can be sent in a header and is not nothing.
 pub(crate) fn api_key(key: &str) -> Result<(), Problem> {

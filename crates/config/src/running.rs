@@ -2,6 +2,7 @@
 
 use super::model::Config;
 use super::problem::Problem;
+use super::public_url::encrypted_tokens;
 use super::resolve;
 use super::setting::Keys;
 
@@ -12,6 +13,7 @@ impl Config {
         let mut waiting = Vec::new();
         self.keep_keys(running, &mut waiting);
         resolve::exposure(self)?;
+        encrypted_tokens(self)?;
         Ok(waiting)
     }
 }
@@ -47,7 +49,8 @@ mod tests {
         assert_eq!(same.routing_mode.as_str(), "direct");
         let key = "0".repeat(64);
         let mut new = config(&format!(
-            r#"{{"listen": "127.0.0.1:1", "session_key": "{key}", "data_dir": "/x", "max_message_bytes": 1024, "max_inflight_bytes": 4096,
+            r#"{{"listen": ["127.0.0.1:1", "unix:x.sock"], "tls": {{"cert_file": "a", "key_file": "b", "client_ca_file": "c",
+            "client_auth": "required"}}, "session_key": "{key}", "seal_key": "{key}", "data_dir": "/x", "max_message_bytes": 1024, "max_inflight_bytes": 4096,
             "storage": {{"url": "sqlite:x"}}, "call_tool_timeout": "5s", "activity": {{"retention_days": 1,
             "retention_floor_days": 2, "max_records": 1, "max_size_mb": 1, "durability": "async",
             "signing_key": "{key}", "previous_signing_key": "{key}", "log_origin": "example.com/log",

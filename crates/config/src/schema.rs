@@ -70,7 +70,15 @@ fn form(form: Form, definitions: &mut Map<String, Value>) -> Value {
         }),
         Form::Choice(words) => json!({"enum": words}),
         Form::Texts => json!({"type": "array", "items": {"type": "string"}}),
+        Form::TextOrTexts => json!({
+            "type": ["string", "array"],
+            "items": {"type": "string"},
+        }),
         Form::TextMap => json!({"type": "object", "additionalProperties": {"type": "string"}}),
+        Form::TextsMap => json!({
+            "type": "object",
+            "additionalProperties": {"type": "array", "items": {"type": "string"}},
+        }),
         Form::Block(inner) => reference(inner, definitions),
         Form::Blocks(inner) => json!({"type": "array", "items": reference(inner, definitions)}),
         Form::Named(inner) => {

@@ -16,10 +16,11 @@ use super::foreign_keys;
 use super::inspector::{INPUT_VALIDATION, OUTPUT_VALIDATION, SANITISATION};
 use super::isolation::{ISOLATIONS, Isolation};
 use super::keys::Form;
+use super::oauth::OAuth;
 use super::problem::Problem;
 use super::profile::Profile;
 use super::reader::Reader;
-use super::setting::{Keys, Setting, ShownBlock, keys};
+use super::setting::{Keys, SameValue, Setting, ShownBlock, keys};
 use super::transport::{PROTOCOLS, Protocol, Transport};
 
 /// What `era` may be: an era by its word, or `auto`, which is the word of none.
@@ -57,6 +58,9 @@ keys! {
         /// Headers of every request to it. Values may contain `${env:NAME}`.
         #[key(Form::TextMap, Reload)]
         "headers" = "{}";
+        /// How the gateway gets a token for it. Its requests then have an `Authorization` header.
+        #[key(Form::Block(OAuth::BLOCK), Reload)]
+        oauth: Option<OAuth> = None;
         /// `auto` is stdio for a `command` and Streamable HTTP for a `url`; `sse` is the transport before it. `http`
         /// means `streamable-http`.
         #[key(Form::Choice(PROTOCOLS), Reload)]
@@ -108,6 +112,9 @@ keys! {
         /// How many more may wait; beyond that they are refused at once.
         #[key(Form::Number(0, 65_536), Reload)]
         queue_size: usize = 64;
+        /// Whether rules of `access` may rely on what it says its tools do. A server can say anything of them.
+        #[key(Form::Flag, Reload)]
+        trust_annotations: bool = false;
         /// For this server's tools, in place of the file's; it wins over the file's blocks, and its own blocks win over
         /// it.
         #[key(Form::Choice(Profile::WORDS), Reload)]
@@ -234,7 +241,12 @@ impl Server {
 
     /// Whether it is connected to in the same way as another, so that a connection to the one serves the other.
     pub fn is_reached_like(&self, other: &Self) -> bool {
+        let has_same_oauth = match (&self.oauth, &other.oauth) {
+            (Some(one), Some(other)) => one.is_same(other),
+            (one, other) => one.is_none() && other.is_none(),
+        };
         self.era == other.era
+            && has_same_oauth
             && self.transport.is_same(&other.transport)
             && self.connect_timeout == other.connect_timeout
             && self.start_timeout() == other.start_timeout()

@@ -10,6 +10,7 @@ use thiserror::Error;
 use super::document::{Document, brief, suggestion};
 use super::name;
 use super::problem::{ConfigError, Problem};
+use super::splice::{append, edited, remove_element, span};
 
 const SERVERS: &str = "mcpServers";
 
@@ -146,12 +147,6 @@ impl ServerChange {
     }
 }
 
-fn edited(edits: Edits<'_>) -> Result<String, ConfigError> {
-    let text = edits.apply().ok();
-    let text = text.and_then(|text| String::from_utf8(text.to_vec()).ok());
-    text.ok_or_else(|| Problem::without_hint("the file cannot be changed").into())
-}
-
 fn check_name(given: &str) -> Result<(), ConfigError> {
     if name::is_allowed(given) {
         return Ok(());
@@ -262,52 +257,11 @@ fn add(
     Ok(())
 }
 
-/// Puts text behind the last child of a list or object, on a line of its own if the last child has one; or into what is
-/// empty.
-fn append(tape: &Tape<'_>, edits: &mut Edits<'_>, parent: u32, text: &str, indent: usize) {
-    let whole = span(tape, parent);
-    let members = tape.members(parent).last();
-    let elements = tape.children(parent).last();
-    let last = members.or(elements.map(|element| (element, element)));
-    if let Some((first, last)) = last {
-        let start = tape.node(first).start() as usize;
-        let before = tape.text().get(..start).unwrap_or_default();
-        let space = &before[before.trim_end().len()..];
-        let end = tape.node(last).end();
-        edits.replace(Span::new(end, end), format!(",{space}{text}"));
-    } else {
-        let inside = Span::new(whole.start + 1, whole.end - 1);
-        let deeper = indent + 2;
-        let lines = format!("\n{:deeper$}{text}\n{:indent$}", "", "");
-        edits.replace(inside, lines);
-    }
-}
-
 fn remove(tape: &Tape<'_>, edits: &mut Edits<'_>, entry: &Entry) {
     if let Some(key) = entry.key {
         return edits.remove_member(span(tape, entry.parent), span(tape, key));
     }
-    let elements: Vec<Span> = tape
-        .children(entry.parent)
-        .map(|child| span(tape, child))
-        .collect();
-    let removed = span(tape, entry.server);
-    let at = elements
-        .iter()
-        .position(|element| element.start == removed.start);
-    let at = at.unwrap_or_default();
-    let gap = match (
-        at.checked_sub(1).and_then(|at| elements.get(at)),
-        elements.get(at + 1),
-    ) {
-        (Some(before), _) => Span::new(before.end, removed.end),
-        (None, Some(after)) => Span::new(removed.start, after.start),
-        (None, None) => {
-            let list = span(tape, entry.parent);
-            Span::new(list.start + 1, list.end - 1)
-        }
-    };
-    edits.replace(gap, "");
+    remove_element(tape, edits, entry.parent, entry.server);
 }
 
 /// The value of a member of a server that is written as `written`.
@@ -348,11 +302,6 @@ fn disable(tape: &Tape<'_>, edits: &mut Edits<'_>, server: u32) {
     {
         append(tape, edits, server, "\"enabled\": false", 4);
     }
-}
-
-fn span(tape: &Tape<'_>, index: u32) -> Span {
-    let node = tape.node(index);
-    Span::new(node.start(), node.end())
 }
 
 #[cfg(test)]

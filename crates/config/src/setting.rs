@@ -2,7 +2,6 @@
 
 mod declare;
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -16,7 +15,6 @@ use super::duration;
 use super::effective::EffectiveSettings;
 use super::keys::{Block, ChangeTiming, Form, Key};
 use super::reader::Reader;
-use super::rules;
 use super::secret::Secret;
 
 pub(crate) use declare::keys;
@@ -205,7 +203,6 @@ plain! {
     usize: read_number, usize::clone;
     Duration: read_duration, |time: &Duration| duration::show(*time);
     Vec<String>: |reader: &Reader<'_, '_>, node| Some(reader.texts(node)), Vec::clone;
-    SocketAddr: read_address, SocketAddr::to_string;
     PathBuf: Reader::path, PathBuf::clone;
     String: |reader: &Reader<'_, '_>, node| Some(reader.text(node)), String::clone;
     Vec<Anchor>: |reader: &mut Reader<'_, '_>, node| Some(read_anchors(reader, node)), |anchors: &Vec<Anchor>| anchors.iter().map(Anchor::shown).collect::<Vec<_>>();
@@ -222,11 +219,6 @@ fn read_number<T: std::str::FromStr>(reader: &Reader<'_, '_>, node: u32) -> Opti
 
 fn read_duration(reader: &Reader<'_, '_>, node: u32) -> Option<Duration> {
     duration::parse(&reader.text(node))
-}
-
-fn read_address(reader: &mut Reader<'_, '_>, node: u32) -> Option<SocketAddr> {
-    let address = rules::parse_listen(&reader.text(node));
-    reader.usable(node, address)
 }
 
 /// Reads one of a set of words.

@@ -21,25 +21,41 @@ impl Config {
     pub fn redactor(&self) -> Redactor {
         let servers = self.servers.iter();
         let servers = servers.flat_map(|server| server.transport.secrets().values());
-        let secrets = self.own_secrets().chain(servers);
+        let oauth = self
+            .servers
+            .iter()
+            .filter_map(|server| server.oauth.as_ref());
+        let oauth = oauth.flat_map(|oauth| [&oauth.client_secret, &oauth.private_key]);
+        let oauth = oauth.filter_map(Option::as_ref);
+        let secrets = self.own_secrets().chain(servers).chain(oauth);
         let secrets = secrets.map(|secret| secret.expose().to_owned());
         let password = self.storage.password().map(str::to_owned);
         Redactor::new(secrets.chain(password))
     }
 
-    /// The keys of the gateway itself, of its classifiers and of the receiver of its signals.
+    /// The keys of the gateway itself, of its classifiers, of the receiver of its signals and of its clients at issuers.
     pub(crate) fn own_secrets(&self) -> impl Iterator<Item = &Secret> {
         let keys = [
             &self.api_key,
             &self.admin_key,
             &self.session_key,
+            &self.seal_key,
             &self.activity.signing_key,
             &self.activity.previous_signing_key,
         ];
         let classifiers = self.classifiers.iter();
         let classifiers = classifiers.flat_map(|classifier| classifier.secrets.values());
         let signals = self.otlp.headers.values();
-        keys.into_iter().flatten().chain(classifiers).chain(signals)
+        let issuers = self.auth.issuers.iter();
+        let issuers = issuers.flat_map(|issuer| {
+            [
+                &issuer.introspection.client_secret,
+                &issuer.login.client_secret,
+            ]
+        });
+        let issuers = issuers.filter_map(Option::as_ref);
+        let keys = keys.into_iter().flatten();
+        keys.chain(classifiers).chain(signals).chain(issuers)
     }
 
     /// What holds in the file, for each server and for each tool.

@@ -1,10 +1,14 @@
 //! Whole files in, configurations or messages out.
 
 mod accepted;
+mod access;
 mod agreement;
+mod auth;
 mod classifiers;
 mod compatible;
+mod listen;
 mod mcpproxy;
+mod oauth;
 mod origin;
 mod otlp;
 mod profile;

@@ -5,7 +5,9 @@ use clap::Subcommand;
 use crate::report::Failure;
 use crate::{Console, Exit};
 
+mod access;
 mod activity;
+mod auth;
 mod classify;
 mod completions;
 mod config;
@@ -13,9 +15,11 @@ mod contract;
 mod demo;
 mod demo_server;
 mod doctor;
+mod file_change;
 mod gateway_option;
 mod import;
 mod inspect;
+mod keys;
 mod load;
 mod man;
 mod policy;
@@ -41,6 +45,10 @@ pub(crate) enum Command {
     #[command(subcommand)]
     Servers(servers::Command),
     #[command(subcommand)]
+    Auth(auth::Command),
+    #[command(subcommand)]
+    Keys(keys::Command),
+    #[command(subcommand)]
     Tools(tools::Command),
     Inspect(inspect::Arguments),
     #[command(visible_alias = "sanitize")]
@@ -49,6 +57,8 @@ pub(crate) enum Command {
     Classify(classify::Command),
     #[command(subcommand)]
     Policy(policy::Command),
+    #[command(subcommand)]
+    Access(access::Command),
     #[command(subcommand)]
     Config(config::Command),
     Doctor(doctor::Arguments),
@@ -71,11 +81,14 @@ pub(crate) fn run(command: Command, console: &mut Console<'_>) -> Result<Exit, F
         Command::Activity(command) => activity::run(&command, console),
         Command::Store(command) => store::run(&command, console),
         Command::Servers(command) => servers::run(&command, console),
+        Command::Auth(command) => auth::run(&command, console),
+        Command::Keys(command) => keys::run(&command, console),
         Command::Tools(command) => tools::run(&command, console),
         Command::Inspect(arguments) => inspect::run(&arguments, console),
         Command::Sanitise(arguments) => sanitise::run(&arguments, console),
         Command::Classify(command) => classify::run(&command, console),
         Command::Policy(command) => policy::run(&command, console),
+        Command::Access(command) => access::run(&command, console),
         Command::Config(command) => config::run(&command, console),
         Command::Doctor(arguments) => doctor::run(&arguments, console),
         Command::Load(command) => load::run(&command, console),

@@ -1,18 +1,18 @@
 //! The REST and MCP client of the commands: asks a running gateway, over the connections of `dial`. The calls block,
 //! because a command asks once and prints. The data directory tells which gateway runs: it holds the gateway's address.
 
+mod address;
 mod announcement;
 mod body;
 
 use std::io::Read;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow};
 use countersign_config::{ApiKey, Config};
-use countersign_dial::{Pool, Site};
+use countersign_dial::{PinnedCertificate, Pool, Site};
 use countersign_gateway::{KeyError, stored_admin_key, stored_api_key};
 use http_body_util::Full;
 use hyper::header::{ACCEPT, HeaderMap, HeaderName};
@@ -23,6 +23,7 @@ use tokio::time::timeout;
 
 use crate::report::{Failure, printable};
 
+pub(crate) use address::GatewayAddress;
 pub(crate) use announcement::{Announcement, read_announcement};
 pub(crate) use body::Body;
 
@@ -37,7 +38,7 @@ const KEY_HINT: &str = "the key is the one in COUNTERSIGN_ADMIN_KEY or COUNTERSI
 /// A gateway that can be asked.
 #[derive(Debug)]
 pub(crate) struct Remote {
-    address: SocketAddr,
+    address: GatewayAddress,
     pool: Arc<Pool>,
     /// The headers of every request, the key among them.
     headers: HeaderMap,
@@ -52,9 +53,14 @@ pub(crate) struct Response {
 }
 
 impl Remote {
-    /// A gateway at a known address.
-    pub(crate) fn new(address: SocketAddr, key: &ApiKey) -> Result<Self, Failure> {
-        let url = format!("http://{address}/");
+    /// A gateway at a known address. Over TLS it has to have the certificate in `certificate`: its own file, since the name in
+    /// it is seldom that of the address.
+    pub(crate) fn new(
+        address: GatewayAddress,
+        key: &ApiKey,
+        certificate: Option<&Path>,
+    ) -> Result<Self, Failure> {
+        let url = address.url();
         let site = Site::new(&url, [("x-api-key", key.expose())]).map_err(Failure::usage)?;
         let Site {
             origin,
@@ -64,9 +70,15 @@ impl Remote {
         // Without it the gateway answers a message with JSON, never with an event stream.
         headers.remove(ACCEPT);
         let runtime = Builder::new_current_thread().enable_all().build();
+        let mut pool = Pool::new(origin, 1);
+        match (&address, certificate) {
+            (GatewayAddress::Unix(path), _) => pool = pool.with_socket(path.clone()),
+            (GatewayAddress::Https(_), Some(file)) => pool = pool.with_pinned(read_pinned(file)?),
+            _ => {}
+        }
         Ok(Self {
             address,
-            pool: Arc::new(Pool::new(origin, 1)),
+            pool: Arc::new(pool),
             headers,
             runtime: Arc::new(runtime.context("cannot start the runtime")?),
         })
@@ -76,19 +88,20 @@ impl Remote {
     pub(crate) fn find(config: &Config) -> Result<Option<Self>, Failure> {
         let announced = read_announcement(&config.data_dir);
         let key = key_for(config, announced.is_some()).map_err(Failure::usage)?;
-        let address = announced.unwrap_or(reachable(config.listen));
-        let Some(key) = key else {
+        let address = announced.or_else(|| GatewayAddress::from_config(config));
+        let (Some(key), Some(address)) = (key, address) else {
             return Ok(None);
         };
-        let remote = Self::new(address, &key)?;
+        let remote = Self::new(address, &key, config.tls.cert_file.as_deref())?;
         Ok(remote.is_listening().then_some(remote))
     }
 
     /// The same, where there is no doing without.
     pub(crate) fn require(config: &Config) -> Result<Self, Failure> {
         Self::find(config)?.ok_or_else(|| {
-            let address = reachable(config.listen);
-            Failure::unreachable(anyhow!("no gateway is running at {address}")).hint(
+            let address = GatewayAddress::from_config(config);
+            let address = address.map_or_else(String::new, |address| format!(" at {address}"));
+            Failure::unreachable(anyhow!("no gateway is running{address}")).hint(
                 "start one with `countersign serve`, or name its --config or --data-dir, or --demo",
             )
         })
@@ -110,6 +123,11 @@ impl Remote {
     /// Sends a message to an endpoint of the protocol.
     pub(crate) fn post(&self, path: &str, message: &[u8]) -> Result<Response, Failure> {
         self.ask(Method::POST, path, message)
+    }
+
+    /// Removes a resource of the REST interface.
+    pub(crate) fn delete(&self, path: &str) -> Result<Response, Failure> {
+        self.ask(Method::DELETE, path, b"")
     }
 
     fn ask(&self, method: Method, path: &str, message: &[u8]) -> Result<Response, Failure> {
@@ -153,6 +171,13 @@ impl Remote {
         let asked = format!("cannot ask the gateway at {}", self.address);
         Failure::unreachable(error.context(asked))
     }
+}
+
+/// The certificate in a file.
+fn read_pinned(file: &Path) -> Result<PinnedCertificate, Failure> {
+    let read = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()));
+    let pinned = PinnedCertificate::from_pem(&read.map_err(Failure::usage)?);
+    pinned.ok_or_else(|| Failure::usage(anyhow!("{} has no certificate", file.display())))
 }
 
 fn not_a_gateway() -> Failure {
@@ -203,16 +228,6 @@ pub(crate) fn key_for(config: &Config, is_announced: bool) -> Result<Option<ApiK
     stored(&config.api_key, stored_api_key)
 }
 
-/// An address to connect to, for one to listen on.
-pub(crate) fn reachable(listen: SocketAddr) -> SocketAddr {
-    let ip = match listen.ip() {
-        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
-        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
-        ip => ip,
-    };
-    SocketAddr::new(ip, listen.port())
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write;
@@ -232,7 +247,7 @@ mod tests {
             stream.write_all(bytes.as_bytes()).expect("sent");
         });
         let key = ApiKey::new("k");
-        Remote::new(address, &key).expect("a client")
+        Remote::new(GatewayAddress::Http(address), &key, None).expect("a client")
     }
 
     #[test]
@@ -263,13 +278,5 @@ mod tests {
         let streamed = answering(refused.to_owned()).stream("/x", None);
         assert!(streamed.expect_err("refused").is_usage());
         assert!(answering("SSH-2.0-x\r\n".to_owned()).get("/x").is_err());
-    }
-
-    #[test]
-    fn an_open_address_is_reached_by_loopback() {
-        let reach = |text: &str| reachable(text.parse().expect("an address")).to_string();
-        assert_eq!(reach("0.0.0.0:80"), "127.0.0.1:80");
-        assert_eq!(reach("[::]:80"), "[::1]:80");
-        assert_eq!(reach("10.0.0.1:80"), "10.0.0.1:80");
     }
 }

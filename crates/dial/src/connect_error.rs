@@ -3,6 +3,7 @@
 
 use std::error::Error;
 use std::io;
+use std::path::Path;
 use std::time::Duration;
 
 use tokio_rustls::rustls::{CertificateError, Error as TlsError};
@@ -26,6 +27,12 @@ enum ConnectError {
     #[error("no TCP connection to {peer}")]
     Tcp {
         peer: String,
+        #[source]
+        source: io::Error,
+    },
+    #[error("no connection to the socket {path}")]
+    Socket {
+        path: String,
         #[source]
         source: io::Error,
     },
@@ -54,6 +61,12 @@ pub(crate) fn forbidden(origin: &Origin) -> io::Error {
 pub(crate) fn refused(origin: &Origin, source: io::Error) -> io::Error {
     let peer = peer(origin);
     io::Error::new(source.kind(), ConnectError::Tcp { peer, source })
+}
+
+/// No connection to a Unix socket.
+pub(crate) fn unanswered_socket(path: &Path, source: io::Error) -> io::Error {
+    let path = path.display().to_string();
+    io::Error::new(source.kind(), ConnectError::Socket { path, source })
 }
 
 /// A TCP connection, and no TLS over it.
@@ -99,6 +112,9 @@ fn certificate(problem: &CertificateError) -> String {
             "its certificate is for another name"
         }
         Problem::Revoked => "its certificate was revoked",
+        Problem::ApplicationVerificationFailure => {
+            "its certificate is not the one that is expected"
+        }
         // What `openssl req -x509` makes: a certificate that signs itself and says that it is an authority.
         other if format!("{other:?}").contains("CaUsedAsEndEntity") => {
             "its certificate is self-signed"

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::io;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
 use std::task::{Context, Poll};
@@ -20,14 +21,17 @@ use rustix::net::sockopt::{
     set_socket_keepalive, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl,
 };
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpStream, lookup_host};
+use tokio::net::{TcpStream, UnixStream, lookup_host};
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto::ring};
 
-use crate::connect_error::{forbidden, refused, timed_out, unresolved, untrusted};
+use crate::connect_error::{
+    forbidden, refused, timed_out, unanswered_socket, unresolved, untrusted,
+};
 use crate::origin::Origin;
+use crate::pinned::PinnedCertificate;
 
 /// How long connecting may take, TLS included, if nothing else is said.
 pub(crate) const CONNECT: Duration = Duration::from_secs(5);
@@ -94,11 +98,20 @@ pub(crate) async fn dial(
     origin: &Origin,
     filter: AddressFilter,
     limit: Duration,
+    pinned: Option<&PinnedCertificate>,
 ) -> io::Result<HttpConnection> {
-    match timeout(limit, connect(origin, filter, || Arc::clone(&TLS))).await {
+    let trust = || pinned.map_or_else(|| Arc::clone(&TLS), PinnedCertificate::trust);
+    match timeout(limit, connect(origin, filter, trust)).await {
         Ok(connection) => connection,
         Err(_) => Err(timed_out(origin, limit)),
     }
+}
+
+/// Connects to a Unix socket, within `limit`.
+pub(crate) async fn dial_socket(path: &Path, limit: Duration) -> io::Result<HttpConnection> {
+    let connected = timeout(limit, UnixStream::connect(path)).await;
+    let connected = connected.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+    speak(connected.map_err(|error| unanswered_socket(path, error))?).await
 }
 
 async fn connect(
@@ -106,15 +119,8 @@ async fn connect(
     filter: AddressFilter,
     trust: impl FnOnce() -> Arc<ClientConfig>,
 ) -> io::Result<HttpConnection> {
-    let found = lookup_host((origin.host.as_str(), origin.port)).await;
-    let found = found.map_err(|error| unresolved(origin, error))?;
-    // What is checked here is what is connected to: the name is not resolved a second time.
-    let addresses: Vec<_> = found.filter(|address| filter(address.ip())).collect();
-    if addresses.is_empty() {
-        return Err(forbidden(origin));
-    }
-    let stream = TcpStream::connect(&addresses[..]).await;
-    let stream = stream.map_err(|error| refused(origin, error))?;
+    let resolved = lookup_host((origin.host.as_str(), origin.port));
+    let stream = connect_to_allowed(origin, resolved, filter).await?;
     stream.set_nodelay(true)?;
     keep_alive(&stream)?;
     if origin.tls {
@@ -125,6 +131,22 @@ async fn connect(
     } else {
         speak(stream).await
     }
+}
+
+/// Connects to an allowed one of the addresses that the name resolved to. What is checked here is what is connected to: the
+/// name is not resolved a second time, so a resolver that answers differently then changes nothing.
+async fn connect_to_allowed(
+    origin: &Origin,
+    resolved: impl Future<Output = io::Result<impl Iterator<Item = SocketAddr>>>,
+    filter: AddressFilter,
+) -> io::Result<TcpStream> {
+    let found = resolved.await.map_err(|error| unresolved(origin, error))?;
+    let addresses: Vec<_> = found.filter(|address| filter(address.ip())).collect();
+    if addresses.is_empty() {
+        return Err(forbidden(origin));
+    }
+    let stream = TcpStream::connect(&addresses[..]).await;
+    stream.map_err(|error| refused(origin, error))
 }
 
 /// A server may think about a call, and a stream may have no news, for hours. Only the system can tell such a silence

@@ -1,9 +1,9 @@
 //! Connections to MCP servers. For HTTP: a pool of HTTP/1.1 connections to one origin, over TCP or TLS. For stdio:
 //! child processes, which end together with everything they started. Input is bounded: each body and each event by
-//! its size, all of them together by a memory budget.
+//! its size, all of them together by a memory budget. Requests to AWS and to object stores are signed by [`sigv4`].
 //!
-//! TLS trust is decided here and nowhere else: the platform's certificates, one provider, no exceptions. Redirects are
-//! not followed, proxies are not used, and no request is ever executed twice.
+//! TLS trust is decided here and nowhere else: the platform's certificates, or one certificate that is known beforehand
+//! ([`PinnedCertificate`]), and one provider. Redirects are not followed, proxies are not used, and no request is ever executed twice.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -34,8 +34,10 @@ mod lines;
 mod lock;
 mod media_type;
 mod origin;
+mod pinned;
 mod pool;
 mod reach;
+pub mod sigv4;
 mod site;
 mod tail;
 
@@ -49,6 +51,7 @@ pub use lines::{Line, LineRefusal, Lines};
 pub use lock::lock;
 pub use media_type::MediaType;
 pub use origin::Origin;
+pub use pinned::PinnedCertificate;
 pub use pool::{Pool, Reply, SendError};
 pub use reach::Reach;
 pub use site::{Site, SiteError};

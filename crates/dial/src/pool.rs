@@ -3,6 +3,7 @@
 //! a byte of it was written, so no request is ever carried out twice.
 
 use std::io;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -15,9 +16,10 @@ use hyper::{Request, Response};
 use thiserror::Error;
 use tokio::time::timeout;
 
-use crate::connection::{AddressFilter, CONNECT, HttpConnection, dial};
+use crate::connection::{AddressFilter, CONNECT, HttpConnection, dial, dial_socket};
 use crate::lock::lock;
 use crate::origin::Origin;
+use crate::pinned::PinnedCertificate;
 
 /// Servers close what is idle; we would rather be first.
 const IDLE: Duration = Duration::from_secs(30);
@@ -32,6 +34,10 @@ pub struct Pool {
     most_idle: usize,
     filter: AddressFilter,
     connect_timeout: Duration,
+    /// The Unix socket to connect to, instead of the origin.
+    socket: Option<PathBuf>,
+    /// The certificate that the server has to have, instead of one that the platform trusts.
+    pinned: Option<PinnedCertificate>,
     idle: Mutex<Vec<IdleConnection>>,
 }
 
@@ -63,6 +69,8 @@ impl Pool {
             most_idle,
             filter: |_| true,
             connect_timeout: CONNECT,
+            socket: None,
+            pinned: None,
             idle: Mutex::default(),
         }
     }
@@ -81,6 +89,21 @@ impl Pool {
             connect_timeout,
             ..self
         }
+    }
+
+    /// Connects to this Unix socket, without TLS. The origin only says what requests have in `Host`.
+    #[must_use]
+    pub fn with_socket(self, path: PathBuf) -> Self {
+        let socket = Some(path);
+        Self { socket, ..self }
+    }
+
+    /// Over TLS, connects only to a server that has this certificate, whatever its names and its issuer are. For a
+    /// server whose certificate is known because it is on the same machine.
+    #[must_use]
+    pub fn with_pinned(self, certificate: PinnedCertificate) -> Self {
+        let pinned = Some(certificate);
+        Self { pinned, ..self }
     }
 
     /// Where they go.
@@ -133,7 +156,14 @@ impl Pool {
 
     async fn dial(&self) -> io::Result<HttpConnection> {
         // Boxed: the state of a TLS handshake is large, and seldom needed.
-        Box::pin(dial(&self.origin, self.filter, self.connect_timeout)).await
+        Box::pin(async {
+            let limit = self.connect_timeout;
+            match &self.socket {
+                Some(path) => dial_socket(path, limit).await,
+                None => dial(&self.origin, self.filter, limit, self.pinned.as_ref()).await,
+            }
+        })
+        .await
     }
 
     fn reply(

@@ -2,9 +2,14 @@
 //! the snapshot and changes nothing but the configuration. Shapes as in the quickstart: the thing itself, without an envelope.
 
 mod activity;
+mod auth;
 mod config;
+pub(crate) mod connect;
+pub(crate) mod console;
 mod events;
 mod export;
+mod inspect;
+mod logins;
 mod metrics;
 mod openapi;
 pub(crate) mod preview;
@@ -21,28 +26,37 @@ use hyper::{Method, Request, Response, StatusCode};
 use serde::Serialize;
 use serde_json::json;
 
+use logins::record_refused;
+
 use crate::http::{json as respond_json, with_type};
 use crate::path::reply::Body;
 use crate::services::Services;
-use crate::state::Snapshot;
+use crate::state::{Admission, Caller, Snapshot};
 
 /// The content type of the metrics.
 const METRICS: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// What can be requested. A test compares the `OpenAPI` document with this list.
-const RESOURCES: [(&str, Resource); 17] = [
+const RESOURCES: [(&str, Resource); 24] = [
     ("activity", Resource::Activities),
     ("activity/summary", Resource::Summary),
     ("activity/export", Resource::Export),
+    ("activity/hours", Resource::Hours),
     ("activity/{id}", Resource::Activity),
+    ("activity/{id}/receipt", Resource::Receipt),
+    ("callers/{name}/revoke", Resource::RevokeCaller),
     ("config", Resource::Config),
     ("config/reload", Resource::Reload),
+    ("inspect", Resource::Inspect),
     ("openapi.json", Resource::Description),
     ("policy/preview", Resource::Preview),
     ("servers", Resource::Servers),
     ("servers/{name}", Resource::Server),
+    ("servers/{name}/auth", Resource::ServerAuth),
     ("servers/{name}/disable", Resource::DisableServer),
     ("servers/{name}/enable", Resource::EnableServer),
+    ("servers/{name}/login", Resource::Login),
+    ("servers/{name}/login/complete", Resource::CompleteLogin),
     ("servers/{name}/logs", Resource::ServerLogs),
     ("servers/{name}/restart", Resource::RestartServer),
     ("status", Resource::Status),
@@ -55,15 +69,22 @@ enum Resource {
     Activities,
     Summary,
     Export,
+    Hours,
     Activity,
+    Receipt,
+    RevokeCaller,
     Config,
     Reload,
+    Inspect,
     Description,
     Preview,
     Servers,
     Server,
+    ServerAuth,
     DisableServer,
     EnableServer,
+    Login,
+    CompleteLogin,
     ServerLogs,
     RestartServer,
     Status,
@@ -77,8 +98,15 @@ impl Resource {
         match self {
             Self::Config => "GET, PATCH",
             Self::Servers => "GET, POST",
-            Self::Server => "GET, DELETE",
-            Self::Reload | Self::DisableServer | Self::EnableServer | Self::RestartServer => "POST",
+            Self::Server | Self::ServerAuth => "GET, DELETE",
+            Self::Reload
+            | Self::Inspect
+            | Self::RevokeCaller
+            | Self::DisableServer
+            | Self::EnableServer
+            | Self::RestartServer
+            | Self::Login
+            | Self::CompleteLogin => "POST",
             _ => "GET",
         }
     }
@@ -102,6 +130,7 @@ impl Resource {
 pub(crate) async fn respond(
     services: &Arc<Services>,
     snapshot: Arc<Snapshot>,
+    admission: Admission,
     request: Request<Incoming>,
 ) -> Response<Body> {
     let answer = match request.uri().path() {
@@ -111,9 +140,9 @@ pub(crate) async fn respond(
         }
         "/events" => {
             let max_streams = snapshot.settings.config.activity.max_event_streams;
-            events::respond(services, max_streams, &request).await
+            events::respond(services, max_streams, admission, &request).await
         }
-        _ => resource(services, &snapshot, request).await,
+        _ => resource(services, &snapshot, admission.caller(), request).await,
     };
     answer.unwrap_or_else(Response::from)
 }
@@ -122,6 +151,7 @@ pub(crate) async fn respond(
 async fn resource(
     services: &Arc<Services>,
     snapshot: &Snapshot,
+    caller: &Caller,
     request: Request<Incoming>,
 ) -> ApiResult {
     let (head, body) = request.into_parts();
@@ -137,23 +167,41 @@ async fn resource(
         Resource::Activities => activity::list(services, query).await,
         Resource::Summary => activity::summary(services, query).await,
         Resource::Export => export::respond(services, query),
+        Resource::Hours => activity::hours(services, query).await,
         Resource::Activity => activity::show(services, id).await,
-        Resource::Config if head.method == Method::PATCH => config::patch(services, body).await,
+        Resource::Receipt => activity::receipt(services, id).await,
+        Resource::Config if head.method == Method::PATCH => {
+            config::patch(services, caller, body).await
+        }
         Resource::Config => Ok(config::show(snapshot)),
-        Resource::Reload => config::reread(services).await,
+        Resource::RevokeCaller => config::revoke(services, caller, id).await,
+        Resource::Reload => config::reread(services, caller).await,
+        Resource::Inspect => inspect::respond(services, snapshot, body).await,
         Resource::Description => Ok(respond_json(StatusCode::OK, openapi::document())),
         Resource::Preview => activity::preview(services, snapshot, query).await,
         Resource::Servers if head.method == Method::POST => {
-            server_changes::add(services, body).await
+            server_changes::add(services, caller, body).await
         }
-        Resource::Servers => servers::list(snapshot),
+        Resource::Servers => servers::list(services, snapshot),
         Resource::Server if head.method == Method::DELETE => {
-            server_changes::remove(services, id).await
+            server_changes::remove(services, caller, id).await
         }
-        Resource::Server => servers::show(snapshot, id),
-        Resource::DisableServer => server_changes::disable(services, id).await,
-        Resource::EnableServer => server_changes::enable(services, id).await,
-        Resource::RestartServer => server_changes::restart(services, id).await,
+        Resource::Server => servers::show(services, snapshot, id),
+        Resource::ServerAuth if head.method == Method::DELETE => {
+            auth::log_out(services, snapshot, caller, (id, query)).await
+        }
+        Resource::ServerAuth => auth::status(services, snapshot, id, query).await,
+        Resource::Login => {
+            let begun = auth::begin(services, snapshot, id, body).await;
+            record_refused(services, &caller.name, id, begun).await
+        }
+        Resource::CompleteLogin => {
+            let completed = auth::complete(services, snapshot, caller, (id, body)).await;
+            record_refused(services, &caller.name, id, completed).await
+        }
+        Resource::DisableServer => server_changes::disable(services, caller, id).await,
+        Resource::EnableServer => server_changes::enable(services, caller, id).await,
+        Resource::RestartServer => server_changes::restart(services, caller, id).await,
         Resource::ServerLogs => servers::logs(snapshot, id),
         Resource::Status => status(services, snapshot),
         Resource::Tools => tools::list(snapshot),
@@ -168,12 +216,19 @@ fn status(services: &Services, snapshot: &Snapshot) -> ApiResult {
         .into_iter()
         .map(|(name, count)| (name.to_owned(), count.into()))
         .collect();
+    let stats = services.store.stats();
     ok(&json!({
         "version": env!("CARGO_PKG_VERSION"),
         "routing_mode": snapshot.settings.config.routing_mode.as_str(),
         "servers": snapshot.servers().len(),
         "counts": counts,
         "config": services.reloads.status(),
+        "store": {
+            "healthy": stats.healthy,
+            "committed": stats.committed,
+            "lost": stats.dropped + stats.failed,
+            "signed_heads": stats.checkpoints,
+        },
     }))
 }
 
@@ -246,11 +301,17 @@ mod tests {
             ("activity/", None),
             ("tools/s:a%2Fb", Some((Resource::Tool, "s:a%2Fb"))),
             ("activity/a/b", None),
+            ("activity/01A/receipt", Some((Resource::Receipt, "01A"))),
             ("servers/a/logs", Some((Resource::ServerLogs, "a"))),
             ("servers//logs", None),
             ("servers/a/b/logs", None),
             ("servers/a", Some((Resource::Server, "a"))),
             ("servers/a/restart", Some((Resource::RestartServer, "a"))),
+            ("servers/a/login", Some((Resource::Login, "a"))),
+            (
+                "servers/a/login/complete",
+                Some((Resource::CompleteLogin, "a")),
+            ),
             ("servers/", None),
             ("nothing", None),
         ] {

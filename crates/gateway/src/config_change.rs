@@ -67,6 +67,12 @@ pub(crate) enum ConfigRefusal {
     Server(ServerChangeError),
     /// The server is not one that runs, so that it cannot be restarted.
     NotRunning(String),
+    /// The configuration names no such caller.
+    UnknownCaller,
+    /// The caller has a certificate, so that there is no key to revoke.
+    NoKey,
+    /// The store cannot be written.
+    Store(String),
 }
 
 impl From<ConfigError> for ConfigRefusal {
@@ -113,6 +119,18 @@ impl ConfigRefusal {
                     "the server \"{server}\" is disabled, or refers to a variable that is not set"
                 ),
                 "`countersign servers list` shows its state; `countersign servers enable` enables it",
+            ),
+            Self::UnknownCaller => (
+                "the configuration names no such caller".to_owned(),
+                "`countersign keys list` shows the callers",
+            ),
+            Self::NoKey => (
+                "this caller has a certificate and no key".to_owned(),
+                "remove its entry from the configuration file of every gateway",
+            ),
+            Self::Store(error) => (
+                format!("cannot write to the activity store: {error}"),
+                "nothing has changed; try again when the store can be written",
             ),
             Self::Unwritable(error) => (
                 format!("cannot write the configuration file: {error}"),
@@ -162,6 +180,8 @@ pub(crate) struct ConfigStatus {
     pub(crate) warnings: Vec<Notice>,
     /// The keys that wait for the next start.
     pub(crate) needs_restart: Vec<String>,
+    /// What is wrong with the files of `tls`; while there is something, the certificate before stays in use.
+    pub(crate) certificate_error: Option<String>,
 }
 
 /// What the task that changes the configuration is asked to do.
@@ -175,19 +195,29 @@ pub(crate) enum ReloadRequest {
     Server(ServerChange),
     /// Start a server anew. The file stays.
     Restart(String),
+    /// Revoke the key of a caller. The file stays.
+    Revoke(String),
 }
 
 type Outcome = Result<AppliedConfig, ConfigRefusal>;
 
-/// Requests on their way to the task that changes the configuration, with where each outcome goes.
-pub(crate) type ReloadRequests = mpsc::Receiver<(ReloadRequest, oneshot::Sender<Outcome>)>;
+/// A request for a change, with who asks for it, as far as that is known, and where the outcome goes.
+#[derive(Debug)]
+pub(crate) struct PendingChange {
+    pub(crate) request: ReloadRequest,
+    pub(crate) caller: Option<String>,
+    pub(crate) reply: oneshot::Sender<Outcome>,
+}
+
+/// Requests on their way to the task that changes the configuration.
+pub(crate) type ReloadRequests = mpsc::Receiver<PendingChange>;
 
 /// Sends requests to the task that changes the configuration, and knows how the last change ended.
 #[derive(Debug)]
 pub(crate) struct Reloads {
     status: Mutex<ConfigStatus>,
     /// None if the gateway was not started from a file.
-    requests: Option<mpsc::Sender<(ReloadRequest, oneshot::Sender<Outcome>)>>,
+    requests: Option<mpsc::Sender<PendingChange>>,
 }
 
 impl Reloads {
@@ -217,9 +247,23 @@ impl Reloads {
 
     /// Asks for a change and waits for its outcome. The change is made even if the caller does not wait.
     pub(crate) async fn request(&self, request: ReloadRequest) -> Outcome {
+        self.request_by(request, None).await
+    }
+
+    /// The same in the name of a caller, who is recorded with the change.
+    pub(crate) async fn request_by(
+        &self,
+        request: ReloadRequest,
+        caller: Option<String>,
+    ) -> Outcome {
         let requests = self.requests.as_ref().ok_or(ConfigRefusal::NoFile)?;
         let (reply, outcome) = oneshot::channel();
-        if requests.send((request, reply)).await.is_err() {
+        let pending = PendingChange {
+            request,
+            caller,
+            reply,
+        };
+        if requests.send(pending).await.is_err() {
             return Err(ConfigRefusal::Stopping);
         }
         outcome.await.unwrap_or(Err(ConfigRefusal::Stopping))

@@ -30,10 +30,15 @@ mod server;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-pub(crate) use access::{Evicted, Foreign, NotAdmin, Unauthorised};
+pub(crate) use access::{
+    Evicted, Foreign, HandshakeFailed, IssuerUnreachable, NoRight, NotAdmin, ScopeMissing,
+    TokenInQuery, TokenRefused, TwoCredentials, Unauthorised,
+};
 pub(crate) use call::{CallAnswered, Unrecorded};
 pub(crate) use classified::ResultClassified;
-pub(crate) use configuration::{ConfigApplied, ConfigRefused};
+pub(crate) use configuration::{
+    CertificateApplied, CertificateRefused, ConfigApplied, ConfigRefused,
+};
 pub(crate) use list::{ListCaptured, ListCut, ListDelayed, ListFailed, ToolSkipped};
 pub(crate) use server::ServerReady;
 
@@ -87,16 +92,34 @@ counters! {
     unauthorised,
     /// Requests that would change something, with the clients' key.
     not_admin,
+    /// Requests of callers without the right that they need.
+    no_right,
+    /// Requests with more than one credential.
+    two_credentials,
+    /// Tokens that are not accepted.
+    tokens_refused,
+    /// Tokens without the scopes that are needed.
+    scopes_missing,
+    /// Requests with a token in their address.
+    tokens_in_query,
+    /// Tokens that could not be checked, because their issuer was out of reach.
+    issuer_unreachable,
     /// Requests with a foreign `Host` or `Origin`.
     foreign,
     /// Connections without a key that were closed because newer ones came.
     evicted,
+    /// TLS handshakes that failed.
+    handshake_failures,
     /// Calls whose records could not be written.
     unrecorded,
     /// Times a new configuration came to hold.
     config_reloads,
     /// Times a new configuration was refused.
     config_refusals,
+    /// Times a new certificate came to be used.
+    certificate_reloads,
+    /// Times a new certificate could not be used.
+    certificate_refusals,
     /// Results a classifier was asked about.
     classified,
     /// Those of them it had no verdict about, or not about all of it.

@@ -2,25 +2,34 @@
 //! reverse order, so that no call is lost and no child outlives it.
 
 mod anchors;
+#[cfg(target_os = "linux")]
+mod connect_filter;
+mod door;
 mod idle_sessions;
+mod issuer_keys;
 mod keys;
 mod listener;
 mod plan;
 mod reload;
+mod revocations;
+mod socket;
+mod tls;
+mod unix_socket;
 mod wrapped_server;
 
 use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use countersign_audit::{Options, Retention, Store, StoreError};
-use countersign_config::{ActivityConfig, Config, Database, LoadedConfig};
+use countersign_config::{ActivityConfig, Config, Database, ListenAddress, LoadedConfig};
 use thiserror::Error;
-use tokio::net::{TcpListener, TcpSocket};
 use tokio::task::JoinHandle;
 
 use crate::config_change::ReloadRequest;
+use crate::http::Connections;
 use crate::services::{Phase, Runtime, Services, signal_options};
 use crate::state::{Endpoint, Settings};
 use anchors::Anchors;
@@ -28,8 +37,11 @@ use idle_sessions::end_idle_sessions;
 use keys::Keys;
 use plan::Plan;
 use reload::Reloader;
+use socket::Socket;
+use tls::Tls;
 
 pub use keys::{Key, KeyError, stored_admin_key, stored_api_key};
+pub use tls::{TlsError, check_certificate};
 pub use wrapped_server::WrappedServer;
 
 /// How long calls may go on once the gateway stops.
@@ -58,11 +70,14 @@ pub enum StartError {
     #[error("cannot listen on {listen}")]
     Listen {
         /// The address.
-        listen: SocketAddr,
+        listen: ListenAddress,
         /// Why.
         #[source]
         source: io::Error,
     },
+    /// TLS cannot be set up.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// A server's address cannot be used.
     #[error("cannot use the address of the server {server}")]
     Address {
@@ -96,9 +111,9 @@ pub enum StartError {
 #[derive(Debug)]
 pub struct Gateway {
     runtime: Runtime,
-    address: SocketAddr,
+    addresses: Vec<ListenAddress>,
     keys: Keys,
-    acceptor: JoinHandle<()>,
+    acceptors: Vec<JoinHandle<()>>,
     anchors: Anchors,
 }
 
@@ -113,31 +128,54 @@ impl Gateway {
         let keys = Keys::from_config(&config)?;
         let session_key = keys::session_key(&config)?;
         let store = open_store(&config)?;
-        let listen = config.listen;
-        let bound = open_listener(listen);
-        let bound = bound.and_then(|listener| Ok((listener.local_addr()?, listener)));
-        let (address, listener) = bound.map_err(|source| StartError::Listen { listen, source })?;
+        let tls = Tls::load(&config.tls)?.map(Arc::new);
+        let (sockets, addresses) = open_sockets(&config, tls.as_ref()).await?;
         tokio::spawn(store.deliver());
         let anchors = Anchors::start(&config, &store, true);
         let (runtime, requests) = Runtime::new(&opened, store, session_key);
-        let guard = keys.guard(&config);
+        // Before the first client comes: a key that another gateway revoked must not open this one.
+        let services = &runtime.services;
+        let asked = services
+            .revocations
+            .refresh(services.store.reader(), &config);
+        asked.map_err(|source| StartError::Store {
+            place: store_place(&config),
+            source,
+        })?;
+        let guard = revocations::check(services, &config, &keys.guard(&config, None));
         let settings = Settings::new(config, Some(guard));
         Plan::make(&runtime, settings)?.carry_out(&runtime).await;
         Reloader::start(&runtime, opened, requests);
         tokio::spawn(end_idle_sessions(runtime.clone()));
-        let acceptor = tokio::spawn(listener::serve(runtime.clone(), listener));
+        tokio::spawn(revocations::follow(runtime.clone()));
+        tokio::spawn(issuer_keys::keep_fresh(runtime.clone()));
+        if let Some(tls) = tls {
+            tokio::spawn(tls.follow(runtime.clone()));
+        }
+        let connections = Connections::new();
+        let acceptors = sockets.into_iter().map(|socket| {
+            let connections = Arc::clone(&connections);
+            tokio::spawn(listener::serve(runtime.clone(), socket, connections))
+        });
         Ok(Self {
+            acceptors: acceptors.collect(),
             runtime,
-            address,
+            addresses,
             keys,
-            acceptor,
             anchors,
         })
     }
 
-    /// Where it listens.
+    /// The first address of the network where it listens; 0.0.0.0:0 if it listens on Unix sockets only.
     pub fn address(&self) -> SocketAddr {
-        self.address
+        let mut addresses = self.addresses.iter().filter_map(ListenAddress::tcp);
+        let nowhere = SocketAddr::from(([0, 0, 0, 0], 0));
+        addresses.next().unwrap_or(nowhere)
+    }
+
+    /// Everywhere it listens, with the ports and the whole paths.
+    pub fn addresses(&self) -> &[ListenAddress] {
+        &self.addresses
     }
 
     /// What clients authenticate with.
@@ -186,7 +224,7 @@ impl Gateway {
         } else {
             wind_down(services, std::future::ready(())).await;
         }
-        self.acceptor.abort();
+        self.acceptors.iter().for_each(JoinHandle::abort);
         self.runtime.services.store.close().await;
         self.anchors.finish().await;
         self.runtime.services.signals.close().await;
@@ -209,16 +247,24 @@ impl Gateway {
 /// of an honest client, which then waits a second before it tries again. The kernel lowers this to its own limit.
 const BACKLOG: u32 = 4096;
 
-fn open_listener(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = match address {
-        SocketAddr::V4(_) => TcpSocket::new_v4()?,
-        SocketAddr::V6(_) => TcpSocket::new_v6()?,
-    };
-    // On Windows this option would let two programs listen on one port.
-    #[cfg(not(windows))]
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)
+/// Listens everywhere that the configuration says.
+async fn open_sockets(
+    config: &Config,
+    tls: Option<&Arc<Tls>>,
+) -> Result<(Vec<Socket>, Vec<ListenAddress>), StartError> {
+    let (mut sockets, mut addresses) = (Vec::new(), Vec::new());
+    // Commands that read the announced path may run in another directory.
+    let data_dir = std::path::absolute(&config.data_dir);
+    let data_dir = data_dir.unwrap_or_else(|_| config.data_dir.clone());
+    for listen in config.listen.addresses() {
+        let listen = listen.within(&data_dir);
+        let (socket, address) = Socket::open(&listen, tls)
+            .await
+            .map_err(|source| StartError::Listen { listen, source })?;
+        sockets.push(socket);
+        addresses.push(address);
+    }
+    Ok((sockets, addresses))
 }
 
 /// Takes nothing new, lets calls finish, then tells them to end, and ends the servers.
@@ -233,6 +279,7 @@ async fn wind_down(services: &Services, hurry: impl Future<Output = ()>) {
         drain.enter(Phase::Cancelling);
         drain.wait_idle(CANCEL).await;
     }
+    services.sessions.refuse_server_requests();
     services.fleet.end().await;
 }
 
@@ -241,6 +288,10 @@ fn check(config: &Config) -> Result<(), StartError> {
     let is_shared = matches!(config.storage.database(), Database::Postgres(_));
     if is_shared && config.activity.signing_key.is_none() {
         return Err(StartError::Unshared("activity.signing_key"));
+    }
+    let has_tokens = config.servers.iter().any(|server| server.oauth.is_some());
+    if is_shared && has_tokens && config.seal_key.is_none() {
+        return Err(StartError::Unshared("seal_key"));
     }
     config.panel().map_err(|failed| StartError::Classifier {
         name: failed.name.clone(),

@@ -3,6 +3,7 @@
 //! client that can be asked for everything, to see whether it makes use of that.
 
 mod client_state;
+mod token_of_gateway;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,6 +24,7 @@ use crate::events::Events;
 pub use crate::state::Tally;
 use crate::supervise::{SupervisorResources, diagnostics, supervisor};
 pub use client_state::ClientState;
+use token_of_gateway::TokenOfGateway;
 
 /// Every version of the protocol that servers may speak, the newest first.
 pub const PROTOCOL_VERSIONS: [&str; 5] = [MODERN, LEGACY[0], LEGACY[1], LEGACY[2], LEGACY[3]];
@@ -85,6 +87,10 @@ where
         known: KnownEras::without_file(),
         diagnostics: Arc::new(diagnostics(&server.transport)),
         state,
+        authorizer: server
+            .oauth
+            .as_ref()
+            .map(|_| TokenOfGateway::for_server(server)),
         own,
     };
     let supervisor = supervisor(config, server, resources)

@@ -2,23 +2,33 @@
 //! by. Records, sessions, counters, memory, the running servers and the stop.
 
 mod active_requests;
+mod browser_login;
+mod call_limits;
+mod console_sessions;
 mod directory;
 mod drain;
 mod feed;
 mod fetched_documents;
 mod fleet;
+mod grants;
 mod instruction_verdicts;
+mod issuers;
 mod level;
 mod lists;
 mod metrics;
+mod minute_count;
 mod outbox;
 mod private_server;
 mod private_tools;
+mod recent_counts;
+mod refusals;
+mod revocations;
 mod server_requests;
 mod session;
 mod session_id;
 mod sessions;
 mod signals;
+mod signed_in_browsers;
 
 use std::sync::Arc;
 
@@ -31,24 +41,42 @@ use crate::config_change::{ReloadRequests, Reloads};
 use crate::events::Events;
 use crate::state::{BackgroundTasks, Relister, Settings, Snapshot, State};
 
-pub(crate) use active_requests::ActiveRequest;
+pub(crate) use active_requests::{ActiveRequest, Cancelled};
+pub(crate) use browser_login::{
+    BrowserLoginError, BrowserLogins, LOGIN_CALLBACK, LOGIN_LIFETIME, SignedIn,
+};
+pub(crate) use call_limits::CallLimits;
+pub(crate) use console_sessions::{
+    ConsoleSession, ConsoleSessions, SESSION_LIFETIME, WRONG_KEY_DELAY, digest as secret_digest,
+};
 pub(crate) use directory::Directory;
-pub(crate) use drain::{Drain, Phase};
+pub(crate) use drain::{Drain, Phase, WorkGuard};
 pub(crate) use feed::{Event, Feed, NextEvents, STEP, Subscription};
 pub(crate) use fetched_documents::FetchedDocuments;
 pub(crate) use fleet::Fleet;
+pub(crate) use grants::{
+    CLIENT_DOCUMENT, CallerGrant, Grants, LoginError, LoginPreview, LoginRequest, Redirect,
+    SealKey, client_document, client_document_url, connect_callback, server_document,
+    server_document_name, server_document_url,
+};
 pub(crate) use instruction_verdicts::InstructionVerdicts;
+pub(crate) use issuers::{Issuers, TokenRefusal};
 pub(crate) use level::{Level, Levels};
 pub(crate) use lists::ListDigests;
 pub(crate) use metrics::{BOUNDS, Counts, Metrics};
+pub(crate) use minute_count::MinuteCount;
 pub(crate) use outbox::Outbox;
 pub(crate) use private_server::{Place, Places, PrivateServer, ToolList};
 pub(crate) use private_tools::PrivateTools;
+pub(crate) use recent_counts::RecentCounts;
+pub(crate) use refusals::Refusals;
+pub(crate) use revocations::Revocations;
 pub(crate) use server_requests::ServerRequests;
 pub(crate) use session::{NewSession, Session, WatchedResource};
 pub(crate) use session_id::SessionKey;
 pub(crate) use sessions::Sessions;
 pub(crate) use signals::{CallSignals, DecisionSubject, Signals, options as signal_options};
+pub(crate) use signed_in_browsers::{SignedInBrowser, SignedInBrowsers};
 
 /// How many clients may listen for changes: half of the connections that there may be, so that requests still get through.
 const LISTENERS: usize = 2048;
@@ -90,12 +118,20 @@ pub(crate) struct Services {
     pub(crate) intake: Budget,
     pub(crate) events: Arc<Events>,
     pub(crate) metrics: Metrics,
+    /// Requests that were refused at the door.
+    pub(crate) refusals: Refusals,
+    /// Logins to servers that came to nothing.
+    pub(crate) refused_logins: MinuteCount,
+    /// Keys that are refused although the file has them.
+    pub(crate) revocations: Revocations,
     pub(crate) signals: Signals,
     pub(crate) lists: ListDigests,
     /// Where prompts and resources come from, for the merged endpoints.
     pub(crate) directory: Directory,
     pub(crate) sessions: Sessions,
     pub(crate) fleet: Fleet,
+    /// Tokens for servers.
+    pub(crate) grants: Grants,
     pub(crate) reloads: Reloads,
     pub(crate) relisting: Relister,
     pub(crate) background: BackgroundTasks,
@@ -108,9 +144,21 @@ pub(crate) struct Services {
     pub(crate) levels: Levels,
     /// What classifiers said about the instructions of servers.
     pub(crate) instruction_verdicts: InstructionVerdicts,
+    /// The issuers of tokens.
+    pub(crate) issuers: Issuers,
+    /// How many calls each caller has made.
+    pub(crate) call_limits: CallLimits,
     pub(crate) drain: Drain,
     /// What the streams of events read.
     pub(crate) feed: Feed,
+    /// The browsers that are signed in to the console.
+    pub(crate) console_sessions: ConsoleSessions,
+    /// Users who are about to sign in at an issuer.
+    pub(crate) browser_logins: BrowserLogins,
+    /// Users who have signed in to connect a server.
+    pub(crate) signed_in_browsers: SignedInBrowsers,
+    /// Counts that open consoles share.
+    pub(crate) recent_counts: RecentCounts,
     /// Places for clients that listen for changes.
     pub(crate) listeners: Arc<Semaphore>,
 }
@@ -124,11 +172,15 @@ impl Services {
     ) -> Self {
         let budget = Budget::new(config.max_inflight_bytes);
         Self {
+            grants: Grants::new(store.reader().clone()),
             store,
             intake: share(&budget, config),
             budget,
             events: Arc::default(),
             metrics: Metrics::default(),
+            refusals: Refusals::default(),
+            refused_logins: MinuteCount::default(),
+            revocations: Revocations::default(),
             signals: Signals::start(config),
             lists: ListDigests::default(),
             directory: Directory::default(),
@@ -142,8 +194,14 @@ impl Services {
             schema_documents: FetchedDocuments::default(),
             levels: Levels::default(),
             instruction_verdicts: InstructionVerdicts::default(),
+            issuers: Issuers::default(),
+            call_limits: CallLimits::new(),
             drain: Drain::new(),
             feed: Feed::new(),
+            console_sessions: ConsoleSessions::default(),
+            browser_logins: BrowserLogins::default(),
+            signed_in_browsers: SignedInBrowsers::default(),
+            recent_counts: RecentCounts::default(),
             listeners: Arc::new(Semaphore::new(LISTENERS)),
         }
     }

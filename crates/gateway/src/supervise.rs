@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use countersign_client::{
-    Diagnostics, HttpServer, HttpTransport, Inheritance, KnownEras, Limits, Observer,
+    Authorizer, Diagnostics, HttpServer, HttpTransport, Inheritance, KnownEras, Limits, Observer,
     OwnConnection, Program, ServerTransport, State, StdioServer, Supervision, Supervisor,
 };
 use countersign_config::{Config, Protocol, Server, Transport};
@@ -18,6 +18,8 @@ pub(crate) struct SupervisorResources {
     pub(crate) known: KnownEras,
     pub(crate) diagnostics: Arc<Diagnostics>,
     pub(crate) state: watch::Sender<State>,
+    /// Where tokens for the server come from, if it needs any.
+    pub(crate) authorizer: Option<Arc<dyn Authorizer>>,
     /// The client that the connection belongs to, if it belongs to one.
     pub(crate) own: Option<OwnConnection>,
 }
@@ -81,6 +83,7 @@ pub(crate) fn supervisor(
                 Protocol::StreamableHttp => HttpTransport::Streamable,
                 Protocol::Sse => HttpTransport::Sse,
             },
+            authorizer: resources.authorizer,
             own: resources.own,
         }),
     };

@@ -4,6 +4,7 @@
 pub(crate) mod authored;
 pub(crate) mod body;
 pub(crate) mod boundary;
+pub(crate) mod case;
 pub(crate) mod egress;
 pub(crate) mod inspected;
 pub(crate) mod randomness;

@@ -89,6 +89,7 @@ pub use boundary::{Boundary, Exchange, JudgedCall, Passed};
 pub use clean::listing::Listing;
 pub use clean::note::{MAX_NOTE_BYTES, Note, NotePolicy};
 pub use digest::Digest;
+pub use emit::case::corpus_case;
 pub use emit::inspected::Inspected;
 pub use emit::randomness::{NoRandomness, Randomness};
 pub use emit::refusal::{Refusal, RouterCall};

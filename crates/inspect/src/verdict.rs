@@ -74,6 +74,8 @@ word_enum! {
         Classify = "classify",
         /// The call's arguments against the declared `inputSchema`.
         Input = "input",
+        /// Whether the caller may use what it asked for.
+        Access = "access",
     }
 }
 

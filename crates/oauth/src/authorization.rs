@@ -57,13 +57,7 @@ impl AuthorizationRequest<'_> {
         server: &ServerMetadata,
         now: Instant,
     ) -> Result<(String, PendingAuthorization), OAuthError> {
-        let what = "authorization_endpoint";
-        let endpoint = server.authorization_endpoint.as_deref();
-        let endpoint = endpoint.ok_or(OAuthError::NoEndpoint { what })?;
-        let methods = &server.code_challenge_methods_supported;
-        if !methods.iter().any(|method| method == "S256") {
-            return Err(OAuthError::NoPkce);
-        }
+        let endpoint = server.login_endpoint()?;
         let pending = PendingAuthorization {
             state: Secret::random()?,
             verifier: Secret::random()?,

@@ -1,5 +1,11 @@
 //! The `WWW-Authenticate` header of a resource (RFC 6750, RFC 9728): read from servers, and built for clients.
 
+use hyper::StatusCode;
+use hyper::header::{HeaderMap, WWW_AUTHENTICATE};
+
+use crate::error::OAuthError;
+use crate::http::HttpClient;
+
 /// The longest header that is read.
 const MAX_BYTES: usize = 8 * 1024;
 
@@ -33,6 +39,23 @@ impl Challenge {
                 _ => {}
             }
         }
+    }
+
+    /// Reads the first `Bearer` challenge of the headers of a response.
+    fn from_headers(headers: &HeaderMap) -> Option<Self> {
+        let values = headers.get_all(WWW_AUTHENTICATE).iter();
+        let mut texts = values.filter_map(|value| value.to_str().ok());
+        texts.find_map(Self::parse)
+    }
+
+    /// Asks an MCP server what it needs, by a request without a token. Nothing if the server does not answer with 401.
+    pub async fn of_server(http: HttpClient, url: &str) -> Result<Option<Self>, OAuthError> {
+        // A request that means nothing outside of a session, for a server that needs no token.
+        let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.to_owned();
+        let response = http.post_json(url, ping).await?;
+        let is_refused = response.status == StatusCode::UNAUTHORIZED;
+        let challenge = is_refused.then(|| Self::from_headers(&response.headers));
+        Ok(challenge.flatten())
     }
 
     fn set(&mut self, name: &str, value: String) -> Option<()> {

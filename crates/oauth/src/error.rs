@@ -55,6 +55,9 @@ pub enum OAuthError {
     /// The authorization server does not say that it supports PKCE with S256.
     #[error("the authorization server does not offer PKCE with S256")]
     NoPkce,
+    /// The private key of a client cannot be read, or is not for the algorithm.
+    #[error("the private key is not one in PEM (PKCS #8) for the algorithm")]
+    PrivateKey,
     /// The authorization server lacks an endpoint.
     #[error("the authorization server has no {what}")]
     NoEndpoint {

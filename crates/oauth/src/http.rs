@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use countersign_dial::{Budget, Origin, Pool, Reach, ReadError, SendError, gather};
 use http_body_util::Full;
-use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderValue};
+use hyper::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
 use hyper::{Method, Request, StatusCode, Uri};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -32,6 +32,7 @@ pub struct HttpClient {
 #[derive(Debug)]
 pub(crate) struct HttpResponse {
     pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
     pub(crate) body: Bytes,
 }
 
@@ -129,9 +130,14 @@ impl HttpClient {
             if status.is_redirection() {
                 return Err(OAuthError::Redirected(status.as_u16()));
             }
-            let body = gather(response.into_body(), limit, &Budget::new(MEMORY)).await;
+            let (head, body) = response.into_parts();
+            let body = gather(body, limit, &Budget::new(MEMORY)).await;
             let body = body.map_err(read_error)?;
-            Ok(HttpResponse { status, body })
+            Ok(HttpResponse {
+                status,
+                headers: head.headers,
+                body,
+            })
         };
         let exchange = tokio::time::timeout(TIME, exchange).await;
         exchange.unwrap_or(Err(OAuthError::TimedOut))

@@ -42,7 +42,7 @@ impl Introspector {
         let permit = self.permits.acquire().await;
         let _permit = permit.map_err(|_| OAuthError::TimedOut)?;
         let fields = [("token", token), ("token_type_hint", "access_token")];
-        let form = self.client.form(&fields);
+        let form = self.client.form(&fields, &self.endpoint)?;
         let response = self.http.post_form(&self.endpoint, form).await?;
         if !response.status.is_success() {
             return Err(OAuthError::Status(response.status.as_u16()));

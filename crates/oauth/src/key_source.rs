@@ -13,7 +13,7 @@ use crate::server_metadata::ServerMetadata;
 
 /// How old keys may be before they are fetched again.
 const REFRESH: Duration = Duration::from_mins(10);
-/// The shortest time between two attempts, whatever came of the first.
+/// The shortest time between two attempts of one kind, whatever came of the first.
 const ATTEMPT: Duration = Duration::from_secs(30);
 /// How long good keys are used if no newer ones can be fetched.
 const OUTLIVE: Duration = Duration::from_hours(24);
@@ -38,6 +38,33 @@ struct State {
     current: Option<CurrentKeys>,
     fetched: Option<Instant>,
     attempted: Option<Instant>,
+    /// The last attempt for a key that the set lacks. It has a time of its own, so that a key which is new shortly after
+    /// the first fetch is found.
+    searched: Option<Instant>,
+    failures: u64,
+    failure: Option<Arc<OAuthError>>,
+}
+
+/// Why keys are fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reason {
+    /// They are missing or old.
+    Age,
+    /// A token named a key that they lack.
+    UnknownId,
+}
+
+/// How the fetching of keys goes.
+#[derive(Clone, Debug)]
+pub struct KeyStatus {
+    /// How many usable keys there are.
+    pub keys: usize,
+    /// When they were fetched.
+    pub fetched: Option<Instant>,
+    /// How many attempts have failed.
+    pub failures: u64,
+    /// Why the last attempt failed; nothing if it did not.
+    pub failure: Option<Arc<OAuthError>>,
 }
 
 /// Keys, and a number that grows when they change.
@@ -74,20 +101,40 @@ impl KeySource {
         let is_old = self.inner.is_older_than(REFRESH, now);
         if let Ok(current) = self.inner.usable(now) {
             if is_old {
-                drop(self.start_fetch(now));
+                drop(self.start_fetch(Reason::Age, now));
             }
             return Ok(current);
         }
-        self.fetch(now).await
+        self.fetch(Reason::Age, now).await
     }
 
     /// The keys after a token named a key that they lack: fetched again, unless that was tried in the last 30 seconds.
     pub async fn keys_for_unknown_id(&self, now: Instant) -> Result<CurrentKeys, NoKeys> {
-        self.fetch(now).await
+        self.fetch(Reason::UnknownId, now).await
     }
 
-    async fn fetch(&self, now: Instant) -> Result<CurrentKeys, NoKeys> {
-        match self.start_fetch(now) {
+    /// The number of the keys that are held, which grows when they change; 0 before the first ones.
+    pub fn revision(&self) -> u64 {
+        let state = lock(&self.inner.state);
+        state.current.as_ref().map_or(0, |current| current.revision)
+    }
+
+    /// How the fetching goes.
+    pub fn status(&self) -> KeyStatus {
+        let state = lock(&self.inner.state);
+        KeyStatus {
+            keys: state
+                .current
+                .as_ref()
+                .map_or(0, |current| current.keys.len()),
+            fetched: state.fetched,
+            failures: state.failures,
+            failure: state.failure.clone(),
+        }
+    }
+
+    async fn fetch(&self, reason: Reason, now: Instant) -> Result<CurrentKeys, NoKeys> {
+        match self.start_fetch(reason, now) {
             // A fetch that panicked left the old keys in place.
             Some(task) => drop(task.await),
             // Another caller's fetch may be under way.
@@ -98,15 +145,16 @@ impl KeySource {
 
     /// Starts a fetch, if the last attempt is long enough ago. It runs in a task of its own, so that a caller which goes
     /// away does not waste the attempt.
-    fn start_fetch(&self, now: Instant) -> Option<tokio::task::JoinHandle<()>> {
+    fn start_fetch(&self, reason: Reason, now: Instant) -> Option<tokio::task::JoinHandle<()>> {
         let flight = Arc::clone(&self.inner.flight).try_lock_owned().ok()?;
-        if !self.inner.begin_attempt(now) {
+        if !self.inner.begin_attempt(reason, now) {
             return None;
         }
         let inner = Arc::clone(&self.inner);
         Some(tokio::spawn(async move {
-            if let Ok(keys) = inner.download().await {
-                inner.replace(keys, now);
+            match inner.download().await {
+                Ok(keys) => inner.replace(keys, now),
+                Err(error) => inner.note_failure(error),
             }
             drop(flight);
         }))
@@ -126,16 +174,27 @@ impl Inner {
         lock(&self.state).current.clone().ok_or(NoKeys)
     }
 
-    /// Notes an attempt; false if there was one in the last 30 seconds.
-    fn begin_attempt(&self, now: Instant) -> bool {
+    /// Notes an attempt; false if there was one for this reason in the last 30 seconds.
+    fn begin_attempt(&self, reason: Reason, now: Instant) -> bool {
         let mut state = lock(&self.state);
-        let is_due = state
-            .attempted
-            .is_none_or(|at| now.saturating_duration_since(at) >= ATTEMPT);
+        let last = match reason {
+            Reason::Age => state.attempted,
+            Reason::UnknownId => state.searched,
+        };
+        let is_due = last.is_none_or(|at| now.saturating_duration_since(at) >= ATTEMPT);
         if is_due {
             state.attempted = Some(now);
+            if reason == Reason::UnknownId {
+                state.searched = Some(now);
+            }
         }
         is_due
+    }
+
+    fn note_failure(&self, error: OAuthError) {
+        let mut state = lock(&self.state);
+        state.failures += 1;
+        state.failure = Some(Arc::new(error));
     }
 
     async fn download(&self) -> Result<KeySet, OAuthError> {
@@ -153,6 +212,7 @@ impl Inner {
     fn replace(&self, keys: KeySet, now: Instant) {
         let mut state = lock(&self.state);
         state.fetched = Some(now);
+        state.failure = None;
         let revision = match &state.current {
             Some(current) if *current.keys == keys => return,
             Some(current) => current.revision + 1,

@@ -10,8 +10,8 @@
 //! - The issuer in metadata and in responses is compared as a string, without normalising it.
 //! - Errors name the rule, never a word that the server sent. Tokens, codes and secrets do not show in `Debug`.
 //!
-//! The crate stores nothing. Time limits of exchanges are those of the `tokio` runtime; everything else that depends on time
-//! takes it as an argument.
+//! The crate stores nothing. Time limits of exchanges are those of the `tokio` runtime, and signed assertions name the time of
+//! the system's clock; everything else that depends on time takes it as an argument.
 //!
 //! ```
 //! use std::time::Instant;
@@ -50,6 +50,7 @@
 mod address;
 mod authorization;
 mod challenge;
+mod client_key;
 mod error;
 mod http;
 mod introspection;
@@ -62,11 +63,12 @@ mod token_endpoint;
 
 pub use authorization::{AuthorizationCode, AuthorizationRequest, PendingAuthorization};
 pub use challenge::Challenge;
+pub use client_key::{ClientKey, SigningAlgorithm};
 pub use countersign_dial::Reach;
 pub use error::{OAuthError, RefusalCode};
 pub use http::HttpClient;
 pub use introspection::Introspector;
-pub use key_source::{CurrentKeys, KeySource, NoKeys};
+pub use key_source::{CurrentKeys, KeySource, KeyStatus, NoKeys};
 pub use registration::ClientMetadata;
 pub use resource_metadata::ResourceMetadata;
 pub use secret::Secret;

@@ -74,6 +74,18 @@ impl ServerMetadata {
         Ok(self)
     }
 
+    /// Where users log in. Refused if the server does not offer PKCE with S256.
+    pub fn login_endpoint(&self) -> Result<&str, OAuthError> {
+        let what = "authorization_endpoint";
+        let endpoint = self.authorization_endpoint.as_deref();
+        let endpoint = endpoint.ok_or(OAuthError::NoEndpoint { what })?;
+        let mut methods = self.code_challenge_methods_supported.iter();
+        if !methods.any(|method| method == "S256") {
+            return Err(OAuthError::NoPkce);
+        }
+        Ok(endpoint)
+    }
+
     /// The token endpoint.
     pub(crate) fn token_endpoint(&self) -> Result<&str, OAuthError> {
         let what = "token_endpoint";

@@ -1,15 +1,22 @@
 //! The token endpoint: codes, refresh tokens and the client's own credentials become access tokens.
 
+use std::sync::Arc;
+use std::time::SystemTime;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hyper::header::HeaderValue;
 use serde::Deserialize;
 
 use crate::authorization::AuthorizationCode;
+use crate::client_key::ClientKey;
 use crate::error::OAuthError;
 use crate::http::{Form, HttpClient};
 use crate::secret::Secret;
 use crate::server_metadata::ServerMetadata;
+
+/// What `client_assertion_type` says of a signed assertion (RFC 7523, section 2.2).
+const JWT_BEARER: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
 
 /// How a client proves who it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,6 +27,8 @@ pub enum ClientAuthentication {
     Basic(Secret),
     /// By its secret in the form (`client_secret_post`).
     Post(Secret),
+    /// By an assertion that is signed with its private key (`private_key_jwt`).
+    PrivateKey(Arc<ClientKey>),
 }
 
 /// A client at one authorization server.
@@ -81,8 +90,17 @@ impl Client {
         }
     }
 
-    /// A form with these fields, and the client's credentials where they belong.
-    pub(crate) fn form(&self, fields: &[(&str, &str)]) -> Form {
+    /// A client with a private key.
+    pub fn with_key(id: &str, key: ClientKey) -> Self {
+        Self {
+            id: id.to_owned(),
+            authentication: ClientAuthentication::PrivateKey(Arc::new(key)),
+        }
+    }
+
+    /// A form with these fields, and the client's credentials where they belong. `audience` is the authorization server
+    /// that a signed assertion is for.
+    pub(crate) fn form(&self, fields: &[(&str, &str)], audience: &str) -> Result<Form, OAuthError> {
         let mut query = form_urlencoded::Serializer::new(String::new());
         query.extend_pairs(fields);
         let mut authorization = None;
@@ -95,11 +113,17 @@ impl Client {
                 query.append_pair("client_secret", secret.expose());
             }
             ClientAuthentication::Basic(secret) => authorization = basic(&self.id, secret),
+            ClientAuthentication::PrivateKey(key) => {
+                let assertion = key.assertion(&self.id, audience, SystemTime::now())?;
+                query.append_pair("client_id", &self.id);
+                query.append_pair("client_assertion_type", JWT_BEARER);
+                query.append_pair("client_assertion", assertion.expose());
+            }
         }
-        Form {
+        Ok(Form {
             body: query.finish(),
             authorization,
-        }
+        })
     }
 }
 
@@ -129,7 +153,7 @@ impl Grant<'_> {
                 .iter()
                 .filter_map(|(name, value)| Some((*name, (*value)?))),
         );
-        let form = client.form(&fields);
+        let form = client.form(&fields, &server.issuer)?;
         let what = "response of the token endpoint";
         let response = http.post_form(server.token_endpoint()?, form).await?;
         let granted: GrantedTokens = response.json(what)?;

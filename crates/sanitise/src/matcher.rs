@@ -19,7 +19,7 @@ mod label;
 mod places;
 
 use label::{extra_tokens, named_families};
-use places::{Anchors, SecondBytes, is_opened, markers_begin_with_capitals};
+use places::{Anchors, SecondBytes, is_opened, is_without_latin, markers_begin_with_capitals};
 
 pub(crate) use label::Label;
 
@@ -51,6 +51,7 @@ pub(crate) struct Matcher {
     /// Literals that begin otherwise, and configured ones.
     anywhere: Vec<FreeLiteral>,
     markers_begin_with_capitals: bool,
+    is_without_latin: bool,
     generic: Label,
     replaces_boundaries: bool,
 }
@@ -103,6 +104,7 @@ impl Matcher {
             anchored: trie(tokens, |token| token.class == Class::E),
             anywhere,
             markers_begin_with_capitals: markers_begin_with_capitals(tokens),
+            is_without_latin: is_without_latin(tokens),
             generic,
             replaces_boundaries: settings.wrap == Wrap::Delimit,
         })
@@ -169,6 +171,12 @@ impl Matcher {
     #[inline]
     pub(crate) fn markers_begin_with_capitals(&self) -> bool {
         self.markers_begin_with_capitals
+    }
+
+    /// Whether no token and no role marker has a letter of Latin-1 beyond ASCII.
+    #[inline]
+    pub(crate) fn is_without_latin(&self) -> bool {
+        self.is_without_latin
     }
 
     /// Whether some token begins with a bracket and another one, a brace, a comma, a quote or a backslash.

@@ -71,7 +71,13 @@ struct RawScan<'t> {
     escapes: Escapes,
     /// Escaped line feeds of the block before.
     lines: u64,
+    /// The block before ended within a letter: its first byte, as the lowest bit.
+    open_letter: u64,
 }
+
+/// The first byte of the letters of Latin-1. None of them is folded, hidden or a mark, so alone or beside ASCII they stay
+/// as they are in every normal form.
+const LATIN: u8 = 0xC3;
 
 impl<'t> RawScan<'t> {
     fn new(bytes: &'t [u8], sanitiser: &'t Sanitiser, extent: Extent) -> Self {
@@ -81,6 +87,7 @@ impl<'t> RawScan<'t> {
             extent,
             escapes: Escapes::default(),
             lines: 0,
+            open_letter: 0,
         }
     }
 
@@ -103,7 +110,11 @@ impl<'t> RawScan<'t> {
     fn block_passes(&mut self, block: Block, start: usize) -> bool {
         // Controls cannot stand in JSON text.
         if block.has_or_exceeds_ascii([b'<', b'&', b'%']) {
-            return false;
+            if block.has([b'<', b'&', b'%', 0x7F]) || !self.letters_pass(block) {
+                return false;
+            }
+        } else {
+            self.open_letter = 0;
         }
         let (quotes, backslashes) = (block.positions([b'"']), block.positions([b'\\']));
         if backslashes == 0 && !self.escapes.is_open() {
@@ -115,16 +126,28 @@ impl<'t> RawScan<'t> {
             && (self.extent == Extent::String || self.starts_pass(block, start, quotes))
     }
 
-    /// Whether no escape of a block hides anything. Harmless are those of quotes, slashes, tabs, line feeds, and of
-    /// backslashes before which nothing could be an escape of its own.
+    /// Whether all characters of a block beyond ASCII are letters of Latin-1, which no token and no role marker has.
+    #[inline]
+    fn letters_pass(&mut self, block: Block) -> bool {
+        let firsts = block.positions([LATIN]);
+        let letters = firsts | firsts << 1 | self.open_letter;
+        self.open_letter = firsts >> 63;
+        self.matcher.is_without_latin() && block.beyond_ascii() == letters
+    }
+
+    /// Whether no escape of a block hides anything. Harmless are those of quotes, slashes, tabs, line feeds, letters
+    /// of Latin-1, and of backslashes before which nothing could be an escape of its own.
     #[inline]
     fn escapes_pass(&mut self, block: Block, start: usize, quotes: u64, backslashes: u64) -> bool {
         let escaped = self.escapes.next(backslashes);
         let letters = block.positions([b'n']);
         let lines = escaped & letters;
         let others = escaped & !(quotes | lines | backslashes);
-        if others != 0 && others & !block.positions([b't', b'/']) != 0 {
-            return false;
+        if others != 0 {
+            let others = others & !block.positions([b't', b'/']);
+            if !each_place(others).all(|at| self.is_letter(start + at)) {
+                return false;
+            }
         }
         // JSON in JSON text has these two behind escaped backslashes.
         let harmless = letters | backslashes & quotes >> 1;
@@ -176,6 +199,13 @@ impl<'t> RawScan<'t> {
             [bracket, b'\\', escaped, ..] if self.matcher.opens(&[*bracket, *escaped]) => true,
             _ => self.matcher.opens(rest),
         }
+    }
+
+    /// Whether the escape at a place is one of a letter of Latin-1.
+    fn is_letter(&self, at: usize) -> bool {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        let is_latin = matches!(rest, [b'u', b'0', b'0', b'c'..=b'f' | b'C'..=b'F', last, ..] if last.is_ascii_hexdigit());
+        is_latin && self.matcher.is_without_latin()
     }
 
     /// What stands behind the byte at a place.

@@ -67,7 +67,7 @@ impl Block {
 
     /// Where bytes beyond ASCII stand.
     #[inline]
-    pub(crate) fn beyond_ascii(self) -> u64 {
+    pub fn beyond_ascii(self) -> u64 {
         self.0.to_bitmask()
     }
 

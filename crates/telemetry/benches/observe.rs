@@ -94,6 +94,7 @@ fn observe(telemetry: &Telemetry) {
         target: Target::Tool("search_documents"),
         is_known_target: true,
         server: Some("documents"),
+        caller: Some("key:ci"),
         session: Some("9f8e7d6c5b4a"),
         request_id: "42",
         activity_id: "01J9ZQ3V7M5K2N8P4R6T0W1X3Y",

@@ -20,6 +20,8 @@ pub struct Call<'a> {
     pub is_known_target: bool,
     /// The name of the server in the configuration.
     pub server: Option<&'a str>,
+    /// Who called, as the activity log names callers.
+    pub caller: Option<&'a str>,
     /// The public name of the client's session.
     pub session: Option<&'a str>,
     /// The client's id of the request.
@@ -88,6 +90,9 @@ pub(crate) const ATTRIBUTES: u32 = 9;
 const MAX_DIMENSION: usize = 128;
 /// What a dimension says instead of a value that it cannot have.
 const OTHER: &str = "_OTHER";
+
+/// The attribute that names the caller.
+pub(crate) const CALLER: &str = "enduser.id";
 
 /// The name of an attribute, and its value.
 pub(crate) type Attribute<'a> = (&'static str, Value<'a>);

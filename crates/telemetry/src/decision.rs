@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use crate::call::{Target, unix_nanos};
+use crate::call::{CALLER, Target, unix_nanos};
 use crate::protobuf::{Message, Value, cut};
 use crate::trace::CallTrace;
 
@@ -45,6 +45,8 @@ pub struct Decision<'a> {
     pub target: Target<'a>,
     /// The name of the server in the configuration.
     pub server: Option<&'a str>,
+    /// Who called, as the activity log names callers.
+    pub caller: Option<&'a str>,
     /// The public name of the client's session.
     pub session: Option<&'a str>,
     /// The client's id of the request.
@@ -118,6 +120,7 @@ impl Decision<'_> {
             self.mode.map(|mode| ("countersign.mode", mode)),
             self.server.map(|name| ("countersign.server.name", name)),
             self.method.map(|method| ("mcp.method.name", method)),
+            self.caller.map(|caller| (CALLER, caller)),
             self.session.map(|session| ("mcp.session.id", session)),
             self.request_id.map(|id| ("jsonrpc.request.id", id)),
         ];

@@ -29,6 +29,7 @@
 //!     target: Target::Tool("search"),
 //!     is_known_target: true,
 //!     server: Some("docs"),
+//!     caller: Some("key:ci"),
 //!     session: None,
 //!     request_id: "1",
 //!     activity_id: "01J9ZQ",

@@ -1,6 +1,6 @@
 //! The spans of a call, as OTLP has them.
 
-use crate::call::{ATTRIBUTES, Call, Exchange, unix_nanos};
+use crate::call::{ATTRIBUTES, CALLER, Call, Exchange, unix_nanos};
 use crate::context::SpanContext;
 use crate::protobuf::{Message, Value};
 use crate::trace::CallTrace;
@@ -47,6 +47,9 @@ pub(crate) fn write_server_span(call: &Call<'_>, trace: &CallTrace, attributes: 
     span.attribute(ATTRIBUTES, "countersign.activity.id", activity);
     let decision = Value::Text(call.decision);
     span.attribute(ATTRIBUTES, "countersign.decision", decision);
+    if let Some(caller) = call.caller {
+        span.attribute(ATTRIBUTES, CALLER, Value::Text(caller));
+    }
     if let Some(session) = call.session {
         span.attribute(ATTRIBUTES, "mcp.session.id", Value::Text(session));
     }

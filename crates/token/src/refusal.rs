@@ -61,3 +61,51 @@ pub enum Refusal {
     #[error("the token is not active")]
     Inactive,
 }
+
+impl Refusal {
+    /// Every reason.
+    pub const ALL: [Self; 18] = [
+        Self::TooLarge,
+        Self::Malformed,
+        Self::DuplicateMember,
+        Self::Algorithm,
+        Self::Critical,
+        Self::TokenType,
+        Self::Issuer,
+        Self::Bound,
+        Self::NoExpiry,
+        Self::Expired,
+        Self::NotYetValid,
+        Self::Audience,
+        Self::Subject,
+        Self::Claim,
+        Self::UnknownKey,
+        Self::KeyType,
+        Self::Signature,
+        Self::Inactive,
+    ];
+
+    /// The reason as a word, for labels of metrics.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::TooLarge => "too_large",
+            Self::Malformed => "malformed",
+            Self::DuplicateMember => "duplicate_member",
+            Self::Algorithm => "algorithm",
+            Self::Critical => "critical",
+            Self::TokenType => "token_type",
+            Self::Issuer => "issuer",
+            Self::Bound => "bound",
+            Self::NoExpiry => "no_expiry",
+            Self::Expired => "expired",
+            Self::NotYetValid => "not_yet_valid",
+            Self::Audience => "audience",
+            Self::Subject => "subject",
+            Self::Claim => "claim",
+            Self::UnknownKey => "unknown_key",
+            Self::KeyType => "key_type",
+            Self::Signature => "signature",
+            Self::Inactive => "inactive",
+        }
+    }
+}

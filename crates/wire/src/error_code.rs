@@ -14,6 +14,8 @@ pub const INTERNAL_ERROR: i32 = -32603;
 pub const NOT_INITIALIZED: i32 = -32000;
 /// Legacy: there is no such resource.
 pub const RESOURCE_NOT_FOUND: i32 = -32002;
+/// Legacy, from 2025-11-25 on: the user has to open a page first. The `data` names it.
+pub const URL_ELICITATION_REQUIRED: i32 = -32042;
 /// Modern: the headers of a request say something else than its body.
 pub const HEADER_MISMATCH: i32 = -32020;
 /// Modern: the client lacks a capability.

@@ -26,20 +26,22 @@ pub enum Method {
 }
 
 impl Method {
+    /// Every method that is forwarded.
+    pub const ALL: [Self; 9] = [
+        Self::CallTool,
+        Self::GetPrompt,
+        Self::ReadResource,
+        Self::ListPrompts,
+        Self::ListResources,
+        Self::ListTemplates,
+        Self::Complete,
+        Self::Subscribe,
+        Self::Unsubscribe,
+    ];
+
     /// The method of this name, if it is one that is forwarded.
     pub fn from_name(name: &str) -> Option<Self> {
-        Some(match name {
-            "tools/call" => Self::CallTool,
-            "prompts/get" => Self::GetPrompt,
-            "resources/read" => Self::ReadResource,
-            "prompts/list" => Self::ListPrompts,
-            "resources/list" => Self::ListResources,
-            "resources/templates/list" => Self::ListTemplates,
-            "completion/complete" => Self::Complete,
-            "resources/subscribe" => Self::Subscribe,
-            "resources/unsubscribe" => Self::Unsubscribe,
-            _ => return None,
-        })
+        Self::ALL.into_iter().find(|method| method.as_str() == name)
     }
 
     /// Its name in JSON-RPC.

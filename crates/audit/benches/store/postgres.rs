@@ -1,18 +1,21 @@
 //! Figures of the shared backend, on a PostgreSQL of this machine: `cargo bench -p countersign-audit -- postgres`.
 //!
-//! Writers are processes of their own, as gateways are: this program starts itself with the argument `writer`.
+//! Writers are processes of their own, as gateways are: this program starts itself with the argument `writer`. Each
+//! number of writers has its turn in every round, so that a machine that is busy with other things slows all of them.
 
+use std::io::{BufReader, Read, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
 
-use countersign_audit::{Durability, Options};
+use countersign_audit::{Durability, Options, Store};
 use countersign_fixture::postgres::Cluster;
 
-use super::{CALLERS, Figure, committed, compare, cpu_time, reading};
+use super::{CALLERS, commit_all, committed, compare, cpu_time, reading};
 
 /// Records that each caller of each process writes.
-const EACH: usize = 400;
+const EACH: usize = 800;
+const ROUNDS: usize = 3;
 const SIGNING_KEY: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 /// As a server that is used for this has it.
 const SETTINGS: [&str; 2] = ["shared_buffers=256MB", "max_wal_size=4GB"];
@@ -26,6 +29,22 @@ fn options(dir: &Path, url: String) -> Options {
 
 /// All figures.
 pub(super) fn figures(dir: &Path, promised: &mut Vec<(String, bool)>) {
+    println!("commit, {CALLERS} callers in each process, {ROUNDS} rounds");
+    for round in 0..ROUNDS {
+        let sqlite = dir.join(format!("sqlite{round}"));
+        let sqlite = committed(Options::new(sqlite), CALLERS, EACH);
+        println!(
+            "  SQLite, 1 process:       {:>7.0} records/s          {:>5.1} µs CPU/record",
+            sqlite.per_second, sqlite.cpu_micros
+        );
+        let mut alone = None;
+        for processes in [1, 2, 4] {
+            let writers = dir.join(format!("writers{round}-{processes}"));
+            let shared = throughput(&writers, processes);
+            let ratio = shared.rate / *alone.get_or_insert(shared.rate);
+            shared.print(processes, ratio);
+        }
+    }
     println!("reading, PostgreSQL");
     let read = |name: &str, count| {
         let cluster = Cluster::start_with(&SETTINGS);
@@ -35,60 +54,101 @@ pub(super) fn figures(dir: &Path, promised: &mut Vec<(String, bool)>) {
     if std::env::var_os("AUDIT_BENCH_MILLION").is_some() {
         compare(&small, &read("large", 1_000_000), promised);
     }
-    println!("commit, {CALLERS} callers in each process");
-    let sqlite = committed(Options::new(dir.join("sqlite")), CALLERS, EACH);
-    println!(
-        "  SQLite, 1 process: {:>8.0} records/s, {:.1} µs CPU/record",
-        sqlite.per_second, sqlite.cpu_micros
-    );
-    let mut alone = None;
-    for processes in [1, 2, 4] {
-        let rate = throughput(&dir.join(format!("writers{processes}")), processes);
-        let ratio = rate / *alone.get_or_insert(rate);
-        println!("    {ratio:.2}x the rate of one process");
+}
+
+/// What several processes on one database reach together.
+struct SharedFigure {
+    /// Records a second.
+    rate: f64,
+    /// Microseconds of processor time for each record, in the processes that write and in the database.
+    writers: f64,
+    database: f64,
+    /// Processors that both used on average.
+    cores: f64,
+}
+
+impl SharedFigure {
+    fn print(&self, processes: usize, ratio: f64) {
+        let Self {
+            rate,
+            writers,
+            database,
+            cores,
+        } = self;
+        println!(
+            "  PostgreSQL, {processes} process(es): {rate:>7.0} records/s, {ratio:.2}x, {writers:>5.1} µs CPU/record in the gateway, {database:>5.1} in the database, {cores:.2} cores in use"
+        );
     }
 }
 
-/// Records a second of several processes on one database.
-fn throughput(dir: &Path, processes: usize) -> f64 {
+/// Starts the processes, has all of them begin at once, and waits for the last one.
+fn throughput(dir: &Path, processes: usize) -> SharedFigure {
     let cluster = Cluster::start_with(&SETTINGS);
-    let this = std::env::current_exe().expect("this program");
-    let database = cluster.cpu_time();
-    let children: Vec<_> = (0..processes)
-        .map(|number| {
-            let mut writer = Command::new(&this);
-            writer.arg("writer").arg(cluster.url());
-            writer.arg(dir.join(number.to_string()));
-            let child = writer.stdout(Stdio::piped()).spawn();
-            child.expect("a writer starts")
-        })
+    let mut children: Vec<Writer> = (0..processes)
+        .map(|number| Writer::start(&cluster.url(), &dir.join(number.to_string())))
         .collect();
-    let (mut rate, mut cpu) = (0.0, 0.0);
-    for child in children {
-        let output = child.wait_with_output().expect("a writer ends");
-        let text = String::from_utf8_lossy(&output.stdout);
-        let mut figures = text.split_whitespace().map(str::parse::<f64>);
-        let mut figure = || figures.next().expect("a figure").expect("a number");
-        rate += figure();
-        cpu += figure();
-    }
+    children.iter_mut().for_each(Writer::await_ready);
+    let (database, start) = (cluster.cpu_time(), Instant::now());
+    children.iter_mut().for_each(Writer::begin);
+    let used: f64 = children.iter_mut().map(Writer::finish).sum();
+    let elapsed = start.elapsed().as_secs_f64();
+    let database = cluster.cpu_time().saturating_sub(database).as_secs_f64() * 1e6;
     let records = super::count_f64((processes * CALLERS * EACH) as u64);
-    let database = cluster.cpu_time().saturating_sub(database).as_secs_f64() * 1e6 / records;
-    let gateway = cpu / super::count_f64(processes as u64);
-    println!(
-        "  PostgreSQL, {processes} process(es): {rate:>8.0} records/s, {gateway:.1} µs CPU/record in the gateway, {database:.1} in the database"
-    );
-    rate
+    SharedFigure {
+        rate: records / elapsed,
+        writers: used / records,
+        database: database / records,
+        cores: (used + database) / 1e6 / elapsed,
+    }
 }
 
-/// One of the processes: writes, and prints its rate and its CPU time for each record.
+/// A process that writes.
+struct Writer {
+    child: Child,
+    output: BufReader<std::process::ChildStdout>,
+}
+
+impl Writer {
+    fn start(url: &str, dir: &Path) -> Self {
+        let mut writer = Command::new(std::env::current_exe().expect("this program"));
+        writer.arg("writer").arg(url).arg(dir);
+        let writer = writer.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = writer.spawn().expect("a writer starts");
+        let output = BufReader::new(child.stdout.take().expect("a pipe"));
+        Self { child, output }
+    }
+
+    fn await_ready(&mut self) {
+        let mut line = [0; 6];
+        self.output.read_exact(&mut line).expect("a line");
+        assert_eq!(&line, b"ready\n");
+    }
+
+    fn begin(&mut self) {
+        let input = self.child.stdin.as_mut().expect("a pipe");
+        input.write_all(b"begin\n").expect("it listens");
+    }
+
+    /// Waits until everything is written. Gives the microseconds of processor time that it took.
+    fn finish(&mut self) -> f64 {
+        let mut text = String::new();
+        self.output.read_to_string(&mut text).expect("a figure");
+        assert!(self.child.wait().expect("it ends").success());
+        text.trim().parse().expect("a number")
+    }
+}
+
+/// One of the processes: connects, waits for the others, writes, and prints its processor time in microseconds.
 pub(super) fn write(url: &str, dir: &Path) {
     let mut options = options(dir, url.to_owned());
     options.durability = Durability::Commit;
     options.store_timeout = Duration::from_mins(5);
+    options.queue = CALLERS * EACH;
+    let store = Store::open(&options).expect("opens");
+    println!("ready");
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line).expect("a line");
     let before = cpu_time();
-    let Figure { per_second, .. } = committed(options, CALLERS, EACH);
-    let used = cpu_time().saturating_sub(before).as_secs_f64() * 1e6;
-    let records = super::count_f64((CALLERS * EACH) as u64);
-    println!("{per_second} {}", used / records);
+    drop(commit_all(&store, CALLERS, EACH));
+    println!("{}", cpu_time().saturating_sub(before).as_secs_f64() * 1e6);
 }

@@ -18,7 +18,7 @@ use crate::store::StoredRecord;
 type Cell = fn(&Record, &StoredRecord) -> String;
 
 /// The columns, in order: the name in the header line, and the cell of a record.
-const COLUMNS: [(&str, Cell); 26] = [
+const COLUMNS: [(&str, Cell); 27] = [
     ("id", |record, _| record.id().to_string()),
     ("timestamp", |record, _| record.timestamp.to_string()),
     ("type", |record, _| record.kind().to_string()),
@@ -55,6 +55,7 @@ const COLUMNS: [(&str, Cell); 26] = [
     ("chain_id", |_, stored| stored.chain_id.to_string()),
     ("n", |_, stored| stored.n.to_string()),
     ("hash", |_, stored| stored.hash.to_string()),
+    ("caller", |record, _| text(record.caller.as_ref())),
 ];
 
 pub(super) fn header(out: &mut dyn Write) -> io::Result<()> {

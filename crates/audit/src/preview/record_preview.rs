@@ -45,12 +45,14 @@ impl<'r> RecordPreview<'r> {
         let mut preview = Self::default();
         let was_blocked = record.decision() == Some(Decision::Blocked);
         let findings = record.findings.iter();
-        let is_input = !record.findings.is_empty()
-            && record
-                .findings
-                .iter()
-                .all(|finding| finding.stage == Stage::Input);
-        if is_input {
+        if findings
+            .clone()
+            .any(|finding| finding.stage == Stage::Access)
+        {
+            // No mode decides which callers may call.
+            return preview;
+        }
+        if has_only_input_findings(record) {
             // Arguments have a mode of their own, which stays as it is.
             preview.counts.calls = u64::from(was_blocked);
         } else {
@@ -72,6 +74,22 @@ impl<'r> RecordPreview<'r> {
     pub(super) fn is_nothing(&self) -> bool {
         self.counts == PreviewCounts::default()
     }
+}
+
+/// Whether a record adds a call: one that reached its server, or the decision that refused its arguments.
+pub(super) fn is_counted_call(record: &Record) -> bool {
+    match record.kind() {
+        Kind::PolicyDecision => {
+            record.decision() == Some(Decision::Blocked) && has_only_input_findings(record)
+        }
+        kind => kind.is_call() && record.status() != Status::Rejected,
+    }
+}
+
+/// Whether a decision is about the arguments of a call.
+fn has_only_input_findings(record: &Record) -> bool {
+    let mut findings = record.findings.iter();
+    !record.findings.is_empty() && findings.all(|finding| finding.stage == Stage::Input)
 }
 
 /// Whether strict mode blocks a result because of this finding.

@@ -15,6 +15,7 @@ impl Record {
             &mut self.server,
             &mut self.tool,
             &mut self.client,
+            &mut self.caller,
             &mut self.session_id,
             &mut self.request_id,
         ];

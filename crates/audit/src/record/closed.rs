@@ -35,6 +35,10 @@ word_enum! {
         Completion = "completion",
         /// A server's list of prompts, resources or templates is not the one it last gave.
         ListChange = "list_change",
+        /// Requests were refused before they were read; one record tells of all of a reason and minute.
+        AccessRefusal = "access_refusal",
+        /// A login to a server, a sign-in to the console, or the end of one.
+        Login = "login",
     }
 }
 
@@ -117,6 +121,8 @@ mod tests {
             (Kind::PolicyDecision, 4),
             (Kind::SystemStart, 9),
             (Kind::ListChange, 12),
+            (Kind::AccessRefusal, 13),
+            (Kind::Login, 14),
         ];
         assert!(known.iter().all(|(kind, code)| kind.code() == *code));
         let known = [
@@ -125,6 +131,6 @@ mod tests {
             (Status::Blocked, 5),
         ];
         assert!(known.iter().all(|(status, code)| status.code() == *code));
-        assert_eq!((Kind::from_code(13), Status::from_code(-1)), (None, None));
+        assert_eq!((Kind::from_code(15), Status::from_code(-1)), (None, None));
     }
 }

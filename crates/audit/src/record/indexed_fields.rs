@@ -22,6 +22,7 @@ pub(crate) struct IndexedFields<'a> {
     pub(crate) server: Option<&'a str>,
     pub(crate) tool: Option<&'a str>,
     pub(crate) client: Option<&'a str>,
+    pub(crate) caller: Option<&'a str>,
     pub(crate) request_id: Option<&'a str>,
     pub(crate) parent_id: Option<Ulid>,
     pub(crate) status: Status,
@@ -40,6 +41,7 @@ impl<'a> From<&'a Record> for IndexedFields<'a> {
             server: record.server.as_deref(),
             tool: record.tool.as_deref(),
             client: record.client.as_deref(),
+            caller: record.caller.as_deref(),
             request_id: record.request_id.as_deref(),
             parent_id: record.parent_id,
             status: record.status,
@@ -90,6 +92,7 @@ impl<'a> IndexedFields<'a> {
         let server = rest.text(",\"server\":\"");
         let tool = rest.text(",\"tool\":\"");
         let client = rest.text(",\"client\":\"");
+        let caller = rest.text(",\"caller\":\"");
         rest.text(",\"session_id\":\"");
         let request_id = rest.text(",\"request_id\":\"");
         let parent_id = rest.text(",\"parent_id\":\"").map(str::parse);
@@ -114,6 +117,7 @@ impl<'a> IndexedFields<'a> {
             server,
             tool,
             client,
+            caller,
             request_id,
             parent_id,
             status,

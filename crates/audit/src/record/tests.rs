@@ -169,7 +169,7 @@ fn records() -> impl Strategy<Value = Record> {
         proptest::option::of(select(modes.to_vec())),
         proptest::option::of(select(Decision::ALL)),
     );
-    let words = proptest::collection::vec(word(), 8);
+    let words = proptest::collection::vec(word(), 9);
     let payloads = proptest::option::weighted(0.1, "\\PC{0,8}");
     let numbers = proptest::collection::vec(proptest::option::of(any::<u64>()), 5);
     let findings = prop_oneof![4 => Just(0_usize), 1 => 1_usize..70];
@@ -193,6 +193,7 @@ fn records() -> impl Strategy<Value = Record> {
         (record.server, record.tool, record.client) = (word(), word(), word());
         (record.session_id, record.request_id, record.reason) = (word(), word(), word());
         (record.schema_digest, record.payload_digest) = (word(), word());
+        record.caller = word();
         (record.request, record.response) = (kept(payload.clone()), kept(payload));
         record.parent_id = numbers[1].map(|at| id(at % (1 << 40)));
         (record.schema_generation, record.request_bytes) = (numbers[2], numbers[3]);

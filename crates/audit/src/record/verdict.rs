@@ -19,6 +19,7 @@ const RULES: &[&str] = &[
     "invisible.<class>",
     "classifier.<name>",
     "input.schema.<keyword>",
+    "access.<rule>",
     "ansi",
     "encoded_token",
     "boundary_forgery",
@@ -82,8 +83,13 @@ mod tests {
 
     #[test]
     fn stages_and_decisions_have_the_codes_of_existing_files() {
-        let stages = [Stage::Transport, Stage::Contract, Stage::Input];
-        assert_eq!(stages.map(|stage| stage as i64), [0, 3, 6]);
+        let stages = [
+            Stage::Transport,
+            Stage::Contract,
+            Stage::Input,
+            Stage::Access,
+        ];
+        assert_eq!(stages.map(|stage| stage as i64), [0, 3, 6, 7]);
         let decisions = Decision::ALL.iter().flat_map(|one| decision_codes(*one));
         assert_eq!(decisions.collect::<Vec<_>>(), [0, 1, 4, 2, 4, 3]);
     }

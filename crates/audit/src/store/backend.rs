@@ -11,10 +11,12 @@ use super::error::NoReceipt;
 use super::shared::Shared;
 use super::writer::Job;
 use super::{
-    CapturedTool, Generation, Page, StoreError, StoredRecord, Tail, ToolDeclaration, Verification,
+    CapturedTool, Generation, GrantLease, GrantOwner, KeyDigest, Page, Revocation, StoreError,
+    StoredGrant, StoredRecord, Tail, ToolDeclaration, Verification,
 };
 use crate::chain::TrustedKeys;
 use crate::digest::Digest;
+use crate::hours::HourCounts;
 use crate::id::Ulid;
 use crate::proof::Receipt;
 use crate::query::{Filter, Query};
@@ -34,6 +36,7 @@ pub(super) trait Backend: std::fmt::Debug + Send + Sync {
     fn bounds(&self, filter: &Filter) -> Result<(u64, u64), StoreError>;
     fn summary(&self, by: GroupBy, period: Duration, now: Timestamp)
     -> Result<Summary, StoreError>;
+    fn hours(&self, period: Duration, now: Timestamp) -> Result<Vec<HourCounts>, StoreError>;
     fn verify(
         &self,
         trusted: &TrustedKeys,
@@ -52,6 +55,29 @@ pub(super) trait Backend: std::fmt::Debug + Send + Sync {
     ) -> Result<Option<CapturedTool>, StoreError>;
     fn tools(&self, server: &str) -> Result<Vec<CapturedTool>, StoreError>;
     fn remove_tools(&self, server: &str) -> Result<u64, StoreError>;
+    fn grant(&self, owner: GrantOwner<'_>) -> Result<Option<StoredGrant>, StoreError>;
+    fn put_grant(
+        &self,
+        owner: GrantOwner<'_>,
+        issuer: &str,
+        sealed: &[u8],
+    ) -> Result<u64, StoreError>;
+    fn lease_grant(&self, owner: GrantOwner<'_>, lease: GrantLease<'_>)
+    -> Result<bool, StoreError>;
+    fn release_grant(
+        &self,
+        owner: GrantOwner<'_>,
+        lease: GrantLease<'_>,
+    ) -> Result<bool, StoreError>;
+    fn swap_grant(
+        &self,
+        owner: GrantOwner<'_>,
+        generation: u64,
+        sealed: &[u8],
+    ) -> Result<bool, StoreError>;
+    fn remove_grant(&self, owner: GrantOwner<'_>) -> Result<bool, StoreError>;
+    fn revoke(&self, revocation: Revocation<'_>) -> Result<bool, StoreError>;
+    fn revoked(&self, keys: &[KeyDigest]) -> Result<Vec<KeyDigest>, StoreError>;
 }
 
 /// An open store: the queue of its writer, what its threads share, and the threads.

@@ -1,5 +1,5 @@
 //! Copies a log from an embedded store into PostgreSQL, with its chains: bodies and hashes are copied byte by byte, with
-//! the checkpoints and floors that sign for them.
+//! the checkpoints and floors that sign for them. Revoked keys are copied too; tokens for servers are not.
 //!
 //! A copy that broke off may be begun again: what is there already is passed over. The source is only read.
 
@@ -62,5 +62,6 @@ pub fn copy_to_postgres(
     target.add_signed(source.checkpoints()?, source.floors()?)?;
     target.add_batches(&source.batches()?)?;
     target.add_tools(&source.tools()?)?;
+    target.add_revocations(&source.revocations()?)?;
     Ok(summary)
 }

@@ -17,11 +17,12 @@ use super::shared::Shared;
 use super::tree::{HeadSigner, consistency_proof};
 use super::writer::Writer;
 use super::{
-    CapturedTool, Generation, Options, Page, StoreError, StoredRecord, Tail, ToolDeclaration,
-    Verification,
+    CapturedTool, Generation, GrantLease, GrantOwner, KeyDigest, Options, Page, Revocation,
+    StoreError, StoredGrant, StoredRecord, Tail, ToolDeclaration, Verification,
 };
 use crate::chain::TrustedKeys;
 use crate::digest::Digest;
+use crate::hours::HourCounts;
 use crate::id::Ulid;
 use crate::proof::Receipt;
 use crate::query::{Filter, Query};
@@ -31,17 +32,20 @@ use crate::time::Timestamp;
 mod address;
 mod append;
 mod batch;
+mod caller_index;
 mod catalogue;
 mod clock;
 mod connection;
 mod days;
 mod error;
+mod grants;
 mod heads;
 mod horizon;
 mod maintenance;
 mod plan;
 mod read;
 mod retain;
+mod revocations;
 mod rollup;
 mod schema;
 mod summarise;
@@ -66,8 +70,10 @@ use tree::{PostgresTree, TreeTask};
 const KEPT_READERS: usize = 4;
 /// How long reading may take: a summary or a count reads many rows before it answers.
 const READ_DEADLINE: Duration = Duration::from_mins(1);
-/// The statements of a filter say which index leads; see `plan`.
+/// The statements of a filter say which index leads; see `plan`. With incremental sorts PostgreSQL reads all records of a server
+/// by (server, seq) and sorts them, instead of the first page by (server, tool, seq): 100 ms instead of 0.1 at 300,000 records.
 const READER_SETTINGS: &str = "SET enable_bitmapscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off;
+    SET enable_incremental_sort = off;
     SET plan_cache_mode = force_generic_plan; SET max_parallel_workers_per_gather = 0";
 
 /// Opens the store, makes or migrates its tables, and starts a chain.
@@ -79,6 +85,7 @@ fn open_here(options: &Options, url: &str) -> Result<OpenStore, StoreError> {
     let address: Address = url.parse().map_err(StoreError::postgres)?;
     let signer = open_signer(options)?;
     prepare(&address)?;
+    caller_index::build_in_background(&address)?;
     let shared = Arc::new(Shared::new());
     let appender = Appender::open(
         address.clone(),
@@ -128,7 +135,12 @@ pub(super) fn open_reader(options: &Options, url: &str) -> Result<Arc<dyn Backen
 /// Makes or migrates the tables, as their owner. Says whether anything changed.
 pub fn migrate_postgres(url: &str) -> Result<bool, StoreError> {
     let address = url.parse().map_err(StoreError::postgres)?;
-    outside_runtime(|| prepare(&address))
+    outside_runtime(|| {
+        let has_changed = prepare(&address)?;
+        let built = caller_index::build(&address);
+        built.map_err(StoreError::postgres)?;
+        Ok(has_changed)
+    })
 }
 
 /// Runs `work` where a connection may run its own runtime: a thread of another runtime refuses that.
@@ -268,6 +280,10 @@ impl Backend for Database {
         self.with_connection(|connection| summarise::summary(connection, by, period, now))
     }
 
+    fn hours(&self, period: Duration, now: Timestamp) -> Result<Vec<HourCounts>, StoreError> {
+        self.with_connection(|connection| summarise::hours(connection, period, now))
+    }
+
     fn verify(
         &self,
         trusted: &TrustedKeys,
@@ -304,5 +320,55 @@ impl Backend for Database {
 
     fn remove_tools(&self, server: &str) -> Result<u64, StoreError> {
         self.with_connection(|connection| catalogue::remove(connection, server))
+    }
+
+    fn grant(&self, owner: GrantOwner<'_>) -> Result<Option<StoredGrant>, StoreError> {
+        self.with_connection(|connection| grants::get(connection, owner))
+    }
+
+    fn put_grant(
+        &self,
+        owner: GrantOwner<'_>,
+        issuer: &str,
+        sealed: &[u8],
+    ) -> Result<u64, StoreError> {
+        self.with_connection(|connection| grants::put(connection, owner, issuer, sealed))
+    }
+
+    fn lease_grant(
+        &self,
+        owner: GrantOwner<'_>,
+        lease: GrantLease<'_>,
+    ) -> Result<bool, StoreError> {
+        self.with_connection(|connection| grants::lease(connection, owner, lease))
+    }
+
+    fn release_grant(
+        &self,
+        owner: GrantOwner<'_>,
+        lease: GrantLease<'_>,
+    ) -> Result<bool, StoreError> {
+        self.with_connection(|connection| grants::release(connection, owner, lease))
+    }
+
+    fn swap_grant(
+        &self,
+        owner: GrantOwner<'_>,
+        generation: u64,
+        sealed: &[u8],
+    ) -> Result<bool, StoreError> {
+        self.with_connection(|connection| grants::swap(connection, owner, generation, sealed))
+    }
+
+    fn remove_grant(&self, owner: GrantOwner<'_>) -> Result<bool, StoreError> {
+        self.with_connection(|connection| grants::remove(connection, owner))
+    }
+
+    fn revoke(&self, revocation: Revocation<'_>) -> Result<bool, StoreError> {
+        self.with_connection(|connection| revocations::add(connection, revocation))
+    }
+
+    fn revoked(&self, keys: &[KeyDigest]) -> Result<Vec<KeyDigest>, StoreError> {
+        self.with_connection(|connection| revocations::find(connection, keys))
     }
 }

@@ -1,6 +1,6 @@
 //! `Reader`: where questions go, and the catalogue. Cheap to clone; every method blocks its thread.
 //!
-//! The only thing it ever writes is the catalogue; it starts no chain.
+//! The only things it ever writes are the catalogue, the tokens for servers and revocations; it starts no chain.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,15 +11,16 @@ use countersign_inspect::Overrides;
 use super::backend::Backend;
 use super::open::open_reader;
 use super::{
-    CapturedTool, Generation, Options, Page, StoreError, StoredRecord, Tail, ToolDeclaration,
-    Verification,
+    CapturedTool, Generation, GrantLease, GrantOwner, KeyDigest, Options, Page, Revocation,
+    StoreError, StoredGrant, StoredRecord, Tail, ToolDeclaration, Verification,
 };
 use crate::chain::TrustedKeys;
 use crate::digest::Digest;
+use crate::hours::HourCounts;
 use crate::id::Ulid;
-use crate::preview::{Preview, PreviewTally};
+use crate::preview::{MAX_LAST_CALLS, NewestCalls, Preview, PreviewTally};
 use crate::proof::{Receipt, SignatureLine};
-use crate::query::{Filter, Query};
+use crate::query::{Cursor, Filter, MAX_LIMIT, Query};
 use crate::summary::{GroupBy, Summary};
 use crate::time::Timestamp;
 
@@ -92,6 +93,12 @@ impl Reader {
         self.backend.summary(by, period, now)
     }
 
+    /// The records of each hour that `period` before `now` touches, the oldest hour first. Added up they are those of
+    /// [`Reader::summary`].
+    pub fn hours(&self, period: Duration, now: Timestamp) -> Result<Vec<HourCounts>, StoreError> {
+        self.backend.hours(period, now)
+    }
+
     /// What strict mode would block of the matching calls, from what their records say was found. `overrides` is what the
     /// configuration says beside the mode, by server and tool. Memory does not depend on how many calls there are.
     pub fn preview(
@@ -105,6 +112,44 @@ impl Reader {
             Ok(())
         })?;
         Ok(tally.finish(filter))
+    }
+
+    /// As [`Reader::preview`], of no more than the newest `calls` calls that match, and at most [`MAX_LAST_CALLS`]: what it
+    /// costs does not depend on how many records there are.
+    pub fn preview_last(
+        &self,
+        filter: &Filter,
+        calls: usize,
+        overrides: &dyn Fn(&str, &str) -> Overrides,
+    ) -> Result<Preview, StoreError> {
+        let calls = calls.min(MAX_LAST_CALLS);
+        let mut newest = NewestCalls::new(calls);
+        let mut query = Query {
+            filter: PreviewTally::filter(filter),
+            limit: MAX_LIMIT,
+            ..Query::default()
+        };
+        while !newest.is_full() {
+            // Twice as many records as calls are missing: most calls have one record, none has many.
+            query.limit = newest.missing().saturating_mul(2).clamp(1, MAX_LIMIT);
+            let page = self.list(&query)?;
+            let has_more = page.next_cursor.is_some();
+            for stored in page.activities {
+                query.cursor = Some(Cursor { before: stored.seq });
+                newest.push(stored.record);
+            }
+            if !has_more {
+                break;
+            }
+        }
+        let mut tally = PreviewTally::new(overrides);
+        for record in newest.into_records() {
+            tally.add(&record);
+        }
+        Ok(Preview {
+            last: Some(calls),
+            ..tally.finish(filter)
+        })
     }
 
     /// Every matching record there is now, oldest first.
@@ -161,6 +206,67 @@ impl Reader {
     /// The newest generation of every tool of a server.
     pub fn tools(&self, server: &str) -> Result<Vec<CapturedTool>, StoreError> {
         self.backend.tools(server)
+    }
+
+    /// The token of an owner.
+    pub fn grant(&self, owner: GrantOwner<'_>) -> Result<Option<StoredGrant>, StoreError> {
+        self.backend.grant(owner)
+    }
+
+    /// Stores a token in place of the one before, and gives its generation.
+    pub fn put_grant(
+        &self,
+        owner: GrantOwner<'_>,
+        issuer: &str,
+        sealed: &[u8],
+    ) -> Result<u64, StoreError> {
+        self.backend.put_grant(owner, issuer, sealed)
+    }
+
+    /// Takes the lease of a generation; false if another holder has it, or the generation is gone.
+    pub fn lease_grant(
+        &self,
+        owner: GrantOwner<'_>,
+        lease: GrantLease<'_>,
+    ) -> Result<bool, StoreError> {
+        self.backend.lease_grant(owner, lease)
+    }
+
+    /// Gives a lease back.
+    pub fn release_grant(
+        &self,
+        owner: GrantOwner<'_>,
+        lease: GrantLease<'_>,
+    ) -> Result<bool, StoreError> {
+        self.backend.release_grant(owner, lease)
+    }
+
+    /// Stores the token after this generation; false if that generation is gone.
+    pub fn swap_grant(
+        &self,
+        owner: GrantOwner<'_>,
+        generation: u64,
+        sealed: &[u8],
+    ) -> Result<bool, StoreError> {
+        self.backend.swap_grant(owner, generation, sealed)
+    }
+
+    /// Removes a token; false if there is none.
+    pub fn remove_grant(&self, owner: GrantOwner<'_>) -> Result<bool, StoreError> {
+        self.backend.remove_grant(owner)
+    }
+
+    /// Revokes a key, for every gateway that shares the store; false if it was revoked before. Revocations are never removed.
+    pub fn revoke(&self, revocation: Revocation<'_>) -> Result<bool, StoreError> {
+        self.backend.revoke(revocation)
+    }
+
+    /// Which of these keys have been revoked.
+    pub fn revoked(&self, keys: &[KeyDigest]) -> Result<Vec<KeyDigest>, StoreError> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.backend.revoked(keys)
     }
 
     /// Forgets a server's tools; says how many rows went.

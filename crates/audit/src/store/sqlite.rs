@@ -17,11 +17,12 @@ use super::shared::Shared;
 use super::tree::{HeadSigner, consistency_proof};
 use super::writer::Writer;
 use super::{
-    CapturedTool, Generation, Options, Page, StoreError, StoredRecord, Tail, ToolDeclaration,
-    Verification,
+    CapturedTool, Generation, GrantLease, GrantOwner, KeyDigest, Options, Page, Revocation,
+    StoreError, StoredGrant, StoredRecord, Tail, ToolDeclaration, Verification,
 };
 use crate::chain::{Signer, TrustedKeys};
 use crate::digest::Digest;
+use crate::hours::HourCounts;
 use crate::id::Ulid;
 use crate::proof::Receipt;
 use crate::query::{Filter, Query};
@@ -31,6 +32,7 @@ use crate::time::Timestamp;
 mod append;
 mod catalogue;
 mod files;
+mod grants;
 mod heads;
 mod index;
 mod index_check;
@@ -42,6 +44,7 @@ mod packed;
 mod plan;
 mod read;
 mod retain;
+mod revocations;
 mod schema;
 mod show;
 mod source;
@@ -266,6 +269,10 @@ impl Backend for Database {
         self.read(|connection| summarise::summary(connection, by, period, now))
     }
 
+    fn hours(&self, period: Duration, now: Timestamp) -> Result<Vec<HourCounts>, StoreError> {
+        self.read(|connection| summarise::hours(connection, period, now))
+    }
+
     fn verify(
         &self,
         trusted: &TrustedKeys,
@@ -299,5 +306,55 @@ impl Backend for Database {
 
     fn remove_tools(&self, server: &str) -> Result<u64, StoreError> {
         self.with_connection(|connection| catalogue::remove(connection, server))
+    }
+
+    fn grant(&self, owner: GrantOwner<'_>) -> Result<Option<StoredGrant>, StoreError> {
+        self.read(|connection| grants::get(connection, owner))
+    }
+
+    fn put_grant(
+        &self,
+        owner: GrantOwner<'_>,
+        issuer: &str,
+        sealed: &[u8],
+    ) -> Result<u64, StoreError> {
+        self.with_connection(|connection| grants::put(connection, owner, issuer, sealed))
+    }
+
+    fn lease_grant(
+        &self,
+        owner: GrantOwner<'_>,
+        lease: GrantLease<'_>,
+    ) -> Result<bool, StoreError> {
+        self.with_connection(|connection| grants::lease(connection, owner, lease))
+    }
+
+    fn release_grant(
+        &self,
+        owner: GrantOwner<'_>,
+        lease: GrantLease<'_>,
+    ) -> Result<bool, StoreError> {
+        self.with_connection(|connection| grants::release(connection, owner, lease))
+    }
+
+    fn swap_grant(
+        &self,
+        owner: GrantOwner<'_>,
+        generation: u64,
+        sealed: &[u8],
+    ) -> Result<bool, StoreError> {
+        self.with_connection(|connection| grants::swap(connection, owner, generation, sealed))
+    }
+
+    fn remove_grant(&self, owner: GrantOwner<'_>) -> Result<bool, StoreError> {
+        self.with_connection(|connection| grants::remove(connection, owner))
+    }
+
+    fn revoke(&self, revocation: Revocation<'_>) -> Result<bool, StoreError> {
+        self.with_connection(|connection| revocations::add(connection, revocation))
+    }
+
+    fn revoked(&self, keys: &[KeyDigest]) -> Result<Vec<KeyDigest>, StoreError> {
+        self.read(|connection| revocations::find(connection, keys))
     }
 }

@@ -6,12 +6,15 @@ mod commit;
 mod earlier;
 mod export;
 mod follow;
+mod grants;
 #[cfg(unix)]
 mod postgres;
+mod preview;
 mod private;
 mod processes;
 mod proof;
 mod query;
+mod revocations;
 mod rewritten;
 mod summary;
 mod support;

@@ -2,11 +2,14 @@
 
 mod answers;
 mod chain;
+mod copies;
 mod encryption;
 mod followers;
 mod full_disk;
+mod grants;
 mod outages;
 mod proof;
+mod revocations;
 mod roles;
 mod upkeep;
 

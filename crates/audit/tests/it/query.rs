@@ -15,6 +15,7 @@ use crate::support::{DataDir, blocked, call, fill, finding, wait_for_index};
 
 const SERVERS: [&str; 3] = ["files", "crm", "sh'op"];
 const TOOLS: [&str; 3] = ["read", "search", "files"];
+const CALLERS: [&str; 3] = ["key:ci", "corp:é\"7", "files"];
 const RULES: [(Stage, &str); 4] = [
     (Stage::Contract, "schema.type"),
     (Stage::Contract, "schema.required"),
@@ -43,6 +44,7 @@ pub(crate) struct Shape {
     outcome: u8,
     server: Option<&'static str>,
     tool: Option<&'static str>,
+    caller: Option<&'static str>,
     rules: Vec<(Stage, &'static str)>,
     request: u8,
     age: u64,
@@ -55,17 +57,19 @@ pub(crate) fn shape() -> impl Strategy<Value = Shape> {
         0_u8..3,
         proptest::option::weighted(0.8, select(&SERVERS[..])),
         proptest::option::weighted(0.8, select(&TOOLS[..])),
+        proptest::option::weighted(0.8, select(&CALLERS[..])),
         proptest::collection::vec(select(&RULES[..]), 0..3),
         0_u8..5,
         select(&AGES[..]),
     )
         .prop_map(
-            |(kind, decision, outcome, server, tool, rules, request, age)| Shape {
+            |(kind, decision, outcome, server, tool, caller, rules, request, age)| Shape {
                 kind,
                 decision,
                 outcome,
                 server,
                 tool,
+                caller,
                 rules,
                 request,
                 age,
@@ -86,6 +90,7 @@ pub(crate) fn record(
     };
     record.server = shape.server.map(str::to_owned);
     record.tool = shape.tool.map(str::to_owned);
+    record.caller = shape.caller.map(str::to_owned);
     record.findings = shape
         .rules
         .iter()
@@ -131,6 +136,7 @@ pub(crate) fn filter() -> impl Strategy<Value = Vec<(&'static str, String)>> {
         .prop_map(|v| ("rule", v)),
         words(vec!["files", "crm", "sh'op", "nowhere"]).prop_map(|v| ("server", v)),
         words(vec!["read", "search", "files", "nothing"]).prop_map(|v| ("tool", v)),
+        words(vec!["key:ci", "corp:é\"7", "files", "key:none"]).prop_map(|v| ("caller", v)),
         select(vec!["5m", "10m", "1h", "60h"]).prop_map(|v| ("since", v.to_owned())),
         select(vec!["5m", "10m", "1h", "60h"]).prop_map(|v| ("until", v.to_owned())),
         select(vec!["1", "2", "9"]).prop_map(|v| ("request_id", v.to_owned())),
@@ -542,5 +548,29 @@ fn an_index_that_lies_is_found_out() {
             "{sql}"
         );
         assert_eq!(found.seq, seq, "{sql}");
+    }
+}
+
+#[test]
+fn records_are_found_by_their_caller_indexed_or_not() {
+    let data_dir = DataDir::new();
+    let store = data_dir.open();
+    for turn in 0..300 {
+        let mut record = call(&store, "files", "read");
+        record.caller = (turn % 3 > 0).then(|| format!("key:{}", turn % 3));
+        let written = store.commit_blocking((), vec![record]);
+        assert_eq!(written.evidence(), Evidence::Committed);
+    }
+    for indexed in [false, true] {
+        if indexed {
+            wait_for_index(&store);
+        }
+        for (callers, expected) in [("key:1", 100), ("key:1,key:2", 200), ("key:3", 0)] {
+            let pairs = [("caller", callers), ("server", "files"), ("total", "true")];
+            let query = Query::from_pairs(pairs, Timestamp::now()).expect("a query");
+            let page = store.reader().list(&query).expect("a page");
+            assert_eq!(page.total, Some(expected), "{callers}");
+            assert_eq!(page.activities.len() as u64, expected.min(50), "{callers}");
+        }
     }
 }

@@ -52,9 +52,20 @@ fn counts_are_the_same_indexed_or_not() {
         [GroupBy::Server, GroupBy::Tool, GroupBy::Rule]
             .map(|by| store.reader().summary(by, DAY, now).expect("summary"))
     };
-    let before = all();
+    let hours = || store.reader().hours(DAY, now).expect("hours");
+    let (before, hours_before) = (all(), hours());
     wait_for_index(&store);
-    assert_eq!(before, all());
+    assert_eq!((&before, &hours_before), (&all(), &hours()));
+    assert_eq!(hours_before.len(), 25, "the hours that a day touches");
+    let sum = |word: &str| {
+        let counted = hours_before.iter();
+        let counts = counted.map(|hour| hour.types.get(word).or_else(|| hour.statuses.get(word)));
+        counts.flatten().sum::<u64>()
+    };
+    assert_eq!(
+        (sum("tool_call"), sum("blocked"), sum("rewritten")),
+        (102, 1, 1)
+    );
     let [by_server, by_tool, by_rule] = before;
     assert_eq!(by_server.total, 105);
     assert_eq!(

@@ -3,16 +3,16 @@
 //! a flag and no injection, and masked text is never used. See
 //! `docs/decisions/bedrock-guardrails.md`.
 
-use hyper::header::{HeaderMap, HeaderValue};
+use countersign_dial::sigv4::{Signer, Unsigned, encode_segment};
+use hyper::header::HeaderMap;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::sigv4::{Signer, Stamp, encoded};
 use crate::classifier::Limits;
 use crate::error::{Error, SetupError};
 use crate::http::Client;
-use crate::settings::{self, AwsAuth, BedrockCheck, BedrockSource, Secret};
+use crate::settings::{self, AwsAuth, BedrockCheck, BedrockSource};
 use crate::verdict::{Action, Question, Verdict};
 
 const LIMITS: Limits = Limits {
@@ -28,8 +28,8 @@ pub(super) struct Bedrock {
     name: String,
     identity: String,
     client: Client,
-    /// Signs requests, with the session token of temporary keys. Nothing if they carry an API key.
-    signer: Option<(Signer, Option<Secret>)>,
+    /// Signs requests. Nothing if they carry an API key.
+    signer: Option<Signer>,
     check: BedrockCheck,
     path: String,
 }
@@ -48,11 +48,14 @@ impl Bedrock {
             } => {
                 let signer = Signer {
                     access_key_id: access_key_id.clone(),
-                    secret_access_key: secret_access_key.clone(),
+                    secret_access_key: secret_access_key.expose().to_owned(),
+                    session_token: session_token
+                        .as_ref()
+                        .map(|token| token.expose().to_owned()),
                     region: settings.region.clone(),
                     service: "bedrock",
                 };
-                (None, Some((signer, session_token.clone())))
+                (None, Some(signer))
             }
         };
         let client = Client::new(&settings.endpoint, bearer)?;
@@ -60,8 +63,8 @@ impl Bedrock {
             BedrockCheck::Guardrail { id, version, .. } => {
                 format!(
                     "/guardrail/{}/version/{}/apply",
-                    encoded(id),
-                    encoded(version)
+                    encode_segment(id),
+                    encode_segment(version)
                 )
             }
             BedrockCheck::PromptAttack { .. } => "/guardrail-checks/invoke".to_owned(),
@@ -127,32 +130,17 @@ impl Bedrock {
 
     /// The headers that sign a body.
     fn headers(&self, body: &[u8]) -> Result<HeaderMap, Error> {
-        let mut headers = HeaderMap::new();
-        let Some((signer, token)) = &self.signer else {
-            return Ok(headers);
+        let Some(signer) = &self.signer else {
+            return Ok(HeaderMap::new());
         };
-        let stamp = Stamp::now();
-        let mut signed = vec![
-            ("content-type", "application/json"),
-            ("host", self.client.authority()),
-            ("x-amz-date", stamp.as_str()),
-        ];
-        if let Some(token) = token {
-            signed.push(("x-amz-security-token", token.expose()));
-        }
-        let authorization = signer.authorization(&self.path, &signed, &stamp, body);
-        let mut add = |name: &'static str, value: &str| {
-            let mut value = HeaderValue::from_str(value).map_err(|_| Error::Internal)?;
-            value.set_sensitive(true);
-            headers.insert(name, value);
-            Ok(())
-        };
-        add("authorization", &authorization)?;
-        add("x-amz-date", stamp.as_str())?;
-        if let Some(token) = token {
-            add("x-amz-security-token", token.expose())?;
-        }
-        Ok(headers)
+        let signed = signer.sign(&Unsigned {
+            method: "POST",
+            path: &self.path,
+            host: self.client.authority(),
+            headers: &[("content-type", "application/json")],
+            body,
+        });
+        signed.map_err(|_| Error::Internal)
     }
 }
 

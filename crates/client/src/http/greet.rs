@@ -31,6 +31,7 @@ pub(crate) async fn greet(
     link: &Arc<Link>,
     preference: EraPreference,
 ) -> Result<Hello, ServerError> {
+    link.await_token().await?;
     match preference {
         EraPreference::First(Era::Legacy) => match initialize(link, LEGACY[0]).await {
             // It may have learnt something since.

@@ -2,6 +2,7 @@
 //! piece of JSON or as a stream of events, is the answer or is about it. Each request has exactly
 //! one place its answer can come from. Answers are not read here.
 
+mod authorized;
 mod calls;
 mod receive;
 mod stream;
@@ -27,6 +28,7 @@ use tokio::sync::{Notify, Semaphore};
 use super::response::{message_with_id, trimmed};
 use super::session::Session;
 use crate::announcement::Announcements;
+use crate::authorizer::Authorizer;
 use crate::error::Error;
 use crate::notes::NoteSink;
 use crate::observer::Observer;
@@ -39,8 +41,10 @@ pub(crate) use stream::reconnect_pause;
 
 /// How much is read of a response that is no answer.
 const REMARK: usize = 64 * 1024;
-/// How many answers to a server's own requests may be under way.
+/// How many messages without an answer may be under way to the server.
 const ANSWERS: usize = 8;
+/// How many of them there may be in all, with those that wait. A server that takes none is sent no more.
+const DELIVERIES: u16 = 256;
 
 /// The HTTP client of one server.
 #[derive(Debug)]
@@ -53,20 +57,25 @@ pub(crate) struct Link {
     /// Held by the request that opens a lost session again; the others wait for it.
     pub(crate) renewing: tokio::sync::Mutex<()>,
     /// Notified when the server says that its tools have changed.
-    pub(crate) list_changed: Notify,
+    pub(crate) list_changed: Arc<Notify>,
     pub(crate) announcements: Announcements,
     /// The client that the session belongs to, if it belongs to one.
     pub(crate) peer: Option<Arc<Peer>>,
     /// The calls of that client.
     pub(crate) calls: Calls,
     /// Notified when the server is unreachable, or no longer the one that was greeted.
-    pub(crate) lost: Notify,
+    pub(crate) lost: Arc<Notify>,
+    /// Where tokens for the server come from, if it needs any.
+    pub(crate) authorizer: Option<Arc<dyn Authorizer>>,
+    /// Whether those tokens are not those that the server was greeted with. Then their lack says nothing about the server.
+    has_own_token: bool,
     pool: Arc<Pool>,
     budget: Budget,
     max_message_bytes: usize,
     observer: Arc<dyn Observer>,
-    next: AtomicU64,
+    next: Arc<AtomicU64>,
     answers: Arc<Semaphore>,
+    deliveries: Arc<Semaphore>,
 }
 
 /// An answer, and the name of the session that came with it.
@@ -94,16 +103,19 @@ impl Link {
             ),
             site,
             renewing: tokio::sync::Mutex::default(),
-            list_changed: Notify::new(),
+            list_changed: Arc::new(Notify::new()),
             announcements: Announcements::default(),
             peer: None,
             calls: Calls::default(),
-            lost: Notify::new(),
+            lost: Arc::new(Notify::new()),
+            authorizer: None,
+            has_own_token: false,
             budget,
             max_message_bytes,
             observer,
-            next: AtomicU64::new(1),
+            next: Arc::new(AtomicU64::new(1)),
             answers: Arc::new(Semaphore::new(ANSWERS)),
+            deliveries: Arc::new(Semaphore::new(DELIVERIES.into())),
         }
     }
 
@@ -116,16 +128,45 @@ impl Link {
             pool: Arc::clone(&self.pool),
             site: self.site.clone(),
             renewing: tokio::sync::Mutex::default(),
-            list_changed: Notify::new(),
+            list_changed: Arc::new(Notify::new()),
             announcements: Announcements::default(),
             peer: Some(Arc::clone(peer)),
             calls: Calls::default(),
-            lost: Notify::new(),
+            lost: Arc::new(Notify::new()),
+            authorizer: self.authorizer.clone(),
+            has_own_token: false,
             budget: self.budget.clone(),
             max_message_bytes: self.max_message_bytes,
             observer: Arc::clone(&self.observer),
-            next: AtomicU64::new(1),
+            next: Arc::new(AtomicU64::new(1)),
             answers: Arc::new(Semaphore::new(ANSWERS)),
+            deliveries: Arc::new(Semaphore::new(DELIVERIES.into())),
+        }
+    }
+
+    /// The same way to the same server with other tokens, for requests that no session binds together. What becomes of the
+    /// server is told to the supervisor of this one.
+    pub(crate) fn with_own_token(&self, authorizer: &Arc<dyn Authorizer>) -> Self {
+        Self {
+            server: Arc::clone(&self.server),
+            session: ArcSwap::new(self.session.load_full()),
+            post_to: self.post_to.clone(),
+            pool: Arc::clone(&self.pool),
+            site: self.site.clone(),
+            renewing: tokio::sync::Mutex::default(),
+            list_changed: Arc::clone(&self.list_changed),
+            announcements: Announcements::default(),
+            peer: None,
+            calls: Calls::default(),
+            lost: Arc::clone(&self.lost),
+            authorizer: Some(Arc::clone(authorizer)),
+            has_own_token: true,
+            budget: self.budget.clone(),
+            max_message_bytes: self.max_message_bytes,
+            observer: Arc::clone(&self.observer),
+            next: Arc::clone(&self.next),
+            answers: Arc::clone(&self.answers),
+            deliveries: Arc::clone(&self.deliveries),
         }
     }
 
@@ -184,6 +225,9 @@ impl Link {
 
     /// Begins a legacy session, as its server expects it.
     pub(crate) async fn begin(self: &Arc<Self>, session: Session) {
+        if let Some(peer) = &self.peer {
+            peer.begin_life();
+        }
         let headers = session.headers.clone();
         self.session.store(Arc::new(session));
         let mut initialized = message::notification("notifications/initialized");
@@ -219,6 +263,12 @@ impl Link {
         Ok(())
     }
 
+    /// Waits until the messages without an answer have been sent.
+    pub(crate) async fn delivered(&self) {
+        let all = self.deliveries.acquire_many(DELIVERIES.into());
+        drop(all.await);
+    }
+
     /// Ends the session, if the server named one.
     pub(crate) async fn end(&self) {
         let session = self.session.load_full();
@@ -239,6 +289,23 @@ impl Link {
 
     /// The same; `connected` is called whenever the request is about to be written.
     async fn send_after(
+        &self,
+        method: Method,
+        headers: HeaderMap,
+        body: Bytes,
+        connected: impl FnMut(),
+    ) -> Result<Response<Reply>, Error> {
+        match &self.authorizer {
+            None => self.transmit(method, headers, body, connected).await,
+            Some(authorizer) => {
+                let request = (method, headers, body);
+                // Boxed: most servers need no token.
+                Box::pin(self.send_authorized(&**authorizer, request, connected)).await
+            }
+        }
+    }
+
+    async fn transmit(
         &self,
         method: Method,
         headers: HeaderMap,

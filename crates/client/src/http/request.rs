@@ -16,6 +16,7 @@ use super::greet::initialize;
 use super::link::Link;
 use super::session::Session;
 use super::sse_transport::SseTransport;
+use crate::cancel_reason::CancelReason;
 use crate::error::Error;
 use crate::hello::{error_code, is_header_mismatch};
 use crate::notes::NoteSink;
@@ -173,12 +174,12 @@ impl Drop for CancelOnDrop<'_> {
         if !self.is_open || self.session.era == Era::Modern {
             return;
         }
-        let mut message = message::cancelled(self.request.id);
-        message.pop();
-        let headers = self.session.headers.clone();
-        let link = Arc::clone(&self.request.link);
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move { link.tell(headers, message).await });
+        let reason = self.request.notes.cancel_reason();
+        let reason = reason.and_then(CancelReason::token);
+        let message = message::cancelled(self.request.id, reason);
+        if tokio::runtime::Handle::try_current().is_ok() {
+            let link = Arc::clone(&self.request.link);
+            link.deliver_in(self.session.headers.clone(), &message);
         }
     }
 }

@@ -37,6 +37,7 @@ pub(crate) struct SseTransport {
 impl SseTransport {
     /// Opens the stream and waits for its first word: where to post.
     pub(crate) async fn open(link: &Arc<Link>) -> Result<(Self, EventStream<Reply>), ServerError> {
+        link.await_token().await?;
         let headers = Session::without_id(&link.site).stream_headers();
         let mut events = link.open(Method::GET, headers, Bytes::new()).await?;
         let first = timeout(ENDPOINT, events.next()).await;

@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 
 use super::outbox::{Outbox, OutboxError};
 use crate::announcement::Announcements;
+use crate::cancel_reason::CancelReason;
 use crate::error::Error;
 use crate::notes::NoteSink;
 use crate::observer::Observer;
@@ -69,6 +70,7 @@ impl StdioConnection {
             id,
             answer,
             connection: Arc::clone(self),
+            reason: notes.cancel_reason().cloned(),
             cancels: false,
         };
         let line = line(id)?;
@@ -208,6 +210,8 @@ pub(crate) struct StdioRequest {
     id: u64,
     answer: AnswerReceiver,
     connection: Arc<StdioConnection>,
+    /// Says why the client cancels it.
+    reason: Option<CancelReason>,
     /// Whether the server knows of the request.
     cancels: bool,
 }
@@ -235,7 +239,8 @@ impl StdioRequest {
 impl Drop for StdioRequest {
     fn drop(&mut self) {
         if self.connection.pending.withdraw(self.id) && self.cancels {
-            self.connection.tell(&message::cancelled(self.id));
+            let reason = self.reason.as_ref().and_then(CancelReason::token);
+            self.connection.tell(&message::cancelled(self.id, reason));
         }
     }
 }

@@ -11,6 +11,7 @@ use tokio::time::timeout;
 
 use super::Supervision;
 use super::life::Life;
+use crate::authorizer::Authorizer;
 use crate::connection::{Connection, Transport};
 use crate::era_preference::EraPreference;
 use crate::hello::Hello;
@@ -43,6 +44,8 @@ pub struct HttpServer {
     pub site: Site,
     /// The transport it speaks.
     pub transport: HttpTransport,
+    /// Where tokens for it come from, if it needs any.
+    pub authorizer: Option<Arc<dyn Authorizer>>,
     /// The client that the session belongs to, if it belongs to one.
     pub own: Option<OwnConnection>,
 }
@@ -72,6 +75,8 @@ impl HttpServer {
             _ = stop.wait_for(|stop| *stop) => None,
         };
         let Some(failed) = lived else {
+            // First what the client has said: some servers end with an error if a session with an open question ends.
+            drop(timeout(FAREWELL / 2, link.delivered()).await);
             // Some servers keep a session for ever unless the client ends it.
             drop(timeout(FAREWELL, link.end()).await);
             return Life::without_process(None);
@@ -83,16 +88,21 @@ impl HttpServer {
 
     fn link(&self, supervision: &Supervision) -> Link {
         let own = self.own.as_ref();
-        let own = own.and_then(|own| Some(own.beside.link()?.for_client(&own.peer)));
+        let own = own.and_then(|own| {
+            let link = own.beside.link()?.for_client(&own.peer);
+            // The session may belong to a caller that has tokens of its own.
+            Some(link.with_authorizer(self.authorizer.clone()))
+        });
         own.unwrap_or_else(|| {
-            Link::new(
+            let link = Link::new(
                 Arc::clone(&supervision.server),
                 self.site.clone(),
                 supervision.budget.clone(),
                 supervision.max_message_bytes,
                 MOST_IDLE,
                 Arc::clone(&supervision.observer),
-            )
+            );
+            link.with_authorizer(self.authorizer.clone())
         })
     }
 
@@ -122,10 +132,10 @@ impl HttpServer {
             std::future::pending::<()>().await;
         };
         tokio::select! {
-            () = link.lost.notified() => {}
-            () = listening => {}
+            () = link.lost.notified() => missing_token(link).await,
+            () = listening => None,
+            error = token_withdrawn(link) => Some(error),
         }
-        None
     }
 }
 
@@ -158,12 +168,36 @@ async fn serve_paired(supervision: &Supervision, link: &Arc<Link>) -> Option<Ser
             }
             Err(error) => return Some(error),
         }
-        link.lost.notified().await;
-        None
+        tokio::select! {
+            () = link.lost.notified() => missing_token(link).await,
+            error = token_withdrawn(link) => Some(error),
+        }
     };
     tokio::select! {
         () = sse.listen(events) => None,
         failed = served => failed,
+    }
+}
+
+/// Why a lost server cannot be called, if that is for want of a token.
+async fn missing_token(link: &Link) -> Option<ServerError> {
+    link.await_token().await.err().map(ServerError::from)
+}
+
+/// Waits until an operator takes the token away. A new token may show other tools, so the list is asked for again.
+async fn token_withdrawn(link: &Link) -> ServerError {
+    let Some(authorizer) = &link.authorizer else {
+        return std::future::pending().await;
+    };
+    let mut changes = authorizer.changes();
+    loop {
+        if changes.changed().await.is_err() {
+            return std::future::pending().await;
+        }
+        if let Err(why) = authorizer.authorize().await {
+            return ServerError::Unauthorized(why);
+        }
+        link.list_changed.notify_one();
     }
 }
 

@@ -4,6 +4,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 
 use super::ServerExit;
+use crate::authorizer::NoAuthorization;
 use crate::server_error::ServerError;
 
 /// How one life of a server went.
@@ -27,6 +28,15 @@ impl Life {
             status: None,
             stderr: Vec::new(),
         }
+    }
+
+    /// Whether an operator has to log in before the server can be called.
+    pub(super) fn needs_login(&self) -> bool {
+        let failed = self.failed.as_ref();
+        matches!(
+            failed,
+            Some(ServerError::Unauthorized(NoAuthorization::NeedsLogin(_)))
+        )
     }
 
     /// Whether the child ended because of the greeting, so that it may survive the one of the other era.

@@ -8,7 +8,9 @@ use countersign_tape::Kind;
 
 use super::Server;
 use crate::document::brief;
+use crate::isolation::Isolation;
 use crate::name;
+use crate::oauth::OAuthCredentials;
 use crate::problem::Problem;
 use crate::reader::Reader;
 use crate::setting::Keys;
@@ -98,6 +100,7 @@ impl Reader<'_, '_> {
         let mut server = Server::new(name, transport);
         server.read_keys(self, node);
         self.check_era(node, &server);
+        self.check_oauth(node, &server);
         server.enabled = enabled;
         server.unset_references = std::mem::take(&mut self.unset_references);
         Some(server)
@@ -118,6 +121,29 @@ impl Reader<'_, '_> {
             let message = "the protocol sse has no modern era";
             self.refuse(era, message, "remove \"era\"");
         }
+    }
+
+    fn check_oauth(&mut self, node: u32, server: &Server) {
+        let (Some(oauth), Some(node)) = (&server.oauth, self.member(node, "oauth")) else {
+            return;
+        };
+        let checked = match &server.transport {
+            Transport::Stdio { .. } => Err(Problem::new(
+                "\"oauth\" is for a server with a \"url\"",
+                "give the program its secret in \"env\", or give a \"url\" instead of the \"command\"",
+            )),
+            Transport::Http { .. }
+                if oauth.credentials == OAuthCredentials::Caller
+                    && server.isolation == Some(Isolation::Shared) =>
+            {
+                Err(Problem::new(
+                    "\"credentials\": \"caller\" beside \"isolation\": \"shared\"",
+                    "remove \"isolation\": a session belongs to the caller whose token opened it",
+                ))
+            }
+            Transport::Http { url, headers, .. } => oauth.check(url, headers.keys()),
+        };
+        self.usable(node, checked);
     }
 
     fn enabled(&mut self, node: u32) -> bool {

@@ -7,7 +7,9 @@ use insta::assert_snapshot;
 use tempfile::TempDir;
 
 use super::lines;
-use crate::{ConfigError, Environment, LocationSource, Overrides, Secret, load, locate, open};
+use crate::{
+    ConfigError, Environment, Listen, LocationSource, Overrides, Secret, load, locate, open,
+};
 
 fn home(files: &[(&str, &str)]) -> TempDir {
     let home = tempfile::tempdir().expect("a temporary directory can be made");
@@ -84,11 +86,11 @@ fn environment_beats_file_and_flags_beat_both() {
     let environment = environment(home.path(), &variables);
     let located = locate(None, &environment);
     let flags = Overrides {
-        listen: Some("127.0.0.1:3".parse().expect("an address")),
+        listen: Some(Listen::parse_list("127.0.0.1:3").expect("an address")),
         ..Overrides::default()
     };
     let (config, _) = open(&located, &environment, &flags).expect("it is accepted");
-    assert_eq!(config.listen.port(), 3);
+    assert_eq!(config.listen.to_string(), "127.0.0.1:3");
     assert_eq!(config.data_dir, home.path().join("env"));
     assert_eq!(
         config.api_key.as_ref().map(Secret::expose),
@@ -97,7 +99,7 @@ fn environment_beats_file_and_flags_beat_both() {
     assert_eq!(config.storage.url.expose(), "sqlite:/env.db");
 
     let (config, _) = open(&located, &environment, &Overrides::default()).expect("it is accepted");
-    assert_eq!(config.listen.port(), 2);
+    assert_eq!(config.listen.to_string(), "127.0.0.1:2");
 }
 
 #[test]
@@ -111,7 +113,7 @@ fn without_a_file_the_defaults_hold_and_the_environment_wins() {
     )
     .expect("defaults are fine");
     assert!(warnings.is_empty());
-    assert_eq!(config.listen.port(), 9);
+    assert_eq!(config.listen.to_string(), "[::1]:9");
     assert_eq!(config.data_dir, home.path().join(".countersign"));
 }
 
@@ -120,7 +122,7 @@ fn a_flag_cannot_open_what_the_file_keeps_closed() {
     let home = home(&[(OURS, r#"{"require_mcp_auth": false}"#)]);
     let environment = environment(home.path(), &[]);
     let flags = Overrides {
-        listen: Some("0.0.0.0:8080".parse().expect("an address")),
+        listen: Some(Listen::parse_list("0.0.0.0:8080").expect("an address")),
         ..Overrides::default()
     };
     let refused = open(&locate(None, &environment), &environment, &flags);

@@ -62,7 +62,7 @@ fn a_misspelt_word_names_the_allowed_ones_and_the_nearest() {
 fn an_unknown_key_names_the_allowed_ones_and_the_nearest() {
     assert_snapshot!(refused(r#"{"output_validaton": {}}"#), @r#"
     1:2: /output_validaton: unknown key "output_validaton"
-    hint: did you mean "output_validation"? allowed: $schema, listen, api_key, admin_key, session_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, otlp, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers
+    hint: did you mean "output_validation"? allowed: $schema, listen, api_key, admin_key, callers, session_key, seal_key, allow_api_commands, require_mcp_auth, trusted_hosts, tls, public_url, auth, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, otlp, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, access, limits, mcpServers
     "#);
     assert_snapshot!(refused(r#"{"activity": {"retention": 3}}"#), @r#"
     1:15: /activity/retention: unknown key "retention"
@@ -70,7 +70,7 @@ fn an_unknown_key_names_the_allowed_ones_and_the_nearest() {
     "#);
     assert_snapshot!(refused(r#"{"mcpServers": {"a": {"comand": "x"}}}"#), @r#"
     1:23: /mcpServers/a/comand: unknown key "comand"
-    hint: did you mean "command"? allowed: name, command, args, env, working_dir, cwd, url, headers, protocol, type, era, isolation, max_client_connections, enabled, disabled, quarantined, timeout, total_timeout, connect_timeout, start_timeout, max_concurrent_requests, queue_size, profile, output_validation, input_validation, output_sanitisation, classify, tools
+    hint: did you mean "command"? allowed: name, command, args, env, working_dir, cwd, url, headers, oauth, protocol, type, era, isolation, max_client_connections, enabled, disabled, quarantined, timeout, total_timeout, connect_timeout, start_timeout, max_concurrent_requests, queue_size, trust_annotations, profile, output_validation, input_validation, output_sanitisation, classify, tools
     "#);
     assert_snapshot!(refused(r#"{"mcpServers": {"a": {"command": "x", "tools": {"t": {"mode": "strict"}}}}}"#), @r#"
     1:55: /mcpServers/a/tools/t/mode: unknown key "mode"
@@ -78,7 +78,7 @@ fn an_unknown_key_names_the_allowed_ones_and_the_nearest() {
     "#);
     assert_snapshot!(refused("{\"\\u001b[2J\\u0000colour\": 1}"), @r#"
     1:2: /[2Jcolour: unknown key "[2Jcolour"
-    hint: allowed: $schema, listen, api_key, admin_key, session_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, otlp, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers
+    hint: allowed: $schema, listen, api_key, admin_key, callers, session_key, seal_key, allow_api_commands, require_mcp_auth, trusted_hosts, tls, public_url, auth, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, otlp, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, access, limits, mcpServers
     "#);
 }
 
@@ -95,8 +95,8 @@ fn wrong_types_are_all_reported_at_once() {
   "classifiers": ["local"],
   "mcpServers": {"a": {"command": "x", "env": {"PORT": 8080}, "timeout": "30"}, "b": "npx"}
 }"#), @r#"
-    2:13: /listen: expected a string, got a number
-    hint: write a string, or leave it out
+    2:13: /listen: expected a string or an array of strings, got a number
+    hint: write a string or an array of strings, or leave it out
     3:23: /require_mcp_auth: expected true or false, got a string
     hint: write true or false, or leave it out
     4:24: /call_tool_timeout: expected a duration, got a number
@@ -307,7 +307,7 @@ fn references_and_headers() {
 fn one_line_tells_the_file_the_first_and_the_rest() {
     let error = super::read(r#"{"listen": 1, "api_key": 2}"#).expect_err("refused");
     let error = error.in_file(std::path::Path::new("/etc/mcp_config.json"));
-    assert_snapshot!(error, @"/etc/mcp_config.json:1:12: /listen: expected a string, got a number (and 1 more)");
+    assert_snapshot!(error, @"/etc/mcp_config.json:1:12: /listen: expected a string or an array of strings, got a number (and 1 more)");
 }
 
 /// Every value replaced by every other kind of value, and every byte left out: never a panic, and

@@ -10,6 +10,7 @@ use crate::{Console, Exit};
 
 mod export;
 mod filter;
+mod hours;
 mod list;
 mod log;
 mod receipt;
@@ -29,6 +30,7 @@ Examples:
   countersign activity show 01K9ZJ3M5T0000000000000000
   countersign activity watch --decision flagged,blocked
   countersign activity summary --by tool --period 7d
+  countersign activity hours --period 7d
   countersign activity export --format csv --output activity.csv
   countersign activity verify
   countersign activity receipt 01K9ZJ3M5T0000000000000000 --output call.tlog-proof
@@ -42,6 +44,7 @@ pub(crate) enum Command {
     Show(show::Arguments),
     Watch(Box<watch::Arguments>),
     Summary(summary::Arguments),
+    Hours(hours::Arguments),
     Export(Box<export::Arguments>),
     Verify(verify::Arguments),
     Receipt(receipt::Arguments),
@@ -54,6 +57,7 @@ pub(crate) fn run(command: &Command, console: &mut Console<'_>) -> Result<Exit, 
         Command::Show(arguments) => show::run(arguments, console),
         Command::Watch(arguments) => watch::run(arguments, console),
         Command::Summary(arguments) => summary::run(arguments, console),
+        Command::Hours(arguments) => hours::run(arguments, console),
         Command::Export(arguments) => export::run(arguments, console),
         Command::Verify(arguments) => verify::run(arguments, console),
         Command::Receipt(arguments) => receipt::run(arguments, console),

@@ -9,7 +9,7 @@ use countersign_config::Overrides;
 use countersign_gateway::ProcessRandomness;
 use countersign_inspect::{
     Contract, Decision, Declaration, Era, Finding, Inspected, Mode, Policy, RawReply,
-    Report as Verdict, Screening, SkipReason, Source as Origin, ToolName, examine,
+    Report as Verdict, Screening, SkipReason, Source as Origin, ToolName, corpus_case, examine,
 };
 
 use super::config::ConfigOption;
@@ -24,6 +24,7 @@ Examples:
   countersign inspect --tool tool.json --mode strict result.json
   countersign inspect --output-schema weather.schema.json -o json result.json
   countersign inspect --tool tool.json --era legacy --emit - result.json
+  countersign inspect --tool tool.json --corpus-case case.json result.json
 
 Exit codes: 0 allowed, flagged or rewritten, 1 blocked, 2 bad usage, configuration or input.";
 
@@ -56,6 +57,10 @@ pub(crate) struct Arguments {
     /// Write exactly the bytes the agent would receive; '-' writes them to stdout, in place of the report
     #[arg(long, value_name = "FILE")]
     emit: Option<PathBuf>,
+    /// Write a file of corpus/inspection with this result and the verdict of every mode; '-' writes it to stdout, in
+    /// place of the report
+    #[arg(long, value_name = "FILE", conflicts_with = "output_schema")]
+    corpus_case: Option<PathBuf>,
     #[command(flatten)]
     format: FormatOption,
 }
@@ -98,13 +103,24 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
         arguments.output_schema.as_ref(),
     ];
     Source::stdin_at_most_once(inputs.into_iter().flatten())?;
-    let declaration = declaration(arguments, console)?;
+    let tool = arguments.tool.as_ref().map(|tool| tool.read(console));
+    let tool = tool.transpose()?;
+    let declaration = declaration(arguments, tool.as_deref(), console)?;
     let policy = policy(arguments, declaration.as_ref(), console)?;
     let contract = match declaration {
         Some(declaration) => declaration.capture(&policy.output),
         None => Contract::undeclared(ToolName::new("tool")),
     };
     let bytes = arguments.result.read(console)?;
+    if let Some(target) = &arguments.corpus_case {
+        let case = corpus_case("tried", tool.as_deref(), &bytes, &policy);
+        let case = case.map_err(|error| Failure::usage(anyhow!(error)))?;
+        if target == Path::new("-") {
+            console.data(case)?;
+            return Ok(Exit::answer(true));
+        }
+        write(target, case.as_bytes())?;
+    }
     let upstream = arguments.upstream_era.unwrap_or(arguments.era);
     let raw = RawReply::new(bytes, Origin::new(upstream));
     let inspected = examine(raw, &contract, &policy).conclude_with(
@@ -118,13 +134,14 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
 /// What the tool declared, when something was said about it.
 fn declaration(
     arguments: &Arguments,
+    tool: Option<&[u8]>,
     console: &mut Console<'_>,
 ) -> Result<Option<Declaration>, Failure> {
-    let declaration = if let Some(tool) = &arguments.tool {
-        let bytes = tool.read(console)?;
-        Declaration::read(&bytes).map_err(|error| {
-            let error =
-                anyhow!(error).context(format!("{} is not a tool", printable(&tool.name())));
+    let declaration = if let Some(bytes) = tool {
+        Declaration::read(bytes).map_err(|error| {
+            let name = arguments.tool.as_ref().map(Source::name);
+            let name = printable(&name.unwrap_or_default());
+            let error = anyhow!(error).context(format!("{name} is not a tool"));
             Failure::usage(error).hint(
                 "give one element of a tools/list result: an object with name and outputSchema",
             )
@@ -177,7 +194,5 @@ fn emit(
 fn write(target: &Path, bytes: &[u8]) -> Result<(), Failure> {
     std::fs::write(target, bytes)
         .with_context(|| format!("cannot write {}", printable(&target.to_string_lossy())))
-        .map_err(|error| {
-            Failure::usage(error).hint("check the path of --emit; '-' writes to stdout")
-        })
+        .map_err(|error| Failure::usage(error).hint("check the path; '-' writes to stdout"))
 }

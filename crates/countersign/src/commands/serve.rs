@@ -2,17 +2,18 @@
 //! stderr says where it serves.
 
 use std::io::IsTerminal;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use anyhow::Context;
+use anyhow::{Context, anyhow};
 use clap::Args;
-use countersign_config::{self as config, Config, LoadedConfig, Overrides, exposure_warning};
+use countersign_config::{
+    self as config, Config, Listen, ListenAddress, LoadedConfig, Overrides, exposure_warning,
+};
 use countersign_gateway::{Gateway, StartError};
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::config::ConfigOption;
-use crate::remote::Announcement;
+use crate::remote::{Announcement, GatewayAddress};
 use crate::report::{Failure, printable};
 use crate::runtime::CommandRuntime;
 use crate::{Console, Exit};
@@ -37,9 +38,11 @@ that cannot be used changes nothing and says so.";
 pub(crate) struct Arguments {
     #[command(flatten)]
     config: ConfigOption,
-    /// Where to listen, if not where the configuration says
+    /// Where to listen, if not where the configuration says; may be repeated
+    ///
+    /// An address and port, or the path of a Unix socket: unix:gateway.sock is in the data directory.
     #[arg(long, value_name = "ADDR", value_parser = parse_listen)]
-    listen: Option<SocketAddr>,
+    listen: Vec<ListenAddress>,
     /// Where to keep state, if not where the configuration says
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
@@ -54,7 +57,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
     countersign_dial::keeper::hide();
     let mut flags = Overrides {
-        listen: arguments.listen,
+        listen: arguments.places()?,
         data_dir: arguments.data_dir.clone(),
         ..Overrides::default()
     };
@@ -78,7 +81,7 @@ pub(crate) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Ex
 }
 
 /// `--listen`, read as the file's `listen` is.
-fn parse_listen(text: &str) -> Result<SocketAddr, String> {
+fn parse_listen(text: &str) -> Result<ListenAddress, String> {
     config::parse_listen(text).map_err(|problem| {
         let hint = problem.hint.unwrap_or_default();
         format!("{}; {hint}", problem.message)
@@ -89,6 +92,18 @@ impl Arguments {
     /// Whether the demo's server is the only one.
     fn is_demo_alone(&self) -> bool {
         self.demo && self.config.config.is_none()
+    }
+
+    /// Where to listen, if the flags say so.
+    fn places(&self) -> Result<Option<Listen>, Failure> {
+        if self.listen.is_empty() {
+            return Ok(None);
+        }
+        let listen = Listen::new(self.listen.clone());
+        let twice = || Failure::usage(anyhow!("--listen names one address twice"));
+        listen
+            .map(Some)
+            .ok_or_else(|| twice().hint("remove one of the two"))
     }
 
     /// The options with which other commands find this gateway's demo.
@@ -113,21 +128,23 @@ async fn serve(
     let mut stop = StopSignals::listen().context("cannot listen for signals")?;
     let mut reload = ReloadSignal::listen().context("cannot listen for signals")?;
     let data_dir = opened.config.data_dir.clone();
+    let tls = opened.config.tls.clone();
     if opened.config.servers.iter().all(|server| !server.enabled) {
         console.message("no server is configured; `serve --demo` shows what a gateway does\n");
     }
     let gateway = Gateway::start(opened).await.map_err(refused)?;
-    let announcement = announce(&data_dir, &gateway, console);
+    let address = GatewayAddress::choose(gateway.addresses(), tls.is_enabled());
+    let address = address.context("the gateway listens nowhere")?;
+    let announcement = announce(&data_dir, &address, console);
     show_key(&gateway, &data_dir, console);
-    console.message(format!(
-        "countersign is serving at http://{}/mcp\n",
-        gateway.address()
-    ));
+    show_places(&gateway, tls.is_enabled(), console);
+    let scheme = if tls.is_enabled() { "https" } else { "http" };
+    let origin = format!("{scheme}://{}", gateway.address());
     let mut stopping = false;
     if arguments.demo {
         tokio::select! {
-            rows = demo::call_tools(&gateway) => {
-                demo::show(&rows?, &arguments.demo_options(), console)?;
+            rows = demo::call_tools(&gateway, address, tls.cert_file) => {
+                demo::show(&rows?, (&arguments.demo_options(), &origin), console)?;
             }
             () = stop.recv() => stopping = true,
         }
@@ -148,10 +165,10 @@ async fn serve(
 /// Lets commands find the gateway. A failure is only printed, because the gateway still serves.
 fn announce(
     data_dir: &std::path::Path,
-    gateway: &Gateway,
+    address: &GatewayAddress,
     console: &mut Console<'_>,
 ) -> Option<Announcement> {
-    match Announcement::make(data_dir, gateway.address()) {
+    match Announcement::make(data_dir, address) {
         Ok(Some(announcement)) => return Some(announcement),
         Ok(None) => console.message(
             "another gateway runs with this data directory; commands such as `servers list` ask that one\n",
@@ -161,6 +178,18 @@ fn announce(
         )),
     }
     None
+}
+
+fn show_places(gateway: &Gateway, tls: bool, console: &mut Console<'_>) {
+    let scheme = if tls { "https" } else { "http" };
+    for place in gateway.addresses() {
+        console.message(match place {
+            ListenAddress::Tcp(address) => {
+                format!("countersign is serving at {scheme}://{address}/mcp\n")
+            }
+            ListenAddress::Unix(_) => format!("countersign is serving at {place}\n"),
+        });
+    }
 }
 
 fn show_key(gateway: &Gateway, data_dir: &std::path::Path, console: &mut Console<'_>) {
@@ -184,8 +213,12 @@ fn show_key(gateway: &Gateway, data_dir: &std::path::Path, console: &mut Console
 pub(super) fn refused(error: StartError) -> Failure {
     let hint = match &error {
         StartError::Listen { .. } => "another gateway may be running; choose another --listen",
+        StartError::Tls(_) => "see `countersign doctor` and docs/guides/tls.md",
+        StartError::Store { place, .. } if place.contains("://") => {
+            "see `countersign doctor`, the server's log and docs/guides/postgres.md"
+        }
         StartError::Store { .. } => {
-            "check that the data directory can be written, or choose another --data-dir; for PostgreSQL see `countersign doctor`"
+            "check that the data directory can be written, or choose another --data-dir"
         }
         StartError::Unshared(_) => {
             "set it in the configuration, best as a reference such as ${env:NAME}; see docs/guides/postgres.md"

@@ -4,12 +4,11 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
-use std::net::SocketAddr;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::reachable;
+use super::GatewayAddress;
 
 const FILE: &str = "address";
 /// A command that looks at the file locks it for a moment; a gateway keeps it for longer than all of these.
@@ -17,7 +16,7 @@ const TRIES: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Where the gateway of a data directory says that it listens; nothing if none runs.
-pub(crate) fn read_announcement(data_dir: &Path) -> Option<SocketAddr> {
+pub(crate) fn read_announcement(data_dir: &Path) -> Option<GatewayAddress> {
     let path = data_dir.join(FILE);
     let file = File::open(&path).ok()?;
     match file.try_lock_shared() {
@@ -36,7 +35,7 @@ pub(crate) struct Announcement {
 
 impl Announcement {
     /// Nothing if another gateway has announced itself there.
-    pub(crate) fn make(data_dir: &Path, address: SocketAddr) -> io::Result<Option<Self>> {
+    pub(crate) fn make(data_dir: &Path, address: &GatewayAddress) -> io::Result<Option<Self>> {
         let path = data_dir.join(FILE);
         for _ in 0..TRIES {
             let mut options = OpenOptions::new();
@@ -45,7 +44,7 @@ impl Announcement {
             match file.try_lock() {
                 Ok(()) if is_at(&file, &path) => {
                     file.set_len(0)?;
-                    writeln!(file, "{}", reachable(address))?;
+                    writeln!(file, "{address}")?;
                     return Ok(Some(Self { path, _file: file }));
                 }
                 // Its owner removed it between the two steps.

@@ -156,6 +156,7 @@ fn every_command_says_the_same_with_and_without_a_gateway() {
         "activity export --status error",
         "activity summary --by rule -o json",
         "activity summary --by tool",
+        "activity hours",
     ];
     let run = |line: &str| {
         let ran = folder.countersign(&format!("{line} --data-dir data"));
@@ -203,10 +204,10 @@ fn unknown_words_are_refused_with_the_known_ones() {
         said.push_str(&ran.stderr);
     }
     insta::assert_snapshot!(said, @"
-    error: unknown type `call`; allowed: tool_call, prompt_get, resource_read, server_text, policy_decision, schema_diagnostic, tool_change, server_change, config_change, system_start, system_stop, completion, list_change
+    error: unknown type `call`; allowed: tool_call, prompt_get, resource_read, server_text, policy_decision, schema_diagnostic, tool_change, server_change, config_change, system_start, system_stop, completion, list_change, access_refusal, login
     error: unknown decision `no`; allowed: allowed, flagged, rewritten, blocked
-    error: unknown stage `schema`; allowed: transport, shape, guard, contract, sanitise, classify, input
-    error: unknown rule `type`; allowed: transport.<rule>, shape.<rule>, guard.<limit>, contract.<rule>, schema.<keyword>, token.<family>, invisible.<class>, classifier.<name>, input.schema.<keyword>, ansi, encoded_token, boundary_forgery, truncated
+    error: unknown stage `schema`; allowed: transport, shape, guard, contract, sanitise, classify, input, access
+    error: unknown rule `type`; allowed: transport.<rule>, shape.<rule>, guard.<limit>, contract.<rule>, schema.<keyword>, token.<family>, invisible.<class>, classifier.<name>, input.schema.<keyword>, access.<rule>, ansi, encoded_token, boundary_forgery, truncated
     error: since: not a time: `soon`; expected RFC 3339 such as 2026-01-31T12:00:00Z, or a period such as 30s, 15m, 1h, 7d
     error: parent_id: not a record id: expected 26 characters of Crockford base 32, the first between 0 and 7
     error: not a cursor of this store; leave it out to start again

@@ -97,7 +97,7 @@ fn check_names_every_mistake_with_its_place_and_a_hint() {
     --- stdout
     --- stderr
     error: bad.json:2:3: /lisen: unknown key "lisen"
-    hint: did you mean "listen"? allowed: $schema, listen, api_key, admin_key, session_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, otlp, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers
+    hint: did you mean "listen"? allowed: $schema, listen, api_key, admin_key, callers, session_key, seal_key, allow_api_commands, require_mcp_auth, trusted_hosts, tls, public_url, auth, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, otlp, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, access, limits, mcpServers
     error: bad.json:3:33: /output_validation/mode: unknown value "stirct"
     hint: did you mean "strict"? allowed: off, warn, strict
     error: bad.json:4:24: /call_tool_timeout: expected a duration, got a number
@@ -106,7 +106,7 @@ fn check_names_every_mistake_with_its_place_and_a_hint() {
     assert_snapshot!(run(&folder, &[], "config check -o json bad.json"), @r#"
     exit: 2
     --- stdout
-    {"file":"bad.json","ok":false,"errors":[{"pointer":"/lisen","line":2,"column":3,"message":"unknown key \"lisen\"","hint":"did you mean \"listen\"? allowed: $schema, listen, api_key, admin_key, session_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, otlp, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers"},{"pointer":"/output_validation/mode","line":3,"column":33,"message":"unknown value \"stirct\"","hint":"did you mean \"strict\"? allowed: off, warn, strict"},{"pointer":"/call_tool_timeout","line":4,"column":24,"message":"expected a duration, got a number","hint":"write a number and a unit, like \"250ms\", \"30s\", \"2m\" or \"1h30m\""}],"warnings":[]}
+    {"file":"bad.json","ok":false,"errors":[{"pointer":"/lisen","line":2,"column":3,"message":"unknown key \"lisen\"","hint":"did you mean \"listen\"? allowed: $schema, listen, api_key, admin_key, callers, session_key, seal_key, allow_api_commands, require_mcp_auth, trusted_hosts, tls, public_url, auth, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, otlp, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, access, limits, mcpServers"},{"pointer":"/output_validation/mode","line":3,"column":33,"message":"unknown value \"stirct\"","hint":"did you mean \"strict\"? allowed: off, warn, strict"},{"pointer":"/call_tool_timeout","line":4,"column":24,"message":"expected a duration, got a number","hint":"write a number and a unit, like \"250ms\", \"30s\", \"2m\" or \"1h30m\""}],"warnings":[]}
     --- stderr
     "#);
     assert_snapshot!(run(&folder, &[], "config show --config bad.json"), @r#"
@@ -114,7 +114,7 @@ fn check_names_every_mistake_with_its_place_and_a_hint() {
     --- stdout
     --- stderr
     error: bad.json:2:3: /lisen: unknown key "lisen"
-    hint: did you mean "listen"? allowed: $schema, listen, api_key, admin_key, session_key, allow_api_commands, require_mcp_auth, trusted_hosts, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, otlp, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, mcpServers
+    hint: did you mean "listen"? allowed: $schema, listen, api_key, admin_key, callers, session_key, seal_key, allow_api_commands, require_mcp_auth, trusted_hosts, tls, public_url, auth, data_dir, routing_mode, tool_names, call_tool_timeout, session_idle_timeout, stream_keep_alive, session_lifetime, drain_delay, max_message_bytes, max_message_depth, max_inflight_bytes, profile, storage, activity, otlp, output_validation, input_validation, output_sanitisation, classifiers, classifier_budget, schema_refs, access, limits, mcpServers
     error: bad.json:3:33: /output_validation/mode: unknown value "stirct"
     hint: did you mean "strict"? allowed: off, warn, strict
     error: bad.json:4:24: /call_tool_timeout: expected a duration, got a number
@@ -143,12 +143,12 @@ fn check_says_what_would_be_missing() {
     mcp_config.json: ok
     --- stderr
     warning: mcp_config.json: not implemented in this version and ignored: top_k
-    warning: mcp_config.json:1:14: /tls: "tls" is not implemented in this version and is ignored: put a TLS proxy in front
+    warning: mcp_config.json:1:22: /tls/enabled: "enabled" is not implemented in this version and is ignored: TLS is on where tls.cert_file and tls.key_file are set
     "#);
     assert_snapshot!(run(&folder, &variables, "config check -o json mcp_config.json"), @r#"
     exit: 0
     --- stdout
-    {"file":"mcp_config.json","ok":true,"errors":[],"warnings":[{"pointer":null,"line":null,"column":null,"message":"not implemented in this version and ignored: top_k","hint":null},{"pointer":"/tls","line":1,"column":14,"message":"\"tls\" is not implemented in this version and is ignored: put a TLS proxy in front","hint":null}]}
+    {"file":"mcp_config.json","ok":true,"errors":[],"warnings":[{"pointer":null,"line":null,"column":null,"message":"not implemented in this version and ignored: top_k","hint":null},{"pointer":"/tls/enabled","line":1,"column":22,"message":"\"enabled\" is not implemented in this version and is ignored: TLS is on where tls.cert_file and tls.key_file are set","hint":null}]}
     --- stderr
     "#);
 }

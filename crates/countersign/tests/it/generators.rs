@@ -43,6 +43,6 @@ fn the_manual_of_an_unknown_command_lists_the_known_ones() {
     --- stdout
     --- stderr
     error: there is no command 'complete' to describe
-    hint: 'countersign' has: serve, wrap, import, activity, store, servers, tools, inspect, sanitise, classify, policy, config, doctor, load, schema, contract, completions, man, help
+    hint: 'countersign' has: serve, wrap, import, activity, store, servers, auth, keys, tools, inspect, sanitise, classify, policy, access, config, doctor, load, schema, contract, completions, man, help
     ");
 }

@@ -2,6 +2,7 @@
 
 mod support;
 
+mod access;
 mod activity;
 mod address;
 mod answers;
@@ -16,17 +17,20 @@ mod failing;
 mod generators;
 mod import;
 mod inspect;
+mod keys;
 mod load;
 mod postgres;
 mod preview;
 mod private;
 mod readme;
+mod refresh;
 mod reload;
 mod sanitise;
 mod schema;
 mod serve;
 mod servers;
 mod survives;
+mod tls;
 mod tools;
 mod unset;
 mod usage;

@@ -1,14 +1,19 @@
 //! Gateways that share a PostgreSQL, and the way there from SQLite.
 
+mod builds;
+mod kills;
+
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use countersign_fixture::postgres::Cluster;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
+use crate::keys::TwoGateways;
 use crate::support::gateway::RunningGateway;
 use crate::support::{CommandOutput, Folder, binary, finish};
 
@@ -24,7 +29,10 @@ fn config(url: &str) -> String {
 }
 
 fn start(folder: &Folder, state: &str) -> RunningGateway {
-    let mut command = binary();
+    start_program(binary(), folder, state)
+}
+
+fn start_program(mut command: Command, folder: &Folder, state: &str) -> RunningGateway {
     command.args([
         "serve",
         "--demo",
@@ -187,9 +195,19 @@ fn a_clock_far_from_the_database_s_makes_a_gateway_unready_with_postgres() {
              AS $$ SELECT pg_catalog.clock_timestamp() + interval '{offset}' $$"
         ))
     };
+    let ready = |gateway: &RunningGateway| gateway.curl("GET", "/readyz", API_KEY, "");
+    // A small difference is a warning.
+    let warning = "the clocks of this machine and of the database differ";
+    set_clock("-5 seconds");
+    let mut gateway = start(&folder, "a");
+    if !gateway.said().contains(warning) {
+        gateway.hear(warning);
+    }
+    let answer = ready(&gateway);
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    drop(gateway);
     set_clock("90 seconds");
     let gateway = start(&folder, "a");
-    let ready = |gateway: &RunningGateway| gateway.curl("GET", "/readyz", API_KEY, "");
     let answer = ready(&gateway);
     assert!(answer.starts_with("HTTP/1.1 503"), "{answer}");
     assert!(answer.contains("the clock differs"), "{answer}");
@@ -334,4 +352,12 @@ fn keys_that_would_be_generated_are_refused_with_a_shared_database() {
         "{refused}"
     );
     assert!(!refused.to_string().contains("hunter2"), "{refused}");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_key_is_revoked_for_every_gateway_with_postgres() {
+    let cluster = Cluster::start();
+    let settings: Value = serde_json::from_str(&config(&cluster.url())).expect("JSON");
+    TwoGateways::start(&settings).revoke();
 }

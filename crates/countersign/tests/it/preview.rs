@@ -240,6 +240,7 @@ fn the_decision_table_of_the_documentation_is_that_of_the_code() {
         "contract.",
         "schema.",
         "input.",
+        "access.",
     ] {
         assert!(
             rules.iter().any(|rule| rule.starts_with(prefix)),
@@ -255,6 +256,7 @@ fn expected(rule: &str, mode: Mode) -> String {
         Some("shape") => Stage::Shape,
         Some("guard") => Stage::Guard,
         Some("input") => Stage::Input,
+        Some("access") => Stage::Access,
         _ => Stage::Contract,
     };
     let finding = Finding::new(stage, rule.to_owned(), Severity::Violation);

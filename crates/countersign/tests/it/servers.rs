@@ -4,21 +4,10 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::serve::children;
+use crate::support::Folder;
 use crate::support::gateway::RunningGateway;
-use crate::support::{CommandOutput, Folder, binary, finish};
 
 const FILE: &str = "{\n  \"output_validation\": {\"mode\": \"strict\"},\n  \"mcpServers\": {\n    \"old\": {\"command\": \"false\",   \"enabled\": false}\n  }\n}\n";
-
-fn run(folder: &Folder, arguments: &[&str]) -> CommandOutput {
-    let place = ["--config", "c.json", "--data-dir", "data"];
-    let (command, rest) = arguments.split_at(2);
-    let arguments = command.iter().chain(&place).chain(rest);
-    finish(binary().current_dir(folder.path()).args(arguments), b"")
-}
-
-fn file(folder: &Folder) -> String {
-    std::fs::read_to_string(folder.path().join("c.json")).expect("a file")
-}
 
 fn fixture() -> String {
     let fixture = countersign_fixture::executable().expect("the fixture is built");
@@ -28,43 +17,46 @@ fn fixture() -> String {
 #[test]
 fn a_file_is_changed_without_a_gateway() {
     let folder = Folder::with(&[("c.json", FILE)]);
-    let added = run(
-        &folder,
-        &[
-            "servers",
-            "add",
-            "new",
-            "--url",
-            "https://x.example/mcp",
-            "--header",
-            "Authorization: Bearer ${env:TOKEN}",
-            "--set",
-            "timeout=30s",
-            "--set",
-            "queue_size=5",
-        ],
-    );
+    let added = folder.run_on_file(&[
+        "servers",
+        "add",
+        "new",
+        "--url",
+        "https://x.example/mcp",
+        "--header",
+        "Authorization: Bearer ${env:TOKEN}",
+        "--set",
+        "timeout=30s",
+        "--set",
+        "queue_size=5",
+    ]);
     assert_eq!(added.code, Some(0), "{added}");
     assert_eq!(
         added.stdout,
         "added new in c.json\nno gateway is running; it takes effect with the next start\n"
     );
     let entry = "false},\n    \"new\": {\n      \"url\": \"https://x.example/mcp\",\n      \"headers\": {\"Authorization\": \"Bearer ${env:TOKEN}\"},\n      \"queue_size\": 5,\n      \"timeout\": \"30s\"\n    }\n  }\n}\n";
-    assert_eq!(file(&folder), FILE.replace("false}\n  }\n}\n", entry));
-    let enabled = run(&folder, &["servers", "enable", "old", "-o", "json"]);
+    assert_eq!(folder.file(), FILE.replace("false}\n  }\n}\n", entry));
+    let enabled = folder.run_on_file(&["servers", "enable", "old", "-o", "json"]);
     let said: Value = serde_json::from_str(&enabled.stdout).expect("JSON");
     let expected = json!({"server": "old", "change": "enabled", "file": "c.json", "changed": true, "in_force": false});
     assert_eq!(said, expected);
-    let again = run(&folder, &["servers", "enable", "old"]);
+    let again = folder.run_on_file(&["servers", "enable", "old"]);
     assert!(
         again
             .stdout
             .starts_with("old was enabled already in c.json\n"),
         "{again}"
     );
-    assert_eq!(run(&folder, &["servers", "disable", "old"]).code, Some(0));
-    assert_eq!(run(&folder, &["servers", "remove", "new"]).code, Some(0));
-    assert_eq!(file(&folder), FILE);
+    assert_eq!(
+        folder.run_on_file(&["servers", "disable", "old"]).code,
+        Some(0)
+    );
+    assert_eq!(
+        folder.run_on_file(&["servers", "remove", "new"]).code,
+        Some(0)
+    );
+    assert_eq!(folder.file(), FILE);
 }
 
 #[test]
@@ -116,11 +108,11 @@ fn what_cannot_be_done_changes_nothing_and_says_what_next() {
         (&["servers", "add", "new"], 2, "--url"),
         (&["servers", "restart", "old"], 3, "no gateway is running"),
     ] {
-        let ran = run(&folder, arguments);
+        let ran = folder.run_on_file(arguments);
         assert_eq!(ran.code, Some(code), "{arguments:?}: {ran}");
         assert!(ran.stderr.contains(words), "{arguments:?}: {ran}");
         assert_eq!(ran.stdout, "", "{arguments:?}");
-        assert_eq!(file(&folder), FILE, "{arguments:?}");
+        assert_eq!(folder.file(), FILE, "{arguments:?}");
     }
 }
 
@@ -129,12 +121,9 @@ fn a_running_gateway_takes_a_change_at_once() {
     let folder = Folder::with(&[("c.json", FILE)]);
     let gateway = RunningGateway::start(&folder, "serve --config c.json");
     let fixture = fixture();
-    let added = run(
-        &folder,
-        &[
-            "servers", "add", "demo", "--", &fixture, "stdio", "--preset", "demo",
-        ],
-    );
+    let added = folder.run_on_file(&[
+        "servers", "add", "demo", "--", &fixture, "stdio", "--preset", "demo",
+    ]);
     assert_eq!(added.code, Some(0), "{added}");
     assert!(
         added
@@ -151,7 +140,7 @@ fn a_running_gateway_takes_a_change_at_once() {
     let called = || gateway.curl("POST", "/mcp/s/demo", &gateway.key(), call);
     assert!(called().contains("structuredContent"));
     let before = children(gateway.process());
-    let restarted = run(&folder, &["servers", "restart", "demo"]);
+    let restarted = folder.run_on_file(&["servers", "restart", "demo"]);
     assert_eq!(restarted.code, Some(0), "{restarted}");
     RunningGateway::wait_for(|| {
         let now = children(gateway.process());
@@ -159,14 +148,20 @@ fn a_running_gateway_takes_a_change_at_once() {
     });
     state("up");
     assert!(called().contains("structuredContent"));
-    assert_eq!(run(&folder, &["servers", "disable", "demo"]).code, Some(0));
+    assert_eq!(
+        folder.run_on_file(&["servers", "disable", "demo"]).code,
+        Some(0)
+    );
     assert_eq!(gateway.json("/api/v1/servers/demo")["state"], "disabled");
-    let restarted = run(&folder, &["servers", "restart", "demo"]);
+    let restarted = folder.run_on_file(&["servers", "restart", "demo"]);
     assert_eq!(restarted.code, Some(2), "{restarted}");
     assert!(restarted.stderr.contains("hint:"), "{restarted}");
-    assert_eq!(run(&folder, &["servers", "remove", "demo"]).code, Some(0));
+    assert_eq!(
+        folder.run_on_file(&["servers", "remove", "demo"]).code,
+        Some(0)
+    );
     RunningGateway::wait_for(|| children(gateway.process()).is_empty());
-    assert_eq!(file(&folder), FILE);
+    assert_eq!(folder.file(), FILE);
     let records =
         folder.countersign("activity list --type config_change,server_change --data-dir data");
     for words in [

@@ -102,6 +102,19 @@ impl Folder {
         self.0.path()
     }
 
+    /// Runs a command of two words on `c.json` of the folder and a data directory in it.
+    pub(crate) fn run_on_file(&self, arguments: &[&str]) -> CommandOutput {
+        let place = ["--config", "c.json", "--data-dir", "data"];
+        let (command, rest) = arguments.split_at(2);
+        let arguments = command.iter().chain(&place).chain(rest);
+        finish(binary().current_dir(self.path()).args(arguments), b"")
+    }
+
+    /// The text of `c.json`.
+    pub(crate) fn file(&self) -> String {
+        std::fs::read_to_string(self.path().join("c.json")).expect("a file")
+    }
+
     pub(crate) fn countersign(&self, line: &str) -> CommandOutput {
         finish(
             binary()

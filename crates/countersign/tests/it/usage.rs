@@ -33,11 +33,14 @@ fn help_lists_the_commands_and_the_exit_codes() {
       activity     Read what was called and what was decided
       store        Move the activity log to PostgreSQL, or prepare a database for it
       servers      See and change the servers behind the running gateway
+      auth         Log in to servers that need a token, for the running gateway
+      keys         Keys of callers: who may use the gateway, and with which rights
       tools        List and call the tools behind the running gateway
       inspect      Say what would happen to a tool result, and why
       sanitise     Clean a text of control tokens and hidden characters [alias: sanitize]
       classify     Measure injection classifiers
       policy       See what a change of the policy would do
+      access       See what the rules of the configuration allow a caller
       config       Write, check and show the configuration file
       doctor       Say what is wrong with this set-up and what to type next
       load         Put a server under load, and hold what it answers to its contract

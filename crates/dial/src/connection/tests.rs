@@ -8,6 +8,7 @@ use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::*;
 use crate::explain;
+use crate::reach::Reach;
 
 /// Made for these tests; they guard nothing.
 const AUTHORITY: &[u8] = include_bytes!("ca.pem");
@@ -111,14 +112,14 @@ async fn the_step_and_the_host_are_named() {
         tls: false,
         ..origin(host, port)
     };
-    let nowhere = dial(&plain("nothing.invalid", 80), |_| true, CONNECT).await;
+    let nowhere = dial(&plain("nothing.invalid", 80), |_| true, CONNECT, None).await;
     let said = explain(&nowhere.expect_err("no such name"));
     let start = "the name nothing.invalid cannot be resolved: ";
     assert!(
         said.starts_with(start) && said.len() > start.len(),
         "{said}"
     );
-    let closed = dial(&plain("127.0.0.1", 1), |_| true, CONNECT).await;
+    let closed = dial(&plain("127.0.0.1", 1), |_| true, CONNECT, None).await;
     let said = explain(&closed.expect_err("a closed port"));
     assert!(
         said.starts_with("no TCP connection to 127.0.0.1:1: Connection refused"),
@@ -136,16 +137,80 @@ async fn only_addresses_that_the_filter_lets_pass_are_connected_to() {
             tls: false,
             ..origin(host, port)
         };
-        let refused = dial(&here, |address| !address.is_loopback(), CONNECT).await;
+        let refused = dial(&here, |address| !address.is_loopback(), CONNECT, None).await;
         let error = refused.expect_err(host);
         assert_eq!(error.kind(), io::ErrorKind::PermissionDenied);
         let expected = format!("the addresses of {host} may not be connected to");
         assert_eq!(explain(&error), expected);
         let nothing = listener.accept().expect_err("no connection");
         assert_eq!(nothing.kind(), io::ErrorKind::WouldBlock);
-        dial(&here, |address| address.is_ipv4(), CONNECT)
+        dial(&here, |address| address.is_ipv4(), CONNECT, None)
             .await
             .expect("a connection");
         listener.accept().expect("a connection");
     }
+}
+
+#[tokio::test]
+async fn a_pinned_certificate_is_trusted_whatever_its_name_and_no_other_is() {
+    let port = serve("127.0.0.2").await;
+    let there = origin("127.0.0.2", port);
+    let pinned = PinnedCertificate::from_pem(CERTIFICATE).expect("a certificate");
+    let connection = dial(&there, |_| true, CONNECT, Some(&pinned)).await;
+    let response = connection
+        .expect("trusted")
+        .send(Request::new(Full::default()))
+        .await;
+    assert_eq!(response.expect("an answer").status(), 200);
+    let other = PinnedCertificate::from_pem(AUTHORITY).expect("a certificate");
+    let refused = dial(&there, |_| true, CONNECT, Some(&other)).await;
+    let said = explain(&refused.expect_err("another certificate"));
+    assert!(
+        said.ends_with("its certificate is not the one that is expected"),
+        "{said}"
+    );
+    assert!(PinnedCertificate::from_pem(KEY).is_none());
+}
+
+/// A name whose resolver gives an allowed address first and another one later, as an attacker's name server can.
+#[tokio::test]
+async fn a_name_that_is_rebound_leads_nowhere_but_to_allowed_addresses() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let allowed = listener.local_addr().expect("an address");
+    let inside = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    inside.set_nonblocking(true).expect("an option");
+    let port = inside.local_addr().expect("an address").port();
+    let origin = origin("rebound.example", 443);
+    let connect = async |answer: &[SocketAddr], filter: AddressFilter| {
+        let answer = answer.iter().copied();
+        connect_to_allowed(&origin, async { Ok(answer) }, filter).await
+    };
+    let reach = Reach::PRIVATE.filter(false);
+    connect(&[allowed], reach)
+        .await
+        .expect("an allowed address");
+    let link_local: SocketAddr = ([169, 254, 169, 254], port).into();
+    let mapped: SocketAddr = (
+        "::ffff:169.254.169.254"
+            .parse::<IpAddr>()
+            .expect("an address"),
+        port,
+    )
+        .into();
+    for rebound in [link_local, mapped] {
+        let refused = connect(&[rebound], reach).await.expect_err("refused");
+        assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
+        // Of several addresses only the allowed ones are tried.
+        let stream = connect(&[rebound, allowed], reach)
+            .await
+            .expect("the other");
+        assert_eq!(stream.peer_addr().expect("a peer"), allowed);
+    }
+    // Where only public addresses are allowed, a name that turns to loopback is refused.
+    let loopback: SocketAddr = ([127, 0, 0, 1], port).into();
+    let refused = connect(&[loopback], Reach::PUBLIC.filter(true)).await;
+    let refused = refused.expect_err("refused");
+    assert_eq!(refused.kind(), io::ErrorKind::PermissionDenied);
+    let waiting = inside.accept().map(drop).expect_err("no connection");
+    assert_eq!(waiting.kind(), io::ErrorKind::WouldBlock);
 }

@@ -4,12 +4,18 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
+use hyper::header::{CONTENT_DISPOSITION, HeaderValue};
+use serde_json::json;
+
 use super::preview::{self, PreviewQuery};
 use super::{ApiError, ApiResult, ok, pairs};
+use crate::http::with_type;
 use crate::services::Services;
 use crate::state::Snapshot;
 use countersign_audit::{
-    GroupBy, Query, Reader, StoreError, Timestamp, Ulid, UnknownWord, parse_period,
+    GroupBy, HourCounts, Page, Query, Reader, StoreError, StoredRecord, Summary, Timestamp, Ulid,
+    UnknownWord, parse_period,
 };
 
 const DAY: Duration = Duration::from_hours(24);
@@ -17,20 +23,79 @@ const DAY: Duration = Duration::from_hours(24);
 pub(super) async fn list(services: &Services, query: &str) -> ApiResult {
     let query = Query::from_pairs(pairs(query), Timestamp::now());
     let query = query.map_err(|why| ApiError::bad_request(why.to_string()))?;
-    ok(&read(services, move |reader| reader.list(&query)).await?)
+    ok(&page(services, query).await?)
+}
+
+/// A page of records.
+pub(super) async fn page(services: &Services, query: Query) -> Result<Page, ApiError> {
+    read(services, move |reader| reader.list(&query)).await
 }
 
 pub(super) async fn show(services: &Services, id: &str) -> ApiResult {
+    ok(&record(services, id).await?)
+}
+
+/// One record.
+pub(super) async fn record(services: &Services, id: &str) -> Result<StoredRecord, ApiError> {
     let id: Result<Ulid, _> = id.parse();
     let id = id.map_err(|_| ApiError::bad_request("not an activity id"))?;
     let stored = read(services, move |reader| reader.show(id)).await?;
-    ok(&stored.ok_or_else(|| ApiError::not_found("no such activity"))?)
+    stored.ok_or_else(|| ApiError::not_found("no such activity"))
 }
 
 pub(super) async fn summary(services: &Services, query: &str) -> ApiResult {
     let (by, period) = grouping(query).map_err(ApiError::bad_request)?;
     let now = Timestamp::now();
     ok(&read(services, move |reader| reader.summary(by, period, now)).await?)
+}
+
+/// The counts of each hour of a period.
+pub(super) async fn hours(services: &Services, query: &str) -> ApiResult {
+    let mut period = DAY;
+    for (key, value) in pairs(query) {
+        if key != "period" {
+            let key: String = key.chars().take(64).collect();
+            let why = format!("unknown parameter `{key}`; allowed: period");
+            return Err(ApiError::bad_request(why));
+        }
+        let parsed = parse_period(&value);
+        period = parsed.map_err(|why| ApiError::bad_request(format!("period: {why}")))?;
+    }
+    let now = Timestamp::now();
+    let hours = read(services, move |reader| reader.hours(period, now)).await?;
+    ok(&json!({ "hours": hours }))
+}
+
+/// The proof that the log holds a record.
+pub(super) async fn receipt(services: &Services, id: &str) -> ApiResult {
+    let id: Result<Ulid, _> = id.parse();
+    let id = id.map_err(|_| ApiError::bad_request("not an activity id"))?;
+    let receipt = move |reader: &Reader| match reader.receipt(id) {
+        Err(StoreError::NoReceipt(why)) => Ok(Err(why)),
+        other => other.map(Ok),
+    };
+    let receipt = read(services, receipt).await?;
+    let receipt = receipt.map_err(|why| ApiError::not_found(&why.to_string()))?;
+    let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+    let mut response = with_type(kind, Bytes::from(receipt.to_string()).into());
+    let name = format!("attachment; filename=\"{id}.tlog-proof\"");
+    if let Ok(name) = HeaderValue::from_str(&name) {
+        response.headers_mut().insert(CONTENT_DISPOSITION, name);
+    }
+    Ok(response)
+}
+
+/// The counts of each hour of a period, and of each server in all of it.
+pub(super) async fn counts(
+    services: &Services,
+    period: Duration,
+    now: Timestamp,
+) -> Result<(Vec<HourCounts>, Summary), ApiError> {
+    read(services, move |reader| {
+        let hours = reader.hours(period, now)?;
+        Ok((hours, reader.summary(GroupBy::Server, period, now)?))
+    })
+    .await
 }
 
 pub(super) async fn preview(services: &Services, snapshot: &Snapshot, query: &str) -> ApiResult {

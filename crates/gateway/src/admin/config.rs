@@ -14,7 +14,7 @@ use crate::http::intake::{self, BodyError};
 use crate::http::json as respond_json;
 use crate::path::reply::Body;
 use crate::services::Services;
-use crate::state::Snapshot;
+use crate::state::{Caller, Snapshot};
 
 /// As much as a file may have.
 const MAX_BYTES: usize = 4 << 20;
@@ -26,9 +26,11 @@ pub(super) fn show(snapshot: &Snapshot) -> Response<Body> {
 }
 
 /// Changes the file by a JSON merge patch, and applies it.
-pub(super) async fn patch(services: &Services, body: Incoming) -> ApiResult {
+pub(super) async fn patch(services: &Services, caller: &Caller, body: Incoming) -> ApiResult {
     let text = read_text(services, body, "the patch").await?;
-    answer(services.reloads.request(ReloadRequest::Patch(text)).await)
+    let by = Some(caller.name.to_string());
+    let request = ReloadRequest::Patch(text);
+    answer(services.reloads.request_by(request, by).await)
 }
 
 /// The body of a request that changes something; `what` is its name in messages.
@@ -50,8 +52,19 @@ pub(super) async fn read_text(
 }
 
 /// Reads the file again.
-pub(super) async fn reread(services: &Services) -> ApiResult {
-    answer(services.reloads.request(ReloadRequest::Reread).await)
+pub(super) async fn reread(services: &Services, caller: &Caller) -> ApiResult {
+    let by = Some(caller.name.to_string());
+    answer(services.reloads.request_by(ReloadRequest::Reread, by).await)
+}
+
+/// Revokes the key of a caller, for every gateway that shares the store.
+pub(super) async fn revoke(services: &Services, caller: &Caller, name: &str) -> ApiResult {
+    let by = Some(caller.name.to_string());
+    let request = ReloadRequest::Revoke(name.to_owned());
+    match services.reloads.request_by(request, by).await {
+        Ok(_) => ok(&json!({ "caller": name, "revoked": true })),
+        Err(refused) => answer(Err(refused)),
+    }
 }
 
 /// Answers what a change came to.
@@ -63,12 +76,15 @@ pub(super) fn answer(outcome: Result<AppliedConfig, ConfigRefusal>) -> ApiResult
     let status = match &refused {
         ConfigRefusal::Config(_) => StatusCode::BAD_REQUEST,
         ConfigRefusal::FileOnly(_) => StatusCode::FORBIDDEN,
-        ConfigRefusal::Server(ServerChangeError::Unknown { .. }) => StatusCode::NOT_FOUND,
+        ConfigRefusal::Server(ServerChangeError::Unknown { .. }) | ConfigRefusal::UnknownCaller => {
+            StatusCode::NOT_FOUND
+        }
         ConfigRefusal::NoFile
         | ConfigRefusal::Base(_)
         | ConfigRefusal::Server(_)
-        | ConfigRefusal::NotRunning(_) => StatusCode::CONFLICT,
-        ConfigRefusal::Stopping => StatusCode::SERVICE_UNAVAILABLE,
+        | ConfigRefusal::NotRunning(_)
+        | ConfigRefusal::NoKey => StatusCode::CONFLICT,
+        ConfigRefusal::Stopping | ConfigRefusal::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
         ConfigRefusal::Unwritable(_) | ConfigRefusal::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     };
     let errors = refused.notices();

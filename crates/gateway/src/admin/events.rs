@@ -20,6 +20,7 @@ use crate::http::{ClientConnection, with_type};
 use crate::path::reply::Body;
 use crate::random;
 use crate::services::{Event, Feed, NextEvents, Phase, STEP, Services, Subscription};
+use crate::state::Admission;
 
 /// How often a silent stream says that it is alive.
 const PULSE: Duration = Duration::from_secs(15);
@@ -35,6 +36,7 @@ const TURN: Duration = Duration::from_millis(5);
 pub(super) async fn respond(
     services: &Arc<Services>,
     max_streams: usize,
+    admission: Admission,
     request: &Request<Incoming>,
 ) -> ApiResult {
     if request.method() != Method::GET {
@@ -63,7 +65,7 @@ pub(super) async fn respond(
         is_live: false,
         is_over: false,
     };
-    Ok(start(Arc::clone(services), stream, client))
+    Ok(start(Arc::clone(services), stream, admission, client))
 }
 
 fn place(id: &HeaderValue) -> Option<u64> {
@@ -80,12 +82,14 @@ async fn newest(services: &Services) -> Result<u64, ApiError> {
 fn start(
     services: Arc<Services>,
     mut stream: Stream,
+    admission: Admission,
     client: Option<ClientConnection>,
 ) -> Response<Body> {
     let (events, body) = mpsc::channel(1);
     tokio::spawn(async move {
         let ended = tokio::select! {
             () = services.drain.wait_for_phase(Phase::Draining) => Ok(()),
+            () = admission.ended() => Ok(()),
             () = events.closed() => Ok(()),
             ended = stream.send(&services, &events) => ended,
         };

@@ -2,6 +2,7 @@
 //! its series from the start, so that an alert on a rare one does not wait for its first time.
 
 mod classifiers;
+mod issuers;
 mod signals;
 
 use std::fmt::Display;
@@ -29,6 +30,12 @@ pub(super) fn render(services: &Services, snapshot: &Snapshot) -> String {
     page.classifiers(&snapshot.settings.config);
     page.store(services);
     page.signals(&services.signals.counts());
+    page.issuers(&services.issuers, snapshot.settings.tokens.as_ref());
+    let help = "Requests that were refused at the door, by reason.";
+    page.counter("refused_requests_total", help);
+    for (reason, count) in services.refusals.totals() {
+        page.sample(&[("reason", reason)], count);
+    }
     page.counter("events_total", "Operational events, by name.");
     for (event, count) in services.events.counts() {
         page.sample(&[("event", event)], count);

@@ -1,19 +1,21 @@
 //! What strict mode would block of recorded calls, under the configuration of today with nothing but the mode replaced. The
 //! command line and the REST interface ask here, so that both answer alike.
 
-use countersign_audit::{Filter, Preview, Reader, StoreError, Timestamp};
+use countersign_audit::{Filter, MAX_LAST_CALLS, Preview, Reader, StoreError, Timestamp};
 use countersign_inspect::{Mode, Overrides};
 
 use countersign_config::Config;
 
 /// How far back, where nothing is said.
 const PERIOD: &str = "7d";
-const PARAMETERS: [&str; 5] = ["mode", "since", "until", "server", "tool"];
+const PARAMETERS: [&str; 6] = ["mode", "since", "until", "server", "tool", "last"];
 
 /// Which recorded calls strict mode is tried on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PreviewQuery {
     filter: Filter,
+    /// No more than the newest calls.
+    last: Option<usize>,
 }
 
 impl PreviewQuery {
@@ -23,11 +25,13 @@ impl PreviewQuery {
         now: Timestamp,
     ) -> Result<Self, String> {
         let mut filters = vec![("since".to_owned(), PERIOD.to_owned())];
+        let mut last = None;
         for (key, value) in pairs {
             let (key, value) = (key.as_ref(), value.as_ref());
             match key {
                 "mode" if value == Mode::Strict.as_str() => {}
                 "mode" => return Err(unknown_mode(value)),
+                "last" => last = Some(number_of_calls(value)?),
                 _ if PARAMETERS.contains(&key) => filters.push((key.to_owned(), value.to_owned())),
                 _ => {
                     let allowed = PARAMETERS.join(", ");
@@ -37,8 +41,14 @@ impl PreviewQuery {
             }
         }
         let filter = Filter::from_pairs(filters, now).map_err(|why| why.to_string())?;
-        Ok(Self { filter })
+        Ok(Self { filter, last })
     }
+}
+
+fn number_of_calls(value: &str) -> Result<usize, String> {
+    let number = value.parse().ok();
+    let number = number.filter(|number| (1..=MAX_LAST_CALLS).contains(number));
+    number.ok_or_else(|| format!("last must be a number from 1 to {MAX_LAST_CALLS}"))
 }
 
 fn unknown_mode(value: &str) -> String {
@@ -58,7 +68,10 @@ pub fn preview(
     query: &PreviewQuery,
 ) -> Result<Preview, StoreError> {
     let overrides = |server: &str, tool: &str| Overrides::from(&config.policy(server, tool).output);
-    reader.preview(&query.filter, &overrides)
+    match query.last {
+        Some(calls) => reader.preview_last(&query.filter, calls, &overrides),
+        None => reader.preview(&query.filter, &overrides),
+    }
 }
 
 #[cfg(test)]
@@ -84,8 +97,10 @@ mod tests {
             ),
             (
                 ("limit", "1"),
-                "unknown parameter `limit`; allowed: mode, since, until, server, tool",
+                "unknown parameter `limit`; allowed: mode, since, until, server, tool, last",
             ),
+            (("last", "0"), "last must be a number from 1 to 10000"),
+            (("last", "10001"), "last must be a number from 1 to 10000"),
         ] {
             assert_eq!(asked(&[pair]), Err(expected.to_owned()));
         }

@@ -8,63 +8,95 @@ use countersign_inspect::{ClientEra, Mode};
 use countersign_tape::{Edits, MemberPosition, Span};
 use hyper::StatusCode;
 use percent_encoding::percent_decode_str;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{ApiError, ApiResult, ok, respond_json};
 use crate::path::screen;
 use crate::state::{Server, Snapshot, Tool, names};
 
+/// A tool in short.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct ToolInfo {
+    pub(super) server: String,
+    pub(super) tool: String,
+    pub(super) wire_name: String,
+    pub(super) router: &'static str,
+    pub(super) generation: u64,
+    pub(super) output_schema: bool,
+    pub(super) output_validation: ModeInForce,
+    pub(super) classify: Value,
+}
+
+/// The mode that holds for a tool's results, which key says so, and whether its schema can be enforced.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct ModeInForce {
+    pub(super) mode: &'static str,
+    pub(super) source: &'static str,
+    pub(super) key: Option<String>,
+    pub(super) enforceable: bool,
+    pub(super) reason: String,
+}
+
 /// Every tool in short.
 pub(super) fn list(snapshot: &Snapshot) -> ApiResult {
+    let tools: Vec<ToolInfo> = all(snapshot).collect();
+    ok(&json!({ "tools": tools }))
+}
+
+/// Every tool in short.
+pub(super) fn all(snapshot: &Snapshot) -> impl Iterator<Item = ToolInfo> {
     let servers = snapshot.servers().iter();
     let tools =
         servers.flat_map(|server| server.tools.all().iter().map(move |tool| (server, tool)));
-    let tools: Vec<Value> = tools
-        .map(|(server, tool)| describe(snapshot, server, tool))
-        .collect();
-    ok(&json!({ "tools": tools }))
+    tools.map(|(server, tool)| describe(snapshot, server, tool))
 }
 
 /// One tool in full: `name` is `server:tool`, percent-encoded.
 pub(super) fn show(snapshot: &Snapshot, name: &str) -> ApiResult {
-    let name = percent_decode_str(name).decode_utf8_lossy();
-    let found = names::split(&name).and_then(|(server, tool)| {
-        let server = snapshot.server(server)?;
-        Some((server, server.tools.get(tool)?))
-    });
-    let (server, tool) = found.ok_or_else(|| ApiError::not_found("no such tool"))?;
+    let (info, declaration) = one(snapshot, name)?;
     // The declaration goes as bytes, so that its numbers and the order of its members stay as they are.
-    let described = describe(snapshot, server, tool).to_string().into_bytes();
+    let described = json!(info).to_string().into_bytes();
     let mut edits = Edits::new(&described);
-    let declaration = tool.listing().bytes();
     edits.insert_member(
         Span::whole(&described),
         MemberPosition::Last,
         "declaration",
-        declaration,
+        &declaration,
     );
     let edited = edits.apply();
     let edited = edited.map_err(|_| ApiError::internal("the answer cannot be written"))?;
     Ok(respond_json(StatusCode::OK, Bytes::from(edited.to_vec())))
 }
 
-fn describe(snapshot: &Snapshot, server: &Server, tool: &Arc<Tool>) -> Value {
-    let config = &snapshot.settings.config;
-    let name = server.upstream.name();
-    json!({
-        "server": &**name,
-        "tool": tool.name(),
-        "wire_name": tool.wire_name(),
-        "router": tool.access().as_str(),
-        "generation": tool.contract().generation(),
-        "output_schema": tool.contract().output().is_some(),
-        "output_validation": output_validation(snapshot, name, tool),
-        "classify": screen::describe(config, name, tool),
-    })
+/// One tool, and what its server declared, as clients see it.
+pub(super) fn one(snapshot: &Snapshot, name: &str) -> Result<(ToolInfo, Bytes), ApiError> {
+    let name = percent_decode_str(name).decode_utf8_lossy();
+    let found = names::split(&name).and_then(|(server, tool)| {
+        let server = snapshot.server(server)?;
+        Some((server, server.tools.get(tool)?))
+    });
+    let (server, tool) = found.ok_or_else(|| ApiError::not_found("no such tool"))?;
+    let declaration = Bytes::copy_from_slice(tool.listing().bytes());
+    Ok((describe(snapshot, server, tool), declaration))
 }
 
-/// The mode that holds for its results, which key says so, and whether its schema can be enforced.
-fn output_validation(snapshot: &Snapshot, server: &str, tool: &Tool) -> Value {
+fn describe(snapshot: &Snapshot, server: &Server, tool: &Arc<Tool>) -> ToolInfo {
+    let config = &snapshot.settings.config;
+    let name = server.upstream.name();
+    ToolInfo {
+        server: name.to_string(),
+        tool: tool.name().to_owned(),
+        wire_name: tool.wire_name().to_owned(),
+        router: tool.access().as_str(),
+        generation: tool.contract().generation(),
+        output_schema: tool.contract().output().is_some(),
+        output_validation: output_validation(snapshot, name, tool),
+        classify: screen::describe(config, name, tool),
+    }
+}
+
+fn output_validation(snapshot: &Snapshot, server: &str, tool: &Tool) -> ModeInForce {
     let mode = tool.policy(ClientEra::Unnegotiated).output.mode;
     let source = snapshot.settings.config.mode_source(server, tool.name());
     let schema = tool.contract().output().map(|declared| declared.schema());
@@ -78,11 +110,11 @@ fn output_validation(snapshot: &Snapshot, server: &str, tool: &Tool) -> Value {
         ),
         (Some(Ok(_)), Mode::Strict) => (true, "results that break it are blocked".to_owned()),
     };
-    json!({
-        "mode": mode.as_str(),
-        "source": source.as_str(),
-        "key": source.key(server, tool.name()),
-        "enforceable": enforceable,
-        "reason": reason,
-    })
+    ModeInForce {
+        mode: mode.as_str(),
+        source: source.as_str(),
+        key: source.key(server, tool.name()),
+        enforceable,
+        reason,
+    }
 }

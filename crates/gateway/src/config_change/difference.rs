@@ -74,10 +74,24 @@ fn changed_secrets(old: &Config, new: &Config) -> impl Iterator<Item = &'static 
             exposed(&old.admin_key) != exposed(&new.admin_key),
         ),
         ("classifiers", !old.classifies_like(new)),
+        ("auth", issuer_secrets(old) != issuer_secrets(new)),
     ];
     differ
         .into_iter()
         .filter_map(|(key, differs)| differs.then_some(key))
+}
+
+/// The secrets of the gateway's clients at issuers.
+fn issuer_secrets(config: &Config) -> Vec<Option<&str>> {
+    let issuers = config.auth.issuers.iter();
+    let secrets = issuers.flat_map(|issuer| {
+        [
+            &issuer.introspection.client_secret,
+            &issuer.login.client_secret,
+        ]
+    });
+    let secrets = secrets.map(Option::as_ref);
+    secrets.map(|secret| secret.map(Secret::expose)).collect()
 }
 
 /// The names of the servers that came, went or changed.

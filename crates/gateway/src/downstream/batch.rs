@@ -16,7 +16,7 @@ use super::mcp::single;
 use super::message::{Message, MessageKind};
 use crate::path::reply::{self, Problem, Reply};
 use crate::services::Runtime;
-use crate::state::{Endpoint, Snapshot};
+use crate::state::{Caller, Endpoint, Snapshot};
 
 pub(super) const VERSION: &str = "2025-03-26";
 /// More than this in one body is not answered.
@@ -33,7 +33,7 @@ pub(super) async fn answer(
     runtime: &Runtime,
     snapshot: &Arc<Snapshot>,
     endpoint: &Endpoint,
-    headers: &HeaderMap,
+    (headers, caller): (&HeaderMap, &Arc<Caller>),
     body: &Bytes,
 ) -> Reply {
     let messages = match messages(body) {
@@ -48,7 +48,10 @@ pub(super) async fn answer(
             let problem = Problem::Invalid("initialize stands alone");
             reply::problem(Some(&id), &problem, ClientEra::Legacy)
         } else {
-            let (snapshot, transport) = (Arc::clone(snapshot), ClientTransport::Http(&headers));
+            let (snapshot, transport) = (
+                Arc::clone(snapshot),
+                ClientTransport::Http(&headers, caller),
+            );
             let answer = single(runtime, snapshot, endpoint.clone(), transport, message).await;
             answer.reply
         };

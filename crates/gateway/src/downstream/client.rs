@@ -20,6 +20,7 @@ use super::message::{Message, text};
 use crate::path::client::Client;
 use crate::path::reply::{LEGACY, Problem};
 use crate::services::{Session, Sessions};
+use crate::state::Caller;
 
 /// Clients choose their names; records are not the place for essays.
 const LONGEST_NAME: usize = 128;
@@ -33,16 +34,17 @@ impl Client {
         sessions: &Sessions,
     ) -> Result<Self, Problem> {
         let said = message.meta_member(PROTOCOL_VERSION);
+        let caller = transport.caller();
         let headers = match transport {
-            ClientTransport::Http(headers) => headers,
+            ClientTransport::Http(headers, _) => headers,
             ClientTransport::Pipe(pipe) => return Self::on_pipe(message, pipe, said.as_ref()),
         };
         let header = value(headers, VERSION);
         if said.is_some() || header.as_deref() == Some(MODERN) {
-            return Self::modern(message, method, headers, said.as_ref());
+            return Self::modern(message, method, (headers, caller), said.as_ref());
         }
         if method == "initialize" {
-            return Ok(Self::legacy(ClientEra::Legacy, None));
+            return Ok(Self::legacy(ClientEra::Legacy, caller, None));
         }
         if let Some(version) = &header
             && !LEGACY.contains(&version.as_str())
@@ -50,19 +52,22 @@ impl Client {
             return Err(Problem::Version(version.clone()));
         }
         if let Some(token) = value(headers, SESSION) {
-            let session = sessions.find(&token).ok_or(Problem::Session)?;
-            return Ok(Self::legacy(ClientEra::Legacy, Some(session)));
+            let session = sessions
+                .find(&token, &caller.name)
+                .ok_or(Problem::Session)?;
+            return Ok(Self::legacy(ClientEra::Legacy, caller, Some(session)));
         }
         let era = match header {
             None => ClientEra::Unnegotiated,
             Some(_) => ClientEra::Legacy,
         };
-        Ok(Self::legacy(era, None))
+        Ok(Self::legacy(era, caller, None))
     }
 
-    fn legacy(era: ClientEra, session: Option<Arc<Session>>) -> Self {
+    fn legacy(era: ClientEra, caller: &Arc<Caller>, session: Option<Arc<Session>>) -> Self {
         Self {
             era,
+            caller: Arc::clone(caller),
             name: session.as_ref().and_then(|session| session.client.clone()),
             session,
         }
@@ -71,7 +76,7 @@ impl Client {
     fn modern(
         message: &Message,
         method: &str,
-        headers: &HeaderMap,
+        (headers, caller): (&HeaderMap, &Arc<Caller>),
         said: Option<&Bytes>,
     ) -> Result<Self, Problem> {
         let version = said.and_then(text).ok_or(Problem::Meta)?;
@@ -82,14 +87,15 @@ impl Client {
         if let Some(member) = Method::from_name(method).and_then(Method::named_by) {
             agree(headers, "Mcp-Name", message.name_param(member).as_deref())?;
         }
-        Ok(Self::described(message, None))
+        Ok(Self::described(message, caller, None))
     }
 
     /// A modern client, which describes itself in each message.
-    fn described(message: &Message, session: Option<Arc<Session>>) -> Self {
+    fn described(message: &Message, caller: &Arc<Caller>, session: Option<Arc<Session>>) -> Self {
         let info = message.meta_member(CLIENT_INFO);
         Self {
             era: ClientEra::Modern,
+            caller: Arc::clone(caller),
             name: info.as_ref().and_then(client_name),
             session,
         }
@@ -100,7 +106,7 @@ impl Client {
         let session = Some(Arc::clone(&pipe.session));
         if let Some(said) = said {
             complete(message, text(said).ok_or(Problem::Meta)?)?;
-            return Ok(Self::described(message, session));
+            return Ok(Self::described(message, &pipe.caller, session));
         }
         let introduced = pipe.introduced.get();
         let era = match introduced {
@@ -108,7 +114,12 @@ impl Client {
             Some(_) => ClientEra::Legacy,
         };
         let name = introduced.cloned().flatten();
-        Ok(Self { era, name, session })
+        Ok(Self {
+            era,
+            caller: Arc::clone(&pipe.caller),
+            name,
+            session,
+        })
     }
 }
 

@@ -12,11 +12,13 @@ use super::message::{Message, text};
 use crate::http::hears_events;
 use crate::path::reply::Framing;
 use crate::services::Session;
+use crate::state::Caller;
 
 /// The transport that a message came by.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum ClientTransport<'a> {
-    Http(&'a HeaderMap),
+    /// A request's headers, and its caller.
+    Http(&'a HeaderMap, &'a Arc<Caller>),
     Pipe(&'a Pipe),
 }
 
@@ -24,6 +26,7 @@ pub(super) enum ClientTransport<'a> {
 #[derive(Debug)]
 pub(super) struct Pipe {
     pub(super) session: Arc<Session>,
+    pub(super) caller: Arc<Caller>,
     /// What it calls itself, once it has said hello the legacy way.
     pub(super) introduced: OnceLock<Option<Arc<str>>>,
     /// Whether it asked for the version that has several messages in one.
@@ -31,9 +34,10 @@ pub(super) struct Pipe {
 }
 
 impl Pipe {
-    pub(super) fn new(session: Arc<Session>) -> Self {
+    pub(super) fn new(session: Arc<Session>, caller: Arc<Caller>) -> Self {
         Self {
             session,
+            caller,
             introduced: OnceLock::new(),
             batches: AtomicBool::new(false),
         }
@@ -56,11 +60,19 @@ impl Pipe {
     }
 }
 
-impl ClientTransport<'_> {
+impl<'a> ClientTransport<'a> {
+    /// Who sends the message.
+    pub(super) fn caller(self) -> &'a Arc<Caller> {
+        match self {
+            Self::Http(_, caller) => caller,
+            Self::Pipe(pipe) => &pipe.caller,
+        }
+    }
+
     /// Whether the client can hear more than one message in reply.
     pub(super) fn hears_notes(self) -> bool {
         match self {
-            Self::Http(headers) => hears_events(headers),
+            Self::Http(headers, _) => hears_events(headers),
             Self::Pipe(_) => true,
         }
     }
@@ -68,7 +80,7 @@ impl ClientTransport<'_> {
     /// How several messages in reply are told apart.
     pub(super) fn framing(self) -> Framing {
         match self {
-            Self::Http(_) => Framing::Events,
+            Self::Http(..) => Framing::Events,
             Self::Pipe(_) => Framing::Bare,
         }
     }

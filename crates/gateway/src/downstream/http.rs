@@ -10,18 +10,21 @@ use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
 use super::listener::{Audience, Listener};
 use super::mcp;
-use crate::http::{hears_events, intake, not_allowed, plain, respond_with, unread};
+use crate::http::{
+    challenge_scopes, hears_events, intake, not_allowed, plain, respond_with, unread,
+};
 use crate::path::client::Client;
 use crate::path::isolation::private_server;
 use crate::path::reply::{Body, Framing, Reply};
 use crate::services::{Runtime, Services};
-use crate::state::{Endpoint, Snapshot};
+use crate::state::{Caller, Endpoint, Snapshot};
 
 /// The methods of the protocol's paths.
 const MCP_METHODS: &str = "GET, POST, DELETE";
 
-/// Which tools a path offers; nothing if it is not one of the protocol's.
-fn endpoint(snapshot: &Snapshot, path: &str) -> Option<Endpoint> {
+/// Which tools a path offers; nothing if it is not one of the protocol's, or is that of a server of which the caller may see
+/// nothing.
+fn endpoint(snapshot: &Snapshot, caller: &Caller, path: &str) -> Option<Endpoint> {
     let rest = path.strip_prefix("/mcp")?;
     match rest {
         "" | "/" => Some(match snapshot.settings.config.routing_mode {
@@ -33,6 +36,9 @@ fn endpoint(snapshot: &Snapshot, path: &str) -> Option<Endpoint> {
         _ => {
             let name = rest.strip_prefix("/s/")?;
             let server = snapshot.server(name)?;
+            if !snapshot.settings.may_reach(caller, name) {
+                return None;
+            }
             Some(Endpoint::Server(Arc::clone(server.upstream.name())))
         }
     }
@@ -42,15 +48,16 @@ fn endpoint(snapshot: &Snapshot, path: &str) -> Option<Endpoint> {
 pub(crate) async fn respond(
     runtime: &Runtime,
     snapshot: Arc<Snapshot>,
+    caller: Arc<Caller>,
     request: Request<Incoming>,
 ) -> Response<Body> {
-    let Some(endpoint) = endpoint(&snapshot, request.uri().path()) else {
+    let Some(endpoint) = endpoint(&snapshot, &caller, request.uri().path()) else {
         return plain(StatusCode::NOT_FOUND, "not found\n");
     };
     match *request.method() {
-        Method::POST => post(runtime, snapshot, endpoint, request).await,
-        Method::DELETE => delete(&runtime.services, &request),
-        Method::GET => get(runtime, &snapshot, endpoint, request.headers()).await,
+        Method::POST => post(runtime, snapshot, (endpoint, &caller), request).await,
+        Method::DELETE => delete(&runtime.services, &caller, &request),
+        Method::GET => get(runtime, &snapshot, (endpoint, &caller), request.headers()).await,
         _ => not_allowed(MCP_METHODS),
     }
 }
@@ -59,7 +66,7 @@ pub(crate) async fn respond(
 async fn get(
     runtime: &Runtime,
     snapshot: &Snapshot,
-    endpoint: Endpoint,
+    (endpoint, caller): (Endpoint, &Arc<Caller>),
     headers: &HeaderMap,
 ) -> Response<Body> {
     let token = headers.get("mcp-session-id");
@@ -69,7 +76,7 @@ async fn get(
     let session = token
         .to_str()
         .ok()
-        .and_then(|token| runtime.services.sessions.find(token));
+        .and_then(|token| runtime.services.sessions.find(token, &caller.name));
     let Some(session) = session else {
         return plain(StatusCode::NOT_FOUND, "no such session\n");
     };
@@ -78,7 +85,7 @@ async fn get(
     {
         // What the server says to this client alone comes by a connection of its own. Without one the client still hears
         // what all clients hear.
-        let client = Client::with_session(&session);
+        let client = Client::with_session(&session, caller);
         let _refused = private_server(
             &runtime.services,
             &snapshot.settings,
@@ -97,6 +104,7 @@ async fn get(
             ended: session.listen(),
             session,
         },
+        caller: Arc::clone(caller),
         framing: Framing::Events,
     };
     match listener.start(runtime) {
@@ -108,7 +116,7 @@ async fn get(
 async fn post(
     runtime: &Runtime,
     snapshot: Arc<Snapshot>,
-    endpoint: Endpoint,
+    (endpoint, caller): (Endpoint, &Arc<Caller>),
     request: Request<Incoming>,
 ) -> Response<Body> {
     let (head, body) = request.into_parts();
@@ -117,8 +125,17 @@ async fn post(
         Ok(body) => body,
         Err(refused) => return unread(refused),
     };
-    let answer = mcp::answer(runtime, snapshot, endpoint, &head.headers, body).await;
-    let mut response = respond_with(answer.reply);
+    let settings = Arc::clone(&snapshot.settings);
+    let answer = mcp::answer(runtime, snapshot, endpoint, (&head.headers, caller), body).await;
+    let mut reply = answer.reply;
+    let scopes = std::mem::take(&mut reply.scopes);
+    let mut response = respond_with(reply);
+    challenge_scopes(
+        &mut response,
+        settings.tokens.as_ref(),
+        head.uri.path(),
+        scopes,
+    );
     if let Some(session) = answer.session
         && let Ok(session) = HeaderValue::from_str(&session)
     {
@@ -127,11 +144,11 @@ async fn post(
     response
 }
 
-fn delete(services: &Services, request: &Request<Incoming>) -> Response<Body> {
+fn delete(services: &Services, caller: &Caller, request: &Request<Incoming>) -> Response<Body> {
     let token = request.headers().get("mcp-session-id");
     match token.and_then(|token| token.to_str().ok()) {
         None => plain(StatusCode::BAD_REQUEST, "Mcp-Session-Id is missing\n"),
-        Some(token) if services.sessions.end(token) => plain(StatusCode::OK, ""),
+        Some(token) if services.sessions.end(token, &caller.name) => plain(StatusCode::OK, ""),
         Some(_) => plain(StatusCode::NOT_FOUND, "no such session\n"),
     }
 }

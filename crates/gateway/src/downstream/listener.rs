@@ -15,7 +15,7 @@ use super::announced::{Announced, watch_resources};
 use super::subscription::{Filter, uris_json};
 use crate::path::reply::{self, Framing};
 use crate::services::{Phase, Runtime, Session, WatchedResource};
-use crate::state::{Endpoint, Snapshot, State};
+use crate::state::{Admission, Caller, Endpoint, Snapshot, State};
 
 /// Several servers may change at once, at the start all of them.
 const DEBOUNCE: Duration = Duration::from_millis(100);
@@ -26,6 +26,8 @@ const WAITING: usize = 16;
 pub(super) struct Listener {
     pub(super) endpoint: Endpoint,
     pub(super) audience: Audience,
+    /// Who listens; the stream ends when it is not let in any more.
+    pub(super) caller: Arc<Caller>,
     pub(super) framing: Framing,
 }
 
@@ -118,6 +120,7 @@ impl Listener {
         let announced = Announced::new(&snapshot, &self.endpoint, self.session());
         let watching = self.watching(&snapshot);
         let keep_alive = snapshot.settings.config.stream_keep_alive;
+        let admission = Admission::new(&runtime.state, &self.caller);
         drop(snapshot);
         tokio::spawn(async move {
             let _place = place;
@@ -125,6 +128,7 @@ impl Listener {
             tokio::select! {
                 biased;
                 () = ended => {}
+                () = admission.ended() => {}
                 () = events.closed() => {}
                 () = watching => {}
                 () = runtime.services.drain.wait_for_phase(Phase::Draining) => self.farewell(&events),

@@ -2,31 +2,32 @@
 //! everything else is answered from memory.
 
 mod call;
+mod greeting;
+mod level;
 mod merged;
+mod notice;
 
 use std::sync::Arc;
 
 use bytes::Bytes;
-use countersign_client::{NoteSink, ServerHandle};
-use countersign_inspect::{ClientEra, Era, Listing};
+use countersign_inspect::ClientEra;
 use countersign_tape::{Kind, Span};
-use countersign_wire::{Capabilities, Capability, Method, Subject};
+use countersign_wire::Method;
 use hyper::HeaderMap;
-use tokio::task::JoinSet;
 
-use super::client::client_name;
+use super::batch;
 use super::client_transport::ClientTransport;
 use super::listener::{Audience, Listener};
-use super::message::{Message, MessageKind, text};
+use super::message::{Message, MessageKind};
 use super::subscription::Filter;
-use super::{batch, instructions};
 use crate::path::client::Client;
-use crate::path::isolation::{own_tools, private_server};
-use crate::path::merged::is_merged;
-use crate::path::reply::{self, EndpointCapabilities, LEGACY, OLDEST, Problem, Reply};
-use crate::path::{router, server_instructions};
-use crate::services::{Level, NewSession, Runtime, Services, Session, Sessions};
-use crate::state::{Endpoint, Server, Snapshot, ToolListWait};
+use crate::path::isolation::own_tools;
+use crate::path::reply::{self, Problem, Reply};
+use crate::path::router;
+use crate::services::{Runtime, Services};
+use crate::state::{Caller, Endpoint, Snapshot, ToolListWait};
+use notice::notice;
+pub(super) use notice::{answer_server, give_reason};
 
 /// A reply, and the session it opens.
 pub(super) struct SessionReply {
@@ -48,11 +49,11 @@ pub(super) async fn answer(
     runtime: &Runtime,
     snapshot: Arc<Snapshot>,
     endpoint: Endpoint,
-    headers: &HeaderMap,
+    (headers, caller): (&HeaderMap, &Arc<Caller>),
     body: Bytes,
 ) -> SessionReply {
     if batch::is_batch(headers, &body) {
-        batch::answer(runtime, &snapshot, &endpoint, headers, &body)
+        batch::answer(runtime, &snapshot, &endpoint, (headers, caller), &body)
             .await
             .into()
     } else {
@@ -60,7 +61,7 @@ pub(super) async fn answer(
             runtime,
             snapshot,
             endpoint,
-            ClientTransport::Http(headers),
+            ClientTransport::Http(headers, caller),
             body,
         )
         .await
@@ -136,63 +137,6 @@ pub(super) async fn read(
     }
 }
 
-/// Gives a client's answer to the server that asked, under the server's own id.
-pub(super) fn answer_server(session: &Session, message: &Message) {
-    let asked = message
-        .id()
-        .and_then(|id| session.server_requests.take(&id));
-    if let Some((server, id)) = asked
-        && let Some(answer) = message.with_id(&id)
-    {
-        server.tell(&answer);
-    }
-}
-
-fn notice(
-    sessions: &Sessions,
-    endpoint: &Endpoint,
-    message: &Message,
-    method: &str,
-    transport: ClientTransport<'_>,
-) -> Reply {
-    match Client::from_request(message, method, transport, sessions) {
-        Ok(Client {
-            session: Some(session),
-            ..
-        }) if method == "notifications/cancelled" => {
-            if let Some(id) = message.param("requestId") {
-                session.cancel(&id);
-            }
-            reply::accepted()
-        }
-        Ok(Client {
-            session: Some(session),
-            ..
-        }) => {
-            pass_on(&session, endpoint, message, method);
-            reply::accepted()
-        }
-        Err(problem @ Problem::Session) => reply::problem(None, &problem, ClientEra::Legacy),
-        // A notification has no answer: what is wrong with it is not said.
-        _ => reply::accepted(),
-    }
-}
-
-/// Passes on what a client says of its own accord, to the servers that know this client. A progress token is one server's
-/// own, so it is not shown to others.
-fn pass_on(session: &Session, endpoint: &Endpoint, message: &Message, method: &str) {
-    let peers = match (method, endpoint) {
-        ("notifications/roots/list_changed" | "notifications/progress", Endpoint::Server(name)) => {
-            session.peers(Some(name))
-        }
-        ("notifications/roots/list_changed", _) => session.peers(None),
-        _ => return,
-    };
-    for peer in peers {
-        peer.tell(message.bytes());
-    }
-}
-
 /// One request, with everything known about it.
 struct Request<'a> {
     services: &'a Arc<Services>,
@@ -227,97 +171,6 @@ impl Request<'_> {
         }
     }
 
-    fn offer(&self) -> EndpointCapabilities {
-        let server = match &self.endpoint {
-            Endpoint::Server(name) => self.capabilities(name).map(|mut server| {
-                server.resource_updates = self.tells_of_resources(name);
-                server
-            }),
-            Endpoint::Router | Endpoint::Direct => Some(merged::capabilities()),
-        };
-        EndpointCapabilities {
-            list_changes: self.endpoint != Endpoint::Router,
-            server,
-        }
-    }
-
-    /// Whether a server can tell the client of single resources: a subscription is made in the era of the server.
-    fn tells_of_resources(&self, server: &str) -> bool {
-        let upstream = self.snapshot.server(server).map(|server| &server.upstream);
-        let era = upstream.and_then(|upstream| upstream.era());
-        let is_modern = self.client.era == ClientEra::Modern;
-        era.is_some_and(|era| (era == Era::Modern) == is_modern)
-            && self
-                .capabilities(server)
-                .is_some_and(|capabilities| capabilities.resource_updates)
-    }
-
-    /// What a server says it can do, if it is there.
-    fn capabilities(&self, server: &str) -> Option<Capabilities> {
-        self.snapshot.server(server)?.upstream.capabilities()
-    }
-
-    /// Each client's level is kept here, because a server may be shared; the server is told too.
-    async fn set_level(self) -> ServeResult {
-        let level = self.message.param("level");
-        let Some(level) = level.as_ref().and_then(Level::token) else {
-            return Err((self.id, Problem::Params("unknown level")));
-        };
-        if let Some(session) = &self.client.session {
-            session.set_level(level);
-        }
-        self.tell_level(level).await;
-        Ok(reply::empty_result(&self.id).into())
-    }
-
-    /// Sets the level at the legacy servers behind the endpoint: for a client with a connection of its own as it says, for
-    /// the others the lowest that any of them has set. What a server makes of it is not the client's concern.
-    async fn tell_level(&self, level: Level) {
-        let Some(word) = level.name() else {
-            return;
-        };
-        let mut told = JoinSet::new();
-        for server in self.snapshot.reachable_servers(&self.endpoint) {
-            let has_logging = |capabilities: Capabilities| capabilities.has(Capability::Logging);
-            let is_told = server.upstream.era() == Some(Era::Legacy)
-                && server.upstream.capabilities().is_some_and(has_logging);
-            if !is_told {
-                continue;
-            }
-            let Some(upstream) = self.levelled_connection(server, level).await else {
-                continue;
-            };
-            let params = format!(r#"{{"level":"{word}"}}"#);
-            told.spawn(async move {
-                let params = |_, _| Ok(params.clone().into_bytes());
-                let subject = Subject::method("logging/setLevel");
-                let _told = upstream.call(&subject, params, &NoteSink::closed()).await;
-            });
-        }
-        told.join_all().await;
-    }
-
-    /// The connection whose level is to be set. Where servers are merged, no connection begins because of a level.
-    async fn levelled_connection(
-        &self,
-        server: &Server,
-        level: Level,
-    ) -> Option<Arc<ServerHandle>> {
-        let (services, settings) = (self.services, &self.snapshot.settings);
-        let private = if is_merged(&self.endpoint) {
-            let session = self.client.session.as_ref();
-            session.and_then(|session| session.private_server(&server.upstream))
-        } else {
-            let private = private_server(services, settings, &server.upstream, &self.client).await;
-            private.ok().flatten()
-        };
-        if let Some(private) = private {
-            return Some(Arc::clone(&private.upstream));
-        }
-        let is_lower = services.levels.lower(server.upstream.name(), level);
-        is_lower.then(|| Arc::clone(&server.upstream))
-    }
-
     async fn listen(self, runtime: &Runtime) -> ServeResult {
         let asked = self.message.param("notifications");
         let asked = asked.as_ref().map(Filter::read).unwrap_or_default();
@@ -330,67 +183,13 @@ impl Request<'_> {
                 filter: asked.offered(offer.list_changes, offer.server, &watched),
                 watched,
             },
+            caller: self.client.caller,
             framing: self.transport.framing(),
         };
         match listener.start(runtime) {
             Some(events) => Ok(Reply::events(events).into()),
             None => Err((self.id, Problem::Busy)),
         }
-    }
-
-    async fn initialize(mut self) -> ServeResult {
-        let asked = self
-            .message
-            .param("protocolVersion")
-            .as_ref()
-            .and_then(text);
-        let Some(asked) = asked else {
-            return Err((self.id, Problem::Params("protocolVersion is missing")));
-        };
-        let version = LEGACY
-            .into_iter()
-            .chain(matches!(self.transport, ClientTransport::Pipe(_)).then_some(OLDEST))
-            .find(|version| *version == asked)
-            .unwrap_or(LEGACY[0]);
-        let name = self
-            .message
-            .param("clientInfo")
-            .as_ref()
-            .and_then(client_name);
-        let instructions = self.instructions().await;
-        Ok(SessionReply {
-            session: match self.transport {
-                ClientTransport::Http(_) => self.services.sessions.open(
-                    NewSession {
-                        client: name,
-                        endpoint: Some(self.endpoint.clone()),
-                        capabilities: self.message.param("capabilities"),
-                    },
-                    self.snapshot.settings.config.session_lifetime,
-                ),
-                ClientTransport::Pipe(_) => None,
-            },
-            reply: reply::initialized(&self.id, version, self.offer(), instructions.as_ref()),
-        })
-    }
-
-    /// What boundaries mean, where there are some, and what the one server behind this endpoint says about itself.
-    async fn instructions(&mut self) -> Option<Listing> {
-        let own = match &self.endpoint {
-            Endpoint::Server(name) => {
-                let snapshot = Arc::clone(&self.snapshot);
-                self.snapshot = self.tool_list_wait.wait(snapshot, &self.endpoint).await;
-                let settings = &self.snapshot.settings;
-                match &self.snapshot.server(name)?.instructions {
-                    Some(own) => {
-                        server_instructions::shown(self.services, settings, name, own).await
-                    }
-                    None => None,
-                }
-            }
-            Endpoint::Router | Endpoint::Direct => None,
-        };
-        instructions::compose(&self.snapshot.settings.config, &self.endpoint, own.as_ref())
     }
 
     async fn list(self) -> ServeResult {
@@ -405,14 +204,12 @@ impl Request<'_> {
             .wait(self.snapshot, &self.endpoint)
             .await;
         let own = own_tools(self.services, &snapshot, &self.endpoint, &self.client).await;
-        let own = own.map(|tools| tools.list(era));
-        let tools = match &self.endpoint {
-            Endpoint::Router => router::list(),
-            Endpoint::Direct => snapshot.list(era),
-            Endpoint::Server(name) => match snapshot.server(name) {
-                Some(server) => own.as_ref().unwrap_or_else(|| server.list(era)),
-                None => return Err((self.id, Problem::Method)),
-            },
+        let view = snapshot.for_caller(&self.client.caller);
+        let listed = view.list(&self.endpoint, own.as_ref(), era);
+        let tools = match (&self.endpoint, &listed) {
+            (Endpoint::Router, _) => router::list(),
+            (_, Some(listed)) => &**listed,
+            (_, None) => return Err((self.id, Problem::Method)),
         };
         if let Some(session) = &self.client.session {
             session.show(&self.endpoint, snapshot.revision(&self.endpoint));

@@ -7,6 +7,9 @@ use countersign_wire::json::{member, path};
 
 use crate::path::reply::Problem;
 
+/// The longest id of a request. It is repeated in every message of a subscription.
+const MAX_ID_BYTES: usize = 1024;
+
 /// A message that can be read one way only.
 #[derive(Debug)]
 pub(crate) struct Message {
@@ -64,6 +67,9 @@ impl Message {
             return Ok(MessageKind::Notification { method });
         };
         match id.kind(&self.bytes) {
+            _ if id.bytes(&self.bytes).len() > MAX_ID_BYTES => {
+                Err(Problem::Invalid("id is too long"))
+            }
             Some(Kind::String | Kind::Number) => Ok(MessageKind::Request {
                 id: self.slice(id),
                 method,

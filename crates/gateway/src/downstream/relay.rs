@@ -3,12 +3,15 @@
 //! reply last, unless the client has cancelled the call. A client that goes away cancels the call
 //! too, because what holds the call goes with it.
 
+use std::collections::VecDeque;
+use std::future::ready;
 use std::pin::Pin;
 use std::time::Duration;
 
 use bytes::Bytes;
 use countersign_client::Notes;
 use countersign_inspect::Note;
+use hyper::StatusCode;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
@@ -38,14 +41,11 @@ impl CallNotes {
         }
     }
 
-    /// A note that is there already.
-    fn try_next(&mut self) -> Option<Note> {
-        loop {
-            let note = self.notes.try_next()?;
-            if self.least.passes(&note) {
-                return Some(note);
-            }
-        }
+    /// The notes that are there already. There will be no more.
+    fn close(&mut self) -> VecDeque<Note> {
+        let mut said = self.notes.close();
+        said.retain(|note| self.least.passes(note));
+        said
     }
 }
 
@@ -57,30 +57,40 @@ pub(super) async fn reply(
     held: impl Send + 'static,
     (framing, keep_alive): (Framing, Duration),
 ) -> Reply {
-    let first = tokio::select! {
+    let said = tokio::select! {
         biased;
-        note = notes.next() => note,
-        reply = &mut call => return reply,
+        note = notes.next() => VecDeque::from([note]),
+        reply = &mut call => {
+            // The server may have spoken and answered after the notes were looked at.
+            let said = notes.close();
+            if said.is_empty() || reply.status == StatusCode::ACCEPTED {
+                return reply;
+            }
+            call = Box::pin(ready(reply));
+            said
+        }
     };
     let (events, body) = mpsc::channel(WAITING);
     tokio::spawn(async move {
         let _held = held;
         // A reader that has gone ends it, and the call with it.
-        let _gone = relay(call, notes, first, events, (framing, keep_alive)).await;
+        let _gone = relay(call, notes, said, events, (framing, keep_alive)).await;
     });
     Reply::events(body)
 }
 
-/// Sends every note and then the reply, if there is one; nothing if the reader has gone.
+/// Sends what was said so far, every further note, and then the reply, if there is one; nothing if the reader has gone.
 async fn relay(
     mut call: CallFuture,
     mut notes: CallNotes,
-    first: Note,
+    said: VecDeque<Note>,
     events: mpsc::Sender<Bytes>,
     (framing, keep_alive): (Framing, Duration),
 ) -> Option<()> {
     let event = |message: &Bytes| framing.message(message);
-    events.send(event(first.bytes())).await.ok()?;
+    for note in said {
+        events.send(event(note.bytes())).await.ok()?;
+    }
     let mut pulses = interval_at(Instant::now() + keep_alive, keep_alive);
     pulses.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let reply = loop {
@@ -101,7 +111,7 @@ async fn relay(
         // The client has cancelled the call: the stream ends without an answer.
         return Some(());
     }
-    while let Some(note) = notes.try_next() {
+    for note in notes.close() {
         events.send(event(note.bytes())).await.ok()?;
     }
     events.send(event(&reply)).await.ok()
@@ -110,10 +120,9 @@ async fn relay(
 #[cfg(test)]
 mod tests {
     use countersign_inspect::NotePolicy;
-    use hyper::StatusCode;
 
     use super::*;
-    use crate::path::reply::Body;
+    use crate::path::reply::{Body, unanswered};
     use countersign_client::NoteSink;
     use countersign_client::notes::channel;
 
@@ -129,6 +138,7 @@ mod tests {
 
     fn answer(text: &'static str) -> Reply {
         Reply {
+            scopes: Vec::new(),
             status: StatusCode::OK,
             body: Body::from(Bytes::from_static(text.as_bytes())),
         }
@@ -182,6 +192,37 @@ mod tests {
             assert_eq!(events.recv().await.expect("an event"), expected);
         }
         assert!(events.recv().await.is_none());
+    }
+
+    #[tokio::test]
+    async fn what_was_said_just_before_the_answer_is_not_lost() {
+        let (sink, notes) = channel_at_default_level();
+        // Both come while the call is being made: there is no note yet when notes are looked at.
+        let call = async move {
+            assert!(sink.say(note("1")).is_ok());
+            answer(r#"{"method":"2"}"#)
+        };
+        let Body::Stream(mut events) = reply(Box::pin(call), notes, (), (Framing::Bare, PULSE))
+            .await
+            .body
+        else {
+            unreachable!("something was said before the answer");
+        };
+        assert_eq!(events.recv().await, Some(message("1")));
+        assert_eq!(events.recv().await, Some(message("2")));
+        assert_eq!(events.recv().await, None);
+    }
+
+    #[tokio::test]
+    async fn a_cancelled_call_has_no_answer_whatever_was_said_before() {
+        let (sink, notes) = channel_at_default_level();
+        let call = async move {
+            assert!(sink.say(note("1")).is_ok());
+            unanswered()
+        };
+        let reply = reply(Box::pin(call), notes, (), (Framing::Bare, PULSE)).await;
+        assert_eq!(reply.status, StatusCode::ACCEPTED);
+        assert!(reply.body.into_bytes().is_empty());
     }
 
     #[tokio::test]

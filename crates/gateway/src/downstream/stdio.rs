@@ -28,7 +28,7 @@ use crate::path::client::Client;
 use crate::path::reply::{self, Body, Framing, Problem};
 use crate::path::server_relay::ServerRelay;
 use crate::services::{NewSession, Runtime};
-use crate::state::Endpoint;
+use crate::state::{Caller, Endpoint};
 
 /// Requests at once; what comes then waits in the pipe.
 const REQUESTS: usize = 1024;
@@ -66,12 +66,17 @@ impl StdioClient {
         peer: Arc<Peer>,
     ) -> Option<(Arc<Self>, mpsc::Receiver<Bytes>)> {
         let sessions = &runtime.services.sessions;
-        let session = sessions.find(&sessions.open(NewSession::default(), Duration::MAX)?)?;
+        let caller = Arc::new(Caller::this_process());
+        let new = NewSession {
+            caller: Arc::clone(&caller.name),
+            ..NewSession::default()
+        };
+        let session = sessions.find(&sessions.open(new, Duration::MAX)?, &caller.name)?;
         let (out, messages) = mpsc::channel(WAITING);
         let client = Self {
             runtime,
             upstream,
-            pipe: Pipe::new(session),
+            pipe: Pipe::new(session, caller),
             peer,
             out,
             active: Mutex::default(),
@@ -252,6 +257,7 @@ impl StdioClient {
                 ended: session.listen(),
                 session,
             },
+            caller: Arc::clone(&self.pipe.caller),
             framing: Framing::Bare,
         };
         if let Some(mut news) = listener.start(&self.runtime) {
@@ -268,9 +274,8 @@ impl StdioClient {
 
     /// Lets go of a request, which ends its call. The protocol wants no answer to it then.
     fn cancel(&self, message: &Message) {
-        let task = message
-            .param("requestId")
-            .and_then(|id| lock(&self.active).remove(&id));
+        let id = mcp::give_reason(&self.pipe.session, message);
+        let task = id.and_then(|id| lock(&self.active).remove(&id));
         if let Some(task) = task {
             task.abort();
         }

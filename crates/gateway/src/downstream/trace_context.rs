@@ -26,7 +26,7 @@ pub(super) fn begin(
     }
     let parent = meta.and_then(from_meta);
     let (network, link) = match transport {
-        ClientTransport::Http(headers) => (Transport::Tcp, from_headers(headers)),
+        ClientTransport::Http(headers, _) => (Transport::Tcp, from_headers(headers)),
         ClientTransport::Pipe(_) => (Transport::Pipe, None),
     };
     let trace = if signals.has_traces() {
@@ -75,7 +75,7 @@ fn version(transport: ClientTransport<'_>, era: ClientEra) -> Option<&'static st
     if era == ClientEra::Modern {
         return Some(MODERN);
     }
-    let ClientTransport::Http(headers) = transport else {
+    let ClientTransport::Http(headers, _) = transport else {
         return None;
     };
     let said = headers.get("MCP-Protocol-Version")?;

@@ -67,3 +67,20 @@ impl ConfigRefused<'_> {
         }
     }
 }
+
+/// A new certificate is used.
+pub(crate) struct CertificateApplied {}
+
+impl CertificateApplied {
+    pub(crate) fn emit(&self, events: &Events) {
+        count(&events.certificate_reloads);
+        let Self {} = self;
+        tracing::info!(target: LIFECYCLE, "new connections get the new certificate");
+    }
+}
+
+event! {
+    /// The files of `tls` have changed and cannot be used.
+    CertificateRefused<'a> { error: &'a str }
+    counts certificate_refusals, logs error "the new certificate is not used; the one before is"
+}

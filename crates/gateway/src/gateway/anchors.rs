@@ -3,6 +3,7 @@
 //! tried again with the newest head, and nothing waits for it.
 
 mod http;
+mod object_store;
 mod witness;
 
 use std::fs::OpenOptions;
@@ -36,7 +37,7 @@ impl Anchors {
     pub(super) fn start(config: &Config, store: &Store, has_stdout: bool) -> Self {
         let is_stopping = watch::Sender::new(false);
         let is_usable = |anchor: &&Anchor| {
-            let is_usable = has_stdout || anchor.target != AnchorTarget::Stdout;
+            let is_usable = has_stdout || !matches!(anchor.target, AnchorTarget::Stdout);
             if !is_usable {
                 tracing::warn!(
                     "log heads are not written to standard output here: it carries messages to the client"
@@ -157,6 +158,9 @@ impl Publisher {
             }
             AnchorTarget::Post(url) => http::send("POST", &sized(url), head.note.clone()).await,
             AnchorTarget::Put(url) => http::send("PUT", &sized(url), head.note.clone()).await,
+            AnchorTarget::ObjectStore(store) => {
+                object_store::put(store, &sized(&store.url), &head.note).await
+            }
             AnchorTarget::Witness { url, key } => {
                 let known = self.witness_size.min(head.size);
                 let size = witness::ask(&self.reader, url, key, head, known).await?;

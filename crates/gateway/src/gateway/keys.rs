@@ -11,7 +11,7 @@ use countersign_config::{ApiKey, Config};
 use thiserror::Error;
 
 use crate::random::token;
-use crate::services::SessionKey;
+use crate::services::{SealKey, SessionKey};
 use crate::state::Guard;
 
 const API_KEY: KeyFile = KeyFile {
@@ -24,6 +24,11 @@ const ADMIN_KEY: KeyFile = KeyFile {
 };
 const SESSION_KEY: KeyFile = KeyFile {
     name: "session_key",
+    prefix: "",
+};
+
+const SEAL_KEY: KeyFile = KeyFile {
+    name: "seal.key",
     prefix: "",
 };
 
@@ -92,6 +97,12 @@ pub(super) fn session_key(config: &Config) -> Result<SessionKey, KeyError> {
     })
 }
 
+/// The key that tokens for servers are sealed with: that of the configuration, or the one in its data directory.
+pub(super) fn seal_key(config: &Config) -> Result<SealKey, KeyError> {
+    let key = SEAL_KEY.given_or_obtained(config.seal_key.as_ref(), &config.data_dir)?;
+    SealKey::new(key.value.expose()).ok_or(KeyError::Randomness)
+}
+
 /// A key for a gateway without a listener: its one session has an id that no client is told.
 pub(super) fn passing_session_key() -> Result<SessionKey, KeyError> {
     let key = token(24).and_then(|digits| SessionKey::new(&digits));
@@ -112,9 +123,10 @@ impl Keys {
         Ok(keys)
     }
 
-    /// Lets in what has one of these keys.
-    pub(super) fn guard(&self, config: &Config) -> Guard {
-        Guard::new(config, self.api.value.expose(), self.admin.value.expose())
+    /// Lets in what has one of these keys. `before`: the guard in force.
+    pub(super) fn guard(&self, config: &Config, before: Option<&Guard>) -> Guard {
+        let keys = (self.api.value.expose(), self.admin.value.expose());
+        Guard::new(config, keys, before)
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use bytes::Bytes;
 use countersign_audit::OnStoreError;
 use hyper::body::Incoming;
 use hyper::header::{CONNECTION, HeaderValue};
@@ -13,16 +14,25 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Method, Request, Response, StatusCode};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 use tokio::time::{sleep, timeout};
 
+use super::door;
+use super::socket::{Accepted, Socket};
+use super::tls::{HandshakeError, Tls};
 use crate::admin;
 use crate::downstream;
 use crate::events;
-use crate::http::{ClientConnection, Connections, not_allowed, plain, turned_away};
+use crate::http::{
+    ClientConnection, Connections, Peer, challenge, json, not_allowed, plain, resource_metadata,
+};
 use crate::path::reply::Body;
-use crate::services::{Phase, Runtime, Services};
-use crate::state::Snapshot;
+use crate::services::{
+    CLIENT_DOCUMENT, Phase, Runtime, Services, WorkGuard, client_document, server_document,
+    server_document_name,
+};
+use crate::state::{Admission, METADATA, Right, Snapshot};
 
 /// The methods of paths that can only be read.
 const READ_METHODS: &str = "GET, HEAD";
@@ -32,33 +42,38 @@ const ALL_METHODS: &str = "GET, HEAD, POST, PATCH, DELETE";
 /// How long a client may take to send a request's head.
 const HEAD: Duration = Duration::from_secs(10);
 
+/// How long a client may take for the handshake of TLS.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+
 /// How often a timer runs out that nothing waits for. The runtime has to wake the thread that waits for the next timer if
 /// a new one runs out before it. The time-outs of heads and calls are all longer than this, so none of them does: without
 /// this timer, most requests woke a thread.
 const TICK: Duration = Duration::from_secs(1);
 /// With a clock further from that of the database than this, a gateway is not ready.
 const MAX_CLOCK_SKEW: Duration = Duration::from_mins(1);
+/// How long a gateway that stops waits for connections that clients have begun before: longer than a packet takes there and
+/// back within a data centre.
+const LAST_CONNECTION: Duration = Duration::from_millis(50);
 /// How long a connection that has sent nothing yet is kept once the gateway drains: its request may be on the way.
 const FIRST_REQUEST: Duration = Duration::from_secs(1);
 
-/// Accepts connections until the gateway drains.
-pub(super) async fn serve(runtime: Runtime, listener: TcpListener) {
+/// Accepts the connections of one socket until the gateway drains. All sockets share the table of connections.
+pub(super) async fn serve(runtime: Runtime, socket: Socket, connections: Arc<Connections>) {
     let services = &runtime.services;
     // The gateway does not end before the connections are accepted that the kernel has already answered for it.
     let _work = services.drain.work();
-    let connections = Connections::new();
     let mut ticks = tokio::time::interval(TICK);
     loop {
         let accepted = tokio::select! {
             biased;
             () = services.drain.wait_for_phase(Phase::Draining) => {
-                return accept_waiting(&runtime, &listener, &connections).await;
+                return accept_waiting(&runtime, &socket, &connections).await;
             }
-            accepted = listener.accept() => accepted,
+            accepted = socket.accept() => accepted,
             _ = ticks.tick() => continue,
         };
         match accepted {
-            Ok((stream, _)) => admit(&runtime, &connections, stream),
+            Ok(accepted) => admit(&runtime, &connections, accepted),
             // Out of file descriptors, most likely: another must end first.
             Err(_) if connections.evict() => {
                 events::Evicted {}.emit(&services.events);
@@ -72,36 +87,93 @@ pub(super) async fn serve(runtime: Runtime, listener: TcpListener) {
     }
 }
 
-fn admit(runtime: &Runtime, connections: &Arc<Connections>, stream: TcpStream) {
+fn admit(runtime: &Runtime, connections: &Arc<Connections>, accepted: Accepted) {
     let (client, evicts) = connections.admit();
     if evicts {
         events::Evicted {}.emit(&runtime.services.events);
     }
-    tokio::spawn(connection(runtime.clone(), stream, client));
+    // Taken here and not by the task: the gateway must not end before a task has begun that was only just made.
+    let work = runtime.services.drain.work();
+    let runtime = runtime.clone();
+    match accepted {
+        Accepted::Plain(stream) => {
+            let connection = connection(runtime, stream, client, Peer::Network);
+            tokio::spawn(finish(connection, work));
+        }
+        Accepted::Encrypted(stream, tls) => {
+            let connection = encrypted_connection(runtime, stream, tls, client);
+            tokio::spawn(finish(connection, work));
+        }
+        Accepted::Unix(stream) => match stream.peer_cred() {
+            Ok(process) => {
+                let peer = Peer::Local(process.uid());
+                let connection = connection(runtime, stream, client, peer);
+                tokio::spawn(finish(connection, work));
+            }
+            Err(error) => tracing::warn!(%error, "cannot tell whose process has connected"),
+        },
+    }
+}
+
+/// Runs a connection to its end and only then ends its work.
+async fn finish(connection: impl Future<Output = ()>, work: WorkGuard) {
+    connection.await;
+    drop(work);
 }
 
 /// Accepts the connections that wait in the kernel's queue. Their clients may have sent a request already, and a proxy
 /// cannot repeat it elsewhere.
-async fn accept_waiting(runtime: &Runtime, listener: &TcpListener, connections: &Arc<Connections>) {
-    while let Ok(Ok((stream, _))) = timeout(Duration::from_millis(1), listener.accept()).await {
-        admit(runtime, connections, stream);
+async fn accept_waiting(runtime: &Runtime, socket: &Socket, connections: &Arc<Connections>) {
+    socket.stop_connecting();
+    while let Ok(Ok(accepted)) = timeout(LAST_CONNECTION, socket.accept()).await {
+        admit(runtime, connections, accepted);
     }
 }
 
-async fn connection(runtime: Runtime, stream: TcpStream, client: ClientConnection) {
+/// A connection over TLS. Until the handshake is done it may be closed for another, like every one that has shown no key.
+async fn encrypted_connection(
+    runtime: Runtime,
+    stream: TcpStream,
+    tls: Arc<Tls>,
+    client: ClientConnection,
+) {
+    let drain = &runtime.services.drain;
+    let drained = async {
+        drain.wait_for_phase(Phase::Draining).await;
+        sleep(FIRST_REQUEST).await;
+    };
+    let shaken = tokio::select! {
+        shaken = timeout(HANDSHAKE, tls.accept(stream)) => shaken,
+        () = client.closed() => return,
+        () = drained => return,
+    };
+    let refused = match shaken {
+        Ok(Ok((stream, peer))) => {
+            return Box::pin(connection(runtime.clone(), stream, client, peer)).await;
+        }
+        Ok(Err(refused)) => refused,
+        Err(_) => HandshakeError("the client took too long"),
+    };
+    let HandshakeError(reason) = refused;
+    events::HandshakeFailed { reason }.emit(&runtime.services.events);
+}
+
+async fn connection<S>(runtime: Runtime, stream: S, client: ClientConnection, peer: Peer)
+where
+    S: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+{
     let services = &runtime.services;
-    let _work = services.drain.work();
-    // Without it small replies may wait for an acknowledgement; the connection works all the same.
-    drop(stream.set_nodelay(true));
     let has_request = AtomicBool::new(false);
     let service = service_fn(|mut request: Request<Incoming>| {
         has_request.store(true, Ordering::Relaxed);
         let runtime = runtime.clone();
         request.extensions_mut().insert(client.clone());
+        if peer != Peer::Network {
+            request.extensions_mut().insert(peer.clone());
+        }
         async move {
             let mut response = respond(&runtime, request).await;
-            if runtime.services.drain.phase() != Phase::Serving {
-                // The client, or a proxy, sends its next request by a new connection, and that elsewhere.
+            if is_last(&runtime, &response) {
                 let headers = response.headers_mut();
                 headers.insert(CONNECTION, HeaderValue::from_static("close"));
             }
@@ -134,6 +206,18 @@ async fn connection(runtime: Runtime, stream: TcpStream, client: ClientConnectio
     }
 }
 
+/// Whether a connection closes after this response, and says so: the client, or a proxy, then sends its next request by a
+/// new connection.
+///
+/// Once the gateway stops, every response is the last one. Where a proxy is told before the gateway stops, so is every
+/// stream: streams that are open at the end of `drain_delay` are ended by the gateway, which then closes their connections.
+/// A proxy that has not been told would keep such a connection and might send its next request at that very moment.
+fn is_last(runtime: &Runtime, response: &Response<Body>) -> bool {
+    let is_stream = || !matches!(response.body(), Body::Whole { .. });
+    let has_proxy = || !runtime.state.load().settings.config.stop_delay().is_zero();
+    runtime.services.drain.phase() != Phase::Serving || (is_stream() && has_proxy())
+}
+
 /// Gives the connection of a request that had the key, or needs none, a lasting place; false if there is none.
 fn takes_place(request: &Request<Incoming>) -> bool {
     let client = request.extensions().get::<ClientConnection>();
@@ -155,33 +239,96 @@ async fn respond(runtime: &Runtime, request: Request<Incoming>) -> Response<Body
     if matches!(*request.method(), Method::CONNECT | Method::TRACE) {
         return not_allowed(ALL_METHODS);
     }
-    if let Err(refused) = guard.check_hosts(request.headers()) {
-        return turned_away(&services.events, refused);
+    // A page in a browser cannot reach a Unix socket, and the clients of one have no name for it.
+    let peer = request.extensions().get::<Peer>();
+    let is_local = peer.is_some_and(Peer::is_local);
+    if !is_local && let Err(refused) = guard.check_hosts(request.headers()) {
+        return door::refuse(runtime, refused);
     }
+    if admin::console::is_path(request.uri().path()) {
+        // It has a form to sign in with, and checks on its own who has.
+        return admin::console::respond(runtime, &snapshot, request).await;
+    }
+    if admin::connect::is_path(request.uri().path()) {
+        // Its pages sign users in at their issuer.
+        return admin::connect::respond(runtime, &snapshot, request).await;
+    }
+    if let Some(response) = respond_to_all(&snapshot, services, &request) {
+        return response;
+    }
+    let Some(need) = needed_right(&request) else {
+        return plain(StatusCode::NOT_FOUND, "not found\n");
+    };
     let path = request.uri().path();
-    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-    // The key is checked before the path is looked up: a client without one must not learn which servers there are.
-    let admitted = match path {
-        "/healthz" | "/readyz" if !is_read => return not_allowed(READ_METHODS),
-        "/healthz" => {
-            return plain(StatusCode::OK, "ok\n");
-        }
-        "/readyz" => return ready(&snapshot, services),
-        "/metrics" | "/events" => guard.check_key(request.headers()).map(drop),
-        _ if path.starts_with("/api/v1/") => guard.check_api(request.method(), request.headers()),
-        _ if path == "/mcp" || path.starts_with("/mcp/") => guard.check_mcp(request.headers()),
-        _ => {
-            return plain(StatusCode::NOT_FOUND, "not found\n");
+    let rules = snapshot.settings.tokens.as_ref();
+    let caller = match door::identify(runtime, (guard, rules), need, &request).await {
+        Ok(caller) => caller,
+        Err(refused) => {
+            let mut response = door::refuse(runtime, refused);
+            if let Some(rules) = rules {
+                challenge(&mut response, rules, path, refused);
+            }
+            return response;
         }
     };
-    match admitted {
-        Ok(()) if !takes_place(&request) => crowded(),
-        Ok(()) if path == "/metrics" && !is_read => not_allowed(READ_METHODS),
-        Ok(()) if path.starts_with("/mcp") => {
-            downstream::http::respond(runtime, snapshot, request).await
+    if !takes_place(&request) {
+        crowded()
+    } else if path == "/metrics" && !is_read(&request) {
+        not_allowed(READ_METHODS)
+    } else if need == Right::Call {
+        downstream::http::respond(runtime, snapshot, caller, request).await
+    } else {
+        let admission = Admission::new(&runtime.state, &caller);
+        admin::respond(&runtime.services, snapshot, admission, request).await
+    }
+}
+
+fn is_read(request: &Request<Incoming>) -> bool {
+    matches!(*request.method(), Method::GET | Method::HEAD)
+}
+
+/// What a path answers to every client, with or without a credential. Nothing for a path that needs a caller.
+fn respond_to_all(
+    snapshot: &Snapshot,
+    services: &Services,
+    request: &Request<Incoming>,
+) -> Option<Response<Body>> {
+    let path = request.uri().path();
+    let rules = snapshot.settings.tokens.as_ref();
+    let is_read = is_read(request);
+    Some(match path {
+        "/healthz" | "/readyz" if !is_read => not_allowed(READ_METHODS),
+        "/healthz" => plain(StatusCode::OK, "ok\n"),
+        "/readyz" => ready(snapshot, services),
+        CLIENT_DOCUMENT if is_read => document(client_document(&snapshot.settings.config)),
+        _ if is_read && let Some(server) = server_document_name(path) => {
+            document(server_document(&snapshot.settings.config, server))
         }
-        Ok(()) => admin::respond(&runtime.services, snapshot, request).await,
-        Err(refused) => turned_away(&services.events, refused),
+        _ if path.starts_with(METADATA) && rules.is_some() && !is_read => not_allowed(READ_METHODS),
+        _ if path.starts_with(METADATA) => resource_metadata(rules, path),
+        _ => return None,
+    })
+}
+
+fn document(text: Option<String>) -> Response<Body> {
+    match text {
+        Some(text) => json(StatusCode::OK, Bytes::from(text)),
+        None => plain(StatusCode::NOT_FOUND, "not found\n"),
+    }
+}
+
+/// The right that a request needs. Nothing for a path that there is not.
+fn needed_right(request: &Request<Incoming>) -> Option<Right> {
+    let path = request.uri().path();
+    let is_api = path.starts_with("/api/v1/");
+    match path {
+        // An inspection changes nothing.
+        "/metrics" | "/events" | "/api/v1/inspect" => Some(Right::Read),
+        // Every method but `GET` may change something.
+        _ if is_api && request.method() == Method::GET => Some(Right::Read),
+        _ if is_api => Some(Right::Manage),
+        _ if path == "/mcp" || path.starts_with("/mcp/") => Some(Right::Call),
+        _ => None,
     }
 }
 

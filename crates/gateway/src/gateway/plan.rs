@@ -9,7 +9,7 @@ use countersign_config::Config;
 use countersign_dial::SiteError;
 use tokio::sync::watch;
 
-use super::StartError;
+use super::{StartError, keys};
 use crate::catalogue::{self, TrackedServer};
 use crate::events::Events;
 use crate::services::{Runtime, Services};
@@ -59,6 +59,10 @@ impl Plan {
         restarted: Option<&str>,
     ) -> Result<Self, StartError> {
         let (before, config) = (runtime.state.load(), Arc::clone(&settings.config));
+        if config.servers.iter().any(|server| server.oauth.is_some()) {
+            let grants = &runtime.services.grants;
+            grants.unlock(|| keys::seal_key(&config))?;
+        }
         let mut plan = Self {
             settings,
             actions: Vec::new(),
@@ -184,6 +188,7 @@ fn supervise(
         known: services.fleet.known.clone(),
         diagnostics,
         state,
+        authorizer: services.grants.authorizer(server),
         own: None,
     };
     Ok((upstream, supervisor(config, server, resources)?))

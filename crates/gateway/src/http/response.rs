@@ -2,13 +2,15 @@
 
 use bytes::Bytes;
 use countersign_dial::ReadError;
-use hyper::header::{ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, WWW_AUTHENTICATE};
+use hyper::header::{
+    ACCEPT, ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use hyper::{HeaderMap, Response, StatusCode};
 
 use super::intake::BodyError;
 use crate::events::{self, Events};
 use crate::path::reply::{self, Body, Problem, Reply};
-use crate::state::guard;
+use crate::state::{Right, guard};
 
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 const EVENTS: &str = "text/event-stream";
@@ -75,7 +77,7 @@ pub(crate) fn unread(refused: BodyError) -> Response<Body> {
 
 pub(crate) fn turned_away(events: &Events, refused: guard::AccessRefusal) -> Response<Body> {
     match refused {
-        guard::AccessRefusal::Key => {
+        guard::AccessRefusal::Key | guard::AccessRefusal::Expired => {
             events::Unauthorised {
                 header: "X-API-Key",
             }
@@ -85,13 +87,45 @@ pub(crate) fn turned_away(events: &Events, refused: guard::AccessRefusal) -> Res
             response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
             response
         }
-        guard::AccessRefusal::NotAdmin => {
+        guard::AccessRefusal::Right(Right::Manage) => {
             events::NotAdmin {
                 header: "X-API-Key",
             }
             .emit(events);
             let text = serde_json::json!({ "error": NOT_ADMIN, "hint": ADMIN_KEY_HINT });
             json(StatusCode::FORBIDDEN, Bytes::from(text.to_string()))
+        }
+        guard::AccessRefusal::Right(_) => {
+            events::NoRight {}.emit(events);
+            plain(StatusCode::FORBIDDEN, "this caller has no right to it\n")
+        }
+        guard::AccessRefusal::TwoCredentials => {
+            events::TwoCredentials {}.emit(events);
+            plain(StatusCode::BAD_REQUEST, "more than one credential\n")
+        }
+        guard::AccessRefusal::Token(refusal) => {
+            let reason = refusal.word();
+            events::TokenRefused { reason }.emit(events);
+            let text = serde_json::json!({ "error": "invalid_token", "error_description": refusal.to_string() });
+            json(StatusCode::UNAUTHORIZED, Bytes::from(text.to_string()))
+        }
+        guard::AccessRefusal::Scope => {
+            events::ScopeMissing {}.emit(events);
+            let text = r#"{"error":"insufficient_scope"}"#;
+            json(StatusCode::FORBIDDEN, Bytes::from_static(text.as_bytes()))
+        }
+        guard::AccessRefusal::TokenInQuery => {
+            events::TokenInQuery {}.emit(events);
+            let text = "a token must be sent in the Authorization header, not in the address\n";
+            plain(StatusCode::BAD_REQUEST, text)
+        }
+        guard::AccessRefusal::IssuerUnreachable => {
+            events::IssuerUnreachable {}.emit(events);
+            let text = "the issuer of the token cannot be reached\n";
+            let mut response = plain(StatusCode::SERVICE_UNAVAILABLE, text);
+            let headers = response.headers_mut();
+            headers.insert(RETRY_AFTER, HeaderValue::from_static("30"));
+            response
         }
         guard::AccessRefusal::TwoHosts => {
             events::Foreign { header: "Host" }.emit(events);

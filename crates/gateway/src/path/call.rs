@@ -5,6 +5,7 @@
 //! A call runs in the task of its client's connection. A client that goes away cancels it, and a task of its own
 //! finishes it, so that it is recorded like any other.
 
+mod caller_route;
 mod ledger;
 
 use std::sync::Arc;
@@ -12,10 +13,12 @@ use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
 use countersign_client::NoteSink;
+use countersign_config::ItemKind;
 use countersign_inspect::{
     InputVerdict, Inspected, NotePolicy, RawReply, Refusal, Screening, SkipReason, examine,
     examine_arguments,
 };
+use countersign_tape::{Span, members};
 use countersign_telemetry::CallTrace;
 use countersign_wire::Method;
 use countersign_wire::Subject;
@@ -25,6 +28,7 @@ use tokio::time::Instant;
 
 use super::client::Client;
 use super::isolation::private_server;
+use super::needed_login::{NeededLogin, caller_grant, without_own_responses};
 use crate::catch_panic::catch_panic;
 use crate::detach_on_drop::DetachOnDrop;
 use crate::path::reply::{self, Reply};
@@ -33,6 +37,7 @@ use crate::path::screen;
 use crate::random::ProcessRandomness;
 use crate::services::{CallSignals, Phase, Services};
 use crate::state::{Endpoint, Settings, Snapshot};
+use caller_route::{CallerRoute, Unanswered};
 use ledger::Ledger;
 
 /// A call as a client made it, of a tool or of something else a server has. `downstream` makes it.
@@ -53,12 +58,51 @@ pub(crate) struct Call {
     pub(crate) signals: Option<Arc<CallSignals>>,
 }
 
+impl Call {
+    /// The prompts and resources that it names. A completion may name several, and its server may take any of them.
+    pub(crate) fn items(&self) -> Vec<(ItemKind, String)> {
+        match self.method {
+            Method::GetPrompt => vec![(ItemKind::Prompt, self.name.clone())],
+            Method::ReadResource | Method::Subscribe | Method::Unsubscribe => {
+                vec![(ItemKind::Resource, self.name.clone())]
+            }
+            Method::Complete => completed_items(&self.params),
+            Method::CallTool
+            | Method::ListPrompts
+            | Method::ListResources
+            | Method::ListTemplates => Vec::new(),
+        }
+    }
+}
+
+/// Everything that `ref` of a completion names.
+fn completed_items(params: &[u8]) -> Vec<(ItemKind, String)> {
+    let mut items = Vec::new();
+    let named = |key: Span, name: &str| key.string(params).is_some_and(|key| key == name);
+    let refs = members(params, Span::whole(params)).filter(|(key, _)| named(*key, "ref"));
+    for (key, value) in refs.flat_map(|(_, value)| members(params, value)) {
+        let kind = if named(key, "name") {
+            ItemKind::Prompt
+        } else if named(key, "uri") {
+            ItemKind::Resource
+        } else {
+            continue;
+        };
+        items.extend(value.string(params).map(|text| (kind, text.into_owned())));
+    }
+    items
+}
+
 /// What a call came to.
 #[derive(Debug)]
 pub(crate) enum Conclusion {
     Result(Box<Inspected>),
-    /// The client named a tool that is not there.
+    /// The client named a tool that is not there, or not for its caller.
     UnknownTool,
+    /// The caller's token lacks one of these scopes.
+    LacksScopes(Vec<String>),
+    /// The caller has to log in to the server first.
+    NeedsLogin(Box<NeededLogin>),
 }
 
 impl From<Inspected> for Conclusion {
@@ -105,16 +149,31 @@ async fn run(
     call: &Call,
     gone: ClientGone,
 ) -> Reply {
-    let mut ledger = Ledger::open(services, Arc::clone(&snapshot.settings), call);
+    let settings = Arc::clone(&snapshot.settings);
+    let mut ledger = Ledger::open(services, Arc::clone(&settings), call);
+    let counted = match call.method {
+        Method::CallTool => services
+            .call_limits
+            .begin(&settings.config, &call.client.caller),
+        _ => Ok(None),
+    };
+    // Held to the end of the call.
+    let _counted = match counted {
+        Ok(counted) => counted,
+        Err(refusal) => {
+            let conclusion = ledger.refused(refusal);
+            return reply::call(ledger.commit(conclusion).await, call);
+        }
+    };
     let target = route(&snapshot, call);
     // Held longer, it would keep servers alive that are to end.
     drop(snapshot);
     let conclusion = match target {
-        Ok(Target::Tool(route)) => answer(services, route, call, gone, &mut ledger)
-            .await
-            .into(),
+        Ok(Target::Tool(route)) => answer(services, route, call, gone, &mut ledger).await,
         Ok(Target::Answered(listing)) => ledger.conclude_with_listing(&listing),
         Err(Unroutable::UnknownTool) => Conclusion::UnknownTool,
+        Err(Unroutable::Denied(denial)) => ledger.denied(&denial, call),
+        Err(Unroutable::Needs(denial)) => ledger.lacks_scopes(&denial),
         Err(Unroutable::Refused(Refusal::UnknownTool)) => ledger.unknown_tool(call),
         Err(Unroutable::Refused(refusal)) => ledger.refused(refusal),
     };
@@ -129,41 +188,53 @@ async fn answer(
     call: &Call,
     gone: ClientGone,
     ledger: &mut Ledger,
-) -> Inspected {
+) -> Conclusion {
     ledger.routed(&route);
     let verdict = arguments(&route).await;
     let refused = verdict.refusal();
     ledger.examined(verdict);
     if let Some(refused) = refused {
-        return refused;
+        return refused.into();
     }
     let notes = call.notes.with_policy(NotePolicy::from(&route.policy));
     let start = Instant::now();
-    let reply = forward(services, &route, call, &notes, gone).await;
+    let reply = match forward(services, &route, call, &notes, gone).await {
+        Ok(raw) => Ok(raw),
+        Err(Unanswered::Refused(refusal)) => Err(refusal),
+        Err(Unanswered::NeedsLogin) => {
+            let login = NeededLogin::new(services, &route, call);
+            return Conclusion::NeedsLogin(Box::new(login));
+        }
+    };
     ledger.forwarded(start, &reply);
     let inspected = match reply {
         Ok(raw) => inspect(services, raw, &route, (start, &notes), ledger).await,
         Err(refusal) => Err(refusal),
     };
-    inspected.unwrap_or_else(|refusal| ledger.unanswered(refusal))
+    let inspected = inspected.unwrap_or_else(|refusal| ledger.unanswered(refusal));
+    inspected.into()
 }
 
 /// Once this has sent the request, the call is recorded whatever happens.
 async fn forward(
     services: &Arc<Services>,
     route: &Route,
-    Call {
-        client, signals, ..
-    }: &Call,
+    call: &Call,
     notes: &NoteSink,
     gone: ClientGone,
-) -> Result<RawReply, Refusal> {
+) -> Result<RawReply, Unanswered> {
+    let signals = &call.signals;
     let trace = signals.as_ref().and_then(|signals| signals.trace.as_ref());
     let traceparent = trace.and_then(CallTrace::traceparent);
     let trace = traceparent.as_deref().map(|traceparent| HopTrace {
         traceparent,
         keeps_state: trace.is_some_and(CallTrace::keeps_state),
     });
+    let grant = caller_grant(services, route, call);
+    let given = match &grant {
+        None => route.params.clone(),
+        Some(_) => without_own_responses(&route.params),
+    };
     let params = |era, id| {
         if let Some(signals) = signals {
             signals.request_number.store(id, Ordering::Relaxed);
@@ -174,7 +245,7 @@ async fn forward(
             log_level: notes.log_level(),
             trace,
         };
-        call_params(&route.params, route.renamed(), hop)
+        call_params(&given, route.renamed(), hop)
             .map_err(|_| countersign_client::Error::BadArguments)
     };
     let subject = Subject {
@@ -183,18 +254,29 @@ async fn forward(
         arguments: route.arguments.as_deref(),
         mirrored: Some(route.tool.mirrored()),
     };
-    let call = async {
-        let private = private_server(services, &route.settings, &route.upstream, client).await?;
-        let upstream = private
-            .as_ref()
-            .map_or(&route.upstream, |private| &private.upstream);
-        Ok(upstream.call(&subject, params, notes).await?)
+    let reply = async {
+        let Some(grant) = &grant else {
+            let private =
+                private_server(services, &route.settings, &route.upstream, &call.client).await?;
+            let upstream = private
+                .as_ref()
+                .map_or(&route.upstream, |private| &private.upstream);
+            return Ok(upstream.call(&subject, params, notes).await?);
+        };
+        // Boxed: most servers have one token for all callers.
+        let reply = CallerRoute {
+            services,
+            route,
+            client: &call.client,
+            grant,
+        };
+        Box::pin(reply.call(&subject, params, notes)).await
     };
     tokio::select! {
         biased;
-        reply = call => reply,
-        _ = gone => Err(Refusal::Cancelled),
-        () = services.drain.wait_for_phase(Phase::Cancelling) => Err(Refusal::ShuttingDown),
+        reply = reply => reply,
+        _ = gone => Err(Refusal::Cancelled.into()),
+        () = services.drain.wait_for_phase(Phase::Cancelling) => Err(Refusal::ShuttingDown.into()),
     }
 }
 

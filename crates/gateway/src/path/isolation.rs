@@ -5,17 +5,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use countersign_client::{Connection, NoteSink, OwnConnection, Peer, ServerHandle, State, ready};
-use countersign_config::{self as config, Isolation};
+use bytes::Bytes;
+use countersign_client::{
+    Connection, NoteSink, OwnConnection, Peer, PeerMessage, ServerHandle, State, ready,
+};
+use countersign_config::{self as config, Isolation, OAuthCredentials};
 use countersign_inspect::{Era, Refusal};
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, timeout};
 
 use super::client::Client;
 use super::reply;
 use super::server_relay::ServerRelay;
 use crate::catalogue;
-use crate::services::{Place, PrivateServer, Services, Session};
+use crate::services::{CallerGrant, Place, PrivateServer, Services, Session};
 use crate::state::{Endpoint, Settings, Snapshot, Tools};
 use crate::supervise::{SupervisorResources, diagnostics, supervisor};
 
@@ -42,30 +45,58 @@ pub(crate) async fn private_server(
     if !may_be_private(server) {
         return Ok(None);
     }
+    let Some(connection) = session_keeper(shared).await? else {
+        return Ok(None);
+    };
+    let place = take_place(services, server, shared)?;
+    let own = OwnServer {
+        services,
+        settings,
+        server,
+        shared,
+        connection: &connection,
+    };
+    let start = || start(&own, session, place);
+    session.private_server_or(shared, start).map(Some)
+}
+
+/// The shared connection to a server that keeps a session for each connection. Nothing for a server that keeps none, or that
+/// is not there: the call by the shared connection says why.
+async fn session_keeper(shared: &ServerHandle) -> Result<Option<Arc<Connection>>, Refusal> {
     // Whether a server keeps sessions is known once it was greeted.
     let greeted = async { ready(&mut shared.state()).await };
     let greeted = shared
         .with_call_timeout(Instant::now(), &NoteSink::closed(), greeted)
         .await?;
-    let Ok(connection) = greeted else {
-        // The call by the shared connection says why.
+    let keeps_session = |it: &Arc<Connection>| it.is_stdio() || it.protocol().0 != Era::Modern;
+    Ok(greeted.ok().filter(keeps_session))
+}
+
+/// A connection for one call of a caller that has a token of its own and no session with the gateway. Nothing if the server
+/// keeps no sessions: then each request has the token of its caller. A session of the server is opened for the call and ended
+/// after it, so that no other caller's token ever gets into it.
+pub(crate) async fn connection_for_call(
+    services: &Arc<Services>,
+    settings: &Settings,
+    shared: &Arc<ServerHandle>,
+    grant: &CallerGrant,
+) -> Result<Option<Arc<PrivateServer>>, Refusal> {
+    let Some(server) = settings.config.server(shared.name()) else {
         return Ok(None);
     };
-    if !connection.is_stdio() && connection.protocol().0 == Era::Modern {
+    let Some(connection) = session_keeper(shared).await? else {
         return Ok(None);
-    }
+    };
     let place = take_place(services, server, shared)?;
-    let start = || {
-        start(
-            services,
-            settings,
-            server,
-            (shared, &connection),
-            session,
-            place,
-        )
+    let own = OwnServer {
+        services,
+        settings,
+        server,
+        shared,
+        connection: &connection,
     };
-    session.private_server_or(shared, start).map(Some)
+    let (private, _messages) = own.start(Some(grant), None, place)?;
+    Ok(Some(private))
 }
 
 /// The tools that the server of an endpoint shows this client alone; nothing if it shows every client the same, or cannot
@@ -80,6 +111,10 @@ pub(crate) async fn own_tools(
         return None;
     };
     let shared = Arc::clone(&snapshot.server(name)?.upstream);
+    // Tools come from the gateway's own login, so that no caller can put one into a list.
+    if is_by_caller(snapshot.settings.config.server(name)?) {
+        return None;
+    }
     let private = private_server(services, &snapshot.settings, &shared, client);
     let tools = async { private.await.ok()??.listed_tools().await };
     timeout(LISTING, tools).await.ok()?
@@ -93,6 +128,12 @@ fn may_be_private(server: &config::Server) -> bool {
         Some(Isolation::Shared) => false,
         None => is_http,
     }
+}
+
+/// Whether each caller of the server has a token of its own.
+fn is_by_caller(server: &config::Server) -> bool {
+    let oauth = server.oauth.as_ref();
+    oauth.is_some_and(|oauth| oauth.credentials == OAuthCredentials::Caller)
 }
 
 /// A place for one more connection. If there is none, the session ends that has been idle longest.
@@ -115,37 +156,75 @@ fn take_place(
     Err(Refusal::QueueFull)
 }
 
+/// A server to which a connection of a client's own is made.
+struct OwnServer<'a> {
+    services: &'a Arc<Services>,
+    settings: &'a Settings,
+    server: &'a config::Server,
+    shared: &'a Arc<ServerHandle>,
+    connection: &'a Arc<Connection>,
+}
+
+impl OwnServer<'_> {
+    /// Starts the connection. `capabilities` is what its client can be asked for.
+    fn start(
+        &self,
+        grant: Option<&CallerGrant>,
+        capabilities: Option<&Bytes>,
+        place: Place,
+    ) -> Result<(Arc<PrivateServer>, mpsc::Receiver<PeerMessage>), Refusal> {
+        let (services, server, shared) = (self.services, self.server, self.shared);
+        let (peer, messages) = Peer::new();
+        peer.initialize(capabilities);
+        let state = watch::Sender::new(State::Starting);
+        let diagnostics = Arc::new(diagnostics(&server.transport));
+        let upstream = Arc::new(shared.sibling(state.subscribe(), Arc::clone(&diagnostics)));
+        let authorizer = match grant {
+            Some(grant) => Some(grant.authorizer()),
+            None => services.grants.authorizer(server),
+        };
+        let resources = SupervisorResources {
+            budget: services.budget_without_share(),
+            events: Arc::<crate::events::Events>::clone(&services.events),
+            known: services.fleet.known.clone(),
+            diagnostics,
+            state,
+            authorizer,
+            own: Some(OwnConnection {
+                peer: Arc::clone(&peer),
+                beside: Arc::clone(self.connection),
+            }),
+        };
+        let supervisor = supervisor(&self.settings.config, server, resources);
+        let supervisor = supervisor.map_err(|_| Refusal::Unreachable)?;
+        services.fleet.start(&upstream, supervisor);
+        let private = PrivateServer::new(upstream, peer, shared, place, grant.is_none());
+        Ok((Arc::new(private), messages))
+    }
+}
+
 fn start(
-    services: &Arc<Services>,
-    settings: &Settings,
-    server: &config::Server,
-    (shared, connection): (&Arc<ServerHandle>, &Arc<Connection>),
+    own: &OwnServer<'_>,
     session: &Arc<Session>,
     place: Place,
 ) -> Result<Arc<PrivateServer>, Refusal> {
-    let (peer, messages) = Peer::new();
-    peer.initialize(session.capabilities());
-    let state = watch::Sender::new(State::Starting);
-    let diagnostics = Arc::new(diagnostics(&server.transport));
-    let upstream = Arc::new(shared.sibling(state.subscribe(), Arc::clone(&diagnostics)));
-    let resources = SupervisorResources {
-        budget: services.budget_without_share(),
-        events: Arc::<crate::events::Events>::clone(&services.events),
-        known: services.fleet.known.clone(),
-        diagnostics,
-        state,
-        own: Some(OwnConnection {
-            peer: Arc::clone(&peer),
-            beside: Arc::clone(connection),
-        }),
-    };
-    let supervisor =
-        supervisor(&settings.config, server, resources).map_err(|_| Refusal::Unreachable)?;
-    services.fleet.start(&upstream, supervisor);
-    let private = PrivateServer::new(upstream, peer, shared, place);
-    let private = Arc::new(private);
-    ServerRelay::start(services, session, shared.name(), &private.peer, messages);
-    let list_changed = reply::list_changed("tools", None);
-    catalogue::follow_private(services, &private, session, list_changed);
+    let services = own.services;
+    let grant = services.grants.caller_grant(own.server, session.caller());
+    if grant.is_none() && is_by_caller(own.server) {
+        // Without a key to open tokens with there is none of the caller's, and the gateway's own is not for its calls.
+        return Err(Refusal::Unreachable);
+    }
+    let (private, messages) = own.start(grant.as_ref(), session.capabilities(), place)?;
+    ServerRelay::start(
+        services,
+        session,
+        own.shared.name(),
+        &private.peer,
+        messages,
+    );
+    if private.has_own_list() {
+        let list_changed = reply::list_changed("tools", None);
+        catalogue::follow_private(services, &private, session, list_changed);
+    }
     Ok(private)
 }

@@ -19,6 +19,7 @@ use tokio::time::timeout;
 
 use super::call::{self, Call};
 use super::client::Client;
+use super::visible::{VisibleItems, list_members};
 use crate::services::Services;
 use crate::state::names::{looks_wrapped, split_wire_name, unwrap_uri, wire_name, wrap_uri};
 use crate::state::{Endpoint, Snapshot, names};
@@ -66,7 +67,11 @@ impl MergedServers {
         let mut items = vec![b'['];
         for list in &lists {
             let view = self.view(&list.server);
-            for item in list.items.iter().filter_map(|raw| Item::read(raw, key)) {
+            let (settings, caller) = (&self.snapshot.settings, &self.client.caller);
+            let visible = VisibleItems::of_list(settings, caller, &list.server, method);
+            let is_seen = |item: &Item<'_>| visible.as_ref().is_none_or(|it| it.has(&item.text));
+            let all = list.items.iter().filter_map(|raw| Item::read(raw, key));
+            for item in all.filter(is_seen) {
                 let shown = view.shown_key(method, &item.text);
                 if items.len() > 1 {
                     items.push(b',');
@@ -266,16 +271,6 @@ impl Page {
             bytes: reply.len(),
         })
     }
-}
-
-/// The member of a result that has the list, and the member of its elements that names them.
-fn list_members(method: Method) -> Option<(&'static str, &'static str)> {
-    Some(match method {
-        Method::ListPrompts => ("prompts", "name"),
-        Method::ListResources => ("resources", "uri"),
-        Method::ListTemplates => ("resourceTemplates", "uriTemplate"),
-        _ => return None,
-    })
 }
 
 /// How clients of the merged endpoints are shown what one server has. Holds no snapshot, so that it may live as long as a

@@ -3,13 +3,18 @@
 //! the rest is our own words from closed sets.
 
 mod body;
+mod edit;
 mod era;
 mod event;
 mod links;
+mod login;
 mod problem;
+mod request_state;
+mod visible;
 
 use bytes::Bytes;
 use countersign_audit::Recorded;
+use countersign_config::ItemKind;
 use countersign_inspect::{ClientEra, Inspected, Listing, Refusal, Segments, asked_tool_name};
 use countersign_tape::quote;
 use countersign_wire::Method;
@@ -23,6 +28,8 @@ use era::fit_to_era;
 pub(crate) use event::{Framing, line};
 pub(crate) use links::show_links;
 pub(crate) use problem::{Problem, problem};
+pub(crate) use request_state::{REQUEST_STATE, replace_request_state};
+pub(crate) use visible::show_visible;
 
 use crate::path::call::{Call, Conclusion};
 
@@ -41,6 +48,8 @@ const IDENTITY: &str = concat!(
 pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     pub(crate) body: Body,
+    /// The scopes that the caller's token lacks for what it asked, if that is why it is refused.
+    pub(crate) scopes: Vec<String>,
 }
 
 impl Reply {
@@ -48,6 +57,7 @@ impl Reply {
         Self {
             status: StatusCode::OK,
             body: Body::from(segments),
+            scopes: Vec::new(),
         }
     }
 
@@ -56,6 +66,7 @@ impl Reply {
         Self {
             status: StatusCode::OK,
             body: Body::Stream(events),
+            scopes: Vec::new(),
         }
     }
 
@@ -67,6 +78,7 @@ impl Reply {
         Self {
             status,
             body: Body::from(Bytes::from(text)),
+            scopes: Vec::new(),
         }
     }
 }
@@ -86,8 +98,24 @@ pub(crate) fn call(recorded: Recorded<Conclusion>, call: &Call) -> Reply {
         Conclusion::Result(inspected) => {
             fit_to_era(inspected.message(id), call.method, call.client.era)
         }
-        Conclusion::UnknownTool => problem(
-            Some(id),
+        Conclusion::UnknownTool => unknown(call),
+        Conclusion::NeedsLogin(login) => login::needs_login(&login, call),
+        Conclusion::LacksScopes(scopes) => Reply {
+            scopes,
+            ..problem(Some(id), &Problem::Scopes, call.client.era)
+        },
+    }
+}
+
+/// The reply to a call of something that does not exist, or not for this caller.
+fn unknown(call: &Call) -> Reply {
+    let id = Some(&*call.id);
+    let first = call.items().first().map(|(kind, _)| *kind);
+    match first {
+        Some(ItemKind::Prompt) => problem(id, &Problem::Params("unknown prompt"), call.client.era),
+        Some(ItemKind::Resource) => problem(id, &Problem::Resource, call.client.era),
+        Some(ItemKind::Tool) | None => problem(
+            id,
             &Problem::Tool(asked_tool_name(&call.name)),
             ClientEra::Unnegotiated,
         ),
@@ -291,6 +319,7 @@ pub(crate) fn accepted() -> Reply {
     Reply {
         status: StatusCode::ACCEPTED,
         body: Body::default(),
+        scopes: Vec::new(),
     }
 }
 

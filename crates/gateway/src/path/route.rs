@@ -11,8 +11,10 @@ use countersign_wire::Method;
 use countersign_wire::json::member;
 
 use crate::path::call::Call;
-use crate::path::router::{self, RouterTool};
-use crate::state::{Endpoint, Server, Settings, Snapshot, Tool};
+use crate::path::router::{self, NotFound, RouterTool};
+use crate::state::{
+    Denial, Endpoint, Hidden, Permitted, Server, Settings, Snapshot, Tool, Unusable, VisibleTool,
+};
 
 /// Where a call goes, and which policy and settings decide it to its end.
 #[derive(Debug)]
@@ -46,16 +48,47 @@ impl From<Route> for Target {
 }
 
 /// Why a call goes nowhere.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unroutable {
     /// The endpoint has no such tool: a mistake of the client's.
     UnknownTool,
+    /// A rule denies it to the caller, which is told that there is no such thing.
+    Denied(Denial),
+    /// The caller's token lacks scopes of a rule.
+    Needs(Denial),
     /// A router tool was used in a way the model can correct.
     Refused(Refusal),
 }
 
+impl From<Hidden> for Unroutable {
+    fn from(hidden: Hidden) -> Self {
+        match hidden {
+            Hidden::Unknown => Self::UnknownTool,
+            Hidden::Denied(denial) => Self::Denied(denial),
+        }
+    }
+}
+
+impl From<NotFound> for Unroutable {
+    fn from(not_found: NotFound) -> Self {
+        match not_found {
+            NotFound::Refused(refusal) => Self::Refused(refusal),
+            NotFound::Denied(denial) => Self::Denied(denial),
+        }
+    }
+}
+
+impl From<Unusable> for Unroutable {
+    fn from(unusable: Unusable) -> Self {
+        match unusable {
+            Unusable::Denied(denial) => Self::Denied(denial),
+            Unusable::Needs(denial) => Self::Needs(denial),
+        }
+    }
+}
+
 /// Whether a call has to wait for servers that have not listed their tools yet: it searches their tools, or names a tool
-/// that is not known.
+/// that is not known. One that is denied waits like one that is not known.
 pub(crate) fn waits_for_lists(snapshot: &Snapshot, call: &Call) -> bool {
     let searches = call.endpoint == Endpoint::Router
         && RouterTool::from_name(&call.name) == Some(RouterTool::Retrieve);
@@ -63,7 +96,9 @@ pub(crate) fn waits_for_lists(snapshot: &Snapshot, call: &Call) -> bool {
         let found = route(snapshot, call);
         matches!(
             found,
-            Err(Unroutable::UnknownTool | Unroutable::Refused(Refusal::UnknownTool))
+            Err(Unroutable::UnknownTool
+                | Unroutable::Denied(_)
+                | Unroutable::Refused(Refusal::UnknownTool))
         )
     };
     !snapshot.is_settled(&call.endpoint) && (searches || is_unknown())
@@ -76,56 +111,42 @@ pub(crate) fn route(snapshot: &Snapshot, call: &Call) -> Result<Target, Unroutab
     }
     if call.endpoint == Endpoint::Router {
         let router_tool = RouterTool::from_name(&call.name).ok_or(Unroutable::UnknownTool)?;
-        return by_router(snapshot, router_tool, call).map_err(Unroutable::Refused);
+        return by_router(snapshot, router_tool, call);
     }
-    let (server, tool) = find(snapshot, call).ok_or(Unroutable::UnknownTool)?;
-    Ok(Route::as_called(snapshot, server, &tool, call).into())
+    let permitted = find(snapshot, call)?.permit();
+    let permitted = permitted.map_err(Unroutable::Needs)?;
+    Ok(Route::as_called(snapshot, &permitted, call).into())
 }
 
 /// The tool that a call names. A client with a connection of its own may be shown tools that others are not.
-fn find<'a>(snapshot: &'a Snapshot, call: &Call) -> Option<(&'a Server, Arc<Tool>)> {
-    let shared = snapshot.tool(&call.endpoint, &call.name);
+pub(crate) fn find<'a>(snapshot: &'a Snapshot, call: &'a Call) -> Result<VisibleTool<'a>, Hidden> {
     let server = match &call.endpoint {
         Endpoint::Server(name) => snapshot.server(name),
         Endpoint::Router | Endpoint::Direct => None,
     };
     let own = server.and_then(|server| {
-        let private = call
-            .client
-            .session
-            .as_ref()?
-            .private_server(&server.upstream)?;
-        Some((server, private.tools()?))
+        let session = call.client.session.as_ref()?;
+        session.private_server(&server.upstream)?.tools()
     });
-    let Some((server, tools)) = own else {
-        return shared.map(|(server, tool)| (server, Arc::clone(tool)));
-    };
-    let own = tools.get(&call.name)?;
-    match shared {
-        Some((_, tool)) if Arc::ptr_eq(tool, own) || tool.raw() == own.raw() => {
-            Some((server, Arc::clone(tool)))
-        }
-        _ => Some((
-            server,
-            own.under_policy_of(&snapshot.settings.config, server.upstream.name()),
-        )),
-    }
+    let view = snapshot.for_caller(&call.client.caller);
+    view.tool(&call.endpoint, &call.name, own.as_ref())
 }
 
-/// The server that a call of a tool goes to, if there is such a tool.
-pub(crate) fn server_of<'a>(snapshot: &'a Snapshot, call: &Call) -> Option<&'a Server> {
+/// The server that a call of a tool goes to, if there is such a tool for the caller.
+pub(crate) fn server_of<'a>(snapshot: &'a Snapshot, call: &'a Call) -> Option<&'a Server> {
     if call.endpoint != Endpoint::Router {
-        return find(snapshot, call).map(|(server, _)| server);
+        return find(snapshot, call).ok().map(|tool| tool.server());
     }
     let requested = RouterCall::read(call.arguments.as_ref()?)?;
-    let (server, _) = router::find(snapshot, &requested.name).ok()?;
-    Some(server)
+    let view = snapshot.for_caller(&call.client.caller);
+    let tool = router::find(view, &requested.name).ok()?;
+    Some(tool.server())
 }
 
-/// Whether a call names a tool that its endpoint does not have.
+/// Whether a call names a tool that its endpoint does not have for the caller.
 pub(crate) fn is_unknown_tool(snapshot: &Snapshot, call: &Call) -> bool {
     let names_tool = call.method == Method::CallTool && call.endpoint != Endpoint::Router;
-    names_tool && find(snapshot, call).is_none()
+    names_tool && find(snapshot, call).is_err()
 }
 
 /// Prompts, resources and completions: sent to the one server of the endpoint as they are.
@@ -134,38 +155,51 @@ fn other(snapshot: &Snapshot, call: &Call) -> Result<Target, Unroutable> {
         return Err(Unroutable::UnknownTool);
     };
     let server = snapshot.server(name).ok_or(Unroutable::UnknownTool)?;
-    let policy = snapshot.settings.config.policy(name, call.method.as_str());
-    let tool = Tool::undeclared(call.method.as_str(), name, policy);
-    Ok(Route::as_called(snapshot, server, &Arc::new(tool), call).into())
+    let stand_in = || {
+        let policy = snapshot.settings.config.policy(name, call.method.as_str());
+        Tool::undeclared(call.method.as_str(), name, policy)
+    };
+    let view = snapshot.for_caller(&call.client.caller);
+    let permitted = view.items(server, &call.items(), stand_in)?;
+    Ok(Route::as_called(snapshot, &permitted, call).into())
 }
 
-fn by_router(snapshot: &Snapshot, router_tool: RouterTool, call: &Call) -> Result<Target, Refusal> {
-    let given = call.arguments.as_ref().ok_or(Refusal::BadArguments)?;
+fn by_router(
+    snapshot: &Snapshot,
+    router_tool: RouterTool,
+    call: &Call,
+) -> Result<Target, Unroutable> {
+    let bad_arguments = Unroutable::Refused(Refusal::BadArguments);
+    let given = call.arguments.as_ref().ok_or(bad_arguments.clone())?;
+    let view = snapshot.for_caller(&call.client.caller);
     let client = call.client.era;
     let router = match router_tool {
         RouterTool::Retrieve => {
-            return Ok(Target::Answered(router::retrieve(snapshot, given, client)?));
+            let found = router::retrieve(view, given, client);
+            return Ok(Target::Answered(found.map_err(Unroutable::Refused)?));
         }
         RouterTool::Describe => {
-            return Ok(Target::Answered(router::describe(snapshot, given, client)?));
+            return Ok(Target::Answered(router::describe(view, given, client)?));
         }
         RouterTool::Call(router) => router,
     };
-    let requested = RouterCall::read(given).ok_or(Refusal::BadArguments)?;
-    let (server, tool) = router::find(snapshot, &requested.name)?;
+    let requested = RouterCall::read(given).ok_or(bad_arguments)?;
+    let tool = router::find(view, &requested.name)?;
     if !tool.may_be_called_with(router) {
         let instead = tool.access();
-        return Err(Refusal::WrongRouter { instead });
+        return Err(Unroutable::Refused(Refusal::WrongRouter { instead }));
     }
-    let route = Route::as_called(snapshot, server, tool, call);
+    let permitted = tool.permit().map_err(Unroutable::Needs)?;
+    let route = Route::as_called(snapshot, &permitted, call);
     Ok(requested.route(route).into())
 }
 
 impl Route {
     /// A route whose `params` are the client's own.
-    fn as_called(snapshot: &Snapshot, server: &Server, tool: &Arc<Tool>, call: &Call) -> Self {
+    fn as_called(snapshot: &Snapshot, permitted: &Permitted<'_>, call: &Call) -> Self {
+        let tool = permitted.tool();
         Self {
-            upstream: Arc::clone(&server.upstream),
+            upstream: Arc::clone(&permitted.server().upstream),
             method: call.method,
             tool: Arc::clone(tool),
             name: call.method.named_by().map(|_| match call.method {

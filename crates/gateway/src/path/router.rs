@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use countersign_inspect::{Listing, RouterCall};
 
-pub(crate) use answer::{describe, find, retrieve};
+pub(crate) use answer::{NotFound, describe, find, retrieve};
 
 /// A tool of the router, by what it does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,28 +2,34 @@
 //! It is the server's text like any other, so it is cleaned before the client sees it, and what asks the client for
 //! something is recorded. A request goes to the client that the connection belongs to, and to no other.
 
-use std::sync::{Arc, Weak};
+mod addressee;
+mod record;
+
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use bytes::Bytes;
-use countersign_audit::{Kind, NewId, Outcome, Record, Source};
 use countersign_classify::Origin;
-use countersign_client::{NoteSink, Peer, PeerMessage};
+use countersign_client::{Peer, PeerMessage};
+use countersign_dial::lock;
 use countersign_inspect::config::Posture;
-use countersign_inspect::{ClassifierFinding, Decision, Finding, Note, NotePolicy};
+use countersign_inspect::{ClassifierFinding, Decision, MAX_NOTE_BYTES, Note, NotePolicy};
 use countersign_tape::Span;
-use countersign_telemetry::Target;
 use countersign_wire::head::{self, Head};
 use countersign_wire::json::path;
 use tokio::sync::mpsc;
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use super::{reply, screen};
-use crate::services::{DecisionSubject, Services, Session};
+use crate::services::{Outbox, Services, Session};
 use crate::state::CurrentState;
+use addressee::Addressee;
+use record::JudgedRequest;
 
 /// How often a server that waits for its client is kept from timing out. Far shorter than any time-out.
 const RENEWAL: Duration = Duration::from_millis(500);
+/// How often it is recorded that a server asks faster than its client answers.
+const FLOOD: Duration = Duration::from_mins(1);
 
 /// One server, one client.
 #[derive(Debug)]
@@ -34,6 +40,8 @@ pub(crate) struct ServerRelay {
     server: Arc<str>,
     /// The client, as the server sees it. Held weakly, so that the messages end with the connection.
     peer: Weak<Peer>,
+    /// When a request was last recorded that was refused because too many wait.
+    flooded: Mutex<Option<Instant>>,
 }
 
 impl ServerRelay {
@@ -54,6 +62,7 @@ impl ServerRelay {
                 session,
                 server,
                 peer,
+                flooded: Mutex::default(),
             };
             relay.run(messages)
         });
@@ -69,6 +78,9 @@ impl ServerRelay {
             let (Some(session), Some(peer)) = (self.session.upgrade(), self.peer.upgrade()) else {
                 return;
             };
+            for ours in session.server_requests.withdraw_old(&peer) {
+                session.outbox.push(reply::cancelled(&ours));
+            }
             match message {
                 Some(message) => self.pass_on(&session, &peer, message).await,
                 None if is_waited_for => session.server_requests.renew_calls(&peer),
@@ -79,25 +91,23 @@ impl ServerRelay {
     }
 
     async fn pass_on(&self, session: &Arc<Session>, peer: &Arc<Peer>, said: PeerMessage) {
-        let PeerMessage { id, message, call } = said;
+        let PeerMessage {
+            id,
+            message,
+            call,
+            life,
+        } = said;
+        let client = Addressee {
+            session,
+            peer,
+            call,
+        };
         match (head::read(&message), id) {
             (Head::Request { method, .. }, Some(id)) => {
                 let method = method.into_owned();
-                let client = Addressee {
-                    session,
-                    peer,
-                    call,
-                };
-                self.ask(&client, id, &method, message).await;
+                self.ask(&client, (life, id), &method, message).await;
             }
-            (Head::Notification { method }, None) => {
-                let client = Addressee {
-                    session,
-                    peer,
-                    call,
-                };
-                self.notify(&client, &method, &message);
-            }
+            (Head::Notification { method }, None) => self.notify(&client, &method, &message),
             (_, Some(id)) => peer.refuse(&id, "the request cannot be read"),
             (_, None) => {}
         }
@@ -105,7 +115,7 @@ impl ServerRelay {
 
     fn notify(&self, client: &Addressee<'_>, method: &str, message: &Bytes) {
         if method == "notifications/cancelled" {
-            return client.withdraw(message);
+            return client.withdraw(message, &self.note_policy());
         }
         let is_news = method.starts_with("notifications/prompts/")
             || method.starts_with("notifications/resources/");
@@ -119,11 +129,13 @@ impl ServerRelay {
                 };
                 update
             }
-            _ => message.clone(),
+            // A copy: what waits for the client would keep alive whatever it came with.
+            _ if message.len() <= MAX_NOTE_BYTES => Bytes::copy_from_slice(message),
+            _ => return,
         };
         let note = Note::admit(message, &self.note_policy());
         if let Some(note) = note.filter(|note| client.session.level().passes(note)) {
-            client.deliver(note);
+            client.send(note, Outbox::push);
         }
     }
 
@@ -134,10 +146,19 @@ impl ServerRelay {
         Some(reply::resource_updated(&shown, None))
     }
 
-    async fn ask(&self, client: &Addressee<'_>, id: Bytes, method: &str, message: Bytes) {
+    async fn ask(
+        &self,
+        client: &Addressee<'_>,
+        (life, id): (u64, Bytes),
+        method: &str,
+        message: Bytes,
+    ) {
         let size = message.len();
+        if !client.has_room(size) {
+            return self.refuse_flood(client, &id, method, size).await;
+        }
         let requests = &client.session.server_requests;
-        let ours = requests.add(client.peer, id.clone(), client.call.clone());
+        let ours = requests.add(client.peer, (life, id.clone()), client.call.clone());
         let note = ours
             .as_ref()
             .and_then(|ours| Note::request(message, ours, &self.note_policy()));
@@ -163,13 +184,40 @@ impl ServerRelay {
         self.record(client, judged).await;
         let is_delivered = note
             .filter(|_| !is_blocked)
-            .is_some_and(|note| client.deliver(note));
+            .is_some_and(|note| client.send(note, Outbox::push_request));
         if !is_delivered {
             if let Some(ours) = ours {
                 requests.take(&ours);
             }
             client.peer.refuse(&id, "the request cannot be passed on");
         }
+    }
+
+    /// Refuses a request of a server that asks faster than its client answers. The first within a minute is recorded: a
+    /// server must not be able to fill the store.
+    async fn refuse_flood(&self, client: &Addressee<'_>, id: &Bytes, method: &str, size: usize) {
+        let is_first = {
+            let mut flooded = lock(&self.flooded);
+            let is_first = flooded.is_none_or(|last| last.elapsed() >= FLOOD);
+            if is_first {
+                *flooded = Some(Instant::now());
+            }
+            is_first
+        };
+        if is_first {
+            let judged = JudgedRequest {
+                id: self.services.store.next_id(),
+                method,
+                size,
+                is_refused: true,
+                decision: Decision::Allowed,
+                findings: Vec::new(),
+            };
+            self.record(client, judged).await;
+        }
+        client
+            .peer
+            .refuse(id, "too many requests wait for the client");
     }
 
     /// What the classifiers that may see the server's texts find in a request.
@@ -186,104 +234,9 @@ impl ServerRelay {
         screening.findings().to_vec()
     }
 
-    /// Records a request of the server, and what was decided about it before the client saw it.
-    async fn record(&self, client: &Addressee<'_>, judged: JudgedRequest<'_>) {
-        let store = &self.services.store;
-        let fill = |record: &mut Record| {
-            record.source = Source::Mcp;
-            record.server = Some(self.server.to_string());
-            record.client = client.session.client.as_deref().map(str::to_owned);
-            record.session_id = Some(client.session.public().to_owned());
-        };
-        let outcome = if judged.is_refused {
-            Outcome::Rejected
-        } else {
-            Outcome::Success
-        };
-        let mut request = Record::new(judged.id, Kind::ServerText, outcome);
-        fill(&mut request);
-        request.request_bytes = Some(judged.size as u64);
-        request.reason = Some(judged.method.to_owned());
-        let what = match judged.decision {
-            Decision::Allowed => None,
-            Decision::Flagged => Some("was flagged"),
-            Decision::Rewritten => Some("was cleaned before the client saw it"),
-            Decision::Blocked => Some("was blocked"),
-        };
-        let decision = what.map(|what| {
-            let mut record = Record::decided(store.next_id(), judged.decision);
-            fill(&mut record);
-            record.parent_id = Some(request.id());
-            record.reason = Some(format!("{} {what}", judged.method));
-            record.findings = judged.findings;
-            record
-        });
-        let records: Vec<Record> = std::iter::once(request).chain(decision).collect();
-        self.services.metrics.observe(&records);
-        let signals = &self.services.signals;
-        let subject = DecisionSubject {
-            trace: None,
-            method: judged.method,
-            target: Target::Other,
-        };
-        let decisions = signals.encode(&records, subject);
-        let recorded = store.commit((), records).await;
-        signals.log(&decisions, recorded.evidence());
-    }
-
     /// What holds for what the server says to the client.
     fn note_policy(&self) -> NotePolicy {
         let settings = Arc::clone(&self.current.load().settings);
         NotePolicy::from(&settings.config.policy(&self.server, ""))
-    }
-}
-
-/// A request of the server, and what was decided about it.
-struct JudgedRequest<'a> {
-    id: NewId,
-    method: &'a str,
-    size: usize,
-    is_refused: bool,
-    decision: Decision,
-    findings: Vec<Finding>,
-}
-
-/// The client that a message is for.
-struct Addressee<'a> {
-    session: &'a Arc<Session>,
-    peer: &'a Arc<Peer>,
-    /// The notes of the call that the message belongs to.
-    call: Option<NoteSink>,
-}
-
-impl Addressee<'_> {
-    /// Sends a message to the client: on the stream of the call it belongs to, on the client's own stream, or on that of
-    /// any call. Without a stream it waits for one. False if too many wait.
-    fn deliver(&self, note: Note) -> bool {
-        let bytes = note.bytes().clone();
-        let note = match &self.call {
-            Some(call) => match call.say(note) {
-                Ok(()) => return true,
-                Err(note) => note,
-            },
-            None => note,
-        };
-        if !self.session.has_stream()
-            && let Some(call) = self.peer.any_call()
-            && call.say(note).is_ok()
-        {
-            return true;
-        }
-        self.session.outbox.push(bytes)
-    }
-
-    /// Tells the client that the server does not wait for an answer any more.
-    fn withdraw(&self, message: &Bytes) {
-        let id = path(message, Span::whole(message), &["params", "requestId"]);
-        let id = id.map(|id| message.slice_ref(id.bytes(message)));
-        let ours = id.and_then(|id| self.session.server_requests.withdraw(self.peer, &id));
-        if let Some(ours) = ours {
-            self.session.outbox.push(reply::cancelled(&ours));
-        }
     }
 }

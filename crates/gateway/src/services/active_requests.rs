@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
+use countersign_client::CancelReason;
 use countersign_dial::lock;
 use tokio::sync::oneshot;
 
@@ -24,17 +25,25 @@ struct RequestHandle {
     cancelled: Cancelled,
 }
 
-/// Whether the client has cancelled a request with a message, so that it waits for no answer.
+/// Whether the client has cancelled a request with a message, so that it waits for no answer, and why.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Cancelled(Arc<AtomicBool>);
+pub(crate) struct Cancelled {
+    is_set: Arc<AtomicBool>,
+    reason: CancelReason,
+}
 
 impl Cancelled {
     pub(crate) fn is_set(&self) -> bool {
-        self.0.load(Ordering::Acquire)
+        self.is_set.load(Ordering::Acquire)
     }
 
     fn set(&self) {
-        self.0.store(true, Ordering::Release);
+        self.is_set.store(true, Ordering::Release);
+    }
+
+    /// Says why, once the client has.
+    pub(crate) fn reason(&self) -> CancelReason {
+        self.reason.clone()
     }
 }
 
@@ -59,6 +68,13 @@ impl ActiveRequests {
             number,
             cancelled,
         })
+    }
+
+    /// Takes note of the reason, a raw token, for which the client cancels the request of this id token.
+    pub(super) fn give_reason(&self, id: &[u8], reason: &[u8]) {
+        if let Some(handle) = lock(&self.0).get(id) {
+            handle.cancelled.reason.give(reason);
+        }
     }
 
     /// Cancels the request of this id token, as its client asks.

@@ -33,9 +33,28 @@ struct Kept {
 }
 
 impl Outbox {
-    /// Adds a message; false if so many wait to be sent that there is no room for it.
-    pub(crate) fn push(&self, message: Bytes) -> bool {
-        let is_added = lock(&self.kept).push(message);
+    /// Adds a notification; false if so many messages wait to be sent that there is no room for it. Notifications take half
+    /// of the room at most: a server that says much does not keep another one from asking.
+    pub(crate) fn push(&self, notification: Bytes) -> bool {
+        self.add(notification, 2)
+    }
+
+    /// Adds a request of a server; false if there is no room for it.
+    pub(crate) fn push_request(&self, request: Bytes) -> bool {
+        self.add(request, 1)
+    }
+
+    /// Whether there is room for a request of this size.
+    pub(crate) fn has_room(&self, size: usize) -> bool {
+        lock(&self.kept).has_room(size, 1)
+    }
+
+    /// Adds a message if those that wait, with it, take no more than one part of so many of the room.
+    fn add(&self, message: Bytes, parts: usize) -> bool {
+        let is_added = {
+            let mut kept = lock(&self.kept);
+            kept.has_room(message.len(), parts) && kept.push(message)
+        };
         if is_added {
             self.changed.notify_waiters();
         }
@@ -65,6 +84,16 @@ impl Outbox {
 impl Kept {
     fn last(&self) -> u64 {
         self.gone + self.messages.len() as u64
+    }
+
+    /// Whether the messages that were not sent leave room for another, if they may take one part of so many.
+    fn has_room(&self, size: usize, parts: usize) -> bool {
+        let sent = usize::try_from(self.sent.saturating_sub(self.gone)).unwrap_or(usize::MAX);
+        let unsent = self.messages.iter().skip(sent);
+        let (count, bytes) = unsent.fold((0, size), |(count, bytes), message| {
+            (count + 1, bytes + message.len())
+        });
+        count < MAX_MESSAGES / parts && bytes <= MAX_BYTES / parts
     }
 
     fn push(&mut self, message: Bytes) -> bool {
@@ -128,12 +157,24 @@ mod tests {
     async fn what_was_sent_makes_room_and_what_was_not_stays() {
         let outbox = Outbox::default();
         let most = MAX_MESSAGES as u64;
-        assert!((1..=most).all(|number| outbox.push(message(number))));
-        assert!(!outbox.push(message(0)), "nothing was sent yet");
+        assert!((1..=most).all(|number| outbox.push_request(message(number))));
+        assert!(!outbox.push_request(message(0)), "nothing was sent yet");
         assert_eq!(outbox.after(0).await, (1, message(1)));
-        assert!(outbox.push(message(most + 1)) && !outbox.push(message(0)));
+        assert!(outbox.push_request(message(most + 1)) && !outbox.push_request(message(0)));
         assert_eq!(outbox.after(0).await, (2, message(2)), "the first is gone");
-        assert!(!outbox.push(vec![b' '; MAX_BYTES].into()));
+        assert!(!outbox.push_request(vec![b' '; MAX_BYTES].into()));
+    }
+
+    #[test]
+    fn notifications_leave_room_for_requests() {
+        let outbox = Outbox::default();
+        let said = (0..10_000).filter(|number| outbox.push(message(*number)));
+        assert_eq!(said.count(), MAX_MESSAGES / 2);
+        assert!(outbox.push_request(message(0)) && outbox.has_room(MAX_BYTES / 2));
+        let outbox = Outbox::default();
+        let large = || Bytes::from(vec![b' '; MAX_BYTES / 4]);
+        assert!(outbox.push(large()) && outbox.push(large()) && !outbox.push(large()));
+        assert!(outbox.push_request(large()) && !outbox.has_room(MAX_BYTES / 2));
     }
 
     trait AwaitNow: Future + Sized {

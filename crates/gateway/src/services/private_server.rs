@@ -23,6 +23,8 @@ pub(crate) struct PrivateServer {
     tools: watch::Sender<ToolList>,
     /// Whether the client wants to see them.
     list_wanted: watch::Sender<bool>,
+    /// Whether the server may show this client tools of its own.
+    has_own_list: bool,
     _place: Place,
 }
 
@@ -43,8 +45,10 @@ impl PrivateServer {
         peer: Arc<Peer>,
         shared: &ServerHandle,
         place: Place,
+        has_own_list: bool,
     ) -> Self {
         Self {
+            has_own_list,
             upstream,
             peer,
             shared: shared.state(),
@@ -52,6 +56,11 @@ impl PrivateServer {
             list_wanted: watch::Sender::default(),
             _place: place,
         }
+    }
+
+    /// Whether the server may show this client tools of its own.
+    pub(crate) fn has_own_list(&self) -> bool {
+        self.has_own_list
     }
 
     /// Whether it is a connection to the server behind this shared one, and not to one that has been replaced.

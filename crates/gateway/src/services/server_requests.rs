@@ -10,8 +10,10 @@ use bytes::Bytes;
 use countersign_client::{NoteSink, Peer};
 use countersign_dial::lock;
 
-/// Requests that wait for an answer; a server with more is refused.
+/// Requests that wait for an answer, of all servers.
 const MOST: usize = 256;
+/// Requests of one server that wait, so that one server does not keep the others from asking.
+const MOST_OF_ONE: usize = 64;
 
 /// The requests a client has not answered, by the id it knows them under.
 #[derive(Debug, Default)]
@@ -24,6 +26,8 @@ pub(crate) struct ServerRequests {
 #[derive(Debug)]
 struct ServerRequest {
     server: Weak<Peer>,
+    /// The life of the server that made it. A later one does not wait for the answer, and may use the same id.
+    life: u64,
     /// The id that the server gave it.
     id: Bytes,
     /// The notes of the call that it belongs to, if that is known.
@@ -31,37 +35,73 @@ struct ServerRequest {
 }
 
 impl ServerRequests {
+    /// Whether there is room for one more request of a server.
+    pub(crate) fn has_room(&self, server: &Arc<Peer>) -> bool {
+        has_room(&lock(&self.open), server)
+    }
+
     /// Notes a request; the id for the client, or nothing if too many wait.
     pub(crate) fn add(
         &self,
         server: &Arc<Peer>,
-        id: Bytes,
+        (life, id): (u64, Bytes),
         call: Option<NoteSink>,
     ) -> Option<Bytes> {
         let mut open = lock(&self.open);
-        if open.len() >= MOST {
+        if !has_room(&open, server) {
             return None;
         }
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let ours = Bytes::from(format!("\"server-{number}\""));
         let server = Arc::downgrade(server);
-        open.insert(ours.clone(), ServerRequest { server, id, call });
+        let request = ServerRequest {
+            server,
+            life,
+            id,
+            call,
+        };
+        open.insert(ours.clone(), request);
         Some(ours)
     }
 
     /// The server that waits for this answer and its own id of the request, once.
     pub(crate) fn take(&self, ours: &Bytes) -> Option<(Arc<Peer>, Bytes)> {
         let request = lock(&self.open).remove(ours)?;
-        Some((request.server.upgrade()?, request.id))
+        let server = request.server.upgrade()?;
+        (server.life() == request.life).then_some((server, request.id))
     }
 
-    /// The client's id of a request that its server does not make any more.
-    pub(crate) fn withdraw(&self, server: &Arc<Peer>, id: &Bytes) -> Option<Bytes> {
+    /// The client's id of a request that its server does not make any more, and the call that it belongs to.
+    pub(crate) fn withdraw(
+        &self,
+        server: &Arc<Peer>,
+        id: &Bytes,
+    ) -> Option<(Bytes, Option<NoteSink>)> {
         let mut open = lock(&self.open);
         let is_it = |request: &ServerRequest| request.is_of(server) && request.id == id;
         let ours = open.iter().find(|(_, request)| is_it(request))?.0.clone();
-        open.remove(&ours);
-        Some(ours)
+        let request = open.remove(&ours)?;
+        Some((ours, request.call))
+    }
+
+    /// The client's ids of requests that earlier lives of a server made: nothing waits for their answers.
+    pub(crate) fn withdraw_old(&self, server: &Arc<Peer>) -> Vec<Bytes> {
+        let life = server.life();
+        let mut open = lock(&self.open);
+        let old = open.extract_if(|_, request| request.is_of(server) && request.life != life);
+        old.map(|(ours, _)| ours).collect()
+    }
+
+    /// Refuses every open request: the client is gone. Some servers end with an error if its session ends without that.
+    pub(crate) fn refuse_all(&self) {
+        let open = std::mem::take(&mut *lock(&self.open));
+        for request in open.into_values() {
+            if let Some(server) = request.server.upgrade()
+                && server.life() == request.life
+            {
+                server.refuse(&request.id, "the client has gone");
+            }
+        }
     }
 
     /// Whether a server waits for the client.
@@ -89,6 +129,11 @@ impl ServerRequests {
     }
 }
 
+fn has_room(open: &HashMap<Bytes, ServerRequest>, server: &Arc<Peer>) -> bool {
+    let of_server = open.values().filter(|request| request.is_of(server));
+    open.len() < MOST && of_server.count() < MOST_OF_ONE
+}
+
 impl ServerRequest {
     fn is_of(&self, server: &Arc<Peer>) -> bool {
         std::ptr::eq(self.server.as_ptr(), Arc::as_ptr(server))
@@ -104,23 +149,42 @@ mod tests {
         let requests = ServerRequests::default();
         let ((one, _first), (other, _second)) = (Peer::new(), Peer::new());
         let id = Bytes::from_static(b"7");
-        let for_one = requests.add(&one, id.clone(), None).expect("room");
-        let for_other = requests.add(&other, id.clone(), None).expect("room");
+        let for_one = requests.add(&one, (0, id.clone()), None).expect("room");
+        let for_other = requests.add(&other, (0, id.clone()), None).expect("room");
         assert_ne!(for_one, for_other);
         let (server, servers) = requests.take(&for_one).expect("the first answer");
         assert!(Arc::ptr_eq(&server, &one) && servers == id);
         assert!(requests.take(&for_one).is_none() && !requests.is_waited_for(&one));
         assert!(requests.withdraw(&one, &id).is_none());
-        assert_eq!(requests.withdraw(&other, &id), Some(for_other.clone()));
+        let withdrawn = requests.withdraw(&other, &id).map(|(ours, _)| ours);
+        assert_eq!(withdrawn, Some(for_other.clone()));
         assert!(requests.take(&for_other).is_none());
     }
 
     #[test]
     fn a_server_can_only_ask_so_much() {
         let requests = ServerRequests::default();
+        let ask = |server| requests.add(server, (0, Bytes::from_static(b"1")), None);
+        let servers: Vec<_> = (0..=MOST / MOST_OF_ONE).map(|_| Peer::new()).collect();
+        for (server, _said) in &servers[..MOST / MOST_OF_ONE] {
+            assert!((0..MOST_OF_ONE).all(|_| ask(server).is_some()));
+            assert!(ask(server).is_none(), "the others may still ask");
+        }
+        let (last, _said) = &servers[MOST / MOST_OF_ONE];
+        assert!(ask(last).is_none() && !requests.has_room(last));
+    }
+
+    #[test]
+    fn an_answer_to_an_earlier_life_of_a_server_goes_nowhere() {
+        let requests = ServerRequests::default();
         let (server, _said) = Peer::new();
-        let ask = || requests.add(&server, Bytes::from_static(b"1"), None);
-        assert!((0..MOST).all(|_| ask().is_some()));
-        assert!(ask().is_none());
+        let old = server.life().wrapping_sub(1);
+        let ours = requests.add(&server, (old, Bytes::from_static(b"1")), None);
+        let ours = ours.expect("room");
+        assert!(requests.take(&ours).is_none());
+        let old = requests.add(&server, (old, Bytes::from_static(b"1")), None);
+        let new = requests.add(&server, (server.life(), Bytes::from_static(b"1")), None);
+        assert_eq!(requests.withdraw_old(&server), [old.expect("room")]);
+        assert!(requests.take(&new.expect("room")).is_some());
     }
 }

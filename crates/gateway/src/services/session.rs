@@ -15,13 +15,17 @@ use super::active_requests::{ActiveRequest, ActiveRequests};
 use super::{Level, Outbox, PrivateServer, ServerRequests};
 use crate::state::Endpoint;
 
-/// More resources than this a client of a shared server does not watch.
+/// More resources than this a client does not watch.
 const MAX_WATCHED: usize = 1024;
+/// Nor resources whose addresses take more memory than this.
+const MAX_WATCHED_BYTES: usize = 1 << 20;
 
 /// One client's session.
 #[derive(Debug)]
 pub(crate) struct Session {
     public: String,
+    /// The name of the caller that it belongs to.
+    caller: Arc<str>,
     pub(crate) client: Option<Arc<str>>,
     /// Where it was opened; nothing for the one client of a pipe.
     endpoint: Option<Endpoint>,
@@ -58,6 +62,8 @@ pub(crate) struct WatchedResource {
 /// What is known of a client when its session begins.
 #[derive(Debug, Default)]
 pub(crate) struct NewSession {
+    /// The name of the caller that opens it.
+    pub(crate) caller: Arc<str>,
     pub(crate) client: Option<Arc<str>>,
     /// Where it is opened; nothing for the one client of a pipe.
     pub(crate) endpoint: Option<Endpoint>,
@@ -70,6 +76,7 @@ impl Session {
     pub(super) fn new(new: NewSession, public: String) -> Self {
         Self {
             public,
+            caller: new.caller,
             client: new.client,
             endpoint: new.endpoint,
             capabilities: new.capabilities,
@@ -88,6 +95,11 @@ impl Session {
     /// A name for records; unlike the id it gives no access.
     pub(crate) fn public(&self) -> &str {
         &self.public
+    }
+
+    /// The name of the caller that it belongs to.
+    pub(crate) fn caller(&self) -> &str {
+        &self.caller
     }
 
     /// Whether its client holds the other end of a pipe, so that it shares nothing with other clients.
@@ -180,17 +192,31 @@ impl Session {
     /// Whether the server behind an endpoint shows the client a list of its own.
     pub(crate) fn has_own_list(&self, endpoint: &Endpoint) -> bool {
         match endpoint {
-            Endpoint::Server(name) => lock(&self.private).contains_key(name),
+            Endpoint::Server(name) => {
+                let private = lock(&self.private);
+                let private = private.get(name);
+                private.is_some_and(|private| private.has_own_list())
+            }
             Endpoint::Router | Endpoint::Direct => false,
         }
     }
 
-    /// Notes that the client watches a resource; not more than there is room for.
-    pub(crate) fn watch(&self, resource: WatchedResource) {
+    /// Notes that the client watches a resource; false if there is no room for one more.
+    pub(crate) fn watch(&self, resource: WatchedResource) -> bool {
         let mut watched = lock(&self.watched);
-        if watched.len() < MAX_WATCHED {
-            watched.insert((resource.server, resource.uri), resource.shown);
+        let key = (resource.server, resource.uri);
+        if watched.contains_key(&key) {
+            return true;
         }
+        let bytes = key.1.len() + resource.shown.len();
+        let taken = watched
+            .iter()
+            .map(|((_, uri), shown)| uri.len() + shown.len());
+        if watched.len() >= MAX_WATCHED || taken.sum::<usize>() + bytes > MAX_WATCHED_BYTES {
+            return false;
+        }
+        watched.insert(key, resource.shown);
+        true
     }
 
     /// Notes that the client does not watch a resource any more.
@@ -243,7 +269,13 @@ impl Session {
     pub(super) fn close(&self) {
         self.active.clear();
         drop(lock(&self.listening).take());
+        self.server_requests.refuse_all();
         lock(&self.private).clear();
+    }
+
+    /// Takes note of the reason, a raw token, for which the client cancels the request of this id token.
+    pub(crate) fn give_reason(&self, id: &[u8], reason: &[u8]) {
+        self.active.give_reason(id, reason);
     }
 
     /// Cancels the request of this id token, as its client asks.

@@ -1,6 +1,6 @@
 //! The id of a legacy session. It carries what a gateway has to know of the session, under a code that only gateways with
 //! the same `session_key` can make. So a client goes on after a restart of its gateway, or at another gateway that shares
-//! the key. An id is no credential: the caller's key is checked on every request.
+//! the key. An id is no credential: the caller is identified on every request, and another caller's id is unknown.
 
 use std::fmt;
 use std::time::Duration;
@@ -12,12 +12,18 @@ use countersign_audit::Timestamp;
 use hmac::{Hmac, KeyInit, Mac};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
+use subtle::ConstantTimeEq as _;
 
 use super::NewSession;
 use crate::state::Endpoint;
 
-/// What is signed begins with this, so that the key signs nothing else.
+/// What is signed begins with one of these, so that a code for one purpose is none for the other.
 const PURPOSE: &[u8] = b"countersign session 1\0";
+const STATE_PURPOSE: &[u8] = b"countersign request state 1\0";
+/// How a request state that was bound to a caller begins.
+const STATE_MARK: &str = "cs1.";
+/// Bytes of the code in a bound request state.
+const STATE_CODE: usize = 16;
 /// Random bytes at the beginning of an id. They come first, because some proxies compare only the first characters.
 const NONCE: usize = 16;
 /// Longer declarations of a client's capabilities stay with the gateway that heard them.
@@ -25,9 +31,12 @@ const MAX_CAPABILITIES: usize = 1024;
 /// Longer ids are not ours.
 const MAX_LENGTH: usize = 4096;
 
-/// What makes the ids of sessions.
+/// What makes the ids of sessions, and binds request states to callers.
 #[derive(Clone)]
-pub(crate) struct SessionKey(Hmac<Sha256>);
+pub(crate) struct SessionKey {
+    sessions: Hmac<Sha256>,
+    states: Hmac<Sha256>,
+}
 
 /// The random part of an id, by which a session that has ended is remembered.
 pub(super) type Nonce = [u8; NONCE];
@@ -48,6 +57,9 @@ pub(super) struct Claims {
     /// When a gateway that does not know the session stops taking it over: milliseconds since 1970.
     #[serde(rename = "x")]
     expires: u64,
+    /// The name of the caller that the session belongs to. Ids of earlier versions have none, and belong to no caller.
+    #[serde(rename = "o", default)]
+    pub(super) caller: String,
     #[serde(rename = "c", skip_serializing_if = "Option::is_none")]
     client: Option<String>,
     /// `/` and the server's name, `router` or `direct`; nothing for a pipe.
@@ -70,6 +82,7 @@ impl Claims {
         Self {
             public: public.to_owned(),
             expires: now.as_millis().saturating_add(lifetime),
+            caller: str::to_owned(&session.caller),
             client: session.client.as_deref().map(str::to_owned),
             endpoint: session.endpoint.as_ref().map(|endpoint| match endpoint {
                 Endpoint::Router => "router".to_owned(),
@@ -88,6 +101,7 @@ impl Claims {
             name => Endpoint::Server(name.strip_prefix('/')?.into()),
         };
         Some(NewSession {
+            caller: self.caller.as_str().into(),
             client: self.client.as_deref().map(Into::into),
             endpoint: Some(endpoint),
             capabilities: self.capabilities.clone().map(Bytes::from),
@@ -102,9 +116,39 @@ impl Claims {
 impl SessionKey {
     /// The key of a configuration, or of a file.
     pub(crate) fn new(text: &str) -> Option<Self> {
-        let mut mac = Hmac::new_from_slice(text.as_bytes()).ok()?;
-        mac.update(PURPOSE);
-        Some(Self(mac))
+        let mac: Hmac<Sha256> = Hmac::new_from_slice(text.as_bytes()).ok()?;
+        Some(Self {
+            sessions: mac.clone().chain_update(PURPOSE),
+            states: mac.chain_update(STATE_PURPOSE),
+        })
+    }
+
+    /// A request state of a server as only this caller can send it back.
+    pub(super) fn bind_state(&self, caller: &str, state: &str) -> String {
+        let code = URL_SAFE_NO_PAD.encode(self.state_code(caller, state));
+        format!("{STATE_MARK}{code}.{state}")
+    }
+
+    /// The server's own request state, if it was bound to this caller.
+    pub(super) fn release_state<'a>(&self, caller: &str, bound: &'a str) -> Option<&'a str> {
+        let (code, state) = bound.strip_prefix(STATE_MARK)?.split_once('.')?;
+        let code = URL_SAFE_NO_PAD.decode(code).ok()?;
+        let is_ours: bool = self.state_code(caller, state)[..].ct_eq(&code).into();
+        is_ours.then_some(state)
+    }
+
+    fn state_code(&self, caller: &str, state: &str) -> [u8; STATE_CODE] {
+        let mac = self.states.clone();
+        // Names of callers have no NUL.
+        let mac = mac.chain_update(caller).chain_update(b"\0");
+        let whole: [u8; 32] = mac.chain_update(state).finalize().into_bytes().into();
+        let mut code = [0; STATE_CODE];
+        code.copy_from_slice(
+            whole
+                .first_chunk::<STATE_CODE>()
+                .unwrap_or(&[0; STATE_CODE]),
+        );
+        code
     }
 
     /// The id of a session. `None` if the system gives no randomness.
@@ -112,7 +156,8 @@ impl SessionKey {
         let mut signed = vec![0; NONCE];
         getrandom::fill(&mut signed).ok()?;
         serde_json::to_writer(&mut signed, claims).ok()?;
-        let code = self.0.clone().chain_update(&signed).finalize().into_bytes();
+        let mac = self.sessions.clone().chain_update(&signed);
+        let code = mac.finalize().into_bytes();
         let (nonce, claims) = signed.split_at(NONCE);
         let [nonce, claims, code] =
             [nonce, claims, code.as_slice()].map(|part| URL_SAFE_NO_PAD.encode(part));
@@ -125,7 +170,8 @@ impl SessionKey {
         let mut parts = id.splitn(3, '.').map(|part| URL_SAFE_NO_PAD.decode(part));
         let mut part = || parts.next()?.ok();
         let (nonce, claims, code) = (part()?, part()?, part()?);
-        let mac = self.0.clone().chain_update(&nonce).chain_update(&claims);
+        let mac = self.sessions.clone();
+        let mac = mac.chain_update(&nonce).chain_update(&claims);
         mac.verify_slice(&code).ok()?;
         Some(SessionId {
             nonce: nonce.try_into().ok()?,
@@ -152,6 +198,7 @@ mod tests {
 
     fn session(endpoint: Endpoint) -> NewSession {
         NewSession {
+            caller: "key:ci".into(),
             client: Some("a \"client\"".into()),
             endpoint: Some(endpoint),
             capabilities: Some(Bytes::from_static(br#"{"sampling":{}}"#)),
@@ -204,6 +251,19 @@ mod tests {
             assert_eq!(key.read(forged), None, "{forged}");
         }
         assert_eq!(key.read(&"A".repeat(MAX_LENGTH + 1)), None);
+    }
+
+    #[test]
+    fn a_request_state_is_released_to_its_caller_alone() {
+        let key = key("a key");
+        for state in ["", "s.t", "cs1.AAAA.x", "\u{1f512} \"quoted\""] {
+            let bound = key.bind_state("key:ci", state);
+            assert_eq!(key.release_state("key:ci", &bound), Some(state));
+            assert_eq!(key.release_state("key:cj", &bound), None);
+            assert_eq!(key.release_state("key:ci", &format!("{bound}x")), None);
+            assert_eq!(self::key("another").release_state("key:ci", &bound), None);
+            assert_eq!(key.release_state("key:ci", state), None, "never bound");
+        }
     }
 
     #[test]

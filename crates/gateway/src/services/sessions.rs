@@ -59,6 +59,16 @@ impl Sessions {
         }
     }
 
+    /// A request state of a server as only this caller can send it back.
+    pub(crate) fn bind_state(&self, caller: &str, state: &str) -> String {
+        self.key.bind_state(caller, state)
+    }
+
+    /// The server's own request state, if it was bound to this caller.
+    pub(crate) fn release_state<'a>(&self, caller: &str, bound: &'a str) -> Option<&'a str> {
+        self.key.release_state(caller, bound)
+    }
+
     /// Opens a session; gives the id the client names it by. A gateway that does not know the session takes it over for as
     /// long as `lifetime`. `None` if the system gives no randomness.
     pub(crate) fn open(&self, new: NewSession, lifetime: Duration) -> Option<String> {
@@ -84,9 +94,10 @@ impl Sessions {
     }
 
     /// Takes over a session that was opened by another gateway, or by this one before it was started again.
-    fn adopt(&self, id: &str) -> Option<Arc<Session>> {
+    fn adopt(&self, id: &str, caller: &str) -> Option<Arc<Session>> {
         let read = self.key.read(id)?;
-        if read.claims.has_expired(Timestamp::now())
+        if read.claims.caller != caller
+            || read.claims.has_expired(Timestamp::now())
             || lock(&self.ended).known.contains(&read.nonce)
         {
             return None;
@@ -105,10 +116,18 @@ impl Sessions {
 
     /// Ends the sessions that have been idle for this long.
     pub(crate) fn end_idle(&self, idle: Duration) {
-        let is_idle = |session: &Session| !session.is_busy() && session.used_at().elapsed() >= idle;
+        self.end_all(|session| !session.is_busy() && session.used_at().elapsed() >= idle);
+    }
+
+    /// Ends the sessions of callers that are not known any more, and what is under way in them.
+    pub(crate) fn end_revoked(&self, is_known: impl Fn(&str) -> bool) {
+        self.end_all(|session| !is_known(session.caller()));
+    }
+
+    fn end_all(&self, is_over: impl Fn(&Session) -> bool) {
         let ended: Vec<(String, Arc<Session>)> = {
             let mut open = lock(&self.open);
-            open.extract_if(|_, session| is_idle(session)).collect()
+            open.extract_if(|_, session| is_over(session)).collect()
         };
         for (id, session) in ended {
             self.close(&id, &session);
@@ -120,11 +139,8 @@ impl Sessions {
     pub(crate) fn end_idlest_of(&self, shared: &ServerHandle) -> bool {
         let ended = {
             let mut open = lock(&self.open);
-            let idle = open.iter().filter(|(_, session)| {
-                !session.has_requests() && session.private_server(shared).is_some()
-            });
-            let idlest = idle.min_by_key(|(_, session)| session.used_at());
-            let idlest = idlest.map(|(id, _)| id.clone());
+            let connected = |session: &Session| session.private_server(shared).is_some();
+            let idlest = idlest(&open, connected, |session| !session.has_requests());
             idlest.and_then(|id| open.remove_entry(&id))
         };
         ended.is_some_and(|(id, session)| {
@@ -140,38 +156,67 @@ impl Sessions {
             .any(|session| session.watched_as(server, uri).is_some())
     }
 
-    /// The session of this id, if it is still open or can be taken over.
-    pub(crate) fn find(&self, id: &str) -> Option<Arc<Session>> {
+    /// The caller's session of this id, if it is still open or can be taken over.
+    pub(crate) fn find(&self, id: &str, caller: &str) -> Option<Arc<Session>> {
         let known = lock(&self.open).get(id).cloned();
-        let session = known.or_else(|| self.adopt(id))?;
+        let session = known.or_else(|| self.adopt(id, caller))?;
+        if session.caller() != caller {
+            return None;
+        }
         session.mark_used();
         Some(session)
     }
 
-    /// Ends a session and what is under way in it; false if there is none.
-    pub(crate) fn end(&self, id: &str) -> bool {
-        let session = lock(&self.open).remove(id);
-        // One of another gateway is at least not taken over here.
-        let session = session.or_else(|| {
-            self.adopt(id)?;
-            lock(&self.open).remove(id)
-        });
+    /// Ends a session of the caller and what is under way in it; false if there is none. One of another gateway is at least
+    /// not taken over here.
+    pub(crate) fn end(&self, id: &str, caller: &str) -> bool {
+        let session = self.find(id, caller);
+        let session = session.and_then(|_| lock(&self.open).remove(id));
         session.is_some_and(|session| {
             self.close(id, &session);
             true
         })
     }
 
-    /// Ends what has been idle longest.
+    /// Ends a session: one that waits for nothing, if there is one.
     fn make_room(&self, open: &mut HashMap<String, Arc<Session>>) {
-        let oldest = open.iter().min_by_key(|(_, session)| session.used_at());
-        if let Some(oldest) = oldest {
-            let id = oldest.0.clone();
-            if let Some(session) = open.remove(&id) {
-                self.close(&id, &session);
-            }
+        let every = |_: &Session| true;
+        let chosen = idlest(open, every, |session| !session.is_busy());
+        let chosen = chosen.or_else(|| idlest(open, every, every));
+        if let Some(id) = chosen
+            && let Some(session) = open.remove(&id)
+        {
+            self.close(&id, &session);
         }
     }
+
+    /// Refuses everything that servers have asked and clients have not answered, because the gateway stops.
+    pub(crate) fn refuse_server_requests(&self) {
+        let open: Vec<Arc<Session>> = lock(&self.open).values().cloned().collect();
+        for session in open {
+            session.server_requests.refuse_all();
+        }
+    }
+}
+
+/// The id of the session to end among those that are `counted`: of the caller that has the most of them, so that no caller
+/// pushes others out, the one that has been idle longest and `may_end`. Another caller's if that caller has none.
+fn idlest(
+    open: &HashMap<String, Arc<Session>>,
+    counted: impl Fn(&Session) -> bool,
+    may_end: impl Fn(&Session) -> bool,
+) -> Option<String> {
+    let mut of_callers: HashMap<&str, usize> = HashMap::new();
+    let all: Vec<_> = open.iter().filter(|(_, one)| counted(one)).collect();
+    for (_, session) in &all {
+        *of_callers.entry(session.caller()).or_default() += 1;
+    }
+    let candidates = all.into_iter().filter(|(_, session)| may_end(session));
+    let chosen = candidates.min_by_key(|(_, session)| {
+        let others = of_callers.get(session.caller()).copied();
+        (std::cmp::Reverse(others), session.used_at())
+    });
+    chosen.map(|(id, _)| id.clone())
 }
 
 #[cfg(test)]
@@ -183,6 +228,7 @@ mod tests {
     use super::*;
     use crate::state::Endpoint;
 
+    const ME: &str = "key:client";
     const DAY: Duration = Duration::from_hours(24);
 
     fn sessions() -> Sessions {
@@ -191,6 +237,7 @@ mod tests {
 
     fn new_session() -> NewSession {
         NewSession {
+            caller: ME.into(),
             client: Some("a client".into()),
             endpoint: Some(Endpoint::Server("x".into())),
             capabilities: Some(Bytes::from_static(b"{}")),
@@ -201,18 +248,34 @@ mod tests {
     fn a_session_goes_on_at_another_gateway_until_it_ends_there() {
         let (first, second) = (sessions(), sessions());
         let id = first.open(new_session(), DAY).expect("randomness");
-        let session = first.find(&id).expect("open");
-        let adopted = second.find(&id).expect("taken over");
+        let session = first.find(&id, ME).expect("open");
+        let adopted = second.find(&id, ME).expect("taken over");
         assert_eq!(adopted.public(), session.public());
         assert!(adopted.is_at("x") && !adopted.is_pipe());
         assert_eq!(adopted.client.as_deref(), Some("a client"));
-        assert!(Arc::ptr_eq(&adopted, &second.find(&id).expect("open")));
-        assert!(second.end(&id) && second.find(&id).is_none() && !second.end(&id));
+        assert!(Arc::ptr_eq(&adopted, &second.find(&id, ME).expect("open")));
+        assert!(second.end(&id, ME) && second.find(&id, ME).is_none() && !second.end(&id, ME));
         // One that never came here can be ended as well, and is not taken over after that.
         let third = sessions();
-        assert!(third.end(&id) && third.find(&id).is_none());
+        assert!(third.end(&id, ME) && third.find(&id, ME).is_none());
         let stranger = Sessions::new(SessionKey::new("another key").expect("a key"));
-        assert!(stranger.find(&id).is_none() && !stranger.end(&id));
+        assert!(stranger.find(&id, ME).is_none() && !stranger.end(&id, ME));
+    }
+
+    #[test]
+    fn a_session_of_another_caller_is_unknown() {
+        let (first, second) = (sessions(), sessions());
+        let id = first.open(new_session(), DAY).expect("randomness");
+        for gateway in [&first, &second] {
+            assert!(gateway.find(&id, "key:other").is_none() && !gateway.end(&id, "key:other"));
+            assert!(gateway.find(&id, ME).is_some());
+            assert!(gateway.find(&id, "key:other").is_none() && !gateway.end(&id, "key:other"));
+        }
+        // An id of a version without callers belongs to none.
+        let mut old = new_session();
+        old.caller = "".into();
+        let id = first.open(old, DAY).expect("randomness");
+        assert!(first.find(&id, ME).is_none() && second.find(&id, ME).is_none());
     }
 
     #[test]
@@ -220,21 +283,19 @@ mod tests {
         let sessions = sessions();
         let id = sessions.open(new_session(), DAY).expect("randomness");
         sessions.end_idle(Duration::ZERO);
-        assert!(sessions.find(&id).is_none());
+        assert!(sessions.find(&id, ME).is_none());
         let old = sessions
             .open(new_session(), Duration::ZERO)
             .expect("randomness");
-        assert!(sessions.find(&old).is_some(), "still open here");
-        assert!(self::sessions().find(&old).is_none());
+        assert!(sessions.find(&old, ME).is_some(), "still open here");
+        assert!(self::sessions().find(&old, ME).is_none());
     }
 
     #[tokio::test]
     async fn a_request_can_be_cancelled_and_ids_do_not_collide() {
         let sessions = sessions();
-        let token = sessions
-            .open(NewSession::default(), DAY)
-            .expect("randomness");
-        let session = sessions.find(&token).expect("open");
+        let token = sessions.open(new_session(), DAY).expect("randomness");
+        let session = sessions.find(&token, ME).expect("open");
         assert!(!token.contains(session.public()));
         let id = Bytes::from_static(b"\"a\"");
         let (keep, gone) = oneshot::channel();
@@ -254,14 +315,12 @@ mod tests {
     #[tokio::test]
     async fn a_session_has_one_stream_of_news() {
         let sessions = sessions();
-        let token = sessions
-            .open(NewSession::default(), DAY)
-            .expect("randomness");
-        let session = sessions.find(&token).expect("open");
+        let token = sessions.open(new_session(), DAY).expect("randomness");
+        let session = sessions.find(&token, ME).expect("open");
         let first = session.listen();
         let second = session.listen();
         assert!(first.await.is_err());
-        sessions.end(&token);
+        sessions.end(&token, ME);
         assert!(second.await.is_err());
         session.set_level(Level::SILENT);
         assert_eq!(session.level(), Level::SILENT);
@@ -270,31 +329,55 @@ mod tests {
     #[tokio::test]
     async fn the_end_of_a_session_cancels_what_is_under_way() {
         let sessions = sessions();
-        let token = sessions
-            .open(NewSession::default(), DAY)
-            .expect("randomness");
-        let session = sessions.find(&token).expect("open");
+        let token = sessions.open(new_session(), DAY).expect("randomness");
+        let session = sessions.find(&token, ME).expect("open");
         let (keep, gone) = oneshot::channel();
         let active = session.begin(Bytes::from_static(b"1"), keep);
-        assert!(sessions.end(&token) && !sessions.end(&token));
+        assert!(sessions.end(&token, ME) && !sessions.end(&token, ME));
         assert!(gone.await.is_err());
         // Its client did not say that it waits for no answer.
         assert!(!active.expect("the only one").cancelled().is_set());
-        assert!(sessions.find(&token).is_none());
+        assert!(sessions.find(&token, ME).is_none());
     }
 
     #[test]
     fn sessions_are_bounded() {
         let sessions = sessions();
-        let first = sessions
-            .open(NewSession::default(), DAY)
-            .expect("randomness");
+        let first = sessions.open(new_session(), DAY).expect("randomness");
         for _ in 0..MOST {
-            sessions
-                .open(NewSession::default(), DAY)
-                .expect("randomness");
+            sessions.open(new_session(), DAY).expect("randomness");
         }
         assert_eq!(lock(&sessions.open).len(), MOST);
-        assert!(sessions.find(&first).is_none());
+        assert!(sessions.find(&first, ME).is_none());
+    }
+
+    #[tokio::test]
+    async fn the_caller_with_the_most_sessions_gives_one_up_first() {
+        let sessions = sessions();
+        let open = |caller: &str| {
+            let caller = caller.into();
+            let new = NewSession {
+                caller,
+                ..new_session()
+            };
+            sessions.open(new, DAY).expect("a session")
+        };
+        let quiet = open("key:quiet");
+        let busy = open("key:greedy");
+        let idle = open("key:greedy");
+        let (keep, _gone) = oneshot::channel();
+        let session = sessions.find(&busy, "key:greedy").expect("open");
+        let _under_way = session.begin(Bytes::from_static(b"1"), keep);
+        let chosen = || {
+            let open = lock(&sessions.open);
+            idlest(&open, |_| true, |session| !session.is_busy())
+        };
+        // The session of the other caller is older.
+        assert_eq!(chosen().as_ref(), Some(&idle));
+        assert!(sessions.end(&idle, "key:greedy"));
+        assert_eq!(chosen().as_ref(), Some(&quiet), "what is under way goes on");
+        let open = lock(&sessions.open);
+        assert_eq!(open.len(), 2);
+        assert_eq!(idlest(&open, |_| false, |_| true), None);
     }
 }

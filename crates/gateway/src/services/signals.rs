@@ -188,6 +188,7 @@ fn encode(record: &Record, subject: DecisionSubject<'_>) -> EncodedDecision {
         method: Some(subject.method),
         target: subject.target,
         server: record.server.as_deref(),
+        caller: record.caller.as_deref(),
         session: record.session_id.as_deref(),
         request_id: record.request_id.as_deref(),
         mode: record.mode.map(countersign_audit::Mode::as_str),

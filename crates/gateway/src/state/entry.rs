@@ -8,6 +8,8 @@ use countersign_tape::{Kind, Span, members, quote};
 
 use countersign_wire::json::{member, path};
 
+use super::access::Hints;
+
 /// The longest name a tool may have.
 const LONGEST_NAME: usize = 256;
 
@@ -20,6 +22,8 @@ pub(crate) struct Entry {
     input: Option<Span>,
     /// The least cautious router tool that its hints allow; nothing without hints.
     pub(super) access: Option<RouterCall>,
+    /// What its annotations say it does.
+    pub(super) hints: Hints,
 }
 
 impl Entry {
@@ -55,10 +59,18 @@ impl Entry {
             return Err("it can be called only as a task, which the gateway does not pass on");
         }
         let access = annotations.and_then(|value| access(&raw, value));
+        let hint = |name| annotations.and_then(|value| flag(&raw, value, name));
+        let names = [
+            "readOnlyHint",
+            "destructiveHint",
+            "idempotentHint",
+            "openWorldHint",
+        ];
         Ok(Self {
             name: text,
             input,
             access,
+            hints: Hints::new(names.map(hint)),
             raw,
         })
     }
@@ -71,6 +83,7 @@ impl Entry {
             name: name.to_owned(),
             input: None,
             access: None,
+            hints: Hints::new([None; 4]),
             raw: raw.into(),
         }
     }
@@ -101,16 +114,21 @@ fn is_task_only(raw: &[u8], tool: Span) -> bool {
 /// What the hints make of a tool; nothing if there are none. Where only one is given, the
 /// protocol's defaults hold for the other: not read-only, and destructive.
 fn access(raw: &[u8], annotations: Span) -> Option<RouterCall> {
-    let hint = |name| match member(raw, annotations, name)?.kind(raw)? {
-        Kind::True => Some(true),
-        Kind::False => Some(false),
-        _ => None,
-    };
+    let hint = |name| flag(raw, annotations, name);
     match (hint("readOnlyHint"), hint("destructiveHint")) {
         (None, None) => None,
         (Some(true), _) => Some(RouterCall::Read),
         (_, Some(false)) => Some(RouterCall::Write),
         _ => Some(RouterCall::Destructive),
+    }
+}
+
+/// A boolean member of the annotations.
+fn flag(raw: &[u8], annotations: Span, name: &str) -> Option<bool> {
+    match member(raw, annotations, name)?.kind(raw)? {
+        Kind::True => Some(true),
+        Kind::False => Some(false),
+        _ => None,
     }
 }
 

@@ -1,71 +1,235 @@
-//! Decides which requests are let in, and which of them may change something: by the key, and by a `Host` and an `Origin`
-//! that are the gateway's. The hosts are checked even without a key, because a page in the user's browser can reach a
-//! loopback port too, under a name of its own choosing.
+//! Decides which requests are let in: by the caller's key, and by a `Host` and an `Origin` that are the gateway's. The hosts
+//! are checked even without a key, because a page in the user's browser can reach a loopback port too, under a name of its
+//! own choosing.
 
+use std::collections::{HashMap, HashSet};
 use std::net::IpAddr;
+use std::sync::Arc;
 
-use hyper::header::{AUTHORIZATION, HOST, HeaderName, ORIGIN};
-use hyper::{HeaderMap, Method};
+use hyper::HeaderMap;
+use hyper::header::{HOST, ORIGIN};
 use sha2::{Digest as _, Sha256};
-use subtle::ConstantTimeEq as _;
 
-use countersign_config::Config;
+use countersign_config::{CallerCredential, Config};
+use countersign_token::Refusal;
 
-const API_KEY: HeaderName = HeaderName::from_static("x-api-key");
+use super::caller::{ANONYMOUS, Caller, Right, Rights};
 
 /// What is checked on every request.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Guard {
-    /// The clients' key. Both keys are hashed, so that a comparison takes the same time for every value.
-    api_key: [u8; 32],
-    /// The admin key.
-    admin_key: [u8; 32],
-    /// Whether `/mcp` needs the key.
-    mcp_needs_key: bool,
+    /// The callers that have a key, by its digest. How long a search takes may tell of digests, never of keys.
+    keys: HashMap<KeyDigest, Arc<Caller>>,
+    /// The callers that have a certificate, by the name in it.
+    certificates: HashMap<String, Arc<Caller>>,
+    /// The caller of MCP without a credential, if `/mcp` is open.
+    anonymous: Option<Arc<Caller>>,
+    /// Whether a key that is not known is as good as none where MCP is open: so it is as long as no callers are named.
+    takes_unknown_keys: bool,
+    /// The user that the gateway runs as. Its processes may come by a Unix socket without a key, and need one to change
+    /// something: the servers that the gateway starts are among them.
+    owner: (u32, Arc<Caller>),
     hosts: Vec<String>,
 }
 
-/// What the key of a request opens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    /// MCP, and everything that only reads.
-    Client,
-    /// Everything.
-    Admin,
-}
+/// What the names of callers with a key begin with.
+const KEY: &str = "key:";
+/// What the names of callers with a certificate begin with.
+const CERTIFICATE: &str = "cert:";
+
+/// The SHA-256 of a key. A key is long and random, so that it needs no slow hash.
+type KeyDigest = [u8; 32];
 
 /// Why a request is refused before it is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AccessRefusal {
     /// No key, or a wrong one.
     Key,
-    /// The clients' key, where the admin key is needed.
-    NotAdmin,
+    /// A key that has ended.
+    Expired,
+    /// More than one credential, so that it is not known which one others on the way have read.
+    TwoCredentials,
+    /// The caller lacks this right.
+    Right(Right),
+    /// A token that is not accepted.
+    Token(Refusal),
+    /// A token without the scopes that MCP needs.
+    Scope,
+    /// A token in the address.
+    TokenInQuery,
+    /// A token whose issuer is out of reach, so that it can be neither accepted nor refused.
+    IssuerUnreachable,
     /// More than one `Host`, so that it is not known which one others on the way have read.
     TwoHosts,
     /// This header names a foreign host.
     Foreign(&'static str),
 }
 
+/// The words for the reasons of refusals, in metrics.
+pub(crate) const REFUSAL_REASONS: [&str; 9] = [
+    "credential",
+    "expired",
+    "two_credentials",
+    "right",
+    "scope",
+    "token_in_query",
+    "issuer_unreachable",
+    "two_hosts",
+    "foreign",
+];
+
+impl AccessRefusal {
+    /// The word for it in metrics: one of [`REFUSAL_REASONS`].
+    pub(crate) fn reason(self) -> &'static str {
+        match self {
+            Self::Key | Self::Token(_) => "credential",
+            Self::Expired => "expired",
+            Self::TwoCredentials => "two_credentials",
+            Self::Right(_) => "right",
+            Self::Scope => "scope",
+            Self::TokenInQuery => "token_in_query",
+            Self::IssuerUnreachable => "issuer_unreachable",
+            Self::TwoHosts => "two_hosts",
+            Self::Foreign(_) => "foreign",
+        }
+    }
+
+    /// Whether an operator should hear of it: a page in a browser, or a client that gives tokens away, is behind it.
+    pub(crate) fn is_suspicious(self) -> bool {
+        matches!(self, Self::TokenInQuery | Self::TwoHosts | Self::Foreign(_))
+    }
+
+    /// One sentence for a person.
+    pub(crate) fn sentence(self) -> &'static str {
+        match self {
+            Self::Key | Self::Token(_) => "without a credential, or with one that is not accepted",
+            Self::Expired => "with a credential that has ended",
+            Self::TwoCredentials => "with more than one credential",
+            Self::Right(_) => "of a caller without the right to it",
+            Self::Scope => "with a token without the scopes that MCP needs",
+            Self::TokenInQuery => "with a token in the address",
+            Self::IssuerUnreachable => "with a token whose issuer is out of reach",
+            Self::TwoHosts => "with more than one Host",
+            Self::Foreign(_) => "from a foreign host",
+        }
+    }
+}
+
 impl Guard {
-    pub(crate) fn new(config: &Config, api_key: &str, admin_key: &str) -> Self {
+    /// `before`: the guard in force. A caller whose key stays as it is stays the same one, so that its streams go on.
+    pub(crate) fn new(
+        config: &Config,
+        (api_key, admin_key): (&str, &str),
+        before: Option<&Self>,
+    ) -> Self {
         let mut hosts = vec![
             "localhost".to_owned(),
             "127.0.0.1".to_owned(),
             "[::1]".to_owned(),
         ];
-        if !config.listen.ip().is_unspecified() {
-            hosts.push(match config.listen.ip() {
-                IpAddr::V4(ip) => ip.to_string(),
-                IpAddr::V6(ip) => format!("[{ip}]"),
-            });
-        }
+        let ours = config.listen.tcp().map(|address| address.ip());
+        hosts.extend(ours.filter(|ip| !ip.is_unspecified()).map(|ip| match ip {
+            IpAddr::V4(ip) => ip.to_string(),
+            IpAddr::V6(ip) => format!("[{ip}]"),
+        }));
         hosts.extend(config.trusted_hosts.iter().cloned());
-        Self {
-            api_key: Sha256::digest(api_key).into(),
-            admin_key: Sha256::digest(admin_key).into(),
-            mcp_needs_key: config.require_mcp_auth,
+        hosts.extend(config.public_host().map(str::to_owned));
+        let is_open = !config.require_mcp_auth;
+        let mut guard = Self {
+            keys: keys(config, api_key, admin_key),
+            certificates: certificates(config),
+            anonymous: is_open.then(|| Arc::new(Caller::anonymous())),
+            takes_unknown_keys: is_open && config.callers.is_empty(),
+            owner: owner(),
             hosts,
+        };
+        if let Some(before) = before {
+            guard.keep_callers_of(before);
+        }
+        guard
+    }
+
+    /// The caller that a process of this user is, if it comes by a Unix socket.
+    pub(crate) fn find_user(&self, uid: u32) -> Option<&Arc<Caller>> {
+        let (owner, caller) = &self.owner;
+        (*owner == uid).then_some(caller)
+    }
+
+    /// The caller whose certificate has one of these names.
+    pub(crate) fn find_certificate(&self, names: &[String]) -> Option<&Arc<Caller>> {
+        names.iter().find_map(|name| self.certificates.get(name))
+    }
+
+    /// The caller with this key.
+    pub(crate) fn find_key(&self, key: &[u8]) -> Option<&Arc<Caller>> {
+        self.find_digest(&digest(key))
+    }
+
+    /// The caller with the key of this SHA-256.
+    pub(crate) fn find_digest(&self, key: &KeyDigest) -> Option<&Arc<Caller>> {
+        self.keys.get(key)
+    }
+
+    /// The caller of a request for MCP that shows no credential; nothing if it needs one.
+    pub(crate) fn anonymous(&self) -> Option<&Arc<Caller>> {
+        self.anonymous.as_ref()
+    }
+
+    /// The same for one that shows a key that is not known.
+    pub(crate) fn unknown_key(&self) -> Option<&Arc<Caller>> {
+        self.anonymous().filter(|_| self.takes_unknown_keys)
+    }
+
+    /// Whether a caller that was let in still is. Callers that are not made here are asked about elsewhere.
+    pub(crate) fn still_admits(&self, caller: &Arc<Caller>) -> bool {
+        !is_made_here(&caller.name) || self.known().any(|known| Arc::ptr_eq(known, caller))
+    }
+
+    /// Whether there is a caller of this name; nothing if callers of such a name are not made here.
+    pub(crate) fn knows(&self, name: &str) -> Option<bool> {
+        if !is_made_here(name) {
+            return (*self.owner.1.name == *name).then_some(true);
+        }
+        Some(self.known().any(|known| *known.name == *name))
+    }
+
+    /// The callers that have one of these keys.
+    pub(crate) fn callers_of(
+        &self,
+        keys: &HashSet<KeyDigest>,
+    ) -> impl Iterator<Item = &Arc<Caller>> {
+        keys.iter().filter_map(|key| self.keys.get(key))
+    }
+
+    /// The same guard without these keys. The other callers stay the same ones.
+    pub(crate) fn without_keys(&self, keys: &HashSet<KeyDigest>) -> Self {
+        let mut guard = self.clone();
+        guard.keys.retain(|key, _| !keys.contains(key));
+        guard
+    }
+
+    /// The callers that are made here.
+    fn known(&self) -> impl Iterator<Item = &Arc<Caller>> {
+        let named = self.keys.values().chain(self.certificates.values());
+        named.chain(&self.anonymous)
+    }
+
+    fn keep_callers_of(&mut self, before: &Self) {
+        let is_same = |old: &Arc<Caller>, new: &Arc<Caller>| **old == **new;
+        for (digest, caller) in &mut self.keys {
+            let old = before.keys.get(digest);
+            if let Some(old) = old.filter(|old| is_same(old, caller)) {
+                *caller = Arc::clone(old);
+            }
+        }
+        for (name, caller) in &mut self.certificates {
+            let old = before.certificates.get(name);
+            if let Some(old) = old.filter(|old| is_same(old, caller)) {
+                *caller = Arc::clone(old);
+            }
+        }
+        if let (Some(caller), Some(old)) = (&mut self.anonymous, &before.anonymous) {
+            *caller = Arc::clone(old);
         }
     }
 
@@ -91,51 +255,6 @@ impl Guard {
         Ok(())
     }
 
-    /// Checks the key of a request for `/mcp`.
-    pub(crate) fn check_mcp(&self, headers: &HeaderMap) -> Result<(), AccessRefusal> {
-        if self.mcp_needs_key {
-            self.check_key(headers).map(drop)
-        } else {
-            Ok(())
-        }
-    }
-
-    /// Checks the key of a request for the REST interface: every method but `GET` may change something.
-    pub(crate) fn check_api(
-        &self,
-        method: &Method,
-        headers: &HeaderMap,
-    ) -> Result<(), AccessRefusal> {
-        match self.check_key(headers)? {
-            Access::Client if method != Method::GET => Err(AccessRefusal::NotAdmin),
-            Access::Client | Access::Admin => Ok(()),
-        }
-    }
-
-    /// Checks the key, and says what it opens.
-    pub(crate) fn check_key(&self, headers: &HeaderMap) -> Result<Access, AccessRefusal> {
-        let given = headers
-            .get(API_KEY)
-            .map(hyper::header::HeaderValue::as_bytes);
-        let bearer = || {
-            let value = headers.get(AUTHORIZATION)?.as_bytes();
-            let (scheme, token) = value.split_at_checked(7)?;
-            scheme
-                .eq_ignore_ascii_case(b"bearer ")
-                .then(|| token.trim_ascii())
-        };
-        let given = given.or_else(bearer).ok_or(AccessRefusal::Key)?;
-        let given: [u8; 32] = Sha256::digest(given).into();
-        // Both are compared, in a time that does not depend on them.
-        let [is_api_key, is_admin_key] =
-            [&self.api_key, &self.admin_key].map(|key| bool::from(key.ct_eq(&given)));
-        match (is_admin_key, is_api_key) {
-            (true, _) => Ok(Access::Admin),
-            (false, true) => Ok(Access::Client),
-            (false, false) => Err(AccessRefusal::Key),
-        }
-    }
-
     /// A trusted host may be given with or without a port; without one, any port will do.
     fn is_allowed(&self, host: &str) -> bool {
         let name = match host.rsplit_once(':') {
@@ -148,6 +267,53 @@ impl Guard {
             |ours: &String| ours.eq_ignore_ascii_case(host) || ours.eq_ignore_ascii_case(name);
         self.hosts.iter().any(is_it)
     }
+}
+
+fn digest(key: &[u8]) -> KeyDigest {
+    Sha256::digest(key).into()
+}
+
+/// Whether a caller of this name is one of the guard's.
+fn is_made_here(name: &str) -> bool {
+    name.starts_with(KEY) || name.starts_with(CERTIFICATE) || name == ANONYMOUS
+}
+
+/// The callers with a certificate. Case matters in a URI and not in the name of a host, which is kept in small letters.
+fn certificates(config: &Config) -> HashMap<String, Arc<Caller>> {
+    let named = config.callers.iter().filter_map(|caller| {
+        let CallerCredential::Certificate(name) = &caller.credential else {
+            return None;
+        };
+        let name = if name.contains(':') {
+            name.clone()
+        } else {
+            name.to_ascii_lowercase()
+        };
+        Some((name, Arc::new(Caller::named(caller))))
+    });
+    named.collect()
+}
+
+fn owner() -> (u32, Arc<Caller>) {
+    let uid = rustix::process::geteuid().as_raw();
+    let caller = Caller::new(format!("local:{uid}"), Rights::CLIENT);
+    (uid, Arc::new(caller))
+}
+
+/// The callers with a key: those that the file names, and the two that every gateway has.
+fn keys(config: &Config, api_key: &str, admin_key: &str) -> HashMap<KeyDigest, Arc<Caller>> {
+    let named = config.callers.iter().filter_map(|caller| {
+        let CallerCredential::Key(digest) = &caller.credential else {
+            return None;
+        };
+        Some((*digest, Arc::new(Caller::named(caller))))
+    });
+    let own = [
+        (api_key, Caller::new("key:client", Rights::CLIENT)),
+        (admin_key, Caller::new("key:operator", Rights::ALL)),
+    ];
+    let own = own.map(|(key, caller)| (digest(key.as_bytes()), Arc::new(caller)));
+    named.chain(own).collect()
 }
 
 #[cfg(test)]
@@ -170,7 +336,7 @@ mod tests {
             "gateway.example".to_owned(),
             "other.example:8443".to_owned(),
         ];
-        Guard::new(&config, "the key", "the admin key")
+        Guard::new(&config, ("the key", "the admin key"), None)
     }
 
     #[test]
@@ -229,41 +395,14 @@ mod tests {
     }
 
     #[test]
-    fn the_key_comes_in_either_header() {
+    fn a_key_names_its_caller() {
         let guard = guard();
-        assert_eq!(
-            guard.check_key(&headers(&[("x-api-key", "the key")])),
-            Ok(Access::Client)
-        );
-        assert_eq!(
-            guard.check_key(&headers(&[("authorization", "bearer the admin key")])),
-            Ok(Access::Admin)
-        );
-        for wrong in [
-            ("x-api-key", "the"),
-            ("x-api-key", ""),
-            ("authorization", "Basic dGhl"),
-            ("authorization", "Bearer"),
-        ] {
-            assert_eq!(guard.check_key(&headers(&[wrong])), Err(AccessRefusal::Key));
+        let name = |key: &str| guard.find_key(key.as_bytes()).map(|caller| &*caller.name);
+        assert_eq!(name("the key"), Some("key:client"));
+        assert_eq!(name("the admin key"), Some("key:operator"));
+        for wrong in ["", "the", "the key "] {
+            assert_eq!(name(wrong), None);
         }
-        assert_eq!(guard.check_mcp(&headers(&[])), Err(AccessRefusal::Key));
-    }
-
-    #[test]
-    fn only_the_admin_key_changes_something() {
-        let guard = guard();
-        let client = headers(&[("x-api-key", "the key")]);
-        let admin = headers(&[("x-api-key", "the admin key")]);
-        assert_eq!(guard.check_api(&Method::GET, &client), Ok(()));
-        assert_eq!(guard.check_api(&Method::GET, &admin), Ok(()));
-        for method in [Method::POST, Method::PATCH, Method::PUT, Method::DELETE] {
-            let refused = guard.check_api(&method, &client);
-            assert_eq!(refused, Err(AccessRefusal::NotAdmin), "{method}");
-            assert_eq!(guard.check_api(&method, &admin), Ok(()), "{method}");
-            let stranger = guard.check_api(&method, &headers(&[]));
-            assert_eq!(stranger, Err(AccessRefusal::Key), "{method}");
-        }
-        assert_eq!(guard.check_mcp(&admin), Ok(()));
+        assert!(guard.anonymous().is_none());
     }
 }

@@ -1,10 +1,11 @@
 //! Everything a call is decided by, at one moment: the configuration, the servers and their tools.
 //! Immutable. A call is decided by one snapshot and sees nothing newer; a change makes a new one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
+use countersign_audit::KeyDigest;
 use countersign_client::ServerHandle;
 use countersign_inspect::{ClientEra, Listing};
 
@@ -117,8 +118,8 @@ impl Server {
         }
     }
 
-    /// The server's tools under their own names.
-    pub(crate) fn list(&self, client: ClientEra) -> &Listing {
+    /// The server's tools under their own names, for callers that may see all of them.
+    pub(super) fn list(&self, client: ClientEra) -> &Listing {
         self.lists.get(client, || {
             let tools = self.tools.all().iter();
             joined(tools.map(|tool| tool.list_entry(Naming::Original, client)))
@@ -133,13 +134,26 @@ impl Snapshot {
 
     /// The next snapshot, with other settings or servers.
     pub(crate) fn succeeded_by(&self, settings: Arc<Settings>, servers: Vec<Server>) -> Self {
+        // Under other rules a caller's list is another one, although the servers list the same.
+        let has_same_access = self.settings.has_same_access(&settings);
+        let servers = if has_same_access {
+            servers
+        } else {
+            servers.iter().map(Server::relisted).collect()
+        };
         let mut next = Self::assemble(settings, servers, 0);
         let same = |era: &ClientEra| self.list(*era).bytes() == next.list(*era).bytes();
-        let news = !ERAS.iter().all(same);
+        let news = !(ERAS.iter().all(same) && has_same_access);
         let before = self.revision(&Endpoint::Direct);
         let after = next.revision(&Endpoint::Direct);
         next.revision = before.wrapping_add(u64::from(news)).wrapping_sub(after);
         next
+    }
+
+    /// The same snapshot, in which these keys open nothing.
+    pub(crate) fn without_keys(&self, keys: &HashSet<KeyDigest>) -> Self {
+        let settings = Arc::new(self.settings.without_keys(keys));
+        self.succeeded_by(settings, self.servers.clone())
     }
 
     fn assemble(settings: Arc<Settings>, servers: Vec<Server>, revision: u64) -> Self {
@@ -226,7 +240,7 @@ impl Snapshot {
     }
 
     /// The tool that an endpoint has under this name, and its server. None on the router, whose tools are the gateway's own.
-    pub(crate) fn tool(&self, endpoint: &Endpoint, name: &str) -> Option<(&Server, &Arc<Tool>)> {
+    pub(super) fn tool(&self, endpoint: &Endpoint, name: &str) -> Option<(&Server, &Arc<Tool>)> {
         match endpoint {
             Endpoint::Router => None,
             Endpoint::Direct => {
@@ -248,15 +262,22 @@ impl Snapshot {
         }
     }
 
-    /// Every tool of every server, under `server__tool` names.
-    pub(crate) fn list(&self, client: ClientEra) -> &Listing {
+    /// Every tool of every server, under `server__tool` names, for callers that may see all of them.
+    pub(super) fn list(&self, client: ClientEra) -> &Listing {
         self.lists.get(client, || {
-            let tools = self.servers.iter().flat_map(|server| server.tools.all());
-            let ours = tools.filter(|tool| {
-                let winner = self.by_wire_name.get(tool.wire_name());
-                winner.is_some_and(|(_, winner)| Arc::ptr_eq(winner, tool))
-            });
-            joined(ours.map(|tool| tool.list_entry(Naming::Prefixed, client)))
+            let tools = self.merged_tools();
+            joined(tools.map(|(_, tool)| tool.list_entry(Naming::Prefixed, client)))
+        })
+    }
+
+    /// Every tool that its `server__tool` name leads to, with its server.
+    pub(super) fn merged_tools(&self) -> impl Iterator<Item = (&Server, &Arc<Tool>)> {
+        let servers = self.servers.iter();
+        let tools =
+            servers.flat_map(|server| server.tools.all().iter().map(move |tool| (server, tool)));
+        tools.filter(|(_, tool)| {
+            let winner = self.by_wire_name.get(tool.wire_name());
+            winner.is_some_and(|(_, winner)| Arc::ptr_eq(winner, tool))
         })
     }
 }

@@ -12,6 +12,7 @@ use countersign_inspect::{
 };
 use countersign_wire::MirroredArguments;
 
+use super::access::Hints;
 use super::entry::Entry;
 use super::schema_documents::SchemaDocuments;
 use crate::state::names::wire_name;
@@ -38,6 +39,8 @@ pub(crate) struct Tool {
     name: String,
     /// The least cautious router tool that the hints it is shown with allow; nothing without hints.
     access: Option<RouterCall>,
+    /// What the annotations it is shown with say it does.
+    hints: Hints,
     wire_name: String,
     contract: Contract,
     /// The documents that its schemas refer to.
@@ -82,14 +85,15 @@ impl Tool {
             .and_then(|schema| MirroredArguments::from_schema(schema).ok());
         let Entry { raw, name, .. } = entry;
         let listed = ListedTool::new(&raw, &name, &policy);
-        let shown = Entry::read(listed.listing().bytes().clone());
+        let shown = Entry::read(listed.listing().bytes().clone()).ok();
         Self {
             raw,
             schema_digest: digest,
             mirrored: mirrored.unwrap_or_default(),
             broken: Arc::default(),
             wire_name: wire_name(server, &name),
-            access: shown.ok().and_then(|shown| shown.access),
+            access: shown.as_ref().and_then(|shown| shown.access),
+            hints: shown.map_or(Hints::new([None; 4]), |shown| shown.hints),
             listed,
             name,
             contract,
@@ -177,6 +181,11 @@ impl Tool {
         self.access.unwrap_or(RouterCall::Destructive)
     }
 
+    /// What its annotations say it does. Only a server that is trusted is believed.
+    pub(super) fn hints(&self) -> Hints {
+        self.hints
+    }
+
     /// Whether a router tool may call it: any if the tool gives no hints, otherwise the one that
     /// the hints ask for or a more cautious one.
     pub(crate) fn may_be_called_with(&self, router: RouterCall) -> bool {
@@ -227,8 +236,8 @@ impl Tool {
         }
     }
 
-    /// The tool as a client sees it.
-    pub(crate) fn list_entry(&self, naming: Naming, client: ClientEra) -> Vec<u8> {
+    /// The tool as a client sees it that may see it: [`super::VisibleTool`] is the way to it.
+    pub(super) fn list_entry(&self, naming: Naming, client: ClientEra) -> Vec<u8> {
         let human;
         let name = match naming {
             Naming::Original => None,

@@ -4,9 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use countersign_config::Config;
-use countersign_inspect::{ClientEra, Listing};
 
-use super::{Index, Naming, Tally, Tool};
+use super::{Index, Tally, Tool};
 
 /// The tools of one server.
 #[derive(Debug, Default)]
@@ -73,14 +72,6 @@ impl Tools {
     /// Every tool, in the server's order.
     pub(crate) fn all(&self) -> &[Arc<Tool>] {
         &self.all
-    }
-
-    /// The tools under their own names, as a client of this era sees them.
-    pub(crate) fn list(&self, client: ClientEra) -> Listing {
-        let tools = self.all.iter();
-        Listing::admit(joined(
-            tools.map(|tool| tool.list_entry(Naming::Original, client)),
-        ))
     }
 
     /// How many there are, and how much of what they declare can be enforced.

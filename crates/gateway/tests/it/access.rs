@@ -265,3 +265,15 @@ async fn messages_that_are_none_are_refused() {
         .expect("an answer");
     assert_eq!((unknown.status, error_code(&unknown)), (200, -32602));
 }
+
+#[tokio::test]
+async fn two_credentials_are_refused() {
+    let rig = rig().await;
+    let bearer = format!("Bearer {KEY}");
+    let same = rig.client("/mcp").with_header("Authorization", &bearer);
+    assert_eq!(same.post(LIST).await.expect("an answer").status, 200);
+    let other = rig
+        .client("/mcp")
+        .with_header("Authorization", "Bearer other");
+    assert_eq!(other.post(LIST).await.expect("an answer").status, 400);
+}

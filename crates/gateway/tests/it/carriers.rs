@@ -1,8 +1,9 @@
 //! One corpus over everything that carries a server's words to a model: hidden text and control tokens are handled in a
-//! prompt, a resource, an instruction, an error or a question as they are in the result of a tool.
+//! prompt, a resource, an instruction, an error, a question, a message of the log or a report of progress as they are in the
+//! result of a tool.
 
 use countersign_fixture::client::{HttpClient, call_params, initialize_params, request};
-use countersign_fixture::{Answer, Body, Eras, Script, Step, Tool};
+use countersign_fixture::{Answer, Body, Eras, Payload, Script, Step, Tool};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -21,7 +22,14 @@ const CORPUS: [&str; 6] = [
 ];
 
 fn script(said: &str) -> Script {
-    let declared = json!({"name": "say", "description": said, "inputSchema": {"type": "object"}});
+    let schema = json!({"type": "object", "properties": {"p": {"description": said}}});
+    let declared = json!({
+        "name": "say",
+        "title": said,
+        "description": said,
+        "annotations": {"title": said},
+        "inputSchema": schema,
+    });
     let mut say = Tool::new(declared.to_string());
     let block = json!({"content": [{"type": "text", "text": said}]});
     let log = json!({"level": "info", "data": said});
@@ -31,7 +39,12 @@ fn script(said: &str) -> Script {
         Step::Answer(Answer::result(Body::new(block.to_string()))),
     ]];
     let mut fail = Tool::named("fail");
-    fail.replies = vec![vec![Step::Answer(Answer::error(-32000, said))]];
+    let error = json!({"code": -32000, "message": said, "data": {"why": [said]}});
+    let error = Payload::Error(Body::new(error.to_string()));
+    fail.replies = vec![vec![Step::Answer(Answer {
+        payload: error,
+        ..Answer::default()
+    })]];
     let mut script = Script::new("x").eras(Eras::Legacy).tool(say).tool(fail);
     script.instructions = Some(said.to_owned());
     let capabilities =
@@ -42,11 +55,11 @@ fn script(said: &str) -> Script {
     for (method, result) in [
         (
             "prompts/get",
-            json!({"messages": [{"role": "user", "content": content}]}),
+            json!({"description": said, "messages": [{"role": "user", "content": content}]}),
         ),
         (
             "prompts/list",
-            json!({"prompts": [{"name": "p", "description": said}]}),
+            json!({"prompts": [{"name": "p", "title": said, "description": said, "arguments": [{"name": "a", "description": said}]}]}),
         ),
         (
             "resources/read",
@@ -54,11 +67,11 @@ fn script(said: &str) -> Script {
         ),
         (
             "resources/list",
-            json!({"resources": [{"uri": "a:b", "name": "r", "title": said}]}),
+            json!({"resources": [{"uri": "a:b", "name": said, "title": said, "description": said}]}),
         ),
         (
             "resources/templates/list",
-            json!({"resourceTemplates": [{"uriTemplate": "a:{b}", "name": said}]}),
+            json!({"resourceTemplates": [{"uriTemplate": "a:{b}", "name": said, "title": said, "description": said}]}),
         ),
         (
             "completion/complete",
@@ -71,33 +84,66 @@ fn script(said: &str) -> Script {
     script
 }
 
-/// What each carrier brings, by a pointer into the answer.
-const CARRIERS: [(&str, &str, &str); 9] = [
-    ("tools/call", r#"{"name":"fail"}"#, "/error/message"),
-    ("tools/list", "{}", "/result/tools/0/description"),
+/// The texts that each carrier brings, by pointers into the answer.
+const CARRIERS: [(&str, &str, &[&str]); 9] = [
+    (
+        "tools/call",
+        r#"{"name":"fail"}"#,
+        &["/error/message", "/error/data/why/0"],
+    ),
+    (
+        "tools/list",
+        "{}",
+        &[
+            "/result/tools/0/description",
+            "/result/tools/0/title",
+            "/result/tools/0/annotations/title",
+            "/result/tools/0/inputSchema/properties/p/description",
+        ],
+    ),
     (
         "prompts/get",
         r#"{"name":"p"}"#,
-        "/result/messages/0/content/text",
+        &["/result/messages/0/content/text", "/result/description"],
     ),
-    ("prompts/list", "{}", "/result/prompts/0/description"),
+    (
+        "prompts/list",
+        "{}",
+        &[
+            "/result/prompts/0/description",
+            "/result/prompts/0/title",
+            "/result/prompts/0/arguments/0/description",
+        ],
+    ),
     (
         "resources/read",
         r#"{"uri":"a:b"}"#,
-        "/result/contents/0/text",
+        &["/result/contents/0/text"],
     ),
-    ("resources/list", "{}", "/result/resources/0/title"),
+    (
+        "resources/list",
+        "{}",
+        &[
+            "/result/resources/0/name",
+            "/result/resources/0/title",
+            "/result/resources/0/description",
+        ],
+    ),
     (
         "resources/templates/list",
         "{}",
-        "/result/resourceTemplates/0/name",
+        &[
+            "/result/resourceTemplates/0/name",
+            "/result/resourceTemplates/0/title",
+            "/result/resourceTemplates/0/description",
+        ],
     ),
     (
         "completion/complete",
         r#"{"ref":{"type":"ref/prompt","name":"p"},"argument":{"name":"a","value":""}}"#,
-        "/result/completion/values/0",
+        &["/result/completion/values/0"],
     ),
-    ("initialize", "", "/result/instructions"),
+    ("initialize", "", &["/result/instructions"]),
 ];
 
 async fn answered(client: &HttpClient, method: &str, params: &str) -> Value {
@@ -121,13 +167,12 @@ async fn every_carrier_is_cleaned_as_a_tool_result_is() {
         let expected = &reply["result"]["content"][0]["text"];
         assert!(expected.is_string() && *expected != said, "{reply}");
         assert_eq!(log["params"]["data"], *expected, "a log message");
-        for (method, params, pointer) in CARRIERS {
+        for (method, params, pointers) in CARRIERS {
             let answer = answered(&client, method, params).await;
-            assert_eq!(
-                answer.pointer(pointer),
-                Some(expected),
-                "{method}: {answer}"
-            );
+            for pointer in pointers {
+                let seen = answer.pointer(pointer);
+                assert_eq!(seen, Some(expected), "{method} {pointer}: {answer}");
+            }
         }
         // Each of them is on the record, with what it was found in.
         for kind in [
@@ -150,35 +195,95 @@ async fn every_carrier_is_cleaned_as_a_tool_result_is() {
     }
 }
 
+/// What a server asks, by the texts of the question.
+const QUESTIONS: [(&str, &[&str]); 2] = [
+    (
+        "elicitation/create",
+        &[
+            "/params/message",
+            "/params/requestedSchema/properties/p/title",
+            "/params/requestedSchema/properties/p/description",
+        ],
+    ),
+    (
+        "sampling/createMessage",
+        &["/params/messages/0/content/text", "/params/systemPrompt"],
+    ),
+];
+
 #[tokio::test]
 async fn a_question_of_a_server_is_cleaned_as_a_tool_result_is() {
     let (_server, configured) = Stateful::start("x").await;
     let rig = Rig::over(vec![configured]).await;
-    let client = session(&rig, "/mcp/s/x", r#"{"elicitation":{}}"#).await;
+    let client = session(&rig, "/mcp/s/x", r#"{"elicitation":{},"sampling":{}}"#).await;
     for said in CORPUS {
-        let (server, _folder) = scripted("y", &script(said));
-        let other = Rig::over(vec![server]).await;
-        let expected = answered(&other.client("/mcp/s/y"), "prompts/get", r#"{"name":"p"}"#).await;
-        let expected = &expected["result"]["messages"][0]["content"]["text"];
-        let arguments = json!({ "text": said }).to_string();
-        let call = request("5", "tools/call", &call_params("ask", &arguments));
-        let mut stream = client.open("POST", &call).await.expect("a stream");
-        let question = next_message(&mut stream).await;
-        assert_eq!(question["params"]["message"], *expected);
-        let answer =
-            json!({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "decline"}});
-        client
-            .post(answer.to_string().as_bytes())
-            .await
-            .expect("an answer");
-        next_message(&mut stream).await;
+        let expected = cleaned(said).await;
+        for (method, pointers) in QUESTIONS {
+            let arguments = json!({ "text": said, "method": method }).to_string();
+            let call = request("5", "tools/call", &call_params("ask", &arguments));
+            let mut stream = client.open("POST", &call).await.expect("a stream");
+            let question = next_message(&mut stream).await;
+            assert_eq!(question["method"], method);
+            for pointer in pointers {
+                let seen = question.pointer(pointer);
+                assert_eq!(seen, Some(&expected), "{method} {pointer}: {question}");
+            }
+            let answer =
+                json!({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "decline"}});
+            client
+                .post(answer.to_string().as_bytes())
+                .await
+                .expect("an answer");
+            next_message(&mut stream).await;
+        }
     }
-    let records = rig.activities("type=server_text").await;
-    assert_eq!(records.len(), CORPUS.len());
-    let decisions = rig.activities("type=policy_decision").await;
-    let questions = decisions.iter().filter(|it| {
-        let reason = it["reason"].as_str().unwrap_or_default();
-        reason == "elicitation/create was cleaned before the client saw it"
-    });
-    assert_eq!(questions.count(), CORPUS.len());
+    let records = rig.activities("type=server_text&limit=100").await;
+    assert_eq!(records.len(), QUESTIONS.len() * CORPUS.len());
+    let decisions = rig.activities("type=policy_decision&limit=100").await;
+    for (method, _) in QUESTIONS {
+        let reason = format!("{method} was cleaned before the client saw it");
+        let questions = decisions.iter().filter(|it| it["reason"] == reason);
+        assert_eq!(questions.count(), CORPUS.len(), "{method}");
+    }
+}
+
+/// A text as it is shown in a prompt.
+async fn cleaned(said: &str) -> Value {
+    let (server, _folder) = scripted("y", &script(said));
+    let rig = Rig::over(vec![server]).await;
+    let prompt = answered(&rig.client("/mcp/s/y"), "prompts/get", r#"{"name":"p"}"#).await;
+    prompt["result"]["messages"][0]["content"]["text"].clone()
+}
+
+#[tokio::test]
+async fn what_a_server_says_beside_its_answer_is_cleaned_as_a_tool_result_is() {
+    let (_server, configured) = Stateful::start("x").await;
+    let rig = Rig::over(vec![configured]).await;
+    let client = session(&rig, "/mcp/s/x", r#"{"elicitation":{}}"#).await;
+    let mut own = client.open("GET", b"").await.expect("a stream");
+    for said in CORPUS {
+        let expected = cleaned(said).await;
+        let params =
+            json!({"name": "perform", "arguments": {"text": said}, "_meta": {"progressToken": 1}});
+        let call = request("5", "tools/call", &params.to_string());
+        let mut stream = client.open("POST", &call).await.expect("a stream");
+        let progress = next_message(&mut stream).await;
+        assert_eq!(progress["params"]["message"], expected, "progress");
+        let log = next_message(&mut own).await;
+        assert_eq!(
+            log["params"]["data"], expected,
+            "a log message outside of calls"
+        );
+        // An address is left alone: a rewritten address would be another one.
+        let update = next_message(&mut own).await;
+        assert_eq!(update["method"], "notifications/resources/updated");
+        drop(stream);
+        let arguments = json!({"text": said, "withdraw": true}).to_string();
+        let call = request("6", "tools/call", &call_params("ask", &arguments));
+        client.post(&call).await.expect("an answer");
+        next_message(&mut own).await;
+        let cancelled = next_message(&mut own).await;
+        assert_eq!(cancelled["params"]["reason"], expected, "a reason");
+        next_message(&mut own).await;
+    }
 }

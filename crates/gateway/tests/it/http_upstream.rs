@@ -8,7 +8,7 @@ use countersign_fixture::http::{self, Format};
 use countersign_fixture::{Answer, Body, Entry, Eras, Log, Script, Step, Tool, preset, span};
 
 use crate::support::{
-    Rig, WAIT, error_code, logged_http, over_http, preset as stdio_preset, received, refusal,
+    KEY, Rig, WAIT, error_code, logged_http, over_http, preset as stdio_preset, received, refusal,
     result, text,
 };
 
@@ -68,9 +68,10 @@ async fn a_modern_request_says_in_its_head_what_it_says_in_its_body() {
     let (server, _fixture, mut log) = logged_http("x", script, Format::Json).await;
     let rig = Rig::over(vec![server]).await;
     let arguments = r#"{"region":"eu west","n":12}"#;
+    let bearer = format!("Bearer {KEY}");
     let client = rig
-        .client("/mcp/s/x")
-        .with_header("Authorization", "Bearer inbound");
+        .stranger("/mcp/s/x")
+        .with_header("Authorization", &bearer);
     let answer = client
         .call("gr\u{fc}\u{df}", arguments)
         .await

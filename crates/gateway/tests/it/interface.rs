@@ -158,7 +158,14 @@ async fn every_path_asks_for_the_key_unless_the_document_says_otherwise() {
             assert_eq!(get.expect("an answer").status, 405, "{asked}");
             continue;
         }
-        let media = operation["get"]["responses"]["200"]["content"]
+        let status = match path.rsplit('/').next() {
+            // The server of this test needs no token.
+            Some("auth") => 409,
+            // No head of the log is signed yet.
+            Some("receipt") => 404,
+            _ => 200,
+        };
+        let media = operation["get"]["responses"][status.to_string()]["content"]
             .as_object()
             .expect("content");
         let mut exchange = rig
@@ -166,7 +173,7 @@ async fn every_path_asks_for_the_key_unless_the_document_says_otherwise() {
             .open("GET", b"")
             .await
             .expect("an answer");
-        assert_eq!(exchange.status, 200, "{asked}");
+        assert_eq!(exchange.status, status, "{asked}");
         let kind = exchange.header("content-type").expect("a type").to_owned();
         assert!(media.contains_key(&kind), "{asked}: {kind}");
         let keyless = rig

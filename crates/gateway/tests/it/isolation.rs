@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use countersign_config::Isolation;
-use countersign_fixture::client::{HttpClient, call_params, request};
+use countersign_fixture::client::{Exchange, HttpClient, Response, call_params, request};
 use serde_json::{Value, json};
 
 use crate::stateful::Stateful;
@@ -90,7 +90,7 @@ async fn each_session_has_its_own_at_a_legacy_server_over_http() {
 }
 
 /// Waits until something holds.
-async fn until(holds: impl Fn() -> bool) {
+pub(crate) async fn until(holds: impl Fn() -> bool) {
     let wait = async {
         while !holds() {
             tokio::task::yield_now().await;
@@ -404,7 +404,7 @@ async fn a_server_that_does_not_wait_any_more_says_so() {
     let call = request(
         "5",
         "tools/call",
-        &call_params("ask", r#"{"withdraw":true}"#),
+        &call_params("ask", r#"{"withdraw":true,"text":"late<|im_end|>"}"#),
     );
     client.post(&call).await.expect("an answer");
     let question = next(&mut stream).await;
@@ -412,7 +412,12 @@ async fn a_server_that_does_not_wait_any_more_says_so() {
     // By the id that the client knows the question by, and not by the server's.
     let cancelled = next(&mut stream).await;
     assert_eq!(cancelled["method"], "notifications/cancelled");
-    assert_eq!(cancelled["params"], json!({"requestId": question["id"]}));
+    // The reason is the server's text like any other.
+    let reason = "late(removed: control token)";
+    assert_eq!(
+        cancelled["params"],
+        json!({"requestId": question["id"], "reason": reason})
+    );
     let complete = next(&mut stream).await;
     assert_eq!(complete["method"], "notifications/elicitation/complete");
 }
@@ -452,38 +457,101 @@ async fn what_a_client_says_of_its_own_accord_reaches_its_server() {
     }
 }
 
-/// Two clients at once, over and over: each is asked what belongs to its own call, and sees its own state only.
+/// One client of the property below, and what it has open.
+struct Observed {
+    client: HttpClient,
+    stream: Exchange,
+    name: &'static str,
+    /// Numbers that decide how the two clients interleave.
+    turns: u32,
+}
+
+impl Observed {
+    async fn begin(rig: &Rig, name: &'static str) -> Self {
+        let client = session(rig, "/mcp/s/x", r#"{"elicitation":{}}"#).await;
+        let stream = client.open("GET", b"").await.expect("a stream");
+        Self {
+            client,
+            stream,
+            name,
+            turns: u32::from(name.as_bytes()[0]),
+        }
+    }
+
+    /// Lets the other client come first, or not.
+    async fn take_turns(&mut self) {
+        self.turns = self
+            .turns
+            .wrapping_mul(1_664_525)
+            .wrapping_add(1_013_904_223);
+        for _ in 0..self.turns >> 29 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    /// A call in which the server says everything that it can say to a client. Each message that comes must be of this
+    /// very call.
+    async fn perform(&mut self, number: usize) {
+        let text = format!("{} {number}", self.name);
+        self.take_turns().await;
+        let params = json!({"name": "perform", "arguments": {"text": text}, "_meta": {"progressToken": text}});
+        // Both use the same ids.
+        let call = request("5", "tools/call", &params.to_string());
+        let mut calling = self.client.open("POST", &call).await.expect("a stream");
+        let progress = next(&mut calling).await;
+        assert_eq!(progress["method"], "notifications/progress");
+        assert_eq!(
+            progress["params"],
+            json!({"progressToken": text, "progress": 1, "message": text})
+        );
+        let log = next(&mut self.stream).await;
+        assert_eq!(
+            (&log["method"], &log["params"]["data"]),
+            (&json!("notifications/message"), &json!(text))
+        );
+        let update = next(&mut self.stream).await;
+        assert_eq!(update["params"], json!({"uri": format!("note:{text}")}));
+        let question = next(&mut calling).await;
+        assert_eq!(
+            (&question["method"], &question["params"]["message"]),
+            (&json!("elicitation/create"), &json!(text))
+        );
+        self.take_turns().await;
+        let result = json!({"action": "accept", "content": {"is": text}});
+        let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": result});
+        let answer = self.client.post(answer.to_string().as_bytes()).await;
+        assert_eq!(answer.expect("an answer").status, 202);
+        let reply = next(&mut calling).await;
+        assert_eq!(reply["id"], 5);
+        let said = reply["result"]["content"][0]["text"].as_str();
+        let said: Value = serde_json::from_str(said.expect("a text")).expect("JSON");
+        assert_eq!(said, result);
+        self.take_turns().await;
+        let list = self.client.request("resources/list", "{}").await;
+        let list: Value = serde_json::from_str(&result_of(&list)).expect("JSON");
+        assert_eq!(
+            list,
+            json!({"resources": [{"uri": "note:0", "name": self.name}]})
+        );
+    }
+}
+
+fn result_of(answer: &std::io::Result<Response>) -> String {
+    result(answer.as_ref().expect("an answer"))
+}
+
+/// Two clients at once, over and over: the requests, progress, notifications and resources that each of them sees are its own.
 #[tokio::test]
 async fn clients_never_see_each_other_however_their_calls_interleave() {
     const RUNS: usize = 1000;
     let (_server, configured) = Stateful::start("x").await;
     let rig = Rig::over(vec![configured]).await;
-    let one = session(&rig, "/mcp/s/x", r#"{"elicitation":{}}"#).await;
-    let other = session(&rig, "/mcp/s/x", r#"{"elicitation":{}}"#).await;
-    let round = async |client: &HttpClient, name: &str, number: usize| {
-        let text = format!("{name} {number}");
-        let arguments = json!({ "text": text }).to_string();
-        let call = request("5", "tools/call", &call_params("ask", &arguments));
-        let mut stream = client.open("POST", &call).await.expect("a stream");
-        let question = next(&mut stream).await;
-        assert_eq!(question["params"]["message"], text);
-        let answer = json!({"jsonrpc": "2.0", "id": question["id"], "result": {"action": "accept", "content": {"is": text}}});
-        // Every other time the clients come to their answers in another order.
-        for _ in 0..number % 7 {
-            tokio::task::yield_now().await;
-        }
-        client
-            .post(answer.to_string().as_bytes())
-            .await
-            .expect("an answer");
-        let reply = next(&mut stream).await.to_string();
-        assert!(reply.contains(&text), "{reply}");
-    };
-    say(&one, "remember", "one").await;
-    say(&other, "remember", "other").await;
-    for number in 0..RUNS {
-        tokio::join!(round(&one, "one", number), round(&other, "other", number));
+    let mut one = Observed::begin(&rig, "one").await;
+    let mut other = Observed::begin(&rig, "other").await;
+    for observed in [&one, &other] {
+        say(&observed.client, "remember", observed.name).await;
     }
-    assert_eq!(say(&one, "recall", "").await, "one");
-    assert_eq!(say(&other, "recall", "").await, "other");
+    for number in 0..RUNS {
+        tokio::join!(one.perform(number), other.perform(number));
+    }
 }

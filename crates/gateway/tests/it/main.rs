@@ -1,11 +1,14 @@
 //! The gateway from the outside: real HTTP in front, real child processes behind.
 
 mod access;
+mod access_rules;
 #[cfg(target_os = "linux")]
 mod boundary;
 mod carriers;
 mod catalogue;
 mod classify;
+mod connect;
+mod console;
 mod crowd;
 mod deadline;
 mod decisions;
@@ -14,6 +17,7 @@ mod events;
 mod exact;
 mod faults;
 mod fidelity;
+mod hostile;
 mod http_faults;
 mod http_paired;
 mod http_resumed;
@@ -28,6 +32,7 @@ mod lists;
 mod merged;
 mod metrics;
 mod news;
+mod oauth;
 mod others;
 #[path = "../../../telemetry/tests/it/receiver.rs"]
 mod otlp_receiver;
@@ -48,4 +53,8 @@ mod stop;
 mod streams;
 mod support;
 mod timeouts;
+mod tls;
+mod tokens;
+mod unix;
 mod versions;
+mod wire;

@@ -196,6 +196,35 @@ fn names(text: &str, label: &str) -> (BTreeSet<String>, BTreeSet<String>) {
     (families.collect(), words.map(str::to_owned).collect())
 }
 
+/// The digest of the configuration that a gateway uses.
+fn config_digest(page: &str) -> String {
+    let line = page
+        .lines()
+        .find_map(|line| line.strip_prefix(r#"countersign_config_info{digest=""#));
+    let digest = line.and_then(|line| line.strip_suffix(r#""} 1"#));
+    digest.unwrap_or_else(|| panic!("{page}")).to_owned()
+}
+
+#[tokio::test]
+async fn gateways_with_the_same_settings_have_the_same_digest() {
+    let servers = || vec![preset("stub", "demo")];
+    let rigs = [
+        Rig::over(servers()).await,
+        Rig::over(servers()).await,
+        Rig::with(servers(), |config| config.max_message_bytes = 4096 << 10).await,
+        Rig::over(vec![strict(preset("stub", "demo"))]).await,
+    ];
+    let mut digests = Vec::new();
+    for rig in &rigs {
+        digests.push(config_digest(&page(rig).await));
+    }
+    // Where they listen and what is in their data directories does not count.
+    assert_eq!(digests[0], digests[1]);
+    let different: BTreeSet<&String> = digests.iter().collect();
+    assert_eq!(different.len(), 3, "{digests:?}");
+    assert!(digests.iter().all(|digest| digest.len() == 16));
+}
+
 #[tokio::test]
 async fn the_dashboard_and_the_alert_rules_name_metrics_that_are_there() {
     let settings = r#"{"otlp": {"endpoint": "http://127.0.0.1:9"},

@@ -14,7 +14,7 @@ fn raw(value: &Value) -> Box<RawValue> {
     RawValue::from_string(value.to_string()).expect("JSON")
 }
 
-/// A server with a tool that announces two changed resources and changed prompts.
+/// A server with a tool that announces two changed resources, and that its prompts and resources are others.
 fn script(eras: Eras) -> Script {
     let mut touch = Tool::named("touch");
     let updated = |uri: &str| {
@@ -24,11 +24,15 @@ fn script(eras: Eras) -> Script {
             &json!({"jsonrpc": "2.0", "method": method, "params": params}),
         ))
     };
-    let prompts = json!({"jsonrpc": "2.0", "method": "notifications/prompts/list_changed"});
+    let changed = |list: &str| {
+        let method = format!("notifications/{list}/list_changed");
+        Step::Message(raw(&json!({"jsonrpc": "2.0", "method": method})))
+    };
     touch.replies = vec![vec![
         updated("a:other"),
         updated("a:1"),
-        Step::Message(raw(&prompts)),
+        changed("prompts"),
+        changed("resources"),
         Step::Answer(Answer::default()),
     ]];
     let mut script = Script::new("x").eras(eras).tool(touch);
@@ -67,10 +71,10 @@ async fn clients_that_share_a_server_hear_of_the_resources_they_watch() {
         )
     );
     for stream in [&mut ones, &mut others] {
-        assert_eq!(
-            next(stream).await["method"],
-            "notifications/prompts/list_changed"
-        );
+        for list in ["prompts", "resources"] {
+            let method = format!("notifications/{list}/list_changed");
+            assert_eq!(next(stream).await["method"], method);
+        }
     }
     // What another client still watches is not unsubscribed from.
     other
@@ -93,14 +97,14 @@ async fn a_modern_subscription_is_told_what_it_asks_for() {
     let (server, _fixture, mut log) = logged_http("x", script(Eras::Modern), Format::Sse).await;
     let rig = Rig::over(vec![server]).await;
     let client = rig.client("/mcp/s/x");
-    let params = r#"{"notifications":{"promptsListChanged":true,"resourceSubscriptions":["a:1"]}}"#;
+    let params = r#"{"notifications":{"promptsListChanged":true,"resourcesListChanged":true,"resourceSubscriptions":["a:1"]}}"#;
     let listen = request("\"s\"", "subscriptions/listen", &modern_params(params));
     let listening = client.modern_headers("subscriptions/listen", params);
     let mut stream = listening.open("POST", &listen).await.expect("a stream");
     let acknowledged = next(&mut stream).await;
     assert_eq!(
         acknowledged["params"]["notifications"],
-        json!({"promptsListChanged": true, "resourceSubscriptions": ["a:1"]})
+        json!({"promptsListChanged": true, "resourcesListChanged": true, "resourceSubscriptions": ["a:1"]})
     );
     // The server is asked for the resource too.
     let asked = |entry: &Entry| text(entry.body()).contains(r#""resourceSubscriptions":["a:1"]"#);
@@ -112,11 +116,14 @@ async fn a_modern_subscription_is_told_what_it_asks_for() {
     let tag = json!({"io.modelcontextprotocol/subscriptionId": "s"});
     let update = next(&mut stream).await;
     assert_eq!(update["params"], json!({"uri": "a:1", "_meta": tag}));
-    let prompts = next(&mut stream).await;
-    assert_eq!(
-        (&prompts["method"], &prompts["params"]["_meta"]),
-        (&json!("notifications/prompts/list_changed"), &tag)
-    );
+    for list in ["prompts", "resources"] {
+        let method = format!("notifications/{list}/list_changed");
+        let news = next(&mut stream).await;
+        assert_eq!(
+            (&news["method"], &news["params"]["_meta"]),
+            (&json!(method), &tag)
+        );
+    }
     // A modern client subscribes with `subscriptions/listen` only.
     let params = r#"{"uri":"a:1"}"#;
     let old = client.modern_headers("resources/subscribe", params);

@@ -116,3 +116,25 @@ async fn a_forged_or_old_id_is_unknown_and_the_id_alone_opens_nothing() {
     let answer = client(&brief, &id).call("ok", "{}").await;
     assert_eq!(answer.expect("an answer").status, 200);
 }
+
+#[tokio::test]
+async fn the_session_of_another_caller_is_unknown() {
+    let server = preset("x", "faults");
+    let (first, second) = (rig(&server).await, rig(&server).await);
+    let id = open(&first).await;
+    // Also where the gateway would take it over from its id.
+    for rig in [&first, &second] {
+        let other = rig
+            .admin("/mcp/s/x")
+            .with_header("Mcp-Session-Id", &id)
+            .with_header("MCP-Protocol-Version", "2025-11-25");
+        let call = other.call("ok", "{}").await.expect("an answer");
+        assert_eq!((call.status, error_code(&call)), (404, -32600));
+        for method in ["GET", "DELETE"] {
+            let answer = other.send(method, b"").await.expect("an answer");
+            assert_eq!(answer.status, 404, "{method}");
+        }
+        let own = client(rig, &id).call("ok", "{}").await;
+        assert_eq!(own.expect("an answer").status, 200);
+    }
+}

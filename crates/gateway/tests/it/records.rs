@@ -45,6 +45,7 @@ async fn a_record_says_who_asked_whom() {
     assert_eq!(record["server"], "x");
     assert_eq!(record["tool"], "conforming");
     assert_eq!(record["client"], "fixture");
+    assert_eq!(record["caller"], "key:client");
     assert_eq!(record["request_id"], "1");
     assert_eq!(record["status"], "success");
     assert_eq!(record["schema_generation"], 1);

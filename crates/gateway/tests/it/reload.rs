@@ -1,6 +1,10 @@
 //! A new configuration while calls are under way: each call is held to one of them as a whole, nothing is lost, servers
 //! that did not change stay, and what cannot be used changes nothing and says so.
 
+mod access;
+mod callers;
+mod console;
+mod issuers;
 mod patch;
 mod server_changes;
 mod servers;

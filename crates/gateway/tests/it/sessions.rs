@@ -87,12 +87,15 @@ async fn a_call_that_is_cancelled_in_its_session_has_no_answer_and_a_record() {
             log.find(WAIT, said("\"never\"")).await.expect("the log");
             let twice = client.post(&call).await.expect("an answer");
             assert_eq!((twice.status, error_code(&twice)), (400, -32600));
-            let note = notification("notifications/cancelled", r#"{"requestId":"c"}"#);
+            let params = r#"{"requestId":"c","reason":"too \u0073low"}"#;
+            let note = notification("notifications/cancelled", params);
             let accepted = client.post(&note).await.expect("an answer");
             assert_eq!((accepted.status, accepted.body.len()), (202, 0));
-            // The server is told too.
+            // The server is told too, with the reason as the client wrote it.
             let told = log.find(WAIT, said("notifications/cancelled")).await;
-            assert!(told.expect("the log").is_some());
+            let told = told.expect("the log").expect("an entry");
+            let told = String::from_utf8_lossy(told.body()).into_owned();
+            assert!(told.contains(r#","reason":"too \u0073low"}}"#), "{told}");
         };
         let (answer, ()) = tokio::join!(client.post(&call), cancel);
         let answer = answer.expect("the request ends");

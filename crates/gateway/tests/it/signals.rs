@@ -190,11 +190,14 @@ async fn decisions_leave_as_log_records_and_payloads_never() {
         let decision = decision.expect("the same record");
         assert_eq!(decision["decision"], attributes["countersign.decision"]);
         assert_eq!(decision["tool"], attributes["gen_ai.tool.name"]);
+        assert_eq!(attributes["enduser.id"], "key:client");
+        assert_eq!(decision["caller"], "key:client");
         let parent = attributes["countersign.activity.parent_id"].as_str();
         assert_eq!(decision["parent_id"], parent);
         let span = spans.iter().find(|span| span.span_id == log.span_id);
         let attributes = texts(&span.expect("the span of the call").attributes);
         assert_eq!(attributes["countersign.activity.id"], parent);
+        assert_eq!(attributes["enduser.id"], "key:client");
     }
     let server = spans.iter().filter(|span| span.kind() == SpanKind::Server);
     let told: BTreeMap<String, (String, String)> = server

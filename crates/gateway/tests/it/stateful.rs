@@ -66,6 +66,18 @@ impl Stateful {
     pub(crate) fn sessions(&self) -> usize {
         held(&self.state.sessions).len()
     }
+
+    /// Forgets all sessions, as a server does that is started again.
+    pub(crate) fn forget_sessions(&self) {
+        held(&self.state.sessions).clear();
+    }
+
+    /// The messages of its clients that are like this, in the order in which they came.
+    pub(crate) fn received(&self, is_it: impl Fn(&Value) -> bool) -> Vec<Value> {
+        let received = held(&self.state.received);
+        let messages = received.iter().map(|(_, message)| message);
+        messages.filter(|message| is_it(message)).cloned().collect()
+    }
 }
 
 /// A connection, and what was read of it too early.
@@ -188,6 +200,7 @@ async fn serve(mut connection: Connection, state: Arc<State>) -> Option<()> {
                 return None;
             }
             Some("DELETE") => {
+                held(&state.received).push((session.clone(), json!({"http": "DELETE"})));
                 held(&state.sessions).remove(&session);
                 connection.plain(200, "", "").await?;
             }
@@ -290,7 +303,7 @@ fn tools(state: &State, session: &str) -> Value {
     let capabilities = capabilities.unwrap_or_default();
     let mut names = vec!["remember", "recall", "touch", "log"];
     if capabilities.as_object().is_some_and(|all| !all.is_empty()) {
-        names.push("ask");
+        names.extend(["ask", "perform", "flood"]);
     }
     let tool = |name: &&str| json!({"name": name, "inputSchema": {"type": "object"}});
     json!({"tools": names.iter().map(tool).collect::<Vec<_>>()})
@@ -326,39 +339,105 @@ async fn call(
             state.say(session, log).await;
             Some("ok".to_owned())
         }
-        "ask" => {
-            // The same id in each session: the gateway has to keep them apart.
-            let id = json!("question");
-            let (sender, answer) = oneshot::channel();
-            state.with(session, |session| {
-                session.waiting.insert(id.to_string(), sender)
-            });
-            let method = arguments["method"].as_str().unwrap_or("elicitation/create");
-            let params =
-                json!({"message": text, "requestedSchema": {"type": "object", "properties": {}}});
-            let question = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-            if arguments["withdraw"] == true {
-                state.say(session, question).await;
-                for (method, params) in [
-                    ("notifications/cancelled", json!({"requestId": "question"})),
-                    (
-                        "notifications/elicitation/complete",
-                        json!({"elicitationId": "e"}),
-                    ),
-                ] {
-                    let note = json!({"jsonrpc": "2.0", "method": method, "params": params});
-                    state.say(session, note).await;
-                }
-                return Some("withdrawn".to_owned());
-            }
-            if arguments["aside"] == true {
-                state.say(session, question).await;
-            } else {
+        "ask" => ask(connection, state, session, (arguments, &text)).await,
+        "perform" => {
+            let token = &params["_meta"]["progressToken"];
+            perform(connection, state, session, (token, &text)).await
+        }
+        "flood" => {
+            for number in 0..arguments["questions"].as_u64()? {
+                let question = json!({"jsonrpc": "2.0", "id": number, "method": "elicitation/create", "params": {"message": "?"}});
                 connection.event(&question).await?;
             }
-            let answer = answer.await.ok()?;
-            Some(answer.get("result").or(answer.get("error"))?.to_string())
+            for _ in 0..arguments["updates"].as_u64()? {
+                let update =
+                    json!({"jsonrpc": "2.0", "method": "notifications/prompts/list_changed"});
+                state.say(session, update).await;
+            }
+            Some("done".to_owned())
         }
         _ => None,
     }
+}
+
+/// Asks the client something: in the call, beside it, or only to withdraw it.
+async fn ask(
+    connection: &mut Connection,
+    state: &State,
+    session: &str,
+    (arguments, text): (&Value, &str),
+) -> Option<String> {
+    // The same id in each session: the gateway has to keep them apart.
+    let id = json!("question");
+    let (sender, answer) = oneshot::channel();
+    state.with(session, |session| {
+        session.waiting.insert(id.to_string(), sender)
+    });
+    let method = arguments["method"].as_str().unwrap_or("elicitation/create");
+    let properties = json!({"p": {"type": "string", "title": text, "description": text}});
+    let mut params = json!({
+        "message": text,
+        "requestedSchema": {"type": "object", "properties": properties},
+    });
+    if method == "sampling/createMessage" {
+        let message = json!({"role": "user", "content": {"type": "text", "text": text}});
+        params = json!({"messages": [message], "systemPrompt": text, "maxTokens": 1});
+    }
+    let question = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+    if arguments["withdraw"] == true {
+        state.say(session, question).await;
+        for (method, params) in [
+            (
+                "notifications/cancelled",
+                json!({"requestId": "question", "reason": text}),
+            ),
+            (
+                "notifications/elicitation/complete",
+                json!({"elicitationId": "e"}),
+            ),
+        ] {
+            let note = json!({"jsonrpc": "2.0", "method": method, "params": params});
+            state.say(session, note).await;
+        }
+        return Some("withdrawn".to_owned());
+    }
+    if arguments["aside"] == true {
+        state.say(session, question).await;
+    } else {
+        connection.event(&question).await?;
+    }
+    let answer = answer.await.ok()?;
+    Some(answer.get("result").or(answer.get("error"))?.to_string())
+}
+
+/// Everything that a server says to one client: a report of progress and a question in the call, a message of the log and
+/// news of a resource beside it.
+async fn perform(
+    connection: &mut Connection,
+    state: &State,
+    session: &str,
+    (token, text): (&Value, &str),
+) -> Option<String> {
+    let note =
+        |method: &str, params: Value| json!({"jsonrpc": "2.0", "method": method, "params": params});
+    let progress = json!({"progressToken": token, "progress": 1, "message": text});
+    connection
+        .event(&note("notifications/progress", progress))
+        .await?;
+    let log = json!({"level": "warning", "data": text});
+    state.say(session, note("notifications/message", log)).await;
+    let update = json!({"uri": format!("note:{text}")});
+    let update = note("notifications/resources/updated", update);
+    state.say(session, update).await;
+    let id = json!("question");
+    let (sender, answer) = oneshot::channel();
+    state.with(session, |session| {
+        session.waiting.insert(id.to_string(), sender)
+    });
+    let params = json!({"message": text, "requestedSchema": {"type": "object", "properties": {}}});
+    let question =
+        json!({"jsonrpc": "2.0", "id": id, "method": "elicitation/create", "params": params});
+    connection.event(&question).await?;
+    let answer = answer.await.ok()?;
+    Some(answer.get("result")?.to_string())
 }

@@ -59,7 +59,17 @@ impl Rig {
 
     /// A gateway over these servers with the state of an earlier one.
     pub(crate) async fn within(folder: TempDir, servers: Vec<Server>) -> Self {
-        let config = config(folder.path(), servers);
+        Self::within_changed(folder, servers, |_| {}).await
+    }
+
+    /// The same with a changed configuration.
+    pub(crate) async fn within_changed(
+        folder: TempDir,
+        servers: Vec<Server>,
+        change: impl FnOnce(&mut Config),
+    ) -> Self {
+        let mut config = config(folder.path(), servers);
+        change(&mut config);
         let gateway = Gateway::start(config).await.expect("the gateway starts");
         gateway.settled().await;
         Self { gateway, folder }

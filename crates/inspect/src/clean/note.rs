@@ -58,6 +58,7 @@ pub struct Note {
 enum Replaced<'a> {
     Nothing,
     ProgressToken(&'a [u8]),
+    RequestId(&'a [u8]),
     Id(&'a [u8]),
 }
 
@@ -81,6 +82,13 @@ impl Note {
     pub fn progress(message: impl Into<Bytes>, token: &[u8], policy: &NotePolicy) -> Option<Self> {
         let (message, kind) = (message.into(), MessageKind::Notification);
         Self::read(message, kind, Replaced::ProgressToken(token), policy)
+    }
+
+    /// Admits a notification that a server does not wait for its request any more, under the id that the client knows the
+    /// request by, a raw JSON token.
+    pub fn cancellation(message: impl Into<Bytes>, id: &[u8], policy: &NotePolicy) -> Option<Self> {
+        let (message, kind) = (message.into(), MessageKind::Notification);
+        Self::read(message, kind, Replaced::RequestId(id), policy)
     }
 
     /// Admits a request that a server makes of its client, under the id that the client knows it by, a raw JSON token.
@@ -113,7 +121,10 @@ impl Note {
         let params = envelope.params().unwrap_or(Span::new(0, 0));
         let place = match replaced {
             Replaced::Nothing => None,
-            Replaced::ProgressToken(token) => Some((progress_token(&bytes, params)?, token)),
+            Replaced::ProgressToken(token) => {
+                Some((only_member(&bytes, params, "progressToken")?, token))
+            }
+            Replaced::RequestId(id) => Some((only_member(&bytes, params, "requestId")?, id)),
             Replaced::Id(id) => Some((envelope.id()?, id)),
         };
         if let Some(sanitiser) = policy.sanitisation.sanitiser() {
@@ -157,12 +168,12 @@ fn is_sound(bytes: &[u8], envelope: &Envelope, kind: MessageKind) -> bool {
         && (kind != MessageKind::Request || envelope.id().is_some())
 }
 
-/// Where the progress token stands; nothing if there are two, because two readers would see two tokens.
-fn progress_token(bytes: &[u8], params: Span) -> Option<Span> {
-    let is_token = |key: Span| key.string(bytes).is_some_and(|key| key == "progressToken");
-    let mut tokens = members(bytes, params).filter(|(key, _)| is_token(*key));
-    let (_, token) = tokens.next()?;
-    tokens.next().is_none().then_some(token)
+/// Where a member of `params` stands; nothing if there are two, because two readers would see two values.
+fn only_member(bytes: &[u8], params: Span, name: &str) -> Option<Span> {
+    let is_it = |key: Span| key.string(bytes).is_some_and(|key| key == name);
+    let mut found = members(bytes, params).filter(|(key, _)| is_it(*key));
+    let (_, value) = found.next()?;
+    found.next().is_none().then_some(value)
 }
 
 /// Cleans every name and string of `params` but `_meta`, an address, and what is replaced anyway. `None`: the settings
@@ -302,6 +313,24 @@ mod tests {
         assert_eq!(under(progress("7")), Some(expected));
         assert_eq!(under(progress(r#"7,"progressToken":8"#)), None);
         assert_eq!(under(progress("7").replace("progressToken", "x")), None);
+    }
+
+    #[test]
+    fn a_cancellation_names_the_request_as_the_client_knows_it() {
+        let cancelled = |params: &str| {
+            let message =
+                format!(r#"{{"method":"notifications/cancelled","params":{{{params}}}}}"#);
+            text(Note::cancellation(
+                message,
+                b"\"ours\"",
+                &NotePolicy::default(),
+            ))
+        };
+        let seen = cancelled(r#""requestId":7,"reason":"late [INST]""#);
+        let expected = r#"{"method":"notifications/cancelled","params":{"requestId":"ours","reason":"late (removed: control token)"}}"#;
+        assert_eq!(seen.as_deref(), Some(expected));
+        assert_eq!(cancelled(r#""requestId":7,"requestId":8"#), None);
+        assert_eq!(cancelled(r#""reason":"x""#), None);
     }
 
     #[test]

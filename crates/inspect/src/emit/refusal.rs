@@ -34,6 +34,13 @@ pub enum Refusal {
     },
     /// Too many calls are waiting for this upstream.
     QueueFull,
+    /// The caller has made as many calls as it may for now.
+    OverRate {
+        /// In how many seconds it may make another.
+        after_s: u64,
+    },
+    /// As many calls of the caller are under way as may be.
+    TooManyCalls,
     /// The gateway had no memory to spare for the upstream's answer.
     Busy,
     /// The upstream is switched off.
@@ -86,13 +93,15 @@ impl RouterCall {
 
 impl Refusal {
     /// Every refusal once, a refusal that names a router tool once for each of them. Numbers are placeholders.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 21] = [
         Self::TimedOut { after_ms: 0 },
         Self::Lost,
         Self::Unreachable,
         Self::Malformed,
         Self::TooLarge { limit: 0 },
         Self::QueueFull,
+        Self::OverRate { after_s: 0 },
+        Self::TooManyCalls,
         Self::Busy,
         Self::Disabled,
         Self::UnknownTool,
@@ -150,6 +159,8 @@ impl Refusal {
             Self::Malformed => "malformed",
             Self::TooLarge { .. } => "too_large",
             Self::QueueFull => "queue_full",
+            Self::OverRate { .. } => "over_rate",
+            Self::TooManyCalls => "too_many_calls",
             Self::Busy => "busy",
             Self::Disabled => "disabled",
             Self::UnknownTool => "unknown_tool",
@@ -167,7 +178,10 @@ impl Refusal {
     /// Whether the same call may be made again: the upstream certainly did not carry it out, and may do so a moment
     /// later.
     pub const fn is_retryable(self) -> bool {
-        matches!(self, Self::Unreachable | Self::QueueFull)
+        matches!(
+            self,
+            Self::Unreachable | Self::QueueFull | Self::OverRate { .. } | Self::TooManyCalls
+        )
     }
 
     /// Whether the upstream may have carried the call out although there is no result.
@@ -192,6 +206,10 @@ impl fmt::Display for Refusal {
             Self::Malformed => "the tool's server sent an answer that is not valid MCP",
             Self::TooLarge { .. } => "the tool's answer is larger than ",
             Self::QueueFull => "too many calls are waiting for this tool's server; try again later",
+            Self::OverRate { .. } => "too many calls in a short time; try again in ",
+            Self::TooManyCalls => {
+                "too many calls are under way for this caller; try again when one has ended"
+            }
             Self::Busy => "the gateway had no memory left for the tool's answer",
             Self::Disabled => "this tool's server is disabled",
             Self::UnknownTool => "there is no such tool",
@@ -209,6 +227,7 @@ impl fmt::Display for Refusal {
         match self {
             Self::TimedOut { after_ms } => write!(f, "{after_ms} ms")?,
             Self::TooLarge { limit } => write!(f, "{limit} bytes")?,
+            Self::OverRate { after_s } => write!(f, "{after_s} s")?,
             Self::WrongRouter { instead } => f.write_str(instead.as_str())?,
             _ => {}
         }
@@ -241,6 +260,8 @@ mod tests {
         malformed      -     the tool's server sent an answer that is not valid MCP
         too_large      -     the tool's answer is larger than 0 bytes
         queue_full     retry too many calls are waiting for this tool's server; try again later
+        over_rate      retry too many calls in a short time; try again in 0 s
+        too_many_calls retry too many calls are under way for this caller; try again when one has ended
         busy           -     the gateway had no memory left for the tool's answer; the call may have run, so check before you repeat it
         disabled       -     this tool's server is disabled
         unknown_tool   -     there is no such tool
@@ -280,6 +301,8 @@ mod tests {
             | Refusal::Malformed
             | Refusal::TooLarge { .. }
             | Refusal::QueueFull
+            | Refusal::OverRate { .. }
+            | Refusal::TooManyCalls
             | Refusal::Busy
             | Refusal::Disabled
             | Refusal::UnknownTool
@@ -290,7 +313,7 @@ mod tests {
             | Refusal::ShuttingDown
             | Refusal::Expired
             | Refusal::Unsupported
-            | Refusal::Internal => 17,
+            | Refusal::Internal => 19,
         }
     }
 

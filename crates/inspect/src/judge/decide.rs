@@ -50,11 +50,11 @@ type Row = (Stage, &'static str, [Consequence; 3]);
 /// The first row that matches decides. A rule of `""` matches every rule of its stage, so each
 /// stage's last row has one. The sanitiser and the classifiers have switches of their own; the
 /// validation mode does not silence them.
-static TABLE: [Row; 10] = {
+static TABLE: [Row; 11] = {
     use Consequence::{
         Block, Classifier, Envelope, Forward, Missing, Record, Sanitiser, Uncompilable,
     };
-    use Stage::{Classify, Contract, Guard, Input, Sanitise, Shape, Transport};
+    use Stage::{Access, Classify, Contract, Guard, Input, Sanitise, Shape, Transport};
     let uncompilable = [Forward, Forward, Uncompilable];
     [
         (Transport, "transport.foreign_member", [Envelope; 3]),
@@ -67,6 +67,7 @@ static TABLE: [Row; 10] = {
         (Sanitise, "", [Sanitiser; 3]),
         (Classify, "", [Classifier; 3]),
         (Input, "", [Forward, Record, Block]),
+        (Access, "", [Block; 3]),
     ]
 };
 
@@ -136,7 +137,7 @@ pub(crate) fn decide_sanitised(finding: &Finding) -> Decision {
 mod tests {
     use super::*;
 
-    const STAGES: [Stage; 7] = [
+    const STAGES: [Stage; 8] = [
         Stage::Transport,
         Stage::Shape,
         Stage::Guard,
@@ -144,6 +145,7 @@ mod tests {
         Stage::Sanitise,
         Stage::Classify,
         Stage::Input,
+        Stage::Access,
     ];
 
     fn overrides(posture: Posture) -> Overrides {
@@ -183,6 +185,7 @@ mod tests {
             line(Stage::Sanitise, "token.chatml"),
             line(Stage::Classify, "classifier.local"),
             line(Stage::Input, "input.schema.type"),
+            line(Stage::Access, "access.denied"),
         ]
         .join("\n");
         insta::assert_snapshot!(lines, @r#"
@@ -198,6 +201,7 @@ mod tests {
         token.chatml           flagged  flagged  flagged  flagged  flagged  flagged
         classifier.local       flagged  flagged  flagged  blocked  blocked  blocked
         input.schema.type      allowed  flagged  blocked  allowed  flagged  blocked
+        access.denied          blocked  blocked  blocked  blocked  blocked  blocked
         "#);
     }
 

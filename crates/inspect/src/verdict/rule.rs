@@ -24,6 +24,8 @@ pub fn describe_rule(rule: &str) -> &'static str {
         "contract.uncompilable" => "a declared schema cannot be enforced",
         "contract.external_ref" => "a declared schema refers to another document",
         "contract.exhausted" => "checking against the output schema costs more than it may",
+        "access.denied" => "the caller may not use it",
+        "access.scope" => "the caller's token lacks a scope",
         "contract.duplicate_key" => "an object of the structured content has a repeated key",
         "ansi" => "the text holds terminal sequences",
         "encoded_token" => "the text holds encoded control tokens of a language model",

@@ -1,6 +1,6 @@
 //! Runs `corpus/inspection` through the library.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bytes::Bytes;
 use countersign_inspect::config::{
@@ -8,7 +8,7 @@ use countersign_inspect::config::{
 };
 use countersign_inspect::{
     ClientEra, Contract, Decision, Declaration, Finding, Framing, Inspected, Mode, Policy,
-    RawReply, Report, Sanitisation, Screening, SkipReason, Source, ToolName, examine,
+    RawReply, Report, Sanitisation, Screening, SkipReason, Source, ToolName, corpus_case, examine,
     examine_arguments,
 };
 use libtest_mimic::{Failed, Trial};
@@ -18,6 +18,49 @@ use crate::case::{Case, Client, Expect, File, ModeKey};
 
 /// One trial per case and mode, named `file::case::mode`.
 pub(crate) fn trials() -> Vec<Trial> {
+    paths().iter().flat_map(|path| trials_of(path)).collect()
+}
+
+/// One trial per case about a result, named `shared::file::case`: the file that [`corpus_case`] makes of the case is
+/// accepted, and every mode in it holds.
+pub(crate) fn shared_trials() -> Vec<Trial> {
+    let files = paths().into_iter().map(|path| (topic(&path), read(&path)));
+    let cases = files.flat_map(|(topic, file)| {
+        let cases = file.cases.into_iter();
+        cases.map(move |case| (format!("shared::{topic}::{}", case.name), case))
+    });
+    // A message with an id of its own is not something that a person pastes.
+    let cases = cases.filter(|(_, case)| case.arguments.is_none() && case.id.is_none());
+    let trial = |(name, case)| Trial::test(name, move || run_shared(&case));
+    cases.map(trial).collect()
+}
+
+fn run_shared(case: &Case) -> Result<(), Failed> {
+    let policy = policy(case, Mode::Warn);
+    if case
+        .upstream
+        .is_some_and(|era| ClientEra::from(era) != policy.client)
+    {
+        return Ok(());
+    }
+    let tool = case.tool.as_ref().map(|tool| tool.get().as_bytes());
+    let text = corpus_case(&case.name, tool, &received(case), &policy)?;
+    let file: File = serde_json::from_str(&text).map_err(|error| format!("{error}\n{text}"))?;
+    let [shared] = &file.cases[..] else {
+        return Err("one case".into());
+    };
+    same("modes", &shared.expect.len(), &Mode::ALL.len())?;
+    for (ModeKey(mode), expect) in &shared.expect {
+        run(shared, *mode, expect)?;
+    }
+    // What the author of the case wrote by hand, as far as it is about the same era.
+    for (mode, expect) in &case.expect {
+        same("decision", &shared.expect[mode].decision, &expect.decision)?;
+    }
+    Ok(())
+}
+
+fn paths() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../corpus/inspection");
     let mut paths: Vec<_> = std::fs::read_dir(&folder)
         .expect("the corpus is part of the repository")
@@ -28,20 +71,23 @@ pub(crate) fn trials() -> Vec<Trial> {
         })
         .collect();
     paths.sort();
-    paths.iter().flat_map(|path| trials_of(path)).collect()
+    paths
+}
+
+fn topic(path: &Path) -> String {
+    let stem = path.file_stem().expect("a name");
+    stem.to_string_lossy().into_owned()
+}
+
+fn read(path: &Path) -> File {
+    let text = std::fs::read_to_string(path).expect("a readable file");
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 fn trials_of(path: &Path) -> Vec<Trial> {
-    let text = std::fs::read_to_string(path).expect("a readable file");
-    let file: File =
-        serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let topic = path
-        .file_stem()
-        .expect("a name")
-        .to_string_lossy()
-        .into_owned();
+    let topic = topic(path);
     let mut trials = Vec::new();
-    for case in file.cases {
+    for case in read(path).cases {
         let case = std::sync::Arc::new(case);
         for (ModeKey(mode), expect) in case.expect.clone() {
             let name = format!("{topic}::{}::{mode}", case.name);

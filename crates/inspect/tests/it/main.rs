@@ -18,6 +18,7 @@ use libtest_mimic::Arguments;
 fn main() -> std::process::ExitCode {
     let arguments = Arguments::from_args();
     let mut trials = corpus::trials();
+    trials.extend(corpus::shared_trials());
     trials.extend(laws::trials());
     trials.extend(sanitise::trials());
     libtest_mimic::run(&arguments, trials).exit_code()

@@ -147,3 +147,35 @@ async fn an_issuer_out_of_reach_gives_no_keys() {
     let source = KeySource::new(client(), "http://127.0.0.1:1");
     assert_eq!(source.keys(Instant::now()).await.err(), Some(NoKeys));
 }
+
+#[tokio::test]
+async fn a_key_that_is_new_right_after_the_first_fetch_is_found() {
+    let issuer = Issuer::start().await;
+    let source = KeySource::new(client(), &issuer.peer.url);
+    let now = Instant::now();
+    let first = source.keys(now).await.expect("keys");
+    issuer.set(keys("b"));
+    let next = source.keys_for_unknown_id(now).await.expect("keys");
+    assert!(next.revision > first.revision);
+    assert_eq!((source.revision(), issuer.fetches()), (next.revision, 2));
+}
+
+#[tokio::test]
+async fn the_status_says_why_there_are_no_keys() {
+    let issuer = Issuer::start().await;
+    issuer.set((500, String::new()));
+    let source = KeySource::new(client(), &issuer.peer.url);
+    let start = Instant::now();
+    assert_eq!(source.keys(start).await.err(), Some(NoKeys));
+    let status = source.status();
+    let why = status.failure.map(|why| why.to_string());
+    assert_eq!((status.keys, status.failures), (0, 1));
+    assert_eq!(why.as_deref(), Some("the server answered with status 500"));
+    issuer.set(keys("a"));
+    source
+        .keys(start + Duration::from_secs(30))
+        .await
+        .expect("keys");
+    let status = source.status();
+    assert!(status.keys == 1 && status.failures == 1 && status.failure.is_none());
+}

@@ -77,7 +77,7 @@ impl Judgement {
                 }
                 // An unenforceable schema is said once, when the tool is declared.
                 (Stage::Contract, "contract.uncompilable" | "contract.external_ref")
-                | (Stage::Sanitise | Stage::Classify | Stage::Input, _) => {}
+                | (Stage::Sanitise | Stage::Classify | Stage::Input | Stage::Access, _) => {}
                 (Stage::Contract, _) => mismatches.push(finding.clone()),
             }
         }

@@ -17,6 +17,12 @@ pub(crate) fn markers_begin_with_capitals(tokens: &Tokens) -> bool {
     firsts.all(|first| matches!(first, b'A'..=b'Z' | b'@' | b'#') || !first.is_ascii())
 }
 
+/// Whether no literal has a letter of Latin-1 beyond ASCII.
+pub(crate) fn is_without_latin(tokens: &Tokens) -> bool {
+    let mut texts = tokens.iter().map(|token| token.text.as_str());
+    texts.all(|text| !text.contains(|c| ('\u{C0}'..='\u{FF}').contains(&c)))
+}
+
 /// The second bytes of literals: for each byte, the set of openers that it may follow.
 pub(crate) struct SecondBytes {
     openers: Box<[u8; 256]>,

@@ -27,6 +27,8 @@ fn ordinary_strings_pass_undecoded() {
         "Human error",
         r#"{\"a\":\"two\\nlines and a \\\"quote\\\"\"}"#,
         r"C:\\dir\\new",
+        "caf\u{e9}",
+        r"Z\u00fcrich, \u00C5lesund",
     ] {
         assert!(sanitiser.passes_string(raw), "{raw}");
     }
@@ -46,7 +48,15 @@ fn whatever_may_hide_something_does_not_pass() {
         "Human: hello",
         r"text\n\nHuman: hello",
         r"text\n\n\nHuman: hello",
-        "caf\u{e9}",
+        "cafe\u{301}",
+        "caf\u{e9}\u{301}",
+        "\u{bf}Qu\u{e9}?",
+        "\u{17f}ystem",
+        r"\u00bf",
+        r"\u0100",
+        r"\u00",
+        r"\u00g0",
+        r"Z\\u00fcrich",
         "100%3C",
         "&lt;",
         r"a\\u003c",
@@ -104,8 +114,12 @@ mod reference {
 
     pub(super) fn passes(sanitiser: &Sanitiser, bytes: &[u8], extent: Extent) -> bool {
         let matcher = &sanitiser.matcher;
-        let is_odd = |byte: &u8| *byte >= 0x7F || matches!(byte, b'<' | b'&' | b'%');
-        if bytes.iter().any(is_odd) || matcher.has_plain_literals() {
+        let text = std::str::from_utf8(bytes).unwrap();
+        let is_odd = |c: char| {
+            let is_letter = matcher.is_without_latin() && ('\u{C0}'..='\u{FF}').contains(&c);
+            c >= '\u{7F}' && !is_letter || matches!(c, '<' | '&' | '%')
+        };
+        if text.chars().any(is_odd) || matcher.has_plain_literals() {
             return false;
         }
         let starts = (0..bytes.len()).filter(|at| bytes[*at] == b'"');
@@ -125,6 +139,10 @@ mod reference {
                 [b'\\', b'\\', behind @ ..] => is_escape_behind_backslash(behind),
                 [b'\\', b'n', behind @ ..] => lines > 1 && matcher.marks(behind),
                 [b'\\', b'"' | b't' | b'/', ..] => false,
+                [b'\\', b'u', b'0', b'0', high, low, ..] if matcher.is_without_latin() => {
+                    !(high.is_ascii_hexdigit() && low.is_ascii_hexdigit())
+                        || matches!(high, b'0'..=b'9' | b'a' | b'b' | b'A' | b'B')
+                }
                 [b'\\', ..] => true,
                 [b'[' | b']'] => extent == Extent::String,
                 [b'[' | b']', b'"', ..] if extent == Extent::Blocks => true,
@@ -184,6 +202,15 @@ fn every_place_of_a_block_is_judged_alike() {
         "%",
         "\u{7f}",
         "\u{e9}",
+        "\u{e9}\u{ff}\u{c0}",
+        "\u{e9}\u{100}",
+        "\u{100}\u{e9}",
+        "[\u{e9}",
+        r"[\u00e9",
+        r"\u00e9",
+        r"\u00E9\u00fF",
+        r"\u00b9",
+        r"\u00c",
         r"\t",
         r"\/",
         r"\r",
@@ -212,6 +239,8 @@ fn tables_of_another_kind_are_judged_alike() {
         "x\tC\t]\"token",
         "x\tC\t[,token",
         "x\tC\t]}",
+        "x\tE\tSyst\u{e8}me:",
+        "x\tC\t[\u{e9}t\u{e9}]",
     ];
     for table in tables {
         let tokens = Tokens::parse(table).unwrap();
@@ -225,8 +254,29 @@ fn tables_of_another_kind_are_judged_alike() {
     }
 }
 
+#[test]
+fn letters_that_pass_are_inert() {
+    use crate::chars::{CharKind, Chars};
+    let sanitiser = sanitiser();
+    for c in '\u{80}'..=char::MAX {
+        let escaped = format!("a\\u{:04x}b", c as u32);
+        let escaped_passes = (c as u32) < 0x1_0000 && sanitiser.passes_string(&escaped);
+        assert_eq!(
+            sanitiser.passes_string(&format!("a{c}b")),
+            escaped_passes,
+            "{c:?}"
+        );
+        if escaped_passes {
+            assert_eq!(Chars::shared().kind(c), CharKind::Inert, "{c:?}");
+        }
+    }
+}
+
 fn piece() -> impl Strategy<Value = String> {
-    const PIECES: [&str; 28] = [
+    const PIECES: [&str; 31] = [
+        "\u{fc}",
+        "\u{101}",
+        r"\u00fc",
         "\\",
         "\\\\",
         "\"",

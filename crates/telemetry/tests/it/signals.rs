@@ -79,9 +79,14 @@ async fn a_call_is_two_spans_under_the_clients_own() {
     assert_eq!(attributes["network.transport"], "tcp");
     assert_eq!(attributes["jsonrpc.request.id"], "7");
     assert_eq!(attributes["mcp.session.id"], "s-1");
+    assert_eq!(attributes["enduser.id"], "key:ci");
     assert_eq!(attributes["countersign.activity.id"], "01ACTIVITY");
     assert_eq!(attributes["countersign.decision"], "allowed");
     let attributes = texts(&client.attributes);
+    assert!(
+        !attributes.contains_key("enduser.id"),
+        "the server is not told of"
+    );
     assert_eq!(attributes["network.transport"], "pipe");
     assert_eq!(attributes["jsonrpc.request.id"], "42");
 }
@@ -163,6 +168,7 @@ async fn a_decision_is_a_log_record_in_the_trace_of_its_call() {
         ("countersign.activity.id", "01DECISION"),
         ("countersign.activity.parent_id", "01ACTIVITY"),
         ("countersign.mode", "strict"),
+        ("enduser.id", "key:ci"),
         ("countersign.rules", "schema.type|guard.bytes"),
         ("gen_ai.tool.name", "search"),
     ] {

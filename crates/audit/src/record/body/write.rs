@@ -20,6 +20,7 @@ pub(super) fn members(record: &Record, out: &mut Vec<u8>) -> WriteResult {
         server,
         tool,
         client,
+        caller,
         session_id,
         request_id,
         parent_id,
@@ -48,6 +49,7 @@ pub(super) fn members(record: &Record, out: &mut Vec<u8>) -> WriteResult {
     text(out, "server", server.as_deref())?;
     text(out, "tool", tool.as_deref())?;
     text(out, "client", client.as_deref())?;
+    text(out, "caller", caller.as_deref())?;
     text(out, "session_id", session_id.as_deref())?;
     text(out, "request_id", request_id.as_deref())?;
     if let Some(parent) = parent_id {

@@ -18,9 +18,9 @@ pub enum PostgresError {
     /// No answer in time.
     #[error("PostgreSQL did not answer within {0:?}")]
     Timeout(Duration),
-    /// The server, or the way to it, failed.
+    /// The server, or the way to it, failed. The text has everything that the driver says, so that is no further cause.
     #[error("{}", describe(.0))]
-    Database(#[from] tokio_postgres::Error),
+    Database(tokio_postgres::Error),
     /// The runtime of a connection could not be started.
     #[error("cannot start the runtime of a connection: {0}")]
     Runtime(#[source] std::io::Error),
@@ -28,11 +28,9 @@ pub enum PostgresError {
     #[error("a stored value has the wrong form: {0}")]
     Value(&'static str),
     /// The tables are older than this program needs, and this user may not change them.
-    #[error(
-        "the database has format {found} and this program needs {needed}; run `countersign store migrate URL` as the owner of its tables"
-    )]
+    #[error("{}; run `countersign store migrate URL` as the owner of its tables", describe_format(*.found, *.needed))]
     Older {
-        /// The format found.
+        /// The format found; 0 where there are no tables.
         found: i32,
         /// The format needed.
         needed: i32,
@@ -53,6 +51,21 @@ fn describe(error: &tokio_postgres::Error) -> String {
         (Some(server), _) => format!("{} ({})", server.message(), server.code().code()),
         (None, Some(cause)) => format!("{error}: {cause}"),
         (None, None) => error.to_string(),
+    }
+}
+
+fn describe_format(found: i32, needed: i32) -> String {
+    match found {
+        0 => {
+            "the database has no tables of Countersign, and this user may not make them".to_owned()
+        }
+        _ => format!("the database has format {found} and this program needs {needed}"),
+    }
+}
+
+impl From<tokio_postgres::Error> for PostgresError {
+    fn from(error: tokio_postgres::Error) -> Self {
+        Self::Database(error)
     }
 }
 

@@ -18,6 +18,10 @@ use branch::Branch;
 /// Statements of more branches than this are not made.
 const MAX_BRANCHES: usize = 64;
 
+/// The caller of a record, as `caller_of` reads it from the body.
+const CALLER: &str = "caller_of(a.body)";
+const CALLER_IS_INDEXED: &str = "caller_of(a.body) <> ''";
+
 pub(super) type Value = Box<dyn ToSql + Sync + Send>;
 
 /// Places from the first up to, but not including, the second.
@@ -45,6 +49,7 @@ enum Leader {
     Status,
     Tool,
     ServerAndTool,
+    Caller,
     Server,
     Kind,
     Nothing,
@@ -57,9 +62,9 @@ pub(super) fn is_exact(filter: &Filter) -> bool {
         .iter()
         .chain(&filter.tools)
         .chain(&filter.rules);
-    !names
-        .chain(&filter.request_id)
-        .any(|text| is_ambiguous(text))
+    let mut names = names.chain(&filter.request_id);
+    // What the index has of a caller may be that of another one.
+    filter.callers.is_empty() && !names.any(|text| is_ambiguous(text))
 }
 
 impl Plan {
@@ -169,13 +174,15 @@ impl Plan {
             Leader::Tool => self.texts("tool", "true", &filter.tools),
             Leader::Server => self.texts("server", "true", &filter.servers),
             Leader::ServerAndTool => self.pairs(filter),
+            Leader::Caller => self.callers(&filter.callers),
             Leader::Nothing => self.branch(&[], Vec::new(), "true"),
         }
     }
 
     fn branch(&mut self, columns: &[&'static str], is: Vec<String>, partial: &'static str) {
+        let columns = columns.iter().map(|column| format!("a.{column}"));
         self.branches.push(Branch {
-            columns: columns.to_vec(),
+            columns: columns.collect(),
             is,
             partial,
             is_term: false,
@@ -222,17 +229,37 @@ impl Plan {
         }
     }
 
+    fn callers(&mut self, callers: &[String]) {
+        for caller in callers {
+            let at = self.value(indexed_caller(caller));
+            self.branches.push(Branch {
+                columns: vec![format!("{CALLER} COLLATE \"C\"")],
+                is: vec![format!("encode(${at}::bytea, 'escape') COLLATE \"C\"")],
+                partial: CALLER_IS_INDEXED,
+                is_term: false,
+            });
+        }
+    }
+
     fn terms(&mut self, terms: Vec<String>) {
         for term in terms {
             let at = self.value(term);
             self.branches.push(Branch {
-                columns: vec!["term"],
+                columns: vec!["f.term".to_owned()],
                 is: vec![format!("${at}::text")],
                 partial: "true",
                 is_term: true,
             });
         }
     }
+}
+
+/// A caller as `caller_of` has it before it is encoded: JSON, up to the first quotation mark in it.
+fn indexed_caller(caller: &str) -> Vec<u8> {
+    let json = serde_json::to_string(caller).unwrap_or_default();
+    let inside = json.get(1..).unwrap_or_default();
+    let (begin, _) = inside.split_once('"').unwrap_or((inside, ""));
+    begin.as_bytes().to_vec()
 }
 
 /// Days as the inside of an `IN`.
@@ -263,6 +290,8 @@ fn leader(filter: &Filter) -> Leader {
         Leader::ServerAndTool
     } else if !filter.tools.is_empty() {
         Leader::Tool
+    } else if !filter.callers.is_empty() {
+        Leader::Caller
     } else if !filter.servers.is_empty() {
         Leader::Server
     } else if is_rare(&mut filter.types.iter().map(|kind| kind.code())) {

@@ -9,8 +9,13 @@ use super::error::PostgresError;
 use crate::store::StoreError;
 
 /// Step `i` takes the database from format `i` to `i + 1`.
-const MIGRATIONS: [&str; 2] = [include_str!("schema/1.sql"), include_str!("schema/2.sql")];
-const KNOWN: i32 = 2;
+const MIGRATIONS: [&str; 4] = [
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
+const KNOWN: i32 = 4;
 /// Held while tables are made, partitions are made, or a chain is begun.
 pub(super) const LOCK: &str = "SELECT pg_advisory_xact_lock(4842107250913201)";
 
@@ -23,8 +28,8 @@ DO $$ BEGIN
     IF EXISTS (SELECT FROM pg_roles WHERE rolname = 'countersign_writer') THEN
         GRANT USAGE ON SCHEMA countersign TO countersign_writer;
         GRANT SELECT ON ALL TABLES IN SCHEMA countersign TO countersign_writer;
-        GRANT INSERT ON chain, activity, found, checkpoint, floor, leaf, tile TO countersign_writer;
-        GRANT INSERT, UPDATE, DELETE ON tree_queue, tree_head TO countersign_writer;
+        GRANT INSERT ON chain, activity, found, checkpoint, floor, leaf, tile, revocation TO countersign_writer;
+        GRANT INSERT, UPDATE, DELETE ON tree_queue, tree_head, server_grant TO countersign_writer;
         GRANT INSERT, UPDATE, DELETE ON catalogue, rollup, rollup_rule, recent, span, day_span TO countersign_writer;
         GRANT UPDATE (counted) ON meta TO countersign_writer;
         GRANT USAGE ON ALL SEQUENCES IN SCHEMA countersign TO countersign_writer;

@@ -9,8 +9,9 @@ use super::error::PostgresError;
 use super::plan::list_of;
 use super::rollup::HOUR_MILLIS;
 use super::value::{signed, storable, unsigned};
+use crate::hours::{HourCounts, Hours};
 use crate::record::body::decode;
-use crate::record::{Kind, Status};
+use crate::record::{Kind, Record, Status};
 use crate::store::rates::{ServerRates, WEEK_HOURS, count_record, minute_an_hour_ago};
 use crate::summary::{CountKey, Counts, GroupBy, Rates, Summary, Totals};
 use crate::time::Timestamp;
@@ -31,29 +32,64 @@ pub(super) fn summary(
         add_rolled_up(connection, hour, &mut totals)?;
         add_rules(connection, hour, &mut totals)?;
         let mut servers = server_rates(connection, now)?;
-        let days = Days::read(connection)?;
-        let open: Vec<Day> = days
-            .newest_first(days.counted + 1, i64::MAX as u64)
-            .concat();
-        let newest = format!(
-            "SELECT body FROM activity WHERE day IN ({}) AND seq > $1",
-            list_of(&numbers(&open))
-        );
-        connection.for_each(&newest, &[&signed(days.counted)], |row| {
-            if let Ok(mut record) = decode(row.get(0)) {
-                // Under the name that the roll-up has it by.
-                for name in [&mut record.server, &mut record.tool].into_iter().flatten() {
-                    *name = storable(name).into_owned();
-                }
-                servers.add(&record, now);
-                if record.timestamp.as_millis() / HOUR_MILLIS >= hour {
-                    count_record(&mut totals, &record);
-                }
+        for_each_uncounted(connection, |mut record| {
+            // Under the name that the roll-up has it by.
+            for name in [&mut record.server, &mut record.tool].into_iter().flatten() {
+                *name = storable(name).into_owned();
             }
-            Ok(true)
+            servers.add(&record, now);
+            if record.timestamp.as_millis() / HOUR_MILLIS >= hour {
+                count_record(&mut totals, &record);
+            }
         })?;
         let since = Timestamp::from_millis(hour * HOUR_MILLIS);
         Ok(totals.finish(since, now, |server| servers.mark(server)))
+    })
+}
+
+/// Counts of each of these hours.
+pub(super) fn hours(
+    connection: &mut Connection,
+    period: Duration,
+    now: Timestamp,
+) -> Result<Vec<HourCounts>, PostgresError> {
+    connection.transaction(SNAPSHOT, |connection| {
+        let mut hours = Hours::new(period, now);
+        let sql = "SELECT hour, kind, status, sum(count)::bigint FROM rollup WHERE hour >= $1 GROUP BY hour, kind, status";
+        connection.for_each(sql, &[&signed(hours.first)], |row| {
+            let (kind, status): (i16, i16) = (row.get(1), row.get(2));
+            let coded = (
+                Kind::from_code(kind.into()),
+                Status::from_code(status.into()),
+            );
+            if let (Some(kind), Some(status)) = coded {
+                hours.add(unsigned(row.get(0)), kind, status, unsigned(row.get(3)));
+            }
+            Ok(true)
+        })?;
+        for_each_uncounted(connection, |record| hours.add_record(&record))?;
+        Ok(hours.finish())
+    })
+}
+
+/// Visits the records that the roll-up does not have yet.
+fn for_each_uncounted(
+    connection: &mut Connection,
+    mut visit: impl FnMut(Record),
+) -> Result<(), PostgresError> {
+    let days = Days::read(connection)?;
+    let open: Vec<Day> = days
+        .newest_first(days.counted + 1, i64::MAX as u64)
+        .concat();
+    let newest = format!(
+        "SELECT body FROM activity WHERE day IN ({}) AND seq > $1",
+        list_of(&numbers(&open))
+    );
+    connection.for_each(&newest, &[&signed(days.counted)], |row| {
+        if let Ok(record) = decode(row.get(0)) {
+            visit(record);
+        }
+        Ok(true)
     })
 }
 

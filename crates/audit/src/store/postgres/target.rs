@@ -31,9 +31,21 @@ record AS (
 /// A store that is written from another one.
 pub(in crate::store) struct Target {
     connection: Connection,
-    /// By the number of a chain in the source: its number here, and the day of its last record.
-    chains: HashMap<i64, (i32, i32)>,
+    /// By the number of a chain in the source.
+    chains: HashMap<i64, ChainCopy>,
     made_days: BTreeSet<i32>,
+}
+
+/// How far a chain is copied.
+#[derive(Clone, Copy, Default)]
+struct ChainCopy {
+    /// Its number here.
+    id: i32,
+    /// The day of its last record.
+    day: i32,
+    /// The number of the last record that an earlier copy has left here. A chain is copied in its order, so everything
+    /// before it was there too; retention may have removed some of it since.
+    last: Option<i64>,
 }
 
 #[derive(Default)]
@@ -76,24 +88,39 @@ impl Target {
         let row = self
             .connection
             .first("SELECT id FROM chain WHERE chain_id = $1", &[&text])?;
-        let id = row.map_or(0, |row| row.get(0));
-        self.chains.insert(chain.number, (id, 0));
+        let id: i32 = row.map_or(0, |row| row.get(0));
+        let last = "SELECT n, day FROM activity WHERE chain = $1 ORDER BY n DESC LIMIT 1";
+        let row = self.connection.first(last, &[&id])?;
+        let copy = ChainCopy {
+            id,
+            day: row.as_ref().map_or(0, |row| row.get(1)),
+            last: row.map(|row| row.get(0)),
+        };
+        self.chains.insert(chain.number, copy);
         Ok(())
     }
 
     /// Gives how many of them were not there yet.
     pub(in crate::store) fn add_rows(&mut self, rows: &[CopiedRow]) -> Result<u64, StoreError> {
+        let is_copied = |row: &&CopiedRow| {
+            let last = self.chains.get(&row.chain).and_then(|chain| chain.last);
+            last.is_some_and(|last| signed(row.n) <= last)
+        };
+        let rows: Vec<&CopiedRow> = rows.iter().filter(|row| !is_copied(row)).collect();
+        if rows.is_empty() {
+            return Ok(0);
+        }
         let mut columns = Columns::default();
-        for row in rows {
+        for row in &rows {
             let record = decode(&row.body);
             let record = record.map_err(|source| StoreError::Record {
                 seq: row.seq,
                 source,
             })?;
-            let (chain, day) = self.chains.entry(row.chain).or_default();
+            let chain = self.chains.entry(row.chain).or_default();
             // Days of a chain never go back, so that retention removes its beginning and nothing else.
-            *day = days::of(record.timestamp).max(*day).min(days::today());
-            columns.push(*day, *chain, row.n, &IndexedFields::from(&record));
+            chain.day = days::of(record.timestamp).max(chain.day).min(days::today());
+            columns.push(chain.day, chain.id, row.n, &IndexedFields::from(&record));
         }
         for day in &columns.day {
             if self.made_days.insert(*day) {
@@ -147,7 +174,7 @@ impl Target {
         chain: i64,
         checkpoint: &Checkpoint,
     ) -> Result<(), StoreError> {
-        let Some((chain, _)) = self.chains.get(&chain) else {
+        let Some(ChainCopy { id: chain, .. }) = self.chains.get(&chain) else {
             return Ok(());
         };
         let sql = format!(
@@ -177,7 +204,7 @@ impl Target {
         batches: &[(i64, String)],
     ) -> Result<(), StoreError> {
         for (chain, text) in batches {
-            if let Some((chain, _)) = self.chains.get(chain) {
+            if let Some(ChainCopy { id: chain, .. }) = self.chains.get(chain) {
                 let sql = "INSERT INTO tree_queue(chain, body) VALUES ($1, $2)";
                 self.connection.execute(sql, &[chain, text])?;
             }
@@ -186,6 +213,18 @@ impl Target {
     }
 
     /// Declarations that the target has are left as they are.
+    pub(in crate::store) fn add_revocations(
+        &mut self,
+        revocations: &[(Vec<u8>, String)],
+    ) -> Result<(), StoreError> {
+        let sql = "INSERT INTO revocation(key, caller) VALUES ($1, $2) ON CONFLICT DO NOTHING";
+        for (key, caller) in revocations {
+            let caller = storable(caller);
+            self.connection.execute(sql, &[key, &&*caller])?;
+        }
+        Ok(())
+    }
+
     pub(in crate::store) fn add_tools(&mut self, tools: &[CapturedTool]) -> Result<(), StoreError> {
         let sql = "INSERT INTO catalogue(server, tool, generation, digest, raw, captured_at, seen)
                    VALUES ($1, $2, $3, $4, $5, $6, nextval('catalogue_seen')) ON CONFLICT DO NOTHING";

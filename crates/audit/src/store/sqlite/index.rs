@@ -11,7 +11,7 @@ use super::transaction::immediate;
 use crate::store::StoreError;
 
 /// Raise it whenever a table below changes, or what is written into one: the index is then built anew.
-const FORMAT: i64 = 4;
+const FORMAT: i64 = 5;
 
 pub(super) const TABLES: &str = "
     CREATE TABLE state(only INTEGER PRIMARY KEY CHECK (only = 1), store TEXT NOT NULL, seq INTEGER NOT NULL) STRICT;
@@ -101,6 +101,7 @@ pub(super) enum Dimension {
     Place = 4,
     Rule = 5,
     Stage = 6,
+    Caller = 7,
 }
 
 impl Dimension {

@@ -55,10 +55,8 @@ impl Plan {
 
     /// Is what the plan finds a match without a look at the record?
     pub(super) fn is_exact(&self) -> bool {
-        !self
-            .conditions
-            .iter()
-            .any(|condition| matches!(condition, Condition::Key(_)))
+        let mut conditions = self.conditions.iter();
+        !conditions.any(|condition| matches!(condition, Condition::Key(_)))
     }
 
     /// Up to `limit` places of matching records before `before`, newest first.

@@ -12,7 +12,7 @@ use crate::store::StoreError;
 /// `chain.opened` is the `seq` of the chain's first record, or nothing if that record names no heads.
 ///
 /// Step `i` takes the main database from format `i` to `i + 1`. Never edit one that has been released.
-const MAIN: [&str; 3] = ["
+const MAIN: [&str; 5] = ["
     CREATE TABLE chain(id INTEGER PRIMARY KEY, chain_id TEXT NOT NULL UNIQUE) STRICT;
     CREATE TABLE activity(
         seq INTEGER PRIMARY KEY, chain INTEGER NOT NULL, n INTEGER NOT NULL, body BLOB NOT NULL, hash BLOB NOT NULL
@@ -43,6 +43,13 @@ const MAIN: [&str; 3] = ["
         level INTEGER NOT NULL, idx INTEGER NOT NULL, hashes BLOB NOT NULL, root BLOB NOT NULL, UNIQUE(level, idx)
     ) STRICT;
     CREATE TABLE tree_head(size INTEGER PRIMARY KEY, note TEXT NOT NULL) STRICT;
+", "
+    CREATE TABLE server_grant(
+        server TEXT NOT NULL, caller TEXT NOT NULL, issuer TEXT NOT NULL, generation INTEGER NOT NULL, sealed BLOB NOT NULL,
+        holder TEXT NOT NULL DEFAULT '', leased_until INTEGER NOT NULL DEFAULT 0, PRIMARY KEY(server, caller)
+    ) STRICT;
+", "
+    CREATE TABLE revocation(key BLOB PRIMARY KEY, caller TEXT NOT NULL, at INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 "];
 
 /// Brings the main database to the newest format. Call it under the store's lock.
@@ -86,7 +93,7 @@ mod tests {
                 error,
                 StoreError::Newer {
                     found: 99,
-                    known: 3
+                    known: 5
                 }
             ),
             "{error}"

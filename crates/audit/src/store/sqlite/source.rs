@@ -113,6 +113,12 @@ impl Source {
         })
     }
 
+    /// The revoked keys, each with its caller.
+    pub(in crate::store) fn revocations(&self) -> Result<Vec<(Vec<u8>, String)>, StoreError> {
+        let sql = "SELECT key, caller FROM revocation";
+        self.all(sql, |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
     fn all<T>(
         &self,
         sql: &str,

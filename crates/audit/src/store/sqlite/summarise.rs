@@ -9,6 +9,7 @@ use rusqlite::Connection;
 
 use super::index::HOUR_MILLIS;
 use super::read::{for_each_after, mark};
+use crate::hours::{HourCounts, Hours};
 use crate::record::{Kind, Status};
 use crate::store::rates::{ServerRates, WEEK_HOURS, count_record, minute_an_hour_ago};
 use crate::summary::{CountKey, Counts, GroupBy, Rates, Summary, Totals};
@@ -38,11 +39,38 @@ pub(crate) fn summary(
     Ok(totals.finish(since, now, |server| servers.mark(server)))
 }
 
+/// Counts of each of these hours.
+pub(crate) fn hours(
+    connection: &Connection,
+    period: Duration,
+    now: Timestamp,
+) -> rusqlite::Result<Vec<HourCounts>> {
+    let snapshot = connection.unchecked_transaction()?;
+    let mut hours = Hours::new(period, now);
+    let mut statement = snapshot.prepare_cached(
+        "SELECT hour, kind, status, sum(count) FROM ix.rollup WHERE hour >= ?1 GROUP BY hour, kind, status",
+    )?;
+    let mut rows = statement.query([hours.first])?;
+    while let Some(row) = rows.next()? {
+        let coded = (Kind::from_code(row.get(1)?), Status::from_code(row.get(2)?));
+        if let (Some(kind), Some(status)) = coded {
+            hours.add(row.get(0)?, kind, status, row.get(3)?);
+        }
+    }
+    for_each_after(&snapshot, mark(&snapshot)?, |record| {
+        hours.add_record(record);
+    })?;
+    Ok(hours.finish())
+}
+
 fn rolled_up(connection: &Connection, hour: u64, totals: &mut Totals) -> rusqlite::Result<()> {
+    // Added up before the names are looked up: there are many hours of each place.
     let mut statement = connection.prepare_cached(
-        "SELECT s.text, t.text, r.kind, r.status, sum(r.count), sum(r.validated), sum(r.rejected), sum(r.tokens)
-         FROM ix.rollup r JOIN ix.place p ON p.id = r.place LEFT JOIN ix.name s ON s.id = p.server LEFT JOIN ix.name t ON t.id = p.tool
-         WHERE r.hour >= ?1 GROUP BY r.place, r.kind, r.status",
+        "SELECT s.text, t.text, r.kind, r.status, r.records, r.validated, r.rejected, r.tokens
+         FROM (SELECT place, kind, status, sum(count) AS records, sum(validated) AS validated, sum(rejected) AS rejected,
+                      sum(tokens) AS tokens
+               FROM ix.rollup WHERE hour >= ?1 GROUP BY place, kind, status) r
+         JOIN ix.place p ON p.id = r.place LEFT JOIN ix.name s ON s.id = p.server LEFT JOIN ix.name t ON t.id = p.tool",
     )?;
     let mut rows = statement.query([hour])?;
     while let Some(row) = rows.next()? {
@@ -82,8 +110,10 @@ fn rules(connection: &Connection, hour: u64, totals: &mut Totals) -> rusqlite::R
 fn server_rates(connection: &Connection, now: Timestamp) -> rusqlite::Result<ServerRates> {
     let last_hour = "SELECT n.text, sum(r.validated), sum(r.rejected) FROM ix.recent r JOIN ix.name n ON n.id = r.server
                      WHERE r.minute > ?1 GROUP BY r.server";
-    let week = "SELECT n.text, sum(r.validated), sum(r.rejected) FROM ix.rollup r JOIN ix.place p ON p.id = r.place
-                JOIN ix.name n ON n.id = p.server WHERE r.hour >= ?1 GROUP BY p.server";
+    let week = "SELECT n.text, sum(r.validated), sum(r.rejected)
+                FROM (SELECT place, sum(validated) AS validated, sum(rejected) AS rejected FROM ix.rollup WHERE hour >= ?1
+                      GROUP BY place) r
+                JOIN ix.place p ON p.id = r.place JOIN ix.name n ON n.id = p.server GROUP BY p.server";
     let read = |sql: &str, from: u64| -> rusqlite::Result<HashMap<String, Rates>> {
         let mut statement = connection.prepare_cached(sql)?;
         let rows = statement.query_map([from], |row| {

@@ -29,6 +29,16 @@ const DECISIONS: [Decision; 4] = [
     Decision::Rewritten,
     Decision::Blocked,
 ];
+const CALLERS: [Option<&str>; 8] = [
+    None,
+    Some("key:ci"),
+    Some("key:ci\"d"),
+    Some("corp:\\é\"\0"),
+    Some("corp:\\é\u{FFFD}"),
+    Some("key:"),
+    Some("id:a\0da"),
+    Some("key:ci2"),
+];
 /// Minutes before now.
 const AGES: [u64; 5] = [0, 2, 70, 300, 3000];
 
@@ -76,6 +86,7 @@ fn corpus(store: &Store) -> Vec<Record> {
         record.tool =
             [None, Some("read"), Some("search"), Some("files")][pick(11, 4)].map(str::to_owned);
         record.client = Some("agent\u{0}1.0".to_owned());
+        record.caller = CALLERS[pick(14, 8)].map(str::to_owned);
         record.request_id =
             [None, Some("7"), Some("a\0b"), Some("a\u{FFFD}b")][pick(12, 4)].map(str::to_owned);
         record.timestamp = now.before(Duration::from_mins(AGES[pick(13, 5)]));
@@ -101,6 +112,11 @@ fn filters(records: &[Record]) -> Vec<(&'static str, String)> {
         ("server", "crm,sh'op,none".into()),
         ("server", "n\0ul".into()),
         ("tool", "read,files".into()),
+        ("caller", "key:ci".into()),
+        ("caller", "id:a\0da,none".into()),
+        ("caller", "key:ci\"d".into()),
+        ("caller", "corp:\\é\"\0,key:".into()),
+        ("caller", "corp:none".into()),
         ("since", "1h".into()),
         ("since", "1m".into()),
         ("until", "1h".into()),
@@ -213,6 +229,10 @@ fn summaries_exports_and_single_records_are_alike_with_postgres() {
                 assert_eq!(file, postgres, "{by:?} {hours}");
             }
         }
+        let period = Duration::from_hours(24 * 7);
+        let [file, postgres] =
+            [0, 1].map(|at: usize| stores[at].reader().hours(period, now).expect("hours"));
+        assert_eq!(file, postgres);
         if round == 0 {
             wait_for_index(&stores[0]);
             wait_until("everything is counted", || {

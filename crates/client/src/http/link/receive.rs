@@ -7,14 +7,15 @@ use bytes::Bytes;
 use countersign_wire::error_code::METHOD_NOT_FOUND;
 use countersign_wire::head::{self, Head, progress_id};
 use countersign_wire::message;
+use hyper::header::HeaderMap;
 use tokio::time::timeout;
 
-use super::Link;
+use super::{DELIVERIES, Link};
 use crate::http::response::trimmed;
 use crate::notes::NoteSink;
 use crate::peer::ServerSide;
 
-/// How long the answer to a request of the server's may take to be delivered.
+/// How long a message without an answer may take to be delivered.
 const DELIVERY: Duration = Duration::from_mins(1);
 
 /// What a message from the server was.
@@ -109,31 +110,33 @@ impl Link {
             "ping" => message::answer(id, b"{}"),
             _ => message::refuse(id, METHOD_NOT_FOUND, "Method not found"),
         };
-        // A server that asks and asks is not answered for ever.
-        let Ok(turn) = Arc::clone(&self.answers).try_acquire_owned() else {
-            return;
+        // A server that asks faster than it takes answers gets no more of them; the client's own still go through.
+        if self.deliveries.available_permits() > usize::from(DELIVERIES / 2) {
+            Arc::clone(self).deliver(&answer);
+        }
+    }
+
+    /// Sends a message that has no answer, with these headers and after those that wait to be sent. If too many wait, it is
+    /// lost.
+    pub(crate) fn deliver_in(self: Arc<Self>, headers: HeaderMap, message: &[u8]) {
+        let Ok(place) = Arc::clone(&self.deliveries).try_acquire_owned() else {
+            return self.refused("too many messages wait for the server");
         };
-        let link = Arc::clone(self);
+        let message = message.trim_ascii_end().to_vec();
         tokio::spawn(async move {
-            let headers = link.session.load().headers.clone();
-            let told = timeout(DELIVERY, link.tell(headers, answer)).await;
-            drop((told, turn));
+            if let Ok(turn) = self.answers.acquire().await {
+                let told = timeout(DELIVERY, self.tell(headers, message)).await;
+                drop((told, turn));
+            }
+            drop(place);
         });
     }
 }
 
 impl ServerSide for Link {
-    /// Sends the message after those that wait to be sent.
     fn deliver(self: Arc<Self>, message: &[u8]) {
-        let message = message.trim_ascii_end().to_vec();
-        tokio::spawn(async move {
-            let Ok(turn) = Arc::clone(&self.answers).acquire_owned().await else {
-                return;
-            };
-            let headers = self.session.load().headers.clone();
-            let told = timeout(DELIVERY, self.tell(headers, message)).await;
-            drop((told, turn));
-        });
+        let headers = self.session.load().headers.clone();
+        self.deliver_in(headers, message);
     }
 
     fn renew_calls(&self) {

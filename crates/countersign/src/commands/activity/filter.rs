@@ -30,6 +30,9 @@ pub(super) struct RecordFilter {
     /// The tool, by its own name
     #[arg(long)]
     tool: Option<String>,
+    /// Who called, such as `key:ci`
+    #[arg(long)]
+    caller: Option<String>,
     /// The client's request id
     #[arg(long, value_name = "ID")]
     request_id: Option<String>,
@@ -59,6 +62,7 @@ impl RecordFilter {
             ("rule", &self.rule),
             ("server", &self.server),
             ("tool", &self.tool),
+            ("caller", &self.caller),
             ("request_id", &self.request_id),
             ("parent_id", &self.parent_id),
         ])

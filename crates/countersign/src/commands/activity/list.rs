@@ -109,9 +109,13 @@ fn csv(records: &[Value]) -> Result<Vec<u8>, Failure> {
 
 fn rendered(records: &[Value]) -> String {
     let rows = records.iter().map(|record| {
-        let [id, time, kind, status, reason] =
-            ["id", "timestamp", "type", "status", "reason"].map(|name| text(&record[name]));
-        [id, time, kind, status, tool(record), reason]
+        let [id, time, kind, status, caller, reason] =
+            ["id", "timestamp", "type", "status", "caller", "reason"]
+                .map(|name| text(&record[name]));
+        [id, time, kind, status, tool(record), caller, reason]
     });
-    table(&["id", "time", "type", "status", "tool", "reason"], rows)
+    table(
+        &["id", "time", "type", "status", "tool", "caller", "reason"],
+        rows,
+    )
 }

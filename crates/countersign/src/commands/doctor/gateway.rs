@@ -1,21 +1,19 @@
 //! The port and the key: that a gateway can be started, or that the one that runs is ours and can be asked.
 
 use std::io::ErrorKind;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
-use std::time::Duration;
 
-use countersign_config::Config;
-use countersign_gateway::stored_api_key;
+use countersign_config::{Config, ListenAddress};
+use countersign_dial::explain;
+use countersign_gateway::{check_certificate, stored_api_key};
 use serde_json::Value;
 
 use super::check::Check;
 use crate::files;
 use crate::json::list;
-use crate::remote::{Remote, key_for, reachable, read_announcement};
+use crate::remote::{GatewayAddress, Remote, key_for, read_announcement};
 use crate::report::with_cause;
-
-const CONNECT: Duration = Duration::from_secs(2);
 
 /// What listens at the address of our gateway.
 #[derive(Debug)]
@@ -23,27 +21,28 @@ pub(super) enum Listener {
     /// Nothing answers.
     None,
     /// A gateway that takes our key.
-    OurGateway(Remote, SocketAddr),
+    OurGateway(Remote, GatewayAddress),
     /// A gateway with another key.
-    OtherGateway(SocketAddr),
+    OtherGateway(GatewayAddress),
     /// Another program.
     OtherProgram,
     /// A gateway announced itself in the data directory, and there is no key to ask it with.
-    WithoutKey(SocketAddr),
+    WithoutKey(GatewayAddress),
 }
 
 impl Listener {
     pub(super) fn find(config: &Config) -> Self {
-        let answers = |address: &SocketAddr| TcpStream::connect_timeout(address, CONNECT).is_ok();
-        let announced = read_announcement(&config.data_dir).filter(answers);
-        let address = announced.or_else(|| Some(reachable(config.listen)).filter(answers));
+        let announced = read_announcement(&config.data_dir).filter(GatewayAddress::answers);
+        let configured = || GatewayAddress::from_config(config).filter(GatewayAddress::answers);
+        let address = announced.clone().or_else(configured);
         let Some(address) = address else {
             return Self::None;
         };
         let Some(key) = key_for(config, announced.is_some()).ok().flatten() else {
             return announced.map_or(Self::OtherProgram, Self::WithoutKey);
         };
-        let answered = Remote::new(address, &key)
+        let certificate = config.tls.cert_file.as_deref();
+        let answered = Remote::new(address.clone(), &key, certificate)
             .and_then(|remote| remote.get("/api/v1/status").map(|answer| (remote, answer)));
         match answered {
             Ok((remote, answer)) if answer.status == 200 && is_status(&answer.body) => {
@@ -61,7 +60,8 @@ fn is_status(body: &[u8]) -> bool {
 }
 
 pub(super) fn checks(config: &Config, listener: &Listener, file: Option<&Path>) -> Vec<Check> {
-    let mut checks = vec![port(config, listener, file)];
+    let mut checks = ports(config, listener, file);
+    checks.extend(certificate(config));
     if let Listener::OurGateway(remote, _) = listener {
         checks.extend(running(remote, file));
     }
@@ -83,6 +83,11 @@ fn running(remote: &Remote, file: Option<&Path>) -> Vec<Check> {
         Check::error("gateway", message, hint)
     });
     let mut checks: Vec<_> = refused.collect();
+    if let Some(error) = text(&held["certificate_error"]) {
+        let message = format!("it goes on with the certificate before: {error}");
+        let hint = "mend the files of \"tls\"; they are read again within a second";
+        checks.push(Check::error("gateway", message, hint));
+    }
     let waiting: Vec<_> = list(&held["needs_restart"])
         .iter()
         .filter_map(text)
@@ -105,30 +110,63 @@ fn running(remote: &Remote, file: Option<&Path>) -> Vec<Check> {
     checks
 }
 
-fn port(config: &Config, listener: &Listener, file: Option<&Path>) -> Check {
-    let listen = config.listen;
-    let (message, hint) = match listener {
+/// The files of TLS, if it is set up.
+fn certificate(config: &Config) -> Option<Check> {
+    let (file, _) = config.tls.pair()?;
+    Some(match check_certificate(&config.tls) {
+        Ok(()) => Check::ok("tls", format!("{} and its key fit", file.display())),
+        Err(error) => Check::error("tls", explain(&error), "see docs/guides/tls.md"),
+    })
+}
+
+/// Where the gateway listens, or could.
+fn ports(config: &Config, listener: &Listener, file: Option<&Path>) -> Vec<Check> {
+    let places = config.listen.addresses().iter();
+    let first = config.listen.tcp().next();
+    match listener {
         Listener::OurGateway(_, at) => {
-            return Check::ok("port", format!("our gateway answers at {at}"));
+            vec![Check::ok("port", format!("our gateway answers at {at}"))]
         }
         Listener::WithoutKey(at) => {
             let message = format!("a gateway of this data directory answers at {at}");
-            return Check::ok("port", message);
+            vec![Check::ok("port", message)]
         }
-        Listener::OtherGateway(at) => (
-            format!("a gateway with another key answers at {at}"),
-            "stop it, or name its own --config and --data-dir, or serve elsewhere: ",
-        ),
-        Listener::OtherProgram | Listener::None => match TcpListener::bind(listen) {
-            Ok(_) => return Check::ok("port", format!("{listen} is free")),
-            Err(error) if error.kind() == ErrorKind::AddrInUse => {
-                (format!("another program listens on {listen}"), "")
-            }
-            Err(error) => (format!("cannot listen on {listen}: {error}"), ""),
-        },
+        Listener::OtherGateway(at) => {
+            let elsewhere = first.map(|listen| free_port_hint(listen, file));
+            let hint = format!(
+                "stop it, or name its own --config and --data-dir, or serve elsewhere: {}",
+                elsewhere.unwrap_or_default()
+            );
+            let message = format!("a gateway with another key answers at {at}");
+            vec![Check::error("port", message, hint)]
+        }
+        Listener::OtherProgram | Listener::None => places
+            .map(|place| match place {
+                ListenAddress::Tcp(listen) => free_port(*listen, file),
+                ListenAddress::Unix(_) => free_socket(&place.within(&config.data_dir)),
+            })
+            .collect(),
+    }
+}
+
+fn free_port(listen: SocketAddr, file: Option<&Path>) -> Check {
+    let message = match TcpListener::bind(listen) {
+        Ok(_) => return Check::ok("port", format!("{listen} is free")),
+        Err(error) if error.kind() == ErrorKind::AddrInUse => {
+            format!("another program listens on {listen}")
+        }
+        Err(error) => format!("cannot listen on {listen}: {error}"),
     };
-    let hint = format!("{hint}{}", free_port_hint(listen, file));
-    Check::error("port", message, hint)
+    Check::error("port", message, free_port_hint(listen, file))
+}
+
+fn free_socket(place: &ListenAddress) -> Check {
+    let way = GatewayAddress::choose(std::slice::from_ref(place), false);
+    if way.is_some_and(|way| way.answers()) {
+        let hint = "stop it, or name another path in \"listen\"";
+        return Check::error("port", format!("another program listens on {place}"), hint);
+    }
+    Check::ok("port", format!("{place} is free"))
 }
 
 /// The next port that is free, and how to take it.

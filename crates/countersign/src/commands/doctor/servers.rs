@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use countersign_config::{Config, Protocol, Server, Transport};
+use countersign_config::{Config, OAuthGrant, Protocol, Server, Transport};
 use countersign_gateway::health::{Failure as HealthFailure, HealthCheck, ServerError, Tally};
 use serde_json::Value;
 
@@ -44,6 +44,7 @@ pub(super) fn checks(
             let mut known = list(&running["servers"]).iter();
             let known = known.find(|known| known["name"] == server.name.as_str());
             let done = prevented(server, missing).or_else(|| running_checks(server, known?));
+            let done = done.or_else(|| without_token(server));
             let (config, server) = (Arc::clone(&shared), server.clone());
             runtime.spawn(async move {
                 match done {
@@ -78,6 +79,16 @@ fn running_checks(server: &Server, known: &Value) -> Option<Vec<Check>> {
         let hint = "write the variable into `env` in the data directory, or restart the gateway where it is set";
         return Some(vec![Check::error(NAME, message, hint)]);
     }
+    if let ("failing", Some(reason), Some(_)) = (
+        known["state"].as_str().unwrap_or(""),
+        known["reason"].as_str(),
+        &server.oauth,
+    ) {
+        let name = &server.name;
+        let message = format!("{name}: {}", printable(reason));
+        let hint = format!("`countersign auth status {name}` shows its token");
+        return Some(vec![Check::error(NAME, message, hint)]);
+    }
     if known["health"] != "up" {
         return None;
     }
@@ -95,6 +106,23 @@ fn running_checks(server: &Server, known: &Value) -> Option<Vec<Check>> {
         ..Tally::default()
     };
     Some(healthy(server, "up, by the running gateway", &tally))
+}
+
+/// A server that needs a token of its own: only a running gateway has it, and without it the server would say no more than
+/// that it wants one.
+fn without_token(server: &Server) -> Option<Vec<Check>> {
+    let oauth = server.oauth.as_ref()?;
+    let name = &server.name;
+    let message = format!("{name}: not checked, since only a running gateway has its token");
+    let hint = match oauth.grant {
+        OAuthGrant::AuthorizationCode => format!(
+            "start `countersign serve`, log in with `countersign auth login {name}` unless that was done, and run doctor again"
+        ),
+        OAuthGrant::ClientCredentials => {
+            "start `countersign serve` and run doctor again".to_owned()
+        }
+    };
+    Some(vec![Check::warning(NAME, message, hint)])
 }
 
 /// Starts a server, or connects to it.
@@ -134,6 +162,7 @@ async fn other_transport(
             | ServerError::Unreachable
             | ServerError::NoConnection(_)
             | ServerError::Address(_)
+            | ServerError::Unauthorized(_)
     );
     let other = match protocol {
         Protocol::Sse => Protocol::StreamableHttp,

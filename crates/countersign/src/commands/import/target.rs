@@ -116,10 +116,24 @@ impl Target {
     pub(super) fn is_this_gateway(&self, definition: &Definition) -> bool {
         let text = self.text.as_deref().unwrap_or("{}");
         let value: Value = serde_json::from_str(text).unwrap_or_default();
-        let listen = value["listen"].as_str().unwrap_or("127.0.0.1:8080");
-        let port = listen.rsplit(':').next().unwrap_or("8080");
-        let origins =
-            ["127.0.0.1", "localhost", "[::1]"].map(|host| format!("http://{host}:{port}"));
+        let places = match &value["listen"] {
+            Value::String(one) => vec![one.as_str()],
+            several => list(several).iter().filter_map(Value::as_str).collect(),
+        };
+        let places = if places.is_empty() {
+            vec!["127.0.0.1:8080"]
+        } else {
+            places
+        };
+        let ports = places.iter().filter_map(|place| place.rsplit(':').next());
+        let origins: Vec<_> = ports
+            .flat_map(|port| {
+                ["http", "https"].into_iter().flat_map(move |scheme| {
+                    ["127.0.0.1", "localhost", "[::1]"]
+                        .map(|host| format!("{scheme}://{host}:{port}"))
+                })
+            })
+            .collect();
         let is_ours = |url: &String| {
             let path = origins.iter().find_map(|origin| url.strip_prefix(origin));
             path.is_some_and(|path| path == "/mcp" || path.starts_with("/mcp/"))

@@ -18,6 +18,7 @@ const EXAMPLES: &str = "\
 Examples:
   countersign policy preview --mode strict --since 7d
   countersign policy preview --server crm --since 24h
+  countersign policy preview --last 1000
   countersign policy preview -o json | jq .would_be_blocked
 
 What counts is what the records say was found, under the limits that held when each call was made.
@@ -48,6 +49,9 @@ pub(crate) struct Arguments {
     /// Only this tool, by its own name
     #[arg(long)]
     tool: Option<String>,
+    /// No more than this number of the newest calls, up to 10000
+    #[arg(long, value_name = "CALLS")]
+    last: Option<String>,
     #[command(flatten)]
     gateway: GatewayOption,
     #[command(flatten)]
@@ -75,6 +79,7 @@ impl Arguments {
             ("until", &self.until),
             ("server", &self.server),
             ("tool", &self.tool),
+            ("last", &self.last),
         ]));
         pairs
     }
@@ -96,8 +101,12 @@ fn headline(preview: &Value) -> String {
     if preview["calls"] == 0 {
         return format!("No calls are recorded since {since}.\n");
     }
+    let last = match &preview["last"] {
+        last if *last == preview["calls"] => "the last ",
+        _ => "",
+    };
     format!(
-        "strict would block {} of {} calls recorded since {since}; {} of them were blocked anyway.\n",
+        "strict would block {} of {last}{} calls recorded since {since}; {} of them were blocked anyway.\n",
         preview["would_be_blocked"], preview["calls"], preview["already_blocked"],
     )
 }

@@ -1,6 +1,8 @@
 //! `serve --demo`: a real child process whose tools misbehave, in strict mode, each called once through the gateway's
 //! own endpoint. So the first command of a new user already shows a blocked call.
 
+use std::path::PathBuf;
+
 use anyhow::{Context, anyhow};
 use countersign_config::{Config, Problem, Server};
 use countersign_gateway::Gateway;
@@ -8,7 +10,7 @@ use countersign_gateway::inspect::Mode;
 use serde_json::Value;
 
 use crate::Console;
-use crate::remote::Remote;
+use crate::remote::{GatewayAddress, Remote};
 use crate::report::Failure;
 use crate::table::table;
 
@@ -43,12 +45,16 @@ pub(super) fn server() -> Result<Server, Failure> {
 type Row = [String; 3];
 
 /// Calls each tool once, when the servers have been heard.
-pub(super) async fn call_tools(gateway: &Gateway) -> Result<Vec<Row>, Failure> {
+pub(super) async fn call_tools(
+    gateway: &Gateway,
+    address: GatewayAddress,
+    certificate: Option<PathBuf>,
+) -> Result<Vec<Row>, Failure> {
     gateway.settled().await;
-    let (address, key) = (gateway.address(), gateway.key().value.clone());
+    let key = gateway.key().value.clone();
     // On a thread of its own: the calls block, and a signal must be heard meanwhile.
     let calls = tokio::task::spawn_blocking(move || {
-        let remote = Remote::new(address, &key)?;
+        let remote = Remote::new(address, &key, certificate.as_deref())?;
         let tools = countersign_demo::tools();
         tools.iter().map(|tool| row(&remote, tool.name())).collect()
     });
@@ -56,12 +62,19 @@ pub(super) async fn call_tools(gateway: &Gateway) -> Result<Vec<Row>, Failure> {
 }
 
 /// Prints what became of each call, and what to type next, with the options that find this gateway.
-pub(super) fn show(rows: &[Row], options: &str, console: &mut Console<'_>) -> Result<(), Failure> {
+pub(super) fn show(
+    rows: &[Row],
+    (options, origin): (&str, &str),
+    console: &mut Console<'_>,
+) -> Result<(), Failure> {
     console.message(format!(
         "demo: a server named '{NAME}' was added, and output_validation.mode is strict for it alone\n"
     ));
     console.data(table(&["tool", "decision", "reason"], rows))?;
     console.flush()?;
+    console.message(format!(
+        "the console: {origin}/console (sign in with the api_key to read, with the admin_key to change something)\n"
+    ));
     console.message(format!(
         "next, in another terminal: countersign activity list{options} --status blocked\nCtrl-C stops the demo\n"
     ));

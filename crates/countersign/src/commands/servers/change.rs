@@ -1,17 +1,15 @@
-//! A change of the servers in the configuration file, and its way into the running gateway. All or nothing: what the
-//! configuration may not say is not written, and what the running gateway refuses is taken back.
+//! A change of the servers in the configuration file, and its way into the running gateway.
 
 use std::path::Path;
 
-use anyhow::anyhow;
 use clap::Args;
-use countersign_config::{ServerChange, ServerChangeError, Source};
+use countersign_config::{ServerChange, ServerChangeError};
 use serde_json::json;
 
-use crate::commands::config::{refused as refuse, warn};
+use crate::commands::config::refused as refuse;
+use crate::commands::file_change::change_file;
 use crate::commands::gateway_option::GatewayOption;
 use crate::format::FormatOption;
-use crate::remote::Remote;
 use crate::report::{Failure, printable};
 use crate::{Console, Exit};
 
@@ -43,41 +41,16 @@ impl ChangeArguments {
         console: &mut Console<'_>,
     ) -> Result<Exit, Failure> {
         let source = self.gateway.source(console)?;
-        let file = source.path().display().to_string();
-        let before = source.read().map_err(|error| refuse(error, console))?;
-        let text = before.as_deref().unwrap_or("{}\n");
-        let changed = match change.apply(text) {
-            Ok(changed) => changed,
+        let made = match change_file(&source, |file| change.apply(file), console)? {
+            Ok(made) => made,
             Err(error) => return refuse_change(error, source.path(), console),
         };
-        let (config, warnings) = source
-            .resolve(Some(&changed))
-            .map_err(|error| refuse(error.without_lines(), console))?;
-        let gateway = Remote::find(&config)?;
-        if let Some(gateway) = &gateway {
-            check_file(gateway, source.path())?;
-        }
-        if changed != text {
-            source.write(&changed).map_err(|error| {
-                let error = anyhow!(error).context(format!("cannot write '{file}'"));
-                Failure::usage(error).hint("check the rights of the file and of its folder")
-            })?;
-        }
-        if let Some(gateway) = &gateway
-            && let Err(failure) = gateway
-                .post("/api/v1/config/reload", b"")
-                .and_then(|answer| answer.json())
-        {
-            take_back(&source, before.as_deref(), &changed)?;
-            return Err(failure);
-        }
-        warn(&file, &warnings, console);
         let outcome = Outcome {
             server: change.server(),
             done,
-            file: &file,
-            is_running: gateway.is_some(),
-            is_changed: changed != text,
+            file: &made.file,
+            is_running: made.is_running,
+            is_changed: made.is_changed,
         };
         outcome.print(&self.format, console)
     }
@@ -126,42 +99,6 @@ fn no_server(message: &str, console: &mut Console<'_>) -> Exit {
         console.message(format!("{}\n", printable(line)));
     }
     Exit::No
-}
-
-/// The gateway must use the file that is changed, or the change would not reach it.
-fn check_file(gateway: &Remote, file: &Path) -> Result<(), Failure> {
-    let status = gateway.get("/api/v1/status")?.json()?;
-    let Some(used) = status["config"]["file"].as_str() else {
-        let error = anyhow!("the running gateway was not started from a file");
-        return Err(Failure::usage(error).hint("start `countersign serve` with --config FILE"));
-    };
-    let whole = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    if whole(Path::new(used)) == whole(file) {
-        return Ok(());
-    }
-    let error = anyhow!(
-        "the running gateway uses {}, not {}",
-        printable(used),
-        file.display()
-    );
-    Err(Failure::usage(error)
-        .hint("name that file with --config, or another gateway with --data-dir"))
-}
-
-/// Undoes a change that the running gateway refused, unless the file has been changed since.
-fn take_back(source: &Source, before: Option<&str>, changed: &str) -> Result<(), Failure> {
-    let now = source.read().ok().flatten();
-    if now.as_deref() != Some(changed) {
-        return Ok(());
-    }
-    let undone = match before {
-        Some(before) => source.write(before),
-        None => std::fs::remove_file(source.path()),
-    };
-    undone.map_err(|error| {
-        let error = anyhow!(error).context("the change was refused and cannot be undone");
-        Failure::usage(error).hint("`countersign config check` says what is wrong with the file")
-    })
 }
 
 /// What a change came to.

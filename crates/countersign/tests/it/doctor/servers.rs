@@ -19,6 +19,18 @@ fn what_cannot_be_enforced_is_said() {
 }
 
 #[test]
+fn a_server_with_oauth_is_not_checked_without_a_gateway() {
+    // No server listens there, and none is asked.
+    let server = json!({"url": "http://127.0.0.1:9/mcp", "oauth": {}});
+    let home = home(&json!({"mcpServers": {"crm": server}}));
+    let ran = home.run("doctor");
+    assert_eq!(ran.code, Some(0), "a warning is no error: {ran}");
+    let said = "warning  server       crm: not checked, since only a running gateway has its token";
+    assert!(ran.stdout.contains(said), "{ran}");
+    assert!(ran.stdout.contains("countersign auth login crm"), "{ran}");
+}
+
+#[test]
 fn a_wrong_command() {
     let home = home(&json!({"mcpServers": {"demo": {"command": "no-such-program"}}}));
     let (message, hint) = error(&home, "doctor", "server");

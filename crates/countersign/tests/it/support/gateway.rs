@@ -54,7 +54,9 @@ impl RunningGateway {
             address: String::new(),
             state: folder.path().join(state),
         };
-        running.address = running.find("countersign is serving at http://");
+        let served = running.find("countersign is serving at ");
+        let address = served.split_once("://").map(|(_, address)| address);
+        address.unwrap_or(&served).clone_into(&mut running.address);
         running
     }
 
@@ -129,9 +131,13 @@ impl RunningGateway {
 
     /// Waits until so many servers are up and have said which tools they have, which comes a moment later.
     pub(crate) fn all_up(&self, servers: usize) {
-        let key = self.key();
+        self.all_up_with(&self.key(), servers);
+    }
+
+    /// The same, with a key of the configuration.
+    pub(crate) fn all_up_with(&self, key: &str, servers: usize) {
         Self::wait_for(|| {
-            let listed = self.curl("GET", "/api/v1/servers", &key, "");
+            let listed = self.curl("GET", "/api/v1/servers", key, "");
             [r#""health":"up""#, r#""list":"fresh""#]
                 .iter()
                 .all(|said| listed.matches(said).count() == servers)

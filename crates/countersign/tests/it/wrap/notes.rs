@@ -39,7 +39,15 @@ async fn a_cancelled_call_ends_without_an_answer_and_with_a_record() {
     let script = r#"{"name":"x","tools":[{"tool":{"name":"never","inputSchema":{"type":"object"}},"steps":[{"progress":{"done":1,"total":3}}]}]}"#;
     let folder = Folder::with(&[("s.json", script)]);
     let fixture = fixture();
-    let mut client = wrapped(&folder, "", &[&fixture, "stdio", "--script", "s.json"]);
+    let server = [
+        fixture.as_str(),
+        "stdio",
+        "--script",
+        "s.json",
+        "--log",
+        "log",
+    ];
+    let mut client = wrapped(&folder, "", &server);
     client.handshake("2025-06-18").await.expect("an answer");
     let params = format!(r#"{{"name":"never","arguments":{{}},{TOKEN}}}"#);
     client
@@ -60,7 +68,8 @@ async fn a_cancelled_call_ends_without_an_answer_and_with_a_record() {
         "{}",
         text(&refused)
     );
-    let cancel = notification("notifications/cancelled", r#"{"requestId":"c"}"#);
+    let params = r#"{"requestId":"c","reason":"too slow"}"#;
+    let cancel = notification("notifications/cancelled", params);
     client.send(&cancel).await.expect("sent");
     // The id is free again, which it would not be if the call went on.
     client.send(&twice).await.expect("sent");
@@ -70,6 +79,9 @@ async fn a_cancelled_call_ends_without_an_answer_and_with_a_record() {
         Some("{}")
     );
     finish(client).await;
+    let heard = std::fs::read(folder.path().join("log")).expect("a log");
+    let heard = text(&heard);
+    assert!(heard.contains(r#","reason":"too slow"}}"#), "{heard}");
     let records = folder.countersign("activity list --type tool_call --data-dir data -o jsonl");
     assert!(
         records.stdout.contains("the call was cancelled"),

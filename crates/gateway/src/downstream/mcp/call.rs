@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use countersign_client::{NoteSink, notes};
+use countersign_config::ItemKind;
 use countersign_inspect::ClientEra;
 use countersign_tape::{Kind, Span};
 use countersign_wire::Method;
@@ -20,10 +21,16 @@ use crate::downstream::trace_context;
 use crate::path::call::{self, Call};
 use crate::path::isolation::{own_tools, private_server};
 use crate::path::merged::is_merged;
-use crate::path::reply::{self, Problem};
-use crate::path::route::{is_unknown_tool, waits_for_lists};
-use crate::services::{ActiveRequest, CallSignals, Level, WatchedResource};
+use crate::path::reply::{self, Problem, Reply};
+use crate::path::request_state::{ForeignState, StateBinding};
+use crate::path::route::{find, is_unknown_tool, waits_for_lists};
+use crate::path::visible::VisibleItems;
+use crate::services::{ActiveRequest, CallSignals, Cancelled, Level, WatchedResource};
+use crate::state::access::{AccessDecision, Item};
 use crate::state::{Endpoint, Snapshot};
+
+/// A progress token is repeated in each report, and several reports may wait for a client.
+const MAX_TOKEN_BYTES: usize = 1024;
 
 impl Request<'_> {
     /// Makes the call and waits for its reply, or for the first word before it.
@@ -40,24 +47,22 @@ impl Request<'_> {
         if !self.has(method) {
             return Err((self.id, Problem::Method));
         }
-        let name = match method.named_by() {
-            None => Some(method.as_str().to_owned()),
-            Some(member) => self.message.name_param(member),
-        };
-        let Some(name) = name else {
+        let Some(name) = self.item_name(method) else {
             return Err((self.id, Problem::Params("name or uri is missing")));
         };
-        let Ok(params) = self.message.params() else {
-            return Err((self.id, Problem::Params("not an object")));
+        let binding = StateBinding::new(self.services, &self.snapshot.settings, &self.client);
+        let params = match self.params(binding.as_ref()) {
+            Ok(params) => params,
+            Err(problem) => return Err((self.id, problem)),
         };
-        let meta = self.message.meta();
-        let is_object = |value: &Bytes| Span::whole(value).kind(value) == Some(Kind::Object);
-        if !meta.as_ref().is_none_or(is_object) {
-            return Err((self.id, Problem::Params("_meta is not an object")));
-        }
+        let meta = match self.meta() {
+            Ok(meta) => meta,
+            Err(problem) => return Err((self.id, problem)),
+        };
         let shown = links.as_ref().map(|links| links.shown(&name));
         match self.note_subscription(method, &name, shown).await {
             Watching::Answered => return Ok(reply::empty_result(&self.id).into()),
+            Watching::Refused => return Err((self.id, Problem::Params("too many subscriptions"))),
             Watching::Forwarded => {}
         }
         let (keep, gone) = oneshot::channel();
@@ -71,6 +76,8 @@ impl Request<'_> {
         };
         let cancelled = active.as_ref().ok().map(ActiveRequest::cancelled);
         let (notes, heard) = self.note_channel(meta.as_ref());
+        let reason = cancelled.as_ref().map(Cancelled::reason);
+        let notes = notes.with_cancel_reason(reason);
         let signals = self.begin_signals(meta.as_ref());
         let mut snapshot = self.snapshot;
         let call = Call {
@@ -79,7 +86,7 @@ impl Request<'_> {
             client: self.client,
             method,
             name,
-            params: params.unwrap_or_else(|| Bytes::from_static(b"{}")),
+            params,
             arguments: self.message.arguments(),
             notes,
             signals,
@@ -96,12 +103,13 @@ impl Request<'_> {
         }
         let links = links.or_else(|| Links::of_tool(self.services, &snapshot, &call));
         let keep_alive = snapshot.settings.config.stream_keep_alive;
+        let visible = VisibleItems::of_reply(&snapshot, &call);
         let call = call::make(Arc::clone(self.services), snapshot, call, gone);
         let call = async move {
-            let reply = call.await;
-            let reply = match links {
+            let reply = for_client(call.await, visible.as_ref(), links.as_ref());
+            let reply = match &binding {
                 None => reply,
-                Some(links) => reply::show_links(reply, |uri| links.shown(uri)),
+                Some(binding) => binding.bind(reply),
             };
             match cancelled {
                 // A client that has cancelled its request is not to be sent an answer to it.
@@ -119,6 +127,42 @@ impl Request<'_> {
         })
     }
 
+    /// `_meta` of the request, if it is one that can be passed on.
+    fn meta(&self) -> Result<Option<Bytes>, Problem> {
+        let meta = self.message.meta();
+        let is_object = |value: &Bytes| Span::whole(value).kind(value) == Some(Kind::Object);
+        if !meta.as_ref().is_none_or(is_object) {
+            return Err(Problem::Params("_meta is not an object"));
+        }
+        let token = self.message.meta_member("progressToken");
+        if token.is_some_and(|token| token.len() > MAX_TOKEN_BYTES) {
+            return Err(Problem::Params("progressToken is too long"));
+        }
+        Ok(meta)
+    }
+
+    /// The name or the address of what is asked for; that of the method if it names nothing.
+    fn item_name(&self, method: Method) -> Option<String> {
+        match method.named_by() {
+            None => Some(method.as_str().to_owned()),
+            Some(member) => self.message.name_param(member),
+        }
+    }
+
+    /// The parameters for the server, with its own request state.
+    fn params(&self, binding: Option<&StateBinding>) -> Result<Bytes, Problem> {
+        let params = self.message.params();
+        let params = params.map_err(|_| Problem::Params("not an object"))?;
+        let params = params.unwrap_or_else(|| Bytes::from_static(b"{}"));
+        match binding {
+            None => Ok(params),
+            Some(binding) => {
+                let released = binding.release(params);
+                released.map_err(|ForeignState| Problem::Params("unknown requestState"))
+            }
+        }
+    }
+
     /// Notes which resources the client of a shared server watches. The server is told once, and again when no client
     /// watches a resource any more.
     async fn note_subscription(
@@ -131,11 +175,17 @@ impl Request<'_> {
             return Watching::Forwarded;
         };
         match method {
-            Method::Subscribe => session.watch(WatchedResource {
-                server: Arc::clone(name),
-                uri: uri.to_owned(),
-                shown: shown.unwrap_or_else(|| uri.to_owned()),
-            }),
+            Method::Subscribe if !self.may_use_resource(name, uri) => {}
+            Method::Subscribe => {
+                let is_watched = session.watch(WatchedResource {
+                    server: Arc::clone(name),
+                    uri: uri.to_owned(),
+                    shown: shown.unwrap_or_else(|| uri.to_owned()),
+                });
+                if !is_watched {
+                    return Watching::Refused;
+                }
+            }
             Method::Unsubscribe => {
                 session.unwatch(name, uri);
                 let server = self.snapshot.server(name);
@@ -155,6 +205,18 @@ impl Request<'_> {
             _ => {}
         }
         Watching::Forwarded
+    }
+
+    /// Whether the caller may use a resource of a server.
+    pub(super) fn may_use_resource(&self, server: &str, uri: &str) -> bool {
+        let item = Item {
+            server,
+            kind: ItemKind::Resource,
+            name: uri,
+            hints: None,
+        };
+        let decided = self.snapshot.settings.decide(&self.client.caller, item);
+        matches!(decided, AccessDecision::Permit(_))
     }
 
     /// Whether the endpoint has this method. What a server that is away can do is not known.
@@ -210,16 +272,35 @@ enum Watching {
     Forwarded,
     /// The gateway has the answer.
     Answered,
+    /// The client watches as much as it may.
+    Refused,
+}
+
+/// The reply without what the caller may not see, and with addresses as the client knows them.
+fn for_client(reply: Reply, visible: Option<&VisibleItems>, links: Option<&Links>) -> Reply {
+    let reply = match visible {
+        None => reply,
+        Some(visible) => visible.show(reply),
+    };
+    match links {
+        None => reply,
+        Some(links) => reply::show_links(reply, |uri| links.shown(uri)),
+    }
 }
 
 /// Whether a modern client's headers repeat the arguments that the tool's schema marks.
 fn repeats_arguments(snapshot: &Snapshot, call: &Call, transport: ClientTransport<'_>) -> bool {
-    let ClientTransport::Http(headers) = transport else {
+    let ClientTransport::Http(headers, _) = transport else {
         return true;
     };
     if call.client.era != ClientEra::Modern || call.method != Method::CallTool {
         return true;
     }
-    let tool = snapshot.tool(&call.endpoint, &call.name);
-    tool.is_none_or(|(_, tool)| tool.mirrored().agree(call.arguments.as_deref(), headers))
+    if call.endpoint == Endpoint::Router {
+        return true;
+    }
+    let tool = find(snapshot, call);
+    tool.map_or(true, |tool| {
+        tool.mirrored().agree(call.arguments.as_deref(), headers)
+    })
 }

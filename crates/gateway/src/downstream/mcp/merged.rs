@@ -167,6 +167,7 @@ impl Request<'_> {
             };
             if let Some((server, uri)) = found
                 && self.tells_of_resources(&server)
+                && self.may_use_resource(&server, &uri)
             {
                 let shown = shown.clone();
                 watched.push(WatchedResource { server, uri, shown });

@@ -10,7 +10,9 @@ use std::time::Instant;
 
 use countersign_audit as audit;
 use countersign_audit::{NewId, PendingCall, Recorded, Ulid};
-use countersign_inspect::{ClientEra, Finding, InputVerdict, Inspected, Listing, Mode, Refusal};
+use countersign_inspect::{
+    ClientEra, Decision, Finding, InputVerdict, Inspected, Listing, Mode, Refusal,
+};
 use countersign_tape::Span;
 use countersign_wire::Method;
 
@@ -18,7 +20,8 @@ use super::{Call, Conclusion};
 use crate::events;
 use crate::path::route::Route;
 use crate::services::{CallSignals, Services};
-use crate::state::Settings;
+use crate::state::access::RulePath;
+use crate::state::{Denial, Endpoint, Settings};
 use signals::ServerExchange;
 use subject::CallSubject;
 
@@ -40,6 +43,8 @@ pub(super) struct Ledger {
     input: Option<InputVerdict>,
     /// Why there is no result, if there is none.
     refusal: Option<Refusal>,
+    /// What was decided against the caller.
+    denied: Option<DeniedCall>,
     /// The gateway itself has the answer.
     own: bool,
     request: bytes::Bytes,
@@ -48,11 +53,20 @@ pub(super) struct Ledger {
     exchange: Option<ServerExchange>,
 }
 
+/// What was decided against a caller.
+struct DeniedCall {
+    /// The rule of the finding.
+    rule: &'static str,
+    /// The rule of the configuration.
+    by: RulePath,
+}
+
 #[derive(Clone)]
 struct CommonFields {
     server: Option<String>,
     tool: Option<String>,
     client: Option<String>,
+    caller: Option<String>,
     session: Option<String>,
     request: String,
 }
@@ -71,6 +85,7 @@ impl Ledger {
                 server: subject.server,
                 tool: Some(subject.name),
                 client: call.client.name.as_deref().map(str::to_owned),
+                caller: Some(str::to_owned(&call.client.caller.name)),
                 session: call
                     .client
                     .session
@@ -82,6 +97,7 @@ impl Ledger {
             settings,
             input: None,
             refusal: None,
+            denied: None,
             own: false,
             request: call.params.clone(),
             signals: call.signals.clone(),
@@ -118,6 +134,33 @@ impl Ledger {
     /// The call never got as far as a tool.
     pub(super) fn refused(&mut self, refusal: Refusal) -> Conclusion {
         self.unanswered(refusal).into()
+    }
+
+    /// A rule denies the caller what it asked for. The answer is the one for what does not exist.
+    pub(super) fn denied(&mut self, denial: &Denial, call: &Call) -> Conclusion {
+        self.note_denial(denial, "access.denied");
+        if call.method == Method::CallTool && call.endpoint == Endpoint::Router {
+            self.unknown_tool(call)
+        } else {
+            Conclusion::UnknownTool
+        }
+    }
+
+    /// The caller's token lacks scopes for what it asked for.
+    pub(super) fn lacks_scopes(&mut self, denial: &Denial) -> Conclusion {
+        self.note_denial(denial, "access.scope");
+        let rules = self.settings.access.as_ref();
+        let scopes = rules.map_or(&[][..], |rules| rules.scopes(denial.by));
+        Conclusion::LacksScopes(scopes.to_vec())
+    }
+
+    fn note_denial(&mut self, denial: &Denial, rule: &'static str) {
+        self.common.server = Some(str::to_owned(&denial.server));
+        self.common.tool = Some(subject::escaped(&denial.name));
+        self.denied = Some(DeniedCall {
+            rule,
+            by: denial.by,
+        });
     }
 
     /// A router tool was asked for a tool that does not exist.
@@ -172,7 +215,10 @@ impl Ledger {
         match (&self.route, conclusion) {
             (Some(route), _) => route.policy.output.mode,
             (None, Conclusion::Result(inspected)) => inspected.mode(),
-            (None, Conclusion::UnknownTool) => Mode::Off,
+            (
+                None,
+                Conclusion::UnknownTool | Conclusion::LacksScopes(_) | Conclusion::NeedsLogin(_),
+            ) => Mode::Off,
         }
     }
 
@@ -182,7 +228,9 @@ impl Ledger {
             tool: self.common.tool.as_deref().unwrap_or_default(),
             decision: match conclusion {
                 Conclusion::Result(inspected) => inspected.decision().as_str(),
-                Conclusion::UnknownTool => "unknown_tool",
+                Conclusion::UnknownTool if self.denied.is_none() => "unknown_tool",
+                Conclusion::NeedsLogin(_) => "needs_login",
+                Conclusion::UnknownTool | Conclusion::LacksScopes(_) => Decision::Blocked.as_str(),
             },
             micros: u64::try_from(self.started.elapsed().as_micros()).unwrap_or(u64::MAX),
         }

@@ -43,6 +43,7 @@ pub(super) fn fit_to_era(message: Segments, method: Method, client: ClientEra) -
     let edited = (!edits.is_empty()).then(|| edits.apply().ok()).flatten();
     let edited = edited.map(|edited| Bytes::from(edited.to_vec()));
     Reply {
+        scopes: Vec::new(),
         status,
         body: Body::from(edited.unwrap_or(message)),
     }

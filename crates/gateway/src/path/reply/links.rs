@@ -1,65 +1,32 @@
 //! Addresses of resources in the answers of a server, where several servers are shown as one: each has to lead back to its
 //! server. Addresses that do so already keep their bytes, and so does everything else.
 
-use bytes::Bytes;
-use countersign_tape::{Edits, Kind, ScanLimits, Span, elements, members, quote, scan};
+use countersign_tape::{Kind, Span, elements, members, quote};
 use countersign_wire::json::member;
-use memchr::memmem;
 
-use super::{Body, Reply};
+use super::Reply;
 
 /// The reply with the addresses that `shown` gives. Addresses are those of links, of embedded resources and of the
 /// contents of a resource.
 pub(crate) fn show_links(reply: Reply, shown: impl Fn(&str) -> String) -> Reply {
-    if !reply.body.may_have_links() {
+    if !reply.body.may_have_member(b"uri\"") {
         return reply;
     }
-    let message = reply.body.into_bytes();
-    let edited = with_links(&message, shown);
-    Reply {
-        status: reply.status,
-        body: Body::from(edited.unwrap_or(message)),
-    }
-}
-
-impl Body {
-    /// Whether an address can be in it. The name of a member is never cut in two, and an escaped name is looked for too.
-    fn may_have_links(&self) -> bool {
-        let has_link = |part: &Bytes| {
-            memmem::find(part, b"uri\"").is_some() || memmem::find(part, b"\\u00").is_some()
-        };
-        match self {
-            Self::Whole { parts, .. } => parts.iter().any(has_link),
-            Self::Stream(_) | Self::Download(_) => false,
-        }
-    }
-}
-
-/// The message with other addresses; nothing if none is another.
-fn with_links(message: &Bytes, shown: impl Fn(&str) -> String) -> Option<Bytes> {
-    let hard = ScanLimits {
-        max_bytes: usize::MAX,
-        ..ScanLimits::default()
-    };
-    let result = scan(message, &hard).ok()?.result()?;
-    let mut edits = Edits::new(message);
-    for block in blocks(message, result) {
-        let embedded = member(message, block, "resource");
-        let holders = [Some(block), embedded].into_iter().flatten();
-        for uri in holders.flat_map(|holder| addresses(message, holder)) {
-            let Some(text) = uri.string(message) else {
-                continue;
-            };
-            let shown = shown(&text);
-            if shown != text {
-                edits.replace(uri, quote(&shown));
+    reply.edit_result(|message, result, edits| {
+        for block in blocks(message, result) {
+            let embedded = member(message, block, "resource");
+            let holders = [Some(block), embedded].into_iter().flatten();
+            for uri in holders.flat_map(|holder| addresses(message, holder)) {
+                let Some(text) = uri.string(message) else {
+                    continue;
+                };
+                let shown = shown(&text);
+                if shown != text {
+                    edits.replace(uri, quote(&shown));
+                }
             }
         }
-    }
-    if edits.is_empty() {
-        return None;
-    }
-    Some(edits.apply().ok()?.to_vec().into())
+    })
 }
 
 /// Every `uri` of an object: readers differ in which one of two they take.
@@ -97,13 +64,17 @@ fn objects(message: &[u8], value: Span) -> Vec<Span> {
 
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
+    use hyper::StatusCode;
+
+    use super::super::Body;
     use super::super::tests::text;
     use super::*;
-    use hyper::StatusCode;
 
     fn shown(result: &str) -> String {
         let message = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{result}}}"#);
         let reply = Reply {
+            scopes: Vec::new(),
             status: StatusCode::OK,
             body: Body::from(Bytes::from(message)),
         };

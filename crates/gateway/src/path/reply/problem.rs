@@ -23,6 +23,8 @@ pub(crate) enum Problem {
     Tool(String),
     /// A resource that no server has.
     Resource,
+    /// Something that the caller's token lacks scopes for.
+    Scopes,
     /// A modern request without the members it must carry.
     Meta,
     /// A header that is missing or contradicts the body.
@@ -44,7 +46,9 @@ impl Problem {
         match self {
             Self::Resource if client != ClientEra::Modern => error_code::RESOURCE_NOT_FOUND,
             Self::Parse => error_code::PARSE_ERROR,
-            Self::Invalid(_) | Self::Session | Self::TooLarge => error_code::INVALID_REQUEST,
+            Self::Invalid(_) | Self::Session | Self::TooLarge | Self::Scopes => {
+                error_code::INVALID_REQUEST
+            }
             Self::Method => error_code::METHOD_NOT_FOUND,
             Self::Params(_) | Self::Tool(_) | Self::Resource | Self::Meta => {
                 error_code::INVALID_PARAMS
@@ -63,6 +67,7 @@ impl Problem {
             Self::Method if client == ClientEra::Modern => StatusCode::NOT_FOUND,
             Self::Method | Self::Params(_) | Self::Tool(_) | Self::Resource => StatusCode::OK,
             Self::Session => StatusCode::NOT_FOUND,
+            Self::Scopes => StatusCode::FORBIDDEN,
             Self::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Busy | Self::Gone => StatusCode::SERVICE_UNAVAILABLE,
         }
@@ -77,6 +82,7 @@ impl Problem {
             Self::Tool(name) => format!("Invalid params: unknown tool: {name}"),
             Self::Resource => "Resource not found".to_owned(),
             Self::Meta => "Invalid params: _meta lacks a required member".to_owned(),
+            Self::Scopes => "Insufficient scope".to_owned(),
             Self::Header(name) => format!("Header mismatch: {name}"),
             Self::Version(_) => "Unsupported protocol version".to_owned(),
             Self::Session => "Session not found".to_owned(),
@@ -95,6 +101,7 @@ impl Problem {
                     versions()
                 ))
             }
+            Self::Scopes => Some(r#"{"kind":"insufficient_scope"}"#.to_owned()),
             Self::Busy => Some(r#"{"kind":"busy"}"#.to_owned()),
             Self::Gone => Some(r#"{"kind":"unreachable"}"#.to_owned()),
             _ => None,

@@ -8,7 +8,7 @@ use countersign_tape::{Edits, MemberPosition, Span, quote};
 use countersign_wire::json::member;
 
 use super::search::{Hit, search};
-use crate::state::{Naming, Server, Snapshot, Tool, names, truncate};
+use crate::state::{CallerView, Denial, Hidden, Naming, Server, VisibleTool, names, truncate};
 
 const FEW: usize = 5;
 const MOST: usize = 50;
@@ -17,9 +17,33 @@ const LONGEST: usize = 4096;
 /// Between two tools. The space keeps the end of one and the beginning of the next from making up a token.
 const SEPARATOR: &str = ", ";
 
+/// Why a router tool has no answer about a tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum NotFound {
+    /// In words for the model.
+    Refused(Refusal),
+    /// A rule denies the tool to the caller.
+    Denied(Denial),
+}
+
+impl From<Refusal> for NotFound {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+impl From<Hidden> for NotFound {
+    fn from(hidden: Hidden) -> Self {
+        match hidden {
+            Hidden::Unknown => Self::Refused(Refusal::UnknownTool),
+            Hidden::Denied(denial) => Self::Denied(denial),
+        }
+    }
+}
+
 /// The tools a question finds.
 pub(crate) fn retrieve(
-    snapshot: &Snapshot,
+    view: CallerView<'_>,
     arguments: &[u8],
     client: ClientEra,
 ) -> Result<Listing, Refusal> {
@@ -30,7 +54,7 @@ pub(crate) fn retrieve(
         None => FEW,
         Some(limit) => number(limit.bytes(arguments)).ok_or(Refusal::BadArguments)?,
     };
-    let (hits, found) = search(snapshot, &query, limit.clamp(1, MOST));
+    let (hits, found) = search(view, &query, limit.clamp(1, MOST));
     let tools: Vec<String> = hits.iter().map(|hit| brief(hit, client)).collect();
     let hint = match hits.len() {
         0 => r#","hint":"nothing found; try other words, or fewer""#,
@@ -44,42 +68,38 @@ pub(crate) fn retrieve(
 
 /// Everything about one tool.
 pub(crate) fn describe(
-    snapshot: &Snapshot,
+    view: CallerView<'_>,
     arguments: &[u8],
     client: ClientEra,
-) -> Result<Listing, Refusal> {
+) -> Result<Listing, NotFound> {
     let name = member(arguments, Span::whole(arguments), "name");
     let name = name.and_then(|name| name.string(arguments));
-    let (server, tool) = find(snapshot, &name.ok_or(Refusal::BadArguments)?)?;
+    let tool = find(view, &name.ok_or(Refusal::BadArguments)?)?;
     let listed = tool.list_entry(Naming::Human, client);
     let mut edits = Edits::new(&listed);
     let access = format!(r#""{}""#, tool.access().as_str());
     let whole = Span::whole(&listed);
     edits.insert_member(whole, MemberPosition::Last, "call_with", access.as_bytes());
-    if !is_up(server) {
+    if !is_up(tool.server()) {
         edits.insert_member(whole, MemberPosition::Last, "server_is_down", b"true");
     }
     let described = edits.apply().map_err(|_| Refusal::Internal)?.to_vec();
     Ok(tool.text_block(described))
 }
 
-/// The tool of a name as people and arguments write it.
-pub(crate) fn find<'a>(
-    snapshot: &'a Snapshot,
-    name: &str,
-) -> Result<(&'a Server, &'a std::sync::Arc<Tool>), Refusal> {
+/// The tool of a name as people and arguments write it, if the caller may see it.
+pub(crate) fn find<'a>(view: CallerView<'a>, name: &str) -> Result<VisibleTool<'a>, NotFound> {
     let (server, tool) = names::split(name).ok_or(Refusal::UnknownTool)?;
-    let Some(server) = snapshot.server(server) else {
-        let configured = snapshot.settings.config.server(server);
-        let disabled = configured.is_some_and(|server| !server.is_startable());
-        return Err(if disabled {
-            Refusal::Disabled
+    let Some(running) = view.snapshot().server(server) else {
+        let configured = view.snapshot().settings.config.server(server);
+        let is_disabled = configured.is_some_and(|server| !server.is_startable());
+        return Err(if is_disabled && view.may_reach(server) {
+            Refusal::Disabled.into()
         } else {
-            Refusal::UnknownTool
+            Refusal::UnknownTool.into()
         });
     };
-    let tool = server.tools.get(tool).ok_or(Refusal::UnknownTool)?;
-    Ok((server, tool))
+    Ok(view.server_tool(running, tool)?)
 }
 
 fn brief(hit: &Hit<'_>, client: ClientEra) -> String {
@@ -103,7 +123,7 @@ fn brief(hit: &Hit<'_>, client: ClientEra) -> String {
         Some(schema) if schema.len() <= LONGEST => push("inputSchema", schema),
         _ => push("inputSchema_is_long", br#""ask describe_tool""#),
     }
-    if !is_up(hit.server) {
+    if !is_up(hit.tool.server()) {
         push("server_is_down", b"true");
     }
     brief.push(b'}');

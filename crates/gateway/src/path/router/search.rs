@@ -3,9 +3,8 @@
 //! finds something too. The same question gets the same answer: ties go by the order of the lists.
 
 use std::cmp::Ordering;
-use std::sync::Arc;
 
-use crate::state::{Posting, Server, Snapshot, Tool, words};
+use crate::state::{CallerView, Posting, Server, VisibleTool, words};
 
 /// So many words of a question count.
 const QUESTION: usize = 32;
@@ -19,35 +18,64 @@ const B: f64 = 0.75;
 
 /// A tool that was found.
 pub(crate) struct Hit<'a> {
-    pub(crate) server: &'a Server,
-    pub(crate) tool: &'a Arc<Tool>,
+    pub(crate) tool: VisibleTool<'a>,
 }
 
-/// The best tools for a question, and how many there are in all.
+/// Which tools the caller sees, by the places of servers and tools; nothing if it sees all of them.
+struct Seen(Option<Vec<Vec<bool>>>);
+
+impl Seen {
+    fn by(view: CallerView<'_>) -> Self {
+        if view.is_open() {
+            return Self(None);
+        }
+        let servers = view.snapshot().servers().iter();
+        let seen = servers.map(|server| {
+            let tools = server.tools.all().iter();
+            tools.map(|tool| view.see(server, tool).is_ok()).collect()
+        });
+        Self(Some(seen.collect()))
+    }
+
+    fn has(&self, server: usize, tool: usize) -> bool {
+        let Some(seen) = &self.0 else {
+            return true;
+        };
+        let tools = seen.get(server);
+        tools.and_then(|tools| tools.get(tool)) == Some(&true)
+    }
+}
+
+/// The best tools for a question, and how many there are in all. Tools that the caller does not see take no part: the answer
+/// is the one that it would get if they were not there.
 pub(crate) fn search<'a>(
-    snapshot: &'a Snapshot,
+    view: CallerView<'a>,
     question: &str,
     limit: usize,
 ) -> (Vec<Hit<'a>>, usize) {
-    let servers = snapshot.servers();
+    let servers = view.snapshot().servers();
+    let seen = Seen::by(view);
     let mut scores: Vec<Vec<f64>> = Vec::with_capacity(servers.len());
     let (mut tools, mut length) = (0_u32, 0.0);
-    for server in servers {
+    for (place, server) in servers.iter().enumerate() {
         let lengths = server.tools.index().lengths();
         scores.push(vec![0.0; lengths.len()]);
-        tools += u32::try_from(lengths.len()).unwrap_or(u32::MAX);
-        length += lengths.iter().map(|length| f64::from(*length)).sum::<f64>();
+        let counted = lengths.iter().enumerate();
+        for (_, own) in counted.filter(|(tool, _)| seen.has(place, *tool)) {
+            tools = tools.saturating_add(1);
+            length += f64::from(*own);
+        }
     }
     let (tools, average) = (f64::from(tools), length / f64::from(tools.max(1)));
     for word in distinct(question) {
-        let found = look_up(servers, &word);
+        let found = look_up(servers, &seen, &word);
         let holders = u32::try_from(found.len()).unwrap_or(u32::MAX);
         let rarity = (1.0 + (tools - f64::from(holders) + 0.5) / (f64::from(holders) + 0.5)).ln();
         for (server, posting) in found {
             add(&mut scores, servers, server, posting, rarity, average);
         }
     }
-    best(servers, &scores, limit)
+    best(view, &scores, limit)
 }
 
 fn distinct(question: &str) -> Vec<String> {
@@ -61,15 +89,18 @@ fn distinct(question: &str) -> Vec<String> {
 }
 
 /// Where a word occurs, by the server's place.
-fn look_up(servers: &[Server], word: &str) -> Vec<(usize, Posting)> {
+fn look_up(servers: &[Server], seen: &Seen, word: &str) -> Vec<(usize, Posting)> {
     let mut found = Vec::new();
+    let is_seen = |place, posting: Posting| seen.has(place, posting.tool as usize);
     for (place, server) in servers.iter().enumerate() {
-        let postings = server.tools.index().exact_matches(word);
-        found.extend(postings.iter().map(|posting| (place, *posting)));
+        let postings = server.tools.index().exact_matches(word).iter().copied();
+        let postings = postings.filter(|posting| is_seen(place, *posting));
+        found.extend(postings.map(|posting| (place, posting)));
     }
     if found.is_empty() && word.len() >= PREFIX {
         for (place, server) in servers.iter().enumerate() {
             let postings = server.tools.index().starting(word);
+            let postings = postings.filter(|posting| is_seen(place, *posting));
             found.extend(postings.map(|posting| (place, posting)));
         }
     }
@@ -100,7 +131,7 @@ fn add(
     }
 }
 
-fn best<'a>(servers: &'a [Server], scores: &[Vec<f64>], limit: usize) -> (Vec<Hit<'a>>, usize) {
+fn best<'a>(view: CallerView<'a>, scores: &[Vec<f64>], limit: usize) -> (Vec<Hit<'a>>, usize) {
     let mut found: Vec<(f64, usize, usize)> = Vec::new();
     for (server, scores) in scores.iter().enumerate() {
         let scores = scores.iter().enumerate();
@@ -117,9 +148,10 @@ fn best<'a>(servers: &'a [Server], scores: &[Vec<f64>], limit: usize) -> (Vec<Hi
     found.truncate(limit);
     found.sort_unstable_by(order);
     let hit = |(_, server, tool): &(f64, usize, usize)| {
-        let server = servers.get(*server)?;
+        let server = view.snapshot().servers().get(*server)?;
         let tool = server.tools.all().get(*tool)?;
-        Some(Hit { server, tool })
+        let tool = view.see(server, tool).ok()?;
+        Some(Hit { tool })
     };
     (found.iter().filter_map(hit).collect(), count)
 }

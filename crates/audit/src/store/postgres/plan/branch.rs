@@ -3,7 +3,7 @@
 /// One value of the part that leads.
 pub(super) struct Branch {
     /// The columns of the index before `seq`, and what they must be.
-    pub(super) columns: Vec<&'static str>,
+    pub(super) columns: Vec<String>,
     pub(super) is: Vec<String>,
     /// What the index is restricted to.
     pub(super) partial: &'static str,
@@ -19,11 +19,7 @@ impl Branch {
         (from, before, most): (usize, usize, usize),
     ) -> String {
         let table = if self.is_term { "f" } else { "a" };
-        let mut columns: Vec<String> = self
-            .columns
-            .iter()
-            .map(|column| format!("{table}.{column}"))
-            .collect();
+        let mut columns = self.columns.clone();
         columns.push(format!("{table}.seq"));
         let order = columns.iter().map(|column| format!("{column} DESC"));
         let order = order.collect::<Vec<_>>().join(", ");

@@ -2,7 +2,7 @@
 
 use tokio_postgres::types::ToSql;
 
-use super::{Leader, Plan};
+use super::{CALLER, Leader, Plan, indexed_caller};
 use crate::query::Filter;
 use crate::record::verdict::decision_codes;
 use crate::store::postgres::batch::{rule_term, stage_term};
@@ -43,6 +43,7 @@ impl Plan {
             .map(|stage| stage_term(*stage))
             .collect();
         self.any_term(leader == Leader::Stage, stages);
+        self.any_caller(leader == Leader::Caller, &filter.callers);
         if let Some(parent) = filter.parent_id.filter(|_| leader != Leader::Parent) {
             self.condition(Uuid(parent), |at| format!("a.parent = ${at}::uuid"));
         }
@@ -81,6 +82,15 @@ impl Plan {
                 .map(|text| storable(text).into_owned())
                 .collect();
             self.condition(texts, |at| format!("a.{column} || '' = ANY(${at}::text[])"));
+        }
+    }
+
+    fn any_caller(&mut self, leads: bool, callers: &[String]) {
+        if !leads && !callers.is_empty() {
+            let callers: Vec<Vec<u8>> = callers.iter().map(|name| indexed_caller(name)).collect();
+            self.condition(callers, |at| {
+                format!("{CALLER} || '' = ANY(ARRAY(SELECT encode(name, 'escape') FROM unnest(${at}::bytea[]) AS t(name)))")
+            });
         }
     }
 

@@ -14,9 +14,10 @@ pub(in crate::store::sqlite) trait Names {
 
 /// A record's dictionary integers.
 pub(in crate::store::sqlite) struct Codes {
-    /// 0 for none, as the tool.
+    /// 0 for none, as the tool and the caller.
     pub(in crate::store::sqlite) server: i64,
     tool: i64,
+    caller: i64,
     pub(in crate::store::sqlite) place: i64,
     /// Rules found, without repetition; and stages.
     pub(in crate::store::sqlite) rules: Vec<i64>,
@@ -30,6 +31,7 @@ impl Codes {
     ) -> rusqlite::Result<Self> {
         let mut optional = |text: Option<&str>| text.map_or(Ok(0), |text| names.name(text));
         let (server, tool) = (optional(record.server)?, optional(record.tool)?);
+        let caller = optional(record.caller)?;
         let place = names.place(server, tool)?;
         let findings = record.findings.iter();
         let mut stages: Vec<i64> = findings.map(|finding| finding.stage as i64).collect();
@@ -44,13 +46,15 @@ impl Codes {
         Ok(Self {
             server,
             tool,
+            caller,
             place,
             rules,
             stages,
         })
     }
 
-    /// Every term under which the record has a place in the index. A filter cannot ask for records without a server or tool.
+    /// Every term under which the record has a place in the index. A filter cannot ask for records without a server, tool or
+    /// caller.
     pub(in crate::store::sqlite) fn each_term(
         &self,
         record: &IndexedFields<'_>,
@@ -66,6 +70,9 @@ impl Codes {
         }
         if self.tool != 0 {
             each(Dimension::Place.term(self.place));
+        }
+        if self.caller != 0 {
+            each(Dimension::Caller.term(self.caller));
         }
         for rule in &self.rules {
             each(Dimension::Rule.term(*rule));

@@ -27,8 +27,11 @@ impl Plan {
         let stages = filter.stages.iter().map(|stage| *stage as i64);
         self.terms(Dimension::Stage, stages);
         let rules = names(connection, &filter.rules)?;
-        let is_possible = rules.is_some() && self.places(connection, filter)?;
+        let callers = names(connection, &filter.callers)?;
+        let is_possible =
+            rules.is_some() && callers.is_some() && self.places(connection, filter)?;
         self.terms(Dimension::Rule, rules.unwrap_or_default());
+        self.terms(Dimension::Caller, callers.unwrap_or_default());
         self.keys(filter);
         self.times(connection, filter)?;
         Ok(is_possible)

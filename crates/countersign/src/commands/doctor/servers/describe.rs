@@ -71,6 +71,10 @@ pub(super) fn unhealthy(server: &Server, failure: &Failure, other: Option<Protoc
         ),
         None => format!("{what}; check its \"url\", and that it runs"),
     };
+    if let ServerError::Unauthorized(_) = &failure.error {
+        let hint = format!("`countersign auth status {name}` asks the running gateway");
+        return Check::warning(NAME, message, hint);
+    }
     let hint = match &failure.error {
         ServerError::Spawn(_) => by_hand("it cannot be run"),
         ServerError::Unreachable | ServerError::NoConnection(_) if command.is_none() => format!(

@@ -2,7 +2,9 @@
 
 use countersign_audit as audit;
 use countersign_audit::{Kind, Outcome, Record, Source};
-use countersign_inspect::{Decision, Finding, InputVerdict, Inspected, Mode, Refusal, Stage};
+use countersign_inspect::{
+    Decision, Finding, InputVerdict, Inspected, Mode, Refusal, Severity, Stage,
+};
 use countersign_tape::Span;
 use countersign_wire::Method;
 use countersign_wire::json::member;
@@ -19,6 +21,13 @@ impl Ledger {
         {
             let mut record = self.decision(verdict.decision, verdict.mode, &verdict.findings);
             record.reason.clone_from(&verdict.reason);
+            record.parent_id = parent;
+            records.push(record);
+        }
+        if let Some(denied) = &self.denied {
+            let finding = Finding::new(Stage::Access, denied.rule, Severity::Violation);
+            let mut record = self.decision(Decision::Blocked, Mode::Off, &[finding]);
+            record.reason = Some(denied.by.to_string());
             record.parent_id = parent;
             records.push(record);
         }
@@ -52,6 +61,12 @@ impl Ledger {
         record.mode = Some(self.mode(conclusion));
         match conclusion {
             Conclusion::UnknownTool => record.reason = Some(Refusal::UnknownTool.to_string()),
+            Conclusion::LacksScopes(scopes) => {
+                record.reason = Some(format!("needs scope {}", scopes.join(" ")));
+            }
+            Conclusion::NeedsLogin(_) => {
+                record.reason = Some("the caller has no login to the server".to_owned());
+            }
             Conclusion::Result(inspected) => self.describe(inspected, &mut record),
         }
         let passed = !self.is_refused_input();
@@ -121,7 +136,9 @@ impl Ledger {
 
     fn outcome(&self, conclusion: &Conclusion) -> Outcome {
         let inspected = match conclusion {
-            Conclusion::UnknownTool => return Outcome::Rejected,
+            Conclusion::UnknownTool | Conclusion::LacksScopes(_) | Conclusion::NeedsLogin(_) => {
+                return Outcome::Rejected;
+            }
             Conclusion::Result(inspected) => inspected,
         };
         let before_upstream = match self.refusal {
@@ -165,6 +182,7 @@ impl Ledger {
             server,
             tool,
             client,
+            caller,
             session,
             request,
         } = self.common.clone();
@@ -172,6 +190,7 @@ impl Ledger {
         record.server = server;
         record.tool = tool;
         record.client = client;
+        record.caller = caller;
         record.session_id = session;
         record.request_id = Some(request);
     }

@@ -10,7 +10,7 @@ use countersign_config::Transport as Configured;
 use countersign_inspect::{RawReply, Refusal};
 use countersign_telemetry::{Call, EncodedDecision, ErrorType, Exchange, Target, Transport};
 use countersign_wire::Method;
-use countersign_wire::error_code::{INTERNAL_ERROR, INVALID_PARAMS};
+use countersign_wire::error_code::{INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST};
 use tokio::time::Instant;
 
 use super::Ledger;
@@ -67,7 +67,9 @@ impl Ledger {
             decisions: self.services.signals.encode(records, subject),
             decision: match conclusion {
                 Conclusion::Result(inspected) => inspected.decision().as_str(),
-                Conclusion::UnknownTool => "unknown_tool",
+                Conclusion::UnknownTool if self.denied.is_none() => "unknown_tool",
+                Conclusion::NeedsLogin(_) => "needs_login",
+                Conclusion::UnknownTool | Conclusion::LacksScopes(_) => "blocked",
             },
             towards_client: self.error_towards_client(conclusion),
             towards_server: self.error_towards_server(conclusion),
@@ -93,6 +95,7 @@ impl Ledger {
             target: self.target(),
             is_known_target: self.own || (self.route.is_some() && self.method == Method::CallTool),
             server: self.common.server.as_deref(),
+            caller: self.common.caller.as_deref(),
             session: self.common.session.as_deref(),
             request_id: &self.common.request,
             activity_id: &id,
@@ -155,6 +158,8 @@ impl Ledger {
     fn error_towards_client(&self, conclusion: &Conclusion) -> Option<ErrorType<'static>> {
         let inspected = match conclusion {
             Conclusion::UnknownTool => return Some(code(INVALID_PARAMS)),
+            Conclusion::LacksScopes(_) => return Some(code(INVALID_REQUEST)),
+            Conclusion::NeedsLogin(_) => return Some(ErrorType::Tool),
             Conclusion::Result(inspected) => inspected,
         };
         let is_refused = inspected.is_authored() && !self.own;

@@ -76,7 +76,7 @@ fn text_at(bytes: &[u8], names: &[&str]) -> Option<String> {
 }
 
 /// Letters and digits of any script and visible ASCII stay; anything else is written as `\u{…}`.
-fn escaped(name: &str) -> String {
+pub(super) fn escaped(name: &str) -> String {
     let mut safe = String::new();
     for c in name.chars().take(MAX_CHARS) {
         if c.is_alphanumeric() || c == ' ' || c.is_ascii_graphic() {
