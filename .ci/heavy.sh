@@ -16,6 +16,13 @@ heavy() {
     step "kill the gateway 50 times" env COUNTERSIGN_TEST_KILLS=50 cargo test --locked -p countersign --test it killed
     step "kill PostgreSQL 20 times" env COUNTERSIGN_TEST_KILLS=20 \
         cargo test --locked -p countersign-audit --test it -- --ignored a_server_that_is_killed
+    step "kill one of two gateways 20 times" env COUNTERSIGN_TEST_KILLS=20 \
+        cargo test --locked -p countersign --test it -- --ignored a_gateway_that_is_killed_has
+    if [[ -n "${COUNTERSIGN_EARLIER:-}" ]]; then
+        step "two builds on one database" cargo test --locked -p countersign --test it -- --ignored on_an_earlier_build
+    else
+        not_run "two builds on one database" "COUNTERSIGN_EARLIER names no program of an earlier build"
+    fi
     suite "load beside wrk" bench/load-vs-wrk
     step "soak the load tester" bench/soak
     # The int8 kernels of the reference differ between processors: one score was 0.033 away where 0.03 is allowed.

@@ -6,7 +6,8 @@
 `good` keeps its schema, `bad` breaks it, `token` writes a control token, `unlisted` is not in the list, and `large` is
 as long as its argument says. Over HTTP the path chooses how answers are written: /json, /events, /gzip (events,
 compressed), /split (events in small chunks), /cut (events in chunks that end within a line end, a name and a letter),
-/foreign (events under another id), /extra (an event more under the id of another request) and /batch (an array).
+/foreign (events under another id), /extra (an event more under the id of another request), /batch (an array) and
+/redirect (an answer in the body of a redirect to /json).
 """
 
 import gzip
@@ -93,6 +94,8 @@ class Handler(BaseHTTPRequestHandler):
         text = json.dumps(response).encode()
         if self.path in ("/json", "/batch"):
             return self.reply(200, text, "application/json")
+        if self.path == "/redirect":
+            return self.reply(307, text, "application/json", ("location", "/json"))
         events = b": comment\n\nevent: message\r\ndata: " + text + b"\r\n\r\n"
         if self.path == "/extra" and is_call:
             other = {**response, "id": 999_999, "result": result("token", {})}

@@ -164,6 +164,8 @@ def check_spans(spans):
         assert found["gen_ai.tool.name"] == "conforming"
         assert found["gen_ai.operation.name"] == "execute_tool"
         assert "jsonrpc.request.id" in found
+        # The server is not told who called, and the next gateway knows the one before by its key.
+        assert found.get("enduser.id") == ("key:client" if span.kind == Span.SPAN_KIND_SERVER else None), found
         links = [(link.trace_id.hex(), link.span_id.hex()) for link in span.links]
         assert links == ([("1" * 32, "2" * 16)] if len(kinds) == 1 else []), links
         parent = span.span_id
@@ -187,6 +189,7 @@ def check_logs(logs, spans):
     named = {span.span_id: span.name for span in spans}
     assert any(named.get(log.span_id) == "tools/call bad_output" for log in blocked)
     assert all(log.event_name == "countersign.decision" for log in blocked)
+    assert all(attributes(log)["enduser.id"] == "key:client" for log in blocked)
 
 
 def check_page(page):

@@ -13,6 +13,7 @@ import tempfile
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+import bucket
 import verify
 import witness
 
@@ -136,8 +137,13 @@ def main():
     heads, place = folder / "heads", witness.Witness()
     place.log_key = verify.Key(log_key())
     url = place.start()
+    locked = bucket.Bucket()
+    store = f"s3:{bucket.REGION} {bucket.KEY_ID} {bucket.SECRET} {bucket.TOKEN}"
+    wrong = f"s3:{bucket.REGION} {bucket.KEY_ID} another-secret {bucket.TOKEN}"
+    objects = locked.start()
     anchors = [
         f"file:{heads}", "stdout", f"post:{url}/heads", f"put:{url}/bucket/{{size}}.note",
+        f"{store} {objects}/heads/of%20all+gateways/{{size}}.note", f"{wrong} {objects}/stolen/{{size}}.note",
         f"witness:{place.verifier_key()} {url}/prefix",
     ]
     gateway = Gateway(folder, anchors)
@@ -151,8 +157,12 @@ def main():
         assert signed and place.put.get(f"/bucket/{text.splitlines()[1]}.note", note) == note, note
     last = place.posted[-1]
     assert last in printed and heads.read_text().endswith(f"{last}\n") and last in place.put.values(), printed
+    assert last in locked.objects.values() and all(name.startswith("/heads/of all+gateways/") for name in locked.objects)
+    assert set(locked.refused) == {"a wrong signature"}, locked.refused
+    shown = run("config", "show", "--config", gateway.config).stdout
+    assert bucket.REGION in shown and not any(key in shown for key in (bucket.KEY_ID, bucket.SECRET, bucket.TOKEN)), shown
     assert place.statuses.count(200) >= 2 and 409 in place.statuses and 422 not in place.statuses, place.statuses
-    print(f"published {len(place.posted)} heads to a file, standard output, by POST, by PUT and to a witness")
+    print(f"published {len(place.posted)} heads to a file, standard output, by POST, by PUT, to a bucket and to a witness")
 
     keys = [log_key(), place.verifier_key()]
     receipts = check_receipts(folder, gateway, keys)

@@ -1,6 +1,7 @@
 // What holds for the package by itself: hostile schemas and values, memory, errors.
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { runInNewContext } from 'node:vm'
 import { setImmediate } from 'node:timers/promises'
 import { ConfigError, Inspector, NotJson, Schema, Unenforceable, Violation, sanitise } from 'countersign-mcp'
 import { attacks, judgeAttack } from './attacks.mjs'
@@ -29,6 +30,65 @@ test('hostile bytes have a verdict', { timeout: 60_000 }, () => {
   }
   assert.equal(inspector.result(tool, Buffer.from([0xff, 0xfe])).decision, 'blocked')
   assert.throws(() => Schema.compile(true).validate(undefined), TypeError)
+})
+
+test('bytes are bytes in every form', () => {
+  const schema = Schema.compile({ type: 'object', required: ['n'] })
+  const inspector = new Inspector(STRICT)
+  const tool = inspector.declare({ name: 't', inputSchema: {}, outputSchema: { type: 'object', required: ['n'] } })
+  const forms = (text) => {
+    const bytes = new TextEncoder().encode(text)
+    const shared = new SharedArrayBuffer(bytes.length)
+    new Uint8Array(shared).set(bytes)
+    const foreign = runInNewContext('new Uint8Array(list)', { list: [...bytes] })
+    return [text, bytes, Buffer.from(bytes), bytes.buffer, new DataView(bytes.buffer), shared, foreign, foreign.buffer]
+  }
+  for (const form of forms('{"n":1}')) assert.ok(schema.isValid(form))
+  for (const form of forms('{}')) assert.ok(!schema.isValid(form))
+  for (const form of forms('{"content":[],"structuredContent":{"n":1}}')) {
+    const verdict = inspector.result(tool, form)
+    assert.deepEqual([verdict.decision, verdict.fidelity], ['allowed', 'bytes'])
+  }
+  for (const form of forms('{"content":[],"structuredContent":{}}')) {
+    assert.equal(inspector.result(tool, form).decision, 'blocked')
+  }
+})
+
+test('values that run code are judged by what they give once, and that is what leaves', () => {
+  const inspector = new Inspector(STRICT)
+  const tool = inspector.declare({ name: 't', inputSchema: {}, outputSchema: { type: 'object', required: ['n'] } })
+  let looks = 0
+  const changing = { content: [], get structuredContent() { return (looks += 1) === 1 ? { n: 1 } : { secret: 'SECRET' } } }
+  const verdict = inspector.result(tool, changing)
+  assert.equal(verdict.decision, 'allowed')
+  assert.deepEqual(verdict.structured(), { n: 1 })
+  assert.equal(looks, 1)
+  const disguised = { content: [], structuredContent: { n: 1, toJSON: () => ({}) } }
+  assert.equal(inspector.result(tool, disguised).decision, 'blocked')
+  const proxy = new Proxy({ content: [], structuredContent: { n: 1 } }, { ownKeys: () => ['content'] })
+  assert.equal(inspector.result(tool, proxy).structured(), undefined)
+  const raising = { content: [], get structuredContent() { throw new RangeError('raised') } }
+  assert.throws(() => inspector.result(tool, raising), RangeError)
+  const ring = { content: [] }
+  ring.structuredContent = ring
+  for (const value of [ring, { n: 1n }, undefined, () => {}, Symbol('s')]) {
+    assert.throws(() => inspector.result(tool, value), TypeError)
+    assert.throws(() => Schema.compile(true).isValid(value), TypeError)
+  }
+})
+
+test('names of the prototype are members like others', () => {
+  const reply = '{"content":[],"structuredContent":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"n":1}}'
+  const inspector = new Inspector(STRICT)
+  const tool = inspector.declare({ name: '__proto__', inputSchema: {}, outputSchema: { required: ['n', '__proto__'] } })
+  const verdict = inspector.result(tool, reply)
+  assert.equal(verdict.decision, 'allowed')
+  assert.ok(Object.hasOwn(verdict.structured(), '__proto__'))
+  assert.equal({}.polluted, undefined)
+  assert.equal(inspector.tool('constructor').name, 'constructor')
+  assert.ok(!Schema.compile({ required: ['toString'] }).isValid({}))
+  assert.ok(!Schema.compile({ properties: { constructor: false } }).isValid('{"constructor":1}'))
+  assert.throws(() => new Inspector(JSON.parse('{"__proto__":{"output_validation":{"mode":"off"}}}')), ConfigError)
 })
 
 test('errors have their parts and no values', () => {

@@ -28,15 +28,18 @@ def main(folder):
         tool = inspector.declare({"name": "t", "inputSchema": {}, "outputSchema": schema})
         reply = b'{"content":[],"structuredContent":' + text + b"}"
         assert inspector.result(tool, reply).decision == "allowed"
-        bytes_ours = least(lambda: ours.is_valid(text))
-        slow = least(lambda: python.is_valid(value))
-        loads, fast = least(lambda: json.loads(text)), least(lambda: rust.is_valid(value))
-        quick = least(lambda: orjson.loads(text))
-        verdict = least(lambda: inspector.result(tool, reply))
+        slow, loads, quick, fast, bytes_ours, value_ours, verdict = least(
+            lambda: python.is_valid(value),
+            lambda: json.loads(text),
+            lambda: orjson.loads(text),
+            lambda: rust.is_valid(value),
+            lambda: ours.is_valid(text),
+            lambda: ours.is_valid(value),
+            lambda: inspector.result(tool, reply),
+        )
         cells = ((slow + loads) / bytes_ours, (fast + loads) / bytes_ours, (fast + quick) / bytes_ours)
         print(f"| {name} | bytes | {bytes_ours:.1f} | {cells[0]:.0f} | {cells[1]:.1f} | {cells[2]:.1f} | {verdict:.1f} |")
-        value_ours = least(lambda: ours.is_valid(value))
-        print(f"| {name} | value | {value_ours:.1f} | {slow / value_ours:.0f} | {fast / value_ours:.1f} | – | – |")
+        print(f"| {name} | value | {value_ours:.1f} | {slow / value_ours:.0f} | {fast / value_ours:.2f} | – | – |")
     threads(folder)
 
 

@@ -32,7 +32,7 @@ def share_of_parse(folder):
             return inspector.result(tool, message, id=b"1").decision
 
         assert verdict() in ("allowed", "rewritten"), verdict()
-        theirs, ours = least(parse), least(verdict)
+        theirs, ours = least(parse, verdict)
         print(f"| {name} | {theirs:.1f} | {ours:.1f} | {100 * ours / theirs:.0f} % |")
 
 

@@ -8,7 +8,7 @@ import sys
 import httpx
 import mcp
 from countersign_mcp import ConfigError, Inspector
-from harness import SERVER, STRICT, check_blocked, check_good, check_token, http_server, main
+from harness import SECRET, SERVER, STRICT, check_blocked, check_good, check_token, http_server, main
 from mcp import ClientSession, StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
@@ -93,6 +93,19 @@ async def test_an_answer_under_a_foreign_id_or_in_a_batch_is_refused():
                         await session.initialize()
                         text = str(await session.call_tool("good", {}))
                         assert "blocked by policy: " in text and rule in text, text
+
+
+async def test_the_body_of_a_redirect_is_not_read():
+    request = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "bad", "arguments": {}}}
+    with http_server() as address:
+        for follows in (False, True):
+            async with sdk_httpx.AsyncClient(follow_redirects=follows) as client:
+                Inspector(STRICT).guard(client)
+                listing = {**request, "method": "tools/list"}
+                await client.post(f"{address}/json", json=listing)
+                response = await client.post(f"{address}/redirect", json=request)
+                assert (response.status_code, bool(response.text)) == ((200, True) if follows else (307, False))
+                assert SECRET not in response.text, response.text
 
 
 async def test_a_tool_that_was_not_listed_is_cleaned_and_recorded():
