@@ -1,4 +1,6 @@
-"""A rolling restart of both gateways while four client libraries call a tool without a pause."""
+"""A rolling restart of both gateways while four client libraries call a tool without a pause and other clients listen.
+
+A gateway that stops ends its streams. The proxy must not use their connections for the calls of the libraries."""
 
 import json
 import subprocess
@@ -7,13 +9,14 @@ from driver.clients import clients
 from driver.gateway import PATIENCE
 
 from .gateway import KEYS, wait_until
+from .streams import Streams
 
 LIBRARIES = ("TypeScript 1", "TypeScript 2", "Python 1", "Python 2")
 
 
 def a_rolling_restart_fails_no_call(port, gateways, tools, folder):
     until = folder / f"until-{port}"
-    running = {}
+    streams, running = Streams(port), {}
     for client in clients(tools):
         if client.title in LIBRARIES:
             running[client.title] = start(client, port, tools, folder, until)
@@ -23,7 +26,8 @@ def a_rolling_restart_fails_no_call(port, gateways, tools, folder):
         gateway.start()
         wait_until(lambda: gateway.calls() > 20, f"{gateway.name} is used again")
     until.touch()
-    complaints, calls = [], []
+    streams.stop()
+    complaints, calls = list(streams.failed), []
     for title, process in running.items():
         out, err = process.communicate(timeout=PATIENCE)
         found, count = judge(title, out, err)

@@ -49,3 +49,19 @@ async fn a_call_under_way_is_answered_before_the_stop() {
     {}
     assert!(client.call("slow", "{}").await.is_err());
 }
+
+/// The gateway ends its streams when it stops, and closes their connections. A proxy that did not know it beforehand might
+/// send its next request by one of them at that moment.
+#[tokio::test]
+async fn a_stream_behind_a_proxy_says_that_its_connection_closes() {
+    for (delay, expected) in [(Some(Duration::from_secs(5)), Some("close")), (None, None)] {
+        let (server, _folder) = scripted("x", &Script::new("x").tool(Tool::named("quick")));
+        let rig = Rig::with(vec![server], |config| config.drain_delay = delay).await;
+        let client = rig.client("/mcp/s/x").handshake("2025-11-25").await;
+        let client = client.expect("a session");
+        let stream = client.open("GET", b"").await.expect("a stream");
+        assert_eq!(stream.header("connection"), expected, "{delay:?}");
+        let answer = client.call("quick", "{}").await.expect("an answer");
+        assert_eq!(answer.header("connection"), None, "{delay:?}");
+    }
+}
