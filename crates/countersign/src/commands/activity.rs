@@ -13,6 +13,7 @@ mod filter;
 mod hours;
 mod list;
 mod log;
+mod period;
 mod receipt;
 mod show;
 mod summary;

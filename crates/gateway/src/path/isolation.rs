@@ -45,16 +45,9 @@ pub(crate) async fn private_server(
     if !may_be_private(server) {
         return Ok(None);
     }
-    let Some(connection) = session_keeper(shared).await? else {
+    let own = OwnServer::find(services, settings, server, shared).await?;
+    let Some((own, place)) = own else {
         return Ok(None);
-    };
-    let place = take_place(services, server, shared)?;
-    let own = OwnServer {
-        services,
-        settings,
-        server,
-        shared,
-        connection: &connection,
     };
     let start = || start(&own, session, place);
     session.private_server_or(shared, start).map(Some)
@@ -84,16 +77,9 @@ pub(crate) async fn connection_for_call(
     let Some(server) = settings.config.server(shared.name()) else {
         return Ok(None);
     };
-    let Some(connection) = session_keeper(shared).await? else {
+    let own = OwnServer::find(services, settings, server, shared).await?;
+    let Some((own, place)) = own else {
         return Ok(None);
-    };
-    let place = take_place(services, server, shared)?;
-    let own = OwnServer {
-        services,
-        settings,
-        server,
-        shared,
-        connection: &connection,
     };
     let (private, _messages) = own.start(Some(grant), None, place)?;
     Ok(Some(private))
@@ -162,10 +148,31 @@ struct OwnServer<'a> {
     settings: &'a Settings,
     server: &'a config::Server,
     shared: &'a Arc<ServerHandle>,
-    connection: &'a Arc<Connection>,
+    connection: Arc<Connection>,
 }
 
-impl OwnServer<'_> {
+impl<'a> OwnServer<'a> {
+    /// The server, and a place for one more connection to it. Nothing if it keeps no session for each connection.
+    async fn find(
+        services: &'a Arc<Services>,
+        settings: &'a Settings,
+        server: &'a config::Server,
+        shared: &'a Arc<ServerHandle>,
+    ) -> Result<Option<(Self, Place)>, Refusal> {
+        let Some(connection) = session_keeper(shared).await? else {
+            return Ok(None);
+        };
+        let place = take_place(services, server, shared)?;
+        let own = Self {
+            services,
+            settings,
+            server,
+            shared,
+            connection,
+        };
+        Ok(Some((own, place)))
+    }
+
     /// Starts the connection. `capabilities` is what its client can be asked for.
     fn start(
         &self,
@@ -192,7 +199,7 @@ impl OwnServer<'_> {
             authorizer,
             own: Some(OwnConnection {
                 peer: Arc::clone(&peer),
-                beside: Arc::clone(self.connection),
+                beside: Arc::clone(&self.connection),
             }),
         };
         let supervisor = supervisor(&self.settings.config, server, resources);

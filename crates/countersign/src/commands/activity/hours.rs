@@ -1,11 +1,12 @@
 //! `countersign activity hours`: how much happened in each hour. What the charts of the console are drawn from.
 
 use clap::Args;
-use countersign_audit::{Timestamp, parse_period};
+use countersign_audit::Timestamp;
 use serde_json::{Value, json};
 
 use super::GatewayOption;
 use super::log::Log;
+use super::period::PeriodOption;
 use crate::format::FormatOption;
 use crate::json::{list, text};
 use crate::report::Failure;
@@ -31,9 +32,8 @@ const COUNTED: [(&str, &str); 6] = [
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Arguments {
-    /// How far back, in whole hours: `24h`, `7d`
-    #[arg(long, default_value = "24h")]
-    period: String,
+    #[command(flatten)]
+    period: PeriodOption,
     #[command(flatten)]
     gateway: GatewayOption,
     #[command(flatten)]
@@ -41,10 +41,9 @@ pub(crate) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
-    let period = parse_period(&arguments.period)
-        .map_err(|why| Failure::usage(anyhow::anyhow!("period: {why}")))?;
+    let period = arguments.period.duration()?;
     let log = Log::from_config(&arguments.gateway.config(console)?)?;
-    let pairs = vec![("period", arguments.period.clone())];
+    let pairs = vec![("period", arguments.period.text().to_owned())];
     let hours = log.query("activity/hours", &pairs, |reader| {
         let hours = reader.hours(period, Timestamp::now())?;
         Ok(json!({ "hours": hours }))

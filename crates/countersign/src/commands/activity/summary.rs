@@ -1,10 +1,11 @@
 //! `countersign activity summary`: how much happened, how it ended, and whose results break their contracts more than usual.
 
 use clap::Args;
-use countersign_audit::{GroupBy, Status, Timestamp, parse_period};
+use countersign_audit::{GroupBy, Status, Timestamp};
 use serde_json::Value;
 
 use super::log::Log;
+use super::period::PeriodOption;
 use super::{GatewayOption, tool};
 use crate::format::FormatOption;
 use crate::json::{list, text};
@@ -25,9 +26,8 @@ pub(crate) struct Arguments {
     /// What a row is about: server, tool or rule
     #[arg(long, default_value = "server")]
     by: String,
-    /// How far back, in whole hours: `24h`, `7d`
-    #[arg(long, default_value = "24h")]
-    period: String,
+    #[command(flatten)]
+    period: PeriodOption,
     #[command(flatten)]
     gateway: GatewayOption,
     #[command(flatten)]
@@ -36,12 +36,11 @@ pub(crate) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments, console: &mut Console<'_>) -> Result<Exit, Failure> {
     let by: GroupBy = arguments.by.parse().map_err(Failure::usage)?;
-    let period = parse_period(&arguments.period)
-        .map_err(|why| Failure::usage(anyhow::anyhow!("period: {why}")))?;
+    let period = arguments.period.duration()?;
     let log = Log::from_config(&arguments.gateway.config(console)?)?;
     let pairs = vec![
         ("by", arguments.by.clone()),
-        ("period", arguments.period.clone()),
+        ("period", arguments.period.text().to_owned()),
     ];
     let summary = log.query("activity/summary", &pairs, |reader| {
         reader.summary(by, period, Timestamp::now())
