@@ -27,6 +27,7 @@ mod chart;
 mod link;
 mod moment;
 mod page;
+mod schema_lines;
 mod text;
 
 pub use assets::{Asset, asset, stylesheet};

@@ -38,9 +38,9 @@ pub use admin::preview::{PreviewQuery, preview};
 pub use countersign_classify as classify;
 pub use countersign_client::ServerExit;
 pub use countersign_inspect as inspect;
+pub use countersign_login::{AccessDecision, AccessRules, Hints, Item, RulePath, Subject};
 pub use gateway::{
     Gateway, Key, KeyError, StartError, TlsError, WrappedServer, check_certificate, store_options,
     store_place, stored_admin_key, stored_api_key,
 };
 pub use random::ProcessRandomness;
-pub use state::access::{AccessDecision, AccessRules, Hints, Item, RulePath, Subject};

@@ -2,7 +2,8 @@
 
 use std::sync::OnceLock;
 
-use countersign_inspect::{Randomness, encode_hex};
+use countersign_inspect::Randomness;
+pub(crate) use countersign_login::random_token as token;
 
 /// The randomness of this process, for the boundaries around texts.
 #[derive(Clone, Copy, Debug, Default)]
@@ -25,13 +26,6 @@ impl Randomness for ProcessRandomness {
     }
 }
 
-/// `length` random bytes as hexadecimal digits; `None` if the system gives no randomness.
-pub(crate) fn token(length: usize) -> Option<String> {
-    let mut bytes = vec![0; length];
-    getrandom::fill(&mut bytes).ok()?;
-    Some(encode_hex(&bytes))
-}
-
 /// A number between 0 and 1; a half if the system gives no randomness.
 pub(crate) fn fraction() -> f64 {
     getrandom::u32().map_or(0.5, |bits| f64::from(bits) / f64::from(u32::MAX))
@@ -42,10 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_are_as_long_as_asked_and_differ() {
-        let (one, other) = (token(16).expect("noise"), token(16).expect("noise"));
-        assert_eq!(one.len(), 32);
-        assert_ne!(one, other);
+    fn a_fraction_is_between_0_and_1() {
         assert!((0.0..=1.0).contains(&fraction()));
     }
 }

@@ -2,7 +2,6 @@
 //! by. Records, sessions, counters, memory, the running servers and the stop.
 
 mod active_requests;
-mod browser_login;
 mod call_limits;
 mod console_sessions;
 mod directory;
@@ -10,9 +9,7 @@ mod drain;
 mod feed;
 mod fetched_documents;
 mod fleet;
-mod grants;
 mod instruction_verdicts;
-mod issuers;
 mod level;
 mod lists;
 mod metrics;
@@ -28,7 +25,6 @@ mod session;
 mod session_id;
 mod sessions;
 mod signals;
-mod signed_in_browsers;
 
 use std::sync::Arc;
 
@@ -42,25 +38,23 @@ use crate::events::Events;
 use crate::state::{BackgroundTasks, Relister, Settings, Snapshot, State};
 
 pub(crate) use active_requests::{ActiveRequest, Cancelled};
-pub(crate) use browser_login::{
-    BrowserLoginError, BrowserLogins, LOGIN_CALLBACK, LOGIN_LIFETIME, SignedIn,
-};
 pub(crate) use call_limits::CallLimits;
 pub(crate) use console_sessions::{
-    ConsoleSession, ConsoleSessions, SESSION_LIFETIME, WRONG_KEY_DELAY, digest as secret_digest,
+    ConsoleSession, ConsoleSessions, SESSION_LIFETIME, WRONG_KEY_DELAY,
+};
+pub(crate) use countersign_login::{
+    BrowserLoginError, BrowserLogins, CLIENT_DOCUMENT, CallerGrant, Grants, Issuers,
+    LOGIN_CALLBACK, LOGIN_LIFETIME, LoginError, LoginPreview, LoginRequest, Redirect, SealKey,
+    SignedIn, SignedInBrowser, SignedInBrowsers, TokenRefusal, client_document,
+    client_document_url, connect_callback, secret_digest, server_document, server_document_name,
+    server_document_url,
 };
 pub(crate) use directory::Directory;
 pub(crate) use drain::{Drain, Phase, WorkGuard};
 pub(crate) use feed::{Event, Feed, NextEvents, STEP, Subscription};
 pub(crate) use fetched_documents::FetchedDocuments;
 pub(crate) use fleet::Fleet;
-pub(crate) use grants::{
-    CLIENT_DOCUMENT, CallerGrant, Grants, LoginError, LoginPreview, LoginRequest, Redirect,
-    SealKey, client_document, client_document_url, connect_callback, server_document,
-    server_document_name, server_document_url,
-};
 pub(crate) use instruction_verdicts::InstructionVerdicts;
-pub(crate) use issuers::{Issuers, TokenRefusal};
 pub(crate) use level::{Level, Levels};
 pub(crate) use lists::ListDigests;
 pub(crate) use metrics::{BOUNDS, Counts, Metrics};
@@ -76,7 +70,6 @@ pub(crate) use session::{NewSession, Session, WatchedResource};
 pub(crate) use session_id::SessionKey;
 pub(crate) use sessions::Sessions;
 pub(crate) use signals::{CallSignals, DecisionSubject, Signals, options as signal_options};
-pub(crate) use signed_in_browsers::{SignedInBrowser, SignedInBrowsers};
 
 /// How many clients may listen for changes: half of the connections that there may be, so that requests still get through.
 const LISTENERS: usize = 2048;

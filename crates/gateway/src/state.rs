@@ -1,9 +1,7 @@
 //! Everything that a request is decided by: the configuration, the servers and their tools, and who may come in. All of it is
 //! immutable: a change makes a new snapshot, which [`State`] holds.
 
-pub(crate) mod access;
 mod admission;
-mod caller;
 mod endpoint;
 mod entry;
 pub(crate) mod guard;
@@ -14,7 +12,6 @@ mod server_state;
 mod settings;
 mod snapshot;
 mod tally;
-mod token_rules;
 mod tool;
 mod tools;
 mod view;
@@ -29,7 +26,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 pub(crate) use admission::Admission;
-pub(crate) use caller::{Caller, Right};
+pub(crate) use countersign_login::{Caller, METADATA, Right, TokenRules};
 pub(crate) use endpoint::Endpoint;
 pub(crate) use entry::Entry;
 pub(crate) use guard::Guard;
@@ -39,7 +36,6 @@ pub(crate) use server_state::ServerState;
 pub(crate) use settings::Settings;
 pub(crate) use snapshot::{Server, Snapshot};
 pub use tally::Tally;
-pub(crate) use token_rules::{IntrospectionRules, IssuerRules, METADATA, TokenRules};
 pub(crate) use tool::{Naming, Tool};
 pub(crate) use tools::Tools;
 pub(crate) use view::{CallerView, Denial, Hidden, Permitted, Unusable, VisibleTool};

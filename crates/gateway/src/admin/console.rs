@@ -4,11 +4,11 @@
 mod activity;
 mod attempt;
 mod changes;
+mod marked_schemas;
 mod new_server;
 mod overview;
 mod policy;
 mod record;
-mod schema_lines;
 mod servers;
 mod sign_in;
 mod tools;

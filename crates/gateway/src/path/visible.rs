@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use countersign_config::ItemKind;
+use countersign_login::{AccessDecision, Item};
 use countersign_wire::Method;
 
 use super::call::Call;
 use super::reply::{Reply, show_visible};
-use crate::state::access::{AccessDecision, Item};
 use crate::state::{Caller, Endpoint, Settings, Snapshot};
 
 /// What a caller may see in lists of one server.

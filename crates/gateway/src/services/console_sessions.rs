@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use countersign_dial::lock;
-use sha2::{Digest as _, Sha256};
+use countersign_login::secret_digest;
 use subtle::ConstantTimeEq as _;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
@@ -113,26 +113,21 @@ impl ConsoleSessions {
             let oldest = oldest.map(|(id, _)| *id);
             oldest.and_then(|oldest| sessions.remove(&oldest));
         }
-        sessions.insert(digest(id.as_bytes()), Arc::new(session));
+        sessions.insert(secret_digest(id.as_bytes()), Arc::new(session));
         Some(id)
     }
 
     /// The session with this id, if it has not ended.
     pub(crate) fn find(&self, id: &str) -> Option<Arc<ConsoleSession>> {
         let sessions = lock(&self.sessions);
-        let found = sessions.get(&digest(id.as_bytes())).map(Arc::clone);
+        let found = sessions.get(&secret_digest(id.as_bytes())).map(Arc::clone);
         found.filter(|session| session.began.elapsed() < SESSION_LIFETIME)
     }
 
     /// Ends a session.
     pub(crate) fn end(&self, id: &str) {
-        lock(&self.sessions).remove(&digest(id.as_bytes()));
+        lock(&self.sessions).remove(&secret_digest(id.as_bytes()));
     }
-}
-
-/// The digest of an id or a key.
-pub(crate) fn digest(secret: &[u8]) -> Sha {
-    Sha256::digest(secret).into()
 }
 
 #[cfg(test)]

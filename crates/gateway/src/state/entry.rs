@@ -4,11 +4,10 @@
 
 use bytes::Bytes;
 use countersign_inspect::RouterCall;
+use countersign_login::Hints;
 use countersign_tape::{Kind, Span, members, quote};
 
 use countersign_wire::json::{member, path};
-
-use super::access::Hints;
 
 /// The longest name a tool may have.
 const LONGEST_NAME: usize = 256;

@@ -11,9 +11,8 @@ use hyper::header::{HOST, ORIGIN};
 use sha2::{Digest as _, Sha256};
 
 use countersign_config::{CallerCredential, Config};
+use countersign_login::{ANONYMOUS, Caller, Right, Rights};
 use countersign_token::Refusal;
-
-use super::caller::{ANONYMOUS, Caller, Right, Rights};
 
 /// What is checked on every request.
 #[derive(Clone, Debug)]

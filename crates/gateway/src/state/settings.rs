@@ -9,9 +9,9 @@ use std::sync::Arc;
 use countersign_audit::{KeyDigest, PayloadPolicy, Redactor};
 use countersign_config::{Config, Tls};
 use countersign_inspect::encode_hex;
+use countersign_login::{AccessDecision, AccessRules, Item, RulePath};
 use sha2::{Digest as _, Sha256};
 
-use super::access::{AccessDecision, AccessRules, Item, RulePath};
 use super::{Caller, Guard, TokenRules};
 
 /// One configuration in use.

@@ -10,9 +10,9 @@ use countersign_inspect::config::Advertise;
 use countersign_inspect::{
     ClientEra, Contract, Declaration, ListView, ListedTool, Listing, Policy, RouterCall,
 };
+use countersign_login::Hints;
 use countersign_wire::MirroredArguments;
 
-use super::access::Hints;
 use super::entry::Entry;
 use super::schema_documents::SchemaDocuments;
 use crate::state::names::wire_name;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use countersign_config::ItemKind;
 use countersign_inspect::{ClientEra, Listing};
+use countersign_login::{AccessDecision, Item, RulePath};
 
-use super::access::{AccessDecision, Item, RulePath};
 use super::tools::joined;
 use crate::state::{Caller, Endpoint, Naming, Server, Snapshot, Tool, Tools};
 

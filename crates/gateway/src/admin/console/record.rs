@@ -6,7 +6,7 @@ use countersign_console::{Fact, Finding, Nav, RecordPage, Row, Text, TextChange,
 use super::super::{ApiError, activity};
 use super::activity::{moment, row, sentence};
 use super::visit::Visit;
-use super::{PageResult, schema_lines};
+use super::{PageResult, marked_schemas};
 
 /// Records that belong together are shown up to this number.
 const MAX_RELATED: usize = 20;
@@ -25,7 +25,7 @@ pub(super) async fn page(visit: &Visit<'_>, id: &str) -> PageResult {
         facts: facts(record),
         findings: record.findings.iter().map(finding).collect(),
         left_out: record.findings_left_out(),
-        schemas: schema_lines::of_record(visit, record).await,
+        schemas: marked_schemas::of_record(visit, record).await,
         changes: record.findings.iter().filter_map(text_change).collect(),
         related: related(visit, &stored, call.as_ref()).await?,
         payloads: payloads(call.as_ref().map_or(record, |call| &call.record), record),

@@ -7,6 +7,7 @@ use bytes::Bytes;
 use countersign_client::{NoteSink, notes};
 use countersign_config::ItemKind;
 use countersign_inspect::ClientEra;
+use countersign_login::{AccessDecision, Item};
 use countersign_tape::{Kind, Span};
 use countersign_wire::Method;
 use countersign_wire::json::member;
@@ -26,7 +27,6 @@ use crate::path::request_state::{ForeignState, StateBinding};
 use crate::path::route::{find, is_unknown_tool, waits_for_lists};
 use crate::path::visible::VisibleItems;
 use crate::services::{ActiveRequest, CallSignals, Cancelled, Level, WatchedResource};
-use crate::state::access::{AccessDecision, Item};
 use crate::state::{Endpoint, Snapshot};
 
 /// A progress token is repeated in each report, and several reports may wait for a client.

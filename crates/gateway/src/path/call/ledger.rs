@@ -13,6 +13,7 @@ use countersign_audit::{NewId, PendingCall, Recorded, Ulid};
 use countersign_inspect::{
     ClientEra, Decision, Finding, InputVerdict, Inspected, Listing, Mode, Refusal,
 };
+use countersign_login::RulePath;
 use countersign_tape::Span;
 use countersign_wire::Method;
 
@@ -20,7 +21,6 @@ use super::{Call, Conclusion};
 use crate::events;
 use crate::path::route::Route;
 use crate::services::{CallSignals, Services};
-use crate::state::access::RulePath;
 use crate::state::{Denial, Endpoint, Settings};
 use signals::ServerExchange;
 use subject::CallSubject;

@@ -8,10 +8,9 @@ use countersign_dial::lock;
 use subtle::ConstantTimeEq as _;
 use tokio::time::Instant;
 
-use super::browser_login::LOGIN_LIFETIME;
-use super::console_sessions::digest;
-use crate::random::token;
-use crate::state::Caller;
+use crate::browser_login::LOGIN_LIFETIME;
+use crate::caller::Caller;
+use crate::secrets::{random_token, secret_digest};
 
 /// Browsers at once. The oldest makes room.
 const MAX_BROWSERS: usize = 1024;
@@ -19,14 +18,14 @@ const ID_BYTES: usize = 32;
 
 /// The browsers, by the digest of their id.
 #[derive(Debug, Default)]
-pub(crate) struct SignedInBrowsers(Mutex<HashMap<[u8; 32], Arc<SignedInBrowser>>>);
+pub struct SignedInBrowsers(Mutex<HashMap<[u8; 32], Arc<SignedInBrowser>>>);
 
 /// One browser.
-pub(crate) struct SignedInBrowser {
+pub struct SignedInBrowser {
     /// Its user.
-    pub(crate) caller: Arc<Caller>,
+    pub caller: Arc<Caller>,
     /// What every form sends back, so that no other site can send one.
-    pub(crate) csrf: String,
+    pub csrf: String,
     began: Instant,
 }
 
@@ -38,15 +37,15 @@ impl std::fmt::Debug for SignedInBrowser {
 
 impl SignedInBrowser {
     /// Whether a form was sent by a page that this browser was shown.
-    pub(crate) fn has_token(&self, given: &str) -> bool {
+    pub fn has_token(&self, given: &str) -> bool {
         self.csrf.as_bytes().ct_eq(given.as_bytes()).into()
     }
 }
 
 impl SignedInBrowsers {
     /// Remembers a browser and gives its id; nothing if the system has no randomness.
-    pub(crate) fn open(&self, caller: &Arc<Caller>) -> Option<String> {
-        let (id, csrf) = (token(ID_BYTES)?, token(ID_BYTES)?);
+    pub fn open(&self, caller: &Arc<Caller>) -> Option<String> {
+        let (id, csrf) = (random_token(ID_BYTES)?, random_token(ID_BYTES)?);
         let browser = SignedInBrowser {
             caller: Arc::clone(caller),
             csrf,
@@ -59,13 +58,15 @@ impl SignedInBrowsers {
             let oldest = oldest.map(|(id, _)| *id);
             oldest.and_then(|oldest| browsers.remove(&oldest));
         }
-        browsers.insert(digest(id.as_bytes()), Arc::new(browser));
+        browsers.insert(secret_digest(id.as_bytes()), Arc::new(browser));
         Some(id)
     }
 
     /// The browser with this id, if its time is not over.
-    pub(crate) fn find(&self, id: &str) -> Option<Arc<SignedInBrowser>> {
-        let found = lock(&self.0).get(&digest(id.as_bytes())).map(Arc::clone);
+    pub fn find(&self, id: &str) -> Option<Arc<SignedInBrowser>> {
+        let found = lock(&self.0)
+            .get(&secret_digest(id.as_bytes()))
+            .map(Arc::clone);
         found.filter(|browser| browser.began.elapsed() < LOGIN_LIFETIME)
     }
 }

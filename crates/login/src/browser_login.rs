@@ -17,15 +17,15 @@ use countersign_oauth::{
 use subtle::ConstantTimeEq as _;
 use thiserror::Error;
 
-use super::console_sessions::digest;
-use super::issuers::{Issuers, TokenRefusal};
-use crate::random::token;
-use crate::state::{Caller, IssuerRules, TokenRules};
+use crate::caller::Caller;
+use crate::issuers::{Issuers, TokenRefusal};
+use crate::secrets::{random_token, secret_digest};
+use crate::token_rules::{IssuerRules, TokenRules};
 
 /// Where an issuer sends the browser back to, below `public_url`.
-pub(crate) const LOGIN_CALLBACK: &str = "/login/callback";
+pub const LOGIN_CALLBACK: &str = "/login/callback";
 /// How long a login may take.
-pub(crate) const LOGIN_LIFETIME: Duration = Duration::from_mins(10);
+pub const LOGIN_LIFETIME: Duration = Duration::from_mins(10);
 /// How many logins may be under way. The oldest makes room.
 const MAX_LOGINS: usize = 1024;
 /// How long the metadata of an issuer is used: a flood of logins must not become a flood of requests to the issuer.
@@ -36,7 +36,7 @@ const SECRET_BYTES: usize = 32;
 
 /// The logins of browsers under way.
 #[derive(Debug, Default)]
-pub(crate) struct BrowserLogins {
+pub struct BrowserLogins {
     pending: Mutex<Vec<PendingLogin>>,
     metadata: Mutex<HashMap<String, (Instant, ServerMetadata)>>,
 }
@@ -56,25 +56,25 @@ struct PendingLogin {
 
 /// A login that has begun.
 #[derive(Debug)]
-pub(crate) struct BegunLogin {
+pub struct BegunLogin {
     /// Where the browser goes.
-    pub(crate) url: String,
+    pub url: String,
     /// The secret that the browser has to keep in a cookie.
-    pub(crate) browser: String,
+    pub browser: String,
 }
 
 /// A user who has signed in.
 #[derive(Debug)]
-pub(crate) struct SignedIn {
+pub struct SignedIn {
     /// The caller that the user is, with the rights, groups and scopes of the token.
-    pub(crate) caller: Arc<Caller>,
+    pub caller: Arc<Caller>,
     /// The page of the gateway that the login was begun for.
-    pub(crate) return_to: String,
+    pub return_to: String,
 }
 
 /// Why there is no login.
 #[derive(Debug, Error)]
-pub(crate) enum BrowserLoginError {
+pub enum BrowserLoginError {
     /// No login with this state is under way in this browser.
     #[error("the response does not belong to a login that this browser has begun")]
     UnknownState,
@@ -84,13 +84,14 @@ pub(crate) enum BrowserLoginError {
     /// The issuer, or one that verifies its tokens, is out of reach.
     #[error("the issuer cannot be reached")]
     Unreachable,
+    /// The exchange with the issuer failed.
     #[error(transparent)]
     OAuth(#[from] OAuthError),
 }
 
 impl BrowserLogins {
     /// Begins a login at an issuer. `return_to` is a path of the gateway, which a request must not choose freely.
-    pub(crate) async fn begin(
+    pub async fn begin(
         &self,
         rules: &TokenRules,
         issuer: &Arc<IssuerRules>,
@@ -112,14 +113,14 @@ impl BrowserLogins {
         };
         let started = Instant::now();
         let (url, authorization) = request.start(&metadata, started)?;
-        let browser = token(SECRET_BYTES).ok_or(OAuthError::NoRandomness)?;
+        let browser = random_token(SECRET_BYTES).ok_or(OAuthError::NoRandomness)?;
         self.keep(PendingLogin {
             issuer: Arc::clone(issuer),
             authorization,
             metadata,
             client,
             resource,
-            browser: digest(browser.as_bytes()),
+            browser: secret_digest(browser.as_bytes()),
             return_to,
             started,
         });
@@ -128,7 +129,7 @@ impl BrowserLogins {
 
     /// Completes a login with the query and the cookie that the browser came back with. The login is used up, whatever comes
     /// of it.
-    pub(crate) async fn complete(
+    pub async fn complete(
         &self,
         issuers: &Issuers,
         rules: &TokenRules,
@@ -192,7 +193,7 @@ impl BrowserLogins {
     fn take(&self, query: &str, browser: &str) -> Option<PendingLogin> {
         let mut pairs = form_urlencoded::parse(query.as_bytes());
         let (_, state) = pairs.find(|(name, _)| name == "state")?;
-        let browser = digest(browser.as_bytes());
+        let browser = secret_digest(browser.as_bytes());
         let mut logins = lock(&self.pending);
         let index = logins.iter().position(|login| {
             login.authorization.matches_state(&state) && bool::from(login.browser.ct_eq(&browser))

@@ -22,13 +22,13 @@ use countersign_dial::lock;
 use serde_json::Value;
 
 use authorizer::GrantAuthorizer;
-pub(crate) use client_document::{
+pub use client_document::{
     CLIENT_DOCUMENT, client_document, client_document_url, connect_callback, server_document,
     server_document_name, server_document_url,
 };
 use login::Logins;
-pub(crate) use login::{LoginError, LoginPreview, LoginRequest, Redirect};
-pub(crate) use seal::SealKey;
+pub use login::{LoginError, LoginPreview, LoginRequest, Redirect};
+pub use seal::SealKey;
 use server_grant::{OWN, ServerGrant};
 use status::status;
 
@@ -40,7 +40,7 @@ type CallerGrants = HashMap<(Arc<str>, Arc<str>), Arc<ServerGrant>>;
 
 /// The tokens of all servers.
 #[derive(Debug)]
-pub(crate) struct Grants {
+pub struct Grants {
     reader: Reader,
     seal: OnceLock<Arc<SealKey>>,
     /// The grants in use. A server that is configured anew has another one.
@@ -51,7 +51,8 @@ pub(crate) struct Grants {
 }
 
 impl Grants {
-    pub(crate) fn new(reader: Reader) -> Self {
+    /// No grants yet. Those that the store has are read when they are needed.
+    pub fn new(reader: Reader) -> Self {
         Self {
             reader,
             seal: OnceLock::new(),
@@ -62,7 +63,7 @@ impl Grants {
     }
 
     /// Sets the key, once: it is needed as soon as a server has `oauth`.
-    pub(crate) fn unlock<E>(&self, key: impl FnOnce() -> Result<SealKey, E>) -> Result<(), E> {
+    pub fn unlock<E>(&self, key: impl FnOnce() -> Result<SealKey, E>) -> Result<(), E> {
         if self.seal.get().is_none() {
             let key = key()?;
             self.seal.get_or_init(|| Arc::new(key));
@@ -123,24 +124,24 @@ impl Grants {
     }
 
     /// Where the calls of a caller get their token from, if each caller has one of its own for the server.
-    pub(crate) fn caller_grant(&self, server: &Server, caller: &str) -> Option<CallerGrant> {
+    pub fn caller_grant(&self, server: &Server, caller: &str) -> Option<CallerGrant> {
         let grant = self.of_caller(server, caller)?;
         Some(CallerGrant(Arc::new(GrantAuthorizer(grant))))
     }
 
     /// A code for links to connect a server: it tells for which caller a link was made. Nothing before there is a key.
-    pub(crate) fn connect_link(&self, server: &str, caller: &str) -> Option<String> {
+    pub fn connect_link(&self, server: &str, caller: &str) -> Option<String> {
         Some(self.seal.get()?.link(server, caller))
     }
 
     /// Where the requests of a server get their token from, if they need one.
-    pub(crate) fn authorizer(&self, server: &Server) -> Option<Arc<dyn Authorizer>> {
+    pub fn authorizer(&self, server: &Server) -> Option<Arc<dyn Authorizer>> {
         Some(Arc::new(GrantAuthorizer(self.of(server)?)))
     }
 
     /// Begins a login to a server, for the gateway or for a caller, and gives the address for the browser; nothing if a login
     /// is not how this server gets its token.
-    pub(crate) async fn begin_login(
+    pub async fn begin_login(
         &self,
         server: &Server,
         caller: Option<&str>,
@@ -151,7 +152,7 @@ impl Grants {
     }
 
     /// What a login of a caller would ask for; nothing if callers do not log in to this server.
-    pub(crate) async fn preview_login(
+    pub async fn preview_login(
         &self,
         server: &Server,
         caller: &str,
@@ -161,7 +162,7 @@ impl Grants {
     }
 
     /// Completes a login with the query that the browser came back with.
-    pub(crate) async fn complete_login(
+    pub async fn complete_login(
         &self,
         server: &Server,
         caller: Option<&str>,
@@ -172,7 +173,7 @@ impl Grants {
     }
 
     /// Removes the token of a server; whether there was one.
-    pub(crate) async fn log_out(
+    pub async fn log_out(
         &self,
         server: &Server,
         caller: Option<&str>,
@@ -186,7 +187,7 @@ impl Grants {
     }
 
     /// What an operator is told about the token of a server. The token itself is not part of it.
-    pub(crate) async fn status(
+    pub async fn status(
         &self,
         server: &Server,
         caller: Option<&str>,
@@ -198,15 +199,16 @@ impl Grants {
 
 /// What gives the calls of one caller their token.
 #[derive(Clone, Debug)]
-pub(crate) struct CallerGrant(Arc<GrantAuthorizer>);
+pub struct CallerGrant(Arc<GrantAuthorizer>);
 
 impl CallerGrant {
     /// Waits for a token; the error says why there is none.
-    pub(crate) async fn ready(&self) -> Result<(), NoAuthorization> {
+    pub async fn ready(&self) -> Result<(), NoAuthorization> {
         self.0.authorize().await.map(drop)
     }
 
-    pub(crate) fn authorizer(&self) -> Arc<dyn Authorizer> {
+    /// Where the requests of the caller get their token from.
+    pub fn authorizer(&self) -> Arc<dyn Authorizer> {
         Arc::<GrantAuthorizer>::clone(&self.0)
     }
 }

@@ -16,7 +16,7 @@ use super::configured_client::configured_client;
 use super::discovery::Discovery;
 use super::server_grant::{HeldToken, LoadedGrant, ServerGrant};
 use super::tokens::Tokens;
-use crate::random::token;
+use crate::secrets::random_token;
 
 /// Longer than any exchange: discovery and the token endpoint have 5 s for each request.
 const LEASE: Duration = Duration::from_secs(30);
@@ -94,7 +94,7 @@ impl ServerGrant {
         if tokens.refresh_token.is_none() {
             return Err(self.needs_login("its login has expired"));
         }
-        let holder = token(16).unwrap_or_default();
+        let holder = random_token(16).unwrap_or_default();
         if !self.lease(generation, &holder).await? {
             return Ok(Exchange::Again);
         }

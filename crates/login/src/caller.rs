@@ -6,43 +6,46 @@ use std::sync::Arc;
 
 use countersign_audit::Timestamp;
 use countersign_config::{CallerConfig, CallerRight};
+use countersign_token as token;
 
 /// The name of a caller that has shown no credential.
-pub(super) const ANONYMOUS: &str = "anonymous";
+pub const ANONYMOUS: &str = "anonymous";
 
-use super::access::Subject;
-use super::token_rules::IssuerRules;
+use crate::access::Subject;
+use crate::token_rules::{IssuerRules, TokenRules};
 
 /// The sender of a request, as far as it has proved who it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Caller {
+pub struct Caller {
     /// `key:ci`, `cert:mesh`, `local:1000` or `anonymous`, or the name of an issuer and the subject of its token.
     /// Sessions and streams belong to this name.
-    pub(crate) name: Arc<str>,
-    pub(crate) groups: BTreeSet<String>,
+    pub name: Arc<str>,
+    /// Its groups, which rules may name.
+    pub groups: BTreeSet<String>,
     /// The scopes of its token; nothing for a caller without one.
-    pub(crate) scopes: Option<BTreeSet<String>>,
-    pub(crate) rights: Rights,
+    pub scopes: Option<BTreeSet<String>>,
+    /// What it may do.
+    pub rights: Rights,
     /// The issuer of its token, as it was configured when the token was accepted.
-    pub(crate) issuer: Option<Arc<IssuerRules>>,
+    pub issuer: Option<Arc<IssuerRules>>,
     /// When its credential ends.
-    pub(crate) expires: Option<Timestamp>,
+    pub expires: Option<Timestamp>,
 }
 
 /// What a caller may do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Rights {
+pub struct Rights {
     /// Use MCP.
-    pub(crate) call: bool,
+    pub call: bool,
     /// Read activity, events and metrics.
-    pub(crate) read: bool,
+    pub read: bool,
     /// Change something.
-    pub(crate) manage: bool,
+    pub manage: bool,
 }
 
 /// One of the rights: what a request needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Right {
+pub enum Right {
     /// For everything under `/mcp`.
     Call,
     /// For what only reads: `GET /api`, `/events`, `/metrics`.
@@ -53,25 +56,26 @@ pub(crate) enum Right {
 
 impl Rights {
     /// What a caller of MCP needs, and nothing else.
-    pub(crate) const CALL: Self = Self {
+    pub const CALL: Self = Self {
         call: true,
         read: false,
         manage: false,
     };
     /// What the `api_key` opens.
-    pub(crate) const CLIENT: Self = Self {
+    pub const CLIENT: Self = Self {
         call: true,
         read: true,
         manage: false,
     };
     /// What the `admin_key` opens.
-    pub(crate) const ALL: Self = Self {
+    pub const ALL: Self = Self {
         call: true,
         read: true,
         manage: true,
     };
 
-    pub(crate) fn has(self, right: Right) -> bool {
+    /// Whether a right is among them.
+    pub fn has(self, right: Right) -> bool {
         match right {
             Right::Call => self.call,
             Right::Read => self.read,
@@ -82,7 +86,7 @@ impl Rights {
 
 impl Caller {
     /// A caller without groups or scopes, whose credential does not end.
-    pub(crate) fn new(name: impl Into<Arc<str>>, rights: Rights) -> Self {
+    pub fn new(name: impl Into<Arc<str>>, rights: Rights) -> Self {
         Self {
             name: name.into(),
             groups: BTreeSet::new(),
@@ -94,7 +98,7 @@ impl Caller {
     }
 
     /// A caller that the configuration names.
-    pub(crate) fn named(config: &CallerConfig) -> Self {
+    pub fn named(config: &CallerConfig) -> Self {
         let has = |right| config.rights.contains(&right);
         let rights = Rights {
             call: has(CallerRight::Call),
@@ -109,22 +113,22 @@ impl Caller {
     }
 
     /// A client of MCP that has shown no credential, where none is asked for.
-    pub(crate) fn anonymous() -> Self {
+    pub fn anonymous() -> Self {
         Self::new(ANONYMOUS, Rights::CALL)
     }
 
     /// A process of this machine under a user id that the kernel has told.
-    pub(crate) fn local(uid: u32) -> Self {
+    pub fn local(uid: u32) -> Self {
         Self::new(format!("local:{uid}"), Rights::CALL)
     }
 
     /// The user that this process runs as: the client at the other end of a pipe has started it.
-    pub(crate) fn this_process() -> Self {
+    pub fn this_process() -> Self {
         Self::local(rustix::process::getuid().as_raw())
     }
 
     /// As rules know it.
-    pub(crate) fn subject(&self) -> Subject<'_> {
+    pub fn subject(&self) -> Subject<'_> {
         Subject {
             name: &self.name,
             groups: &self.groups,
@@ -133,8 +137,34 @@ impl Caller {
     }
 
     /// Whether its credential has ended.
-    pub(crate) fn has_expired(&self, now: Timestamp) -> bool {
+    pub fn has_expired(&self, now: Timestamp) -> bool {
         self.expires.is_some_and(|expires| expires <= now)
+    }
+}
+
+impl TokenRules {
+    /// The caller that a token proves, with the rights of its scopes and groups.
+    pub fn caller(&self, token: &token::Caller) -> Caller {
+        let scopes = self.with_implied(&token.scopes);
+        let is_member = |groups: &[String]| groups.iter().any(|it| token.groups.contains(it));
+        let manage = is_member(&self.manage_groups);
+        let rights = Rights {
+            call: self.scopes.iter().all(|scope| scopes.contains(scope)),
+            read: manage || is_member(&self.read_groups),
+            manage,
+        };
+        // The difference of clocks is added: until then the token is accepted, so its streams must not end before.
+        let is_it = |rules: &&Arc<IssuerRules>| rules.issuer.name == token.issuer;
+        let issuer = self.issuers.iter().find(is_it);
+        let skew = issuer.map_or(0, |rules| rules.issuer.clock_skew);
+        let millis = token.expires.saturating_add(skew).saturating_mul(1000);
+        Caller {
+            groups: token.groups.clone(),
+            scopes: Some(scopes),
+            issuer: issuer.cloned(),
+            expires: Some(Timestamp::from_millis(millis)),
+            ..Caller::new(token.to_string(), rights)
+        }
     }
 }
 

@@ -73,7 +73,7 @@ pub struct Hints {
 
 impl Hints {
     /// Each annotation as far as the server gives it: `readOnlyHint`, `destructiveHint`, `idempotentHint`, `openWorldHint`.
-    pub(crate) fn new([read_only, destructive, idempotent, open_world]: [Option<bool>; 4]) -> Self {
+    pub fn new([read_only, destructive, idempotent, open_world]: [Option<bool>; 4]) -> Self {
         let read_only = read_only.unwrap_or(false);
         Self {
             read_only,
@@ -187,7 +187,7 @@ impl AccessRules {
     }
 
     /// Whether a caller may see anything of a server.
-    pub(crate) fn may_reach(&self, caller: Subject<'_>, server: &str) -> bool {
+    pub fn may_reach(&self, caller: Subject<'_>, server: &str) -> bool {
         let mut rules = self.rules.iter().filter(|rule| is_for(rule, caller));
         if self.default == AccessDefault::Allow {
             return !rules.any(|rule| rule.deny.iter().any(|item| item.is_whole_server(server)));
@@ -207,7 +207,7 @@ impl AccessRules {
     }
 
     /// Whether both decide alike.
-    pub(crate) fn is_same(&self, other: &Self) -> bool {
+    pub fn is_same(&self, other: &Self) -> bool {
         self.default == other.default && self.rules == other.rules && self.trusted == other.trusted
     }
 

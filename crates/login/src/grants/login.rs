@@ -29,18 +29,18 @@ pub(super) const CLIENT_NAME: &str = "Countersign";
 
 /// What a login begins with.
 #[derive(Debug)]
-pub(crate) struct LoginRequest {
+pub struct LoginRequest {
     /// Where the browser comes back to.
-    pub(crate) redirect: Redirect,
+    pub redirect: Redirect,
     /// The scopes to ask for, in place of those of the configuration.
-    pub(crate) scopes: Vec<String>,
+    pub scopes: Vec<String>,
     /// The address of the gateway's own document about itself as a client, if there is one.
-    pub(crate) client_document: Option<String>,
+    pub client_document: Option<String>,
 }
 
 /// Where the browser comes back to after a login.
 #[derive(Debug)]
-pub(crate) enum Redirect {
+pub enum Redirect {
     /// To a command, which gave this address; it has to be one of its machine.
     Command(String),
     /// To a page of the gateway, at this address.
@@ -58,11 +58,11 @@ impl Redirect {
 
 /// What a login would ask for.
 #[derive(Debug)]
-pub(crate) struct LoginPreview {
+pub struct LoginPreview {
     /// The authorization server.
-    pub(crate) issuer: String,
+    pub issuer: String,
     /// The scopes, separated by spaces.
-    pub(crate) scope: Option<String>,
+    pub scope: Option<String>,
 }
 
 impl LoginPreview {
@@ -78,7 +78,7 @@ impl LoginPreview {
 
 /// Why there is no login.
 #[derive(Debug, Error)]
-pub(crate) enum LoginError {
+pub enum LoginError {
     /// The redirect address is not one of this machine.
     #[error("redirect_uri is not http://127.0.0.1:PORT/callback")]
     RedirectUri,
@@ -90,8 +90,10 @@ pub(crate) enum LoginError {
     /// No login with this state is under way for the server.
     #[error("the response does not belong to a login that is under way")]
     UnknownState,
+    /// The exchange with the server or its authorization server failed.
     #[error(transparent)]
     OAuth(#[from] OAuthError),
+    /// The tokens cannot be stored, or not be used.
     #[error(transparent)]
     Store(#[from] NoAuthorization),
 }

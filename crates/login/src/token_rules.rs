@@ -4,7 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use countersign_audit::Timestamp;
 use countersign_config::{
     Config, Introspection, Issuer, IssuerLogin, ResourceParameter, is_server_name,
 };
@@ -13,29 +12,29 @@ use countersign_oauth::{
 };
 use countersign_token as token;
 
-use super::caller::{Caller, Rights};
-
 /// The endpoint whose resource stands for every path that is no endpoint.
 const MAIN: &str = "/mcp";
 /// Where the metadata of resources is, before the path of the endpoint.
-pub(crate) const METADATA: &str = "/.well-known/oauth-protected-resource";
+pub const METADATA: &str = "/.well-known/oauth-protected-resource";
 
 /// What holds for tokens, if an issuer is configured.
 #[derive(Debug)]
-pub(crate) struct TokenRules {
-    pub(crate) issuers: Vec<Arc<IssuerRules>>,
+pub struct TokenRules {
+    /// The issuers whose tokens are accepted.
+    pub issuers: Vec<Arc<IssuerRules>>,
     public_url: String,
     /// The scopes that a call needs.
-    scopes: Vec<String>,
+    pub(crate) scopes: Vec<String>,
     scope_implies: BTreeMap<String, Vec<String>>,
-    read_groups: Vec<String>,
-    manage_groups: Vec<String>,
+    pub(crate) read_groups: Vec<String>,
+    pub(crate) manage_groups: Vec<String>,
 }
 
 /// What holds for the tokens of one issuer.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct IssuerRules {
-    pub(crate) issuer: token::Issuer,
+pub struct IssuerRules {
+    /// The issuer, as its tokens are checked.
+    pub issuer: token::Issuer,
     pub(crate) reach: Reach,
     pub(crate) introspection: Option<IntrospectionRules>,
     pub(crate) login: Option<BrowserLoginRules>,
@@ -61,7 +60,7 @@ pub(crate) struct IntrospectionRules {
 
 impl TokenRules {
     /// The rules of a configuration; none if no token is accepted.
-    pub(crate) fn from_config(config: &Config) -> Option<Self> {
+    pub fn from_config(config: &Config) -> Option<Self> {
         let public_url = config.public_url.clone()?;
         let auth = &config.auth;
         if auth.issuers.is_empty() {
@@ -80,25 +79,25 @@ impl TokenRules {
     }
 
     /// The address of the gateway as users know it, without a slash at its end.
-    pub(crate) fn public_url(&self) -> &str {
+    pub fn public_url(&self) -> &str {
         self.public_url.trim_end_matches('/')
     }
 
     /// An issuer at which users can sign in with a browser: the one of this name, or without a name the first.
-    pub(crate) fn login_issuer(&self, name: Option<&str>) -> Option<&Arc<IssuerRules>> {
+    pub fn login_issuer(&self, name: Option<&str>) -> Option<&Arc<IssuerRules>> {
         let mut issuers = self.issuers.iter().filter(|it| it.login.is_some());
         issuers.find(|it| name.is_none_or(|name| it.issuer.name == name))
     }
 
     /// The resource that a token has to be for, to open this path.
-    pub(crate) fn resource(&self, path: &str) -> String {
+    pub fn resource(&self, path: &str) -> String {
         let endpoint = endpoint_path(path).unwrap_or(MAIN);
         format!("{}{endpoint}", self.public_url)
     }
 
     /// The metadata of the endpoint at this path, as JSON; nothing if no endpoint can be there. Whether the server exists
     /// makes no difference.
-    pub(crate) fn metadata(&self, path: &str) -> Option<String> {
+    pub fn metadata(&self, path: &str) -> Option<String> {
         let endpoint = endpoint_path(path)?;
         let resource = format!("{}{endpoint}", self.public_url);
         let issuers: Vec<String> = self
@@ -111,12 +110,7 @@ impl TokenRules {
 
     /// The challenge for a request to this path. `error` is for requests that had a token; `more` are scopes that the
     /// request needs beside those of every call.
-    pub(crate) fn challenge(
-        &self,
-        path: &str,
-        error: Option<&str>,
-        more: &BTreeSet<String>,
-    ) -> String {
+    pub fn challenge(&self, path: &str, error: Option<&str>, more: &BTreeSet<String>) -> String {
         let mut scopes = self.scopes.clone();
         scopes.extend(
             more.iter()
@@ -131,32 +125,8 @@ impl TokenRules {
         .to_header()
     }
 
-    /// The caller that a token proves, with the rights of its scopes and groups.
-    pub(crate) fn caller(&self, token: &token::Caller) -> Caller {
-        let scopes = self.with_implied(&token.scopes);
-        let is_member = |groups: &[String]| groups.iter().any(|it| token.groups.contains(it));
-        let manage = is_member(&self.manage_groups);
-        let rights = Rights {
-            call: self.scopes.iter().all(|scope| scopes.contains(scope)),
-            read: manage || is_member(&self.read_groups),
-            manage,
-        };
-        // The difference of clocks is added: until then the token is accepted, so its streams must not end before.
-        let is_it = |rules: &&Arc<IssuerRules>| rules.issuer.name == token.issuer;
-        let issuer = self.issuers.iter().find(is_it);
-        let skew = issuer.map_or(0, |rules| rules.issuer.clock_skew);
-        let millis = token.expires.saturating_add(skew).saturating_mul(1000);
-        Caller {
-            groups: token.groups.clone(),
-            scopes: Some(scopes),
-            issuer: issuer.cloned(),
-            expires: Some(Timestamp::from_millis(millis)),
-            ..Caller::new(token.to_string(), rights)
-        }
-    }
-
     /// Whether a caller of this name would be one of a configured issuer.
-    pub(crate) fn has_issuer_of(&self, name: &str) -> bool {
+    pub fn has_issuer_of(&self, name: &str) -> bool {
         let issuer = name.split_once(':').map(|(issuer, _)| issuer);
         let mut names = self.issuers.iter().map(|rules| &*rules.issuer.name);
         names.any(|name| Some(name) == issuer)
@@ -164,7 +134,7 @@ impl TokenRules {
 
     /// The scopes with those that they stand for. A scope that stands for itself, or for one that stands for it, changes
     /// nothing.
-    fn with_implied(&self, scopes: &BTreeSet<String>) -> BTreeSet<String> {
+    pub(crate) fn with_implied(&self, scopes: &BTreeSet<String>) -> BTreeSet<String> {
         let mut all = scopes.clone();
         let mut waiting: Vec<&String> = scopes.iter().collect();
         while let Some(scope) = waiting.pop() {
@@ -251,9 +221,11 @@ fn endpoint_path(path: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
+    use countersign_audit::Timestamp;
     use countersign_config::Environment;
 
     use super::*;
+    use crate::caller::{Caller, Rights};
 
     fn rules() -> TokenRules {
         let mut config = Config::embedded(&Environment::empty());

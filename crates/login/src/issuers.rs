@@ -12,7 +12,7 @@ use countersign_oauth::{
 };
 use countersign_token::{Caller, Refusal, Token, VerifiedTokens};
 
-use crate::state::{IntrospectionRules, IssuerRules, TokenRules};
+use crate::token_rules::{IntrospectionRules, IssuerRules, TokenRules};
 
 /// How many tokens of each kind are remembered per issuer.
 const REMEMBERED: usize = 10_000;
@@ -25,7 +25,7 @@ const OWN_KEYS: [&str; 2] = ["cs_", "csa_"];
 
 /// All issuers, by their names.
 #[derive(Debug, Default)]
-pub(crate) struct Issuers {
+pub struct Issuers {
     by_name: Mutex<HashMap<String, Arc<Issuer>>>,
     refusals: [AtomicU64; Refusal::ALL.len()],
 }
@@ -50,7 +50,7 @@ struct EndpointState {
 
 /// Why a token opens nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum TokenRefusal {
+pub enum TokenRefusal {
     /// It is not accepted.
     Invalid(Refusal),
     /// Its issuer is out of reach, so that it can be neither accepted nor refused.
@@ -65,7 +65,7 @@ impl From<Refusal> for TokenRefusal {
 
 impl Issuers {
     /// Verifies a token for a resource.
-    pub(crate) async fn verify(
+    pub async fn verify(
         &self,
         rules: &TokenRules,
         token: &str,
@@ -140,7 +140,7 @@ impl Issuers {
     }
 
     /// Fetches the keys of every issuer that are missing or old, each in a task of its own, and tells of failures.
-    pub(crate) fn refresh(&self, rules: &TokenRules) {
+    pub fn refresh(&self, rules: &TokenRules) {
         for rules in &rules.issuers {
             let issuer = self.get(rules);
             tokio::spawn(async move {
@@ -151,7 +151,7 @@ impl Issuers {
     }
 
     /// How the fetching of an issuer's keys goes.
-    pub(crate) fn status(&self, rules: &Arc<IssuerRules>) -> KeyStatus {
+    pub fn status(&self, rules: &Arc<IssuerRules>) -> KeyStatus {
         self.get(rules).keys.status()
     }
 
@@ -163,7 +163,7 @@ impl Issuers {
     }
 
     /// How many tokens were refused, by reason.
-    pub(crate) fn refusals(&self) -> impl Iterator<Item = (&'static str, u64)> {
+    pub fn refusals(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let counters = Refusal::ALL.iter().zip(&self.refusals);
         counters.map(|(reason, count)| (reason.word(), count.load(Ordering::Relaxed)))
     }

@@ -13,7 +13,7 @@ const VERSION: u8 = 1;
 const LINK_BYTES: usize = 16;
 
 /// The key that tokens are sealed with.
-pub(crate) struct SealKey {
+pub struct SealKey {
     key: LessSafeKey,
     /// Makes the codes of links.
     links: hmac::Key,
@@ -30,7 +30,7 @@ pub(super) struct SealedFor<'a> {
 
 impl SealKey {
     /// From the text of a key, which has enough randomness of its own.
-    pub(crate) fn new(text: &str) -> Option<Self> {
+    pub fn new(text: &str) -> Option<Self> {
         let digest = Sha256::digest([b"countersign seal_key ", text.as_bytes()].concat());
         let key = UnboundKey::new(&AES_256_GCM, &digest).ok()?;
         let links = Sha256::digest([b"countersign connect link ", text.as_bytes()].concat());
