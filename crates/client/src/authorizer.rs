@@ -46,6 +46,10 @@ pub enum NoAuthorization {
     /// A user has to log in; this says how.
     #[error("{0}")]
     NeedsLogin(Arc<str>),
+    /// The token lacks scopes that the server wants for this request, and a user can log in again to grant them; this says
+    /// how. Other requests may go on with the token.
+    #[error("{0}")]
+    LacksScopes(Arc<str>),
     /// A token cannot be obtained at the moment, for this reason.
     #[error("no token for it can be obtained: {0}")]
     Unavailable(Arc<str>),

@@ -6,6 +6,7 @@ mod read;
 use countersign_audit::Timestamp;
 use countersign_inspect::{encode_hex, word_enum};
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use sha2::{Digest as _, Sha256};
 
 use super::keys::Form;
 use super::setting::keys;
@@ -77,7 +78,33 @@ word_enum! {
     }
 }
 
+impl CallerCredential {
+    /// The name that its certificate must have. Case matters in a URI and not in the name of a host, which is given in small
+    /// letters. Nothing for a key.
+    pub fn certificate_name(&self) -> Option<String> {
+        match self {
+            Self::Key(_) => None,
+            Self::Certificate(name) if name.contains(':') => Some(name.clone()),
+            Self::Certificate(name) => Some(name.to_ascii_lowercase()),
+        }
+    }
+}
+
 impl CallerConfig {
+    /// What a revocation names: the SHA-256 of its key, or that of its name and the name in its certificate. A certificate that
+    /// is issued again has the same name, so a caller comes back under another name only.
+    pub fn revocation_digest(&self) -> [u8; 32] {
+        match &self.credential {
+            CallerCredential::Key(digest) => *digest,
+            certificate @ CallerCredential::Certificate(_) => {
+                let certificate = certificate.certificate_name().unwrap_or_default();
+                // No key has a NUL in it.
+                let named = ["certificate", &self.name, &certificate].join("\0");
+                Sha256::digest(named).into()
+            }
+        }
+    }
+
     /// Its name in records and rules.
     pub fn full_name(&self) -> String {
         let kind = match self.credential {

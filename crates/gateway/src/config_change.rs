@@ -69,8 +69,6 @@ pub(crate) enum ConfigRefusal {
     NotRunning(String),
     /// The configuration names no such caller.
     UnknownCaller,
-    /// The caller has a certificate, so that there is no key to revoke.
-    NoKey,
     /// The store cannot be written.
     Store(String),
 }
@@ -123,10 +121,6 @@ impl ConfigRefusal {
             Self::UnknownCaller => (
                 "the configuration names no such caller".to_owned(),
                 "`countersign keys list` shows the callers",
-            ),
-            Self::NoKey => (
-                "this caller has a certificate and no key".to_owned(),
-                "remove its entry from the configuration file of every gateway",
             ),
             Self::Store(error) => (
                 format!("cannot write to the activity store: {error}"),

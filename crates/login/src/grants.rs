@@ -15,7 +15,7 @@ mod tokens;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 
-use countersign_audit::Reader;
+use countersign_audit::{GrantOwner, Reader, StoreError};
 use countersign_client::{Authorizer, NoAuthorization};
 use countersign_config::{OAuth, OAuthCredentials, OAuthGrant, Server, Transport};
 use countersign_dial::lock;
@@ -29,7 +29,7 @@ pub use client_document::{
 use login::Logins;
 pub use login::{LoginError, LoginPreview, LoginRequest, Redirect};
 pub use seal::SealKey;
-use server_grant::{OWN, ServerGrant};
+use server_grant::{HeldToken, OWN, ServerGrant};
 use status::status;
 
 /// So many grants of callers are kept in memory; the store has them all.
@@ -184,6 +184,26 @@ impl Grants {
             grant.let_go();
         }
         Some(removed)
+    }
+
+    /// Lets go of the tokens in memory that another gateway has removed from the store or replaced there. Blocks.
+    pub fn follow_store(&self) -> Result<(), StoreError> {
+        let held = self.stored_and_held();
+        let owners: Vec<GrantOwner<'_>> = held.iter().map(|(grant, _)| grant.owner()).collect();
+        let stored = self.reader.grant_generations(&owners)?;
+        for ((grant, held), stored) in held.iter().zip(stored) {
+            grant.compare_with_store(held, stored);
+        }
+        Ok(())
+    }
+
+    /// The grants with a token in memory that the store has too.
+    fn stored_and_held(&self) -> Vec<(Arc<ServerGrant>, Arc<HeldToken>)> {
+        let own: Vec<_> = lock(&self.known).iter().filter_map(Weak::upgrade).collect();
+        let of_callers: Vec<_> = lock(&self.of_callers).values().cloned().collect();
+        let all = own.into_iter().chain(of_callers).filter(is_by_login);
+        all.filter_map(|grant| grant.held().map(|held| (grant, held)))
+            .collect()
     }
 
     /// What an operator is told about the token of a server. The token itself is not part of it.

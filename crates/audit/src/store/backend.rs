@@ -62,6 +62,7 @@ pub(super) trait Backend: std::fmt::Debug + Send + Sync {
         issuer: &str,
         sealed: &[u8],
     ) -> Result<u64, StoreError>;
+    fn grant_generations(&self, owners: &[GrantOwner<'_>]) -> Result<Vec<Option<u64>>, StoreError>;
     fn lease_grant(&self, owner: GrantOwner<'_>, lease: GrantLease<'_>)
     -> Result<bool, StoreError>;
     fn release_grant(

@@ -335,6 +335,10 @@ impl Backend for Database {
         self.with_connection(|connection| grants::put(connection, owner, issuer, sealed))
     }
 
+    fn grant_generations(&self, owners: &[GrantOwner<'_>]) -> Result<Vec<Option<u64>>, StoreError> {
+        self.with_connection(|connection| grants::generations(connection, owners))
+    }
+
     fn lease_grant(
         &self,
         owner: GrantOwner<'_>,

@@ -223,6 +223,17 @@ impl Reader {
         self.backend.put_grant(owner, issuer, sealed)
     }
 
+    /// The generations of these owners' tokens, in the order of the owners; nothing for an owner without a token.
+    pub fn grant_generations(
+        &self,
+        owners: &[GrantOwner<'_>],
+    ) -> Result<Vec<Option<u64>>, StoreError> {
+        if owners.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.backend.grant_generations(owners)
+    }
+
     /// Takes the lease of a generation; false if another holder has it, or the generation is gone.
     pub fn lease_grant(
         &self,
@@ -256,7 +267,7 @@ impl Reader {
         self.backend.remove_grant(owner)
     }
 
-    /// Revokes a key, for every gateway that shares the store; false if it was revoked before. Revocations are never removed.
+    /// Revokes a key or certificate, for every gateway that shares the store; false if it was revoked before. Revocations are never removed.
     pub fn revoke(&self, revocation: Revocation<'_>) -> Result<bool, StoreError> {
         self.backend.revoke(revocation)
     }

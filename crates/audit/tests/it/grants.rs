@@ -30,6 +30,15 @@ pub(crate) fn leases_and_generations_hold(one: &Reader, other: &Reader) {
         (stored.generation, &*stored.sealed),
         (first, &b"sealed 1"[..])
     );
+    let stranger = GrantOwner {
+        caller: "key:ci",
+        ..OWNER
+    };
+    let generations = |reader: &Reader| {
+        let found = reader.grant_generations(&[stranger, OWNER, stranger]);
+        found.expect("read")
+    };
+    assert_eq!(generations(other), [None, Some(first), None]);
     assert_eq!(stored.issuer, "https://id.example");
     let take = |reader: &Reader, generation, holder, lasts| {
         let taken = reader.lease_grant(OWNER, lease(generation, holder, lasts));
@@ -64,13 +73,10 @@ pub(crate) fn leases_and_generations_hold(one: &Reader, other: &Reader) {
     assert!(one.remove_grant(OWNER).expect("asked"));
     assert!(!other.remove_grant(OWNER).expect("asked"));
     assert_eq!(other.grant(OWNER).expect("read"), None);
+    assert_eq!(generations(other), [None; 3]);
     assert!(!other.swap_grant(OWNER, next, b"stale").expect("asked"));
     let last = one.put_grant(OWNER, "https://id.example", b"sealed 4");
     assert!(last.expect("put") > next);
-    let stranger = GrantOwner {
-        caller: "key:ci",
-        ..OWNER
-    };
     assert_eq!(one.grant(stranger).expect("read"), None);
 }
 

@@ -57,7 +57,7 @@ pub(super) async fn reread(services: &Services, caller: &Caller) -> ApiResult {
     answer(services.reloads.request_by(ReloadRequest::Reread, by).await)
 }
 
-/// Revokes the key of a caller, for every gateway that shares the store.
+/// Revokes the key or certificate of a caller, for every gateway that shares the store.
 pub(super) async fn revoke(services: &Services, caller: &Caller, name: &str) -> ApiResult {
     let by = Some(caller.name.to_string());
     let request = ReloadRequest::Revoke(name.to_owned());
@@ -82,8 +82,7 @@ pub(super) fn answer(outcome: Result<AppliedConfig, ConfigRefusal>) -> ApiResult
         ConfigRefusal::NoFile
         | ConfigRefusal::Base(_)
         | ConfigRefusal::Server(_)
-        | ConfigRefusal::NotRunning(_)
-        | ConfigRefusal::NoKey => StatusCode::CONFLICT,
+        | ConfigRefusal::NotRunning(_) => StatusCode::CONFLICT,
         ConfigRefusal::Stopping | ConfigRefusal::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
         ConfigRefusal::Unwritable(_) | ConfigRefusal::Internal => StatusCode::INTERNAL_SERVER_ERROR,
     };

@@ -5,6 +5,7 @@
 //!
 //! Pages hold no script. They cannot be framed, and each form carries a token of its browser.
 
+mod failed_login;
 mod page;
 
 use std::sync::Arc;
@@ -23,8 +24,8 @@ use super::pairs;
 use crate::http::{intake, not_allowed, plain, with_type};
 use crate::path::reply::Body;
 use crate::services::{
-    BrowserLoginError, LOGIN_CALLBACK, LOGIN_LIFETIME, LoginError, LoginRequest, Redirect, Runtime,
-    Services, SignedIn, SignedInBrowser, connect_callback, server_document_url,
+    LOGIN_CALLBACK, LOGIN_LIFETIME, LoginRequest, Redirect, Runtime, Services, SignedIn,
+    SignedInBrowser, connect_callback, server_document_url,
 };
 use crate::state::{Snapshot, TokenRules};
 
@@ -35,6 +36,8 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 const MAX_FORM: usize = 4 << 10;
 /// The cookie of a login at an issuer.
 const LOGIN: &str = "countersign-login";
+/// The cookie with the page where the login began.
+const PAGE: &str = "countersign-page";
 /// The cookie of a browser whose user has signed in.
 const USER: &str = "countersign-user";
 
@@ -139,7 +142,7 @@ impl Visit<'_> {
                 StatusCode::OK,
                 &page::confirm(name, caller, &preview, &browser.csrf),
             ),
-            Some(Err(error)) => failed(&error),
+            Some(Err(error)) => self.failed(name, &error),
             None => unknown_server(),
         }
     }
@@ -151,17 +154,19 @@ impl Visit<'_> {
             return told(StatusCode::NOT_FOUND, page::NO_ISSUER);
         };
         let mut return_to = format!("/connect/{name}");
+        let name = &issuer.issuer.name;
+        let mut page = format!("{return_to}?issuer={name}");
         if let Some(link) = self.parameter("for").filter(|link| is_link(link)) {
-            return_to.push_str("?for=");
-            return_to.push_str(&link);
+            return_to = format!("{return_to}?for={link}");
+            page = format!("{return_to}&issuer={name}");
         }
         let logins = &self.services.browser_logins;
         match logins.begin(self.rules, issuer, return_to).await {
             Ok(begun) => {
-                let cookie = self.cookie(LOGIN, &begun.browser);
-                go_to(&begun.url, [cookie, None])
+                let cookies = [self.cookie(LOGIN, &begun.browser), self.cookie(PAGE, &page)];
+                go_to(&begun.url, cookies)
             }
-            Err(error) => sign_in_failed(&error),
+            Err(error) => self.sign_in_failed(&error),
         }
     }
 
@@ -181,14 +186,14 @@ impl Visit<'_> {
                 let cookies = [self.cookie(USER, &id), self.cookie(LOGIN, "")];
                 go_to(&return_to, cookies)
             }
-            Err(error) => sign_in_failed(&error),
+            Err(error) => self.sign_in_failed(&error),
         }
     }
 
     /// The user agrees: the browser goes to the authorization server of the server.
     async fn begin_login(&self, name: &str, body: Incoming) -> Response<Body> {
         let Some(browser) = self.browser() else {
-            return told(StatusCode::FORBIDDEN, page::SIGN_IN_AGAIN);
+            return self.sign_in_again(name);
         };
         let form = intake::read_body(body, MAX_FORM, &self.services.intake).await;
         let Ok(form) = form else {
@@ -197,7 +202,7 @@ impl Visit<'_> {
         let mut fields = form_urlencoded::parse(&form);
         let csrf = fields.find(|(name, _)| name == "csrf");
         if !csrf.is_some_and(|(_, given)| browser.has_token(&given)) {
-            return told(StatusCode::FORBIDDEN, page::SIGN_IN_AGAIN);
+            return self.sign_in_again(name);
         }
         let server = match self.find(name, &browser) {
             Ok(server) => server,
@@ -219,14 +224,14 @@ impl Visit<'_> {
         match begun {
             Some(Ok(url)) if is_web_address(&url) => html(StatusCode::OK, &page::go_on(&url)),
             Some(Ok(_)) | None => unknown_server(),
-            Some(Err(error)) => failed(&error),
+            Some(Err(error)) => self.failed(name, &error),
         }
     }
 
     /// The browser comes back from the authorization server. The login has to be one of the user that this browser has.
     async fn complete_login(&self, name: &str) -> Response<Body> {
         let Some(browser) = self.browser() else {
-            return told(StatusCode::FORBIDDEN, page::SIGN_IN_AGAIN);
+            return self.sign_in_again(name);
         };
         let server = match self.find(name, &browser) {
             Ok(server) => server,
@@ -244,7 +249,7 @@ impl Visit<'_> {
                 record_login(self.services, caller, Some(name), reason).await;
                 html(StatusCode::OK, &page::connected(name))
             }
-            Some(Err(error)) => failed(&error),
+            Some(Err(error)) => self.failed(name, &error),
             None => unknown_server(),
         }
     }
@@ -355,26 +360,4 @@ fn told(status: StatusCode, sentence: &str) -> Response<Body> {
 
 fn unknown_server() -> Response<Body> {
     told(StatusCode::NOT_FOUND, page::NO_SERVER)
-}
-
-/// The sentences of errors name the rule, never a word of the authorization server.
-fn failed(error: &LoginError) -> Response<Body> {
-    let status = match error {
-        LoginError::RedirectUri | LoginError::UnknownState => StatusCode::BAD_REQUEST,
-        LoginError::NoClient => StatusCode::CONFLICT,
-        LoginError::OAuth(_) => StatusCode::BAD_GATEWAY,
-        LoginError::Store(_) => StatusCode::SERVICE_UNAVAILABLE,
-    };
-    tracing::info!(%error, "a caller could not log in to a server");
-    told(status, &format!("The login did not succeed: {error}."))
-}
-
-fn sign_in_failed(error: &BrowserLoginError) -> Response<Body> {
-    let status = match error {
-        BrowserLoginError::UnknownState => StatusCode::BAD_REQUEST,
-        BrowserLoginError::Token => StatusCode::FORBIDDEN,
-        BrowserLoginError::Unreachable | BrowserLoginError::OAuth(_) => StatusCode::BAD_GATEWAY,
-    };
-    tracing::info!(%error, "a user could not sign in with a browser");
-    told(status, &format!("You are not signed in: {error}."))
 }

@@ -19,8 +19,8 @@ use countersign_token::Refusal;
 pub(crate) struct Guard {
     /// The callers that have a key, by its digest. How long a search takes may tell of digests, never of keys.
     keys: HashMap<KeyDigest, Arc<Caller>>,
-    /// The callers that have a certificate, by the name in it.
-    certificates: HashMap<String, Arc<Caller>>,
+    /// The callers that have a certificate, by the name in it, with what a revocation names.
+    certificates: HashMap<String, (KeyDigest, Arc<Caller>)>,
     /// The caller of MCP without a credential, if `/mcp` is open.
     anonymous: Option<Arc<Caller>>,
     /// Whether a key that is not known is as good as none where MCP is open: so it is as long as no callers are named.
@@ -156,7 +156,8 @@ impl Guard {
 
     /// The caller whose certificate has one of these names.
     pub(crate) fn find_certificate(&self, names: &[String]) -> Option<&Arc<Caller>> {
-        names.iter().find_map(|name| self.certificates.get(name))
+        let found = names.iter().find_map(|name| self.certificates.get(name));
+        found.map(|(_, caller)| caller)
     }
 
     /// The caller with this key.
@@ -192,24 +193,30 @@ impl Guard {
         Some(self.known().any(|known| *known.name == *name))
     }
 
-    /// The callers that have one of these keys.
+    /// The callers whose key or certificate is one of these.
     pub(crate) fn callers_of(
         &self,
-        keys: &HashSet<KeyDigest>,
+        revoked: &HashSet<KeyDigest>,
     ) -> impl Iterator<Item = &Arc<Caller>> {
-        keys.iter().filter_map(|key| self.keys.get(key))
+        let keys = revoked.iter().filter_map(|key| self.keys.get(key));
+        let certificates = self.certificates.values();
+        let certificates = certificates.filter(|(digest, _)| revoked.contains(digest));
+        keys.chain(certificates.map(|(_, caller)| caller))
     }
 
-    /// The same guard without these keys. The other callers stay the same ones.
-    pub(crate) fn without_keys(&self, keys: &HashSet<KeyDigest>) -> Self {
+    /// The same guard without these keys and certificates. The other callers stay the same ones.
+    pub(crate) fn without_revoked(&self, revoked: &HashSet<KeyDigest>) -> Self {
         let mut guard = self.clone();
-        guard.keys.retain(|key, _| !keys.contains(key));
+        guard.keys.retain(|key, _| !revoked.contains(key));
+        let certificates = &mut guard.certificates;
+        certificates.retain(|_, (digest, _)| !revoked.contains(digest));
         guard
     }
 
     /// The callers that are made here.
     fn known(&self) -> impl Iterator<Item = &Arc<Caller>> {
-        let named = self.keys.values().chain(self.certificates.values());
+        let certificates = self.certificates.values().map(|(_, caller)| caller);
+        let named = self.keys.values().chain(certificates);
         named.chain(&self.anonymous)
     }
 
@@ -221,8 +228,8 @@ impl Guard {
                 *caller = Arc::clone(old);
             }
         }
-        for (name, caller) in &mut self.certificates {
-            let old = before.certificates.get(name);
+        for (name, (_, caller)) in &mut self.certificates {
+            let old = before.certificates.get(name).map(|(_, old)| old);
             if let Some(old) = old.filter(|old| is_same(old, caller)) {
                 *caller = Arc::clone(old);
             }
@@ -277,18 +284,12 @@ fn is_made_here(name: &str) -> bool {
     name.starts_with(KEY) || name.starts_with(CERTIFICATE) || name == ANONYMOUS
 }
 
-/// The callers with a certificate. Case matters in a URI and not in the name of a host, which is kept in small letters.
-fn certificates(config: &Config) -> HashMap<String, Arc<Caller>> {
+/// The callers with a certificate.
+fn certificates(config: &Config) -> HashMap<String, (KeyDigest, Arc<Caller>)> {
     let named = config.callers.iter().filter_map(|caller| {
-        let CallerCredential::Certificate(name) = &caller.credential else {
-            return None;
-        };
-        let name = if name.contains(':') {
-            name.clone()
-        } else {
-            name.to_ascii_lowercase()
-        };
-        Some((name, Arc::new(Caller::named(caller))))
+        let name = caller.credential.certificate_name()?;
+        let digest = caller.revocation_digest();
+        Some((name, (digest, Arc::new(Caller::named(caller)))))
     });
     named.collect()
 }

@@ -52,9 +52,9 @@ impl Settings {
         }
     }
 
-    /// The same settings, in which these keys open nothing.
-    pub(crate) fn without_keys(&self, keys: &HashSet<KeyDigest>) -> Self {
-        let guard = self.guard.as_ref().map(|guard| guard.without_keys(keys));
+    /// The same settings, in which these keys and certificates open nothing.
+    pub(crate) fn without_revoked(&self, keys: &HashSet<KeyDigest>) -> Self {
+        let guard = self.guard.as_ref().map(|guard| guard.without_revoked(keys));
         Self::of(Arc::clone(&self.config), guard)
     }
 

@@ -150,9 +150,9 @@ impl Snapshot {
         next
     }
 
-    /// The same snapshot, in which these keys open nothing.
-    pub(crate) fn without_keys(&self, keys: &HashSet<KeyDigest>) -> Self {
-        let settings = Arc::new(self.settings.without_keys(keys));
+    /// The same snapshot, in which these keys and certificates open nothing.
+    pub(crate) fn without_revoked(&self, keys: &HashSet<KeyDigest>) -> Self {
+        let settings = Arc::new(self.settings.without_revoked(keys));
         self.succeeded_by(settings, self.servers.clone())
     }
 

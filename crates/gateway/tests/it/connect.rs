@@ -3,14 +3,15 @@
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
-use countersign_config::Issuer as IssuerConfig;
+use countersign_config::{Config, Issuer as IssuerConfig};
 use countersign_fixture::client::{HttpClient, MODERN_META, Response, request};
+use countersign_gateway::Gateway;
 use serde_json::{Value, json};
 
 use crate::oauth::callers::server;
 use crate::oauth::issuer::{CANARY, Issuer as ServerIssuer, ServerEra};
 use crate::oauth::log_in;
-use crate::support::{Rig, text};
+use crate::support::{Rig, config, text};
 use crate::tokens::issuer::{Issuer, SigningKey};
 
 const PUBLIC_URL: &str = "https://tools.example.com";
@@ -32,14 +33,8 @@ impl ConnectRig {
         let issuer = Issuer::start(&key).await;
         let server_issuer = ServerIssuer::start().await;
         server_issuer.change(|it| it.era = ServerEra::Modern);
-        let url = issuer.url.clone();
-        let rig = Rig::with(vec![server(&server_issuer)], |config| {
-            config.public_url = Some(PUBLIC_URL.to_owned());
-            let mut issuer = IssuerConfig::new("corp", &url);
-            issuer.login.client_id = Some("the-gateway".to_owned());
-            config.auth.issuers = vec![issuer];
-        })
-        .await;
+        let configure = |config: &mut Config| configure(config, &issuer);
+        let rig = Rig::with(vec![server(&server_issuer)], configure).await;
         log_in(&rig, &server_issuer).await;
         Self {
             rig,
@@ -47,6 +42,16 @@ impl ConnectRig {
             key,
             server: server_issuer,
         }
+    }
+
+    /// A second gateway with the same configuration, on the same store.
+    async fn beside(&self) -> Rig {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut config = config(self.rig.folder.path(), vec![server(&self.server)]);
+        configure(&mut config, &self.issuer);
+        let gateway = Gateway::start(config).await.expect("the gateway starts");
+        gateway.settled().await;
+        Rig { gateway, folder }
     }
 
     fn client(&self, user: &str) -> HttpClient {
@@ -132,6 +137,22 @@ impl ConnectRig {
     }
 }
 
+fn configure(config: &mut Config, issuer: &Issuer) {
+    config.public_url = Some(PUBLIC_URL.to_owned());
+    let mut issuer = IssuerConfig::new("corp", &issuer.url);
+    issuer.login.client_id = Some("the-gateway".to_owned());
+    config.auth.issuers = vec![issuer];
+}
+
+/// The address of the link on a page that says that nothing was connected.
+fn beginning(page: &Response) -> String {
+    let body = text(&page.body);
+    assert!(body.contains("Nothing was connected"), "{body}");
+    let (before, _) = body.split_once("\">Begin again</a>").expect("a link");
+    let (_, address) = before.rsplit_once("href=\"").expect("a link");
+    address.replace("&amp;", "&")
+}
+
 fn path_of(url: &Value) -> String {
     let url = url.as_str().expect("an address");
     let path = url.strip_prefix(PUBLIC_URL).expect("a page of the gateway");
@@ -151,7 +172,13 @@ struct Browser<'a> {
     cookies: RefCell<BTreeMap<String, String>>,
 }
 
-impl Browser<'_> {
+impl<'a> Browser<'a> {
+    /// The same browser, whose requests a proxy sends to another gateway.
+    fn moved_to(&self, rig: &'a Rig) -> Self {
+        let cookies = self.cookies.clone();
+        Self { rig, cookies }
+    }
+
     async fn get(&self, path: &str) -> Response {
         self.send("GET", path, "", None).await
     }
@@ -503,4 +530,85 @@ async fn whether_there_is_a_server_is_not_told_to_strangers() {
         let answer = without.stranger(path).send("GET", b"").await;
         assert_eq!(answer.expect("an answer").status, 404, "{path}");
     }
+}
+
+/// A proxy sends a browser to another gateway than the one where its login began, which knows nothing about it.
+#[tokio::test]
+async fn a_browser_that_comes_back_to_another_gateway_begins_again() {
+    let rig = ConnectRig::start().await;
+    let other = rig.beside().await;
+    let link = rig.link("ada").await;
+    let browser = rig.browser();
+    let query = rig.approve(&browser, &link, "ada").await;
+    let callback = format!("/login/callback?{query}");
+    let lost = browser.moved_to(&other).get(&callback).await;
+    assert_eq!((lost.status, beginning(&lost)), (400, link.clone()));
+    let asked = rig.issuer.requests();
+    let is_token = |it: &String| it.starts_with("POST /token");
+    assert!(!asked.iter().any(is_token), "{asked:?}");
+    // Where it began, it goes on.
+    assert_eq!(browser.get(&callback).await.status, 303);
+    let page = browser.get(&link).await;
+    let form = format!("csrf={}", csrf(&page));
+    let lost = browser.moved_to(&other).post(&link, &form).await;
+    assert_eq!((lost.status, beginning(&lost)), (403, link.clone()));
+    let query = rig.agree(&browser, &link, &page).await;
+    let callback = format!("/connect/crm/callback?{query}");
+    let before = rig.server.count("authorization_code");
+    let lost = browser.moved_to(&other).get(&callback).await;
+    assert_eq!((lost.status, beginning(&lost)), (403, link.clone()));
+    // Also if the user has signed in there, in another window.
+    let there = browser.moved_to(&other);
+    rig.sign_in(&there, &link, "ada").await;
+    let lost = there.get(&callback).await;
+    assert_eq!((lost.status, beginning(&lost)), (400, link.clone()));
+    assert_eq!(rig.server.count("authorization_code"), before);
+    assert!(!rig.is_connected("ada").await);
+    assert_eq!(browser.get(&callback).await.status, 200);
+    assert!(rig.is_connected("ada").await);
+    // The link leads to a login that can be completed.
+    let page = there.get(&beginning(&lost)).await;
+    let query = rig.agree(&there, &link, &page).await;
+    let done = there.get(&format!("/connect/crm/callback?{query}")).await;
+    assert_eq!(done.status, 200, "{}", text(&done.body));
+}
+
+/// The scopes of one refusal are asked for once: a server that misses them all the same refuses the call like any other.
+#[tokio::test]
+async fn a_user_is_asked_for_scopes_that_the_server_misses_and_only_once() {
+    let rig = ConnectRig::start().await;
+    let browser = rig.browser();
+    let connect = async |link: &str, page: Response| {
+        let query = rig.agree(&browser, link, &page).await;
+        let done = browser.get(&format!("/connect/crm/callback?{query}")).await;
+        assert_eq!(done.status, 200, "{}", text(&done.body));
+    };
+    let link = rig.link("ada").await;
+    let page = rig.sign_in(&browser, &link, "ada").await;
+    connect(&link, page).await;
+    assert!(rig.is_connected("ada").await);
+    for scopes in [&["write"][..], &["write", "admin"]] {
+        rig.server
+            .change(|it| it.needs_scope = scopes.last().copied());
+        let link = rig.link("ada").await;
+        let page = browser.get(&link).await;
+        let shown = text(&page.body);
+        for scope in scopes.iter().chain(&["use"]) {
+            assert!(shown.contains(&format!("<code>{scope}</code>")), "{shown}");
+        }
+        connect(&link, page).await;
+        assert!(rig.is_connected("ada").await, "{scopes:?}");
+    }
+    rig.server.change(|it| it.misses_granted_scope = true);
+    for _ in 0..2 {
+        let refused = rig.call("ada", "").await;
+        assert_eq!(refused["result"]["isError"], true, "{refused}");
+        assert!(!refused.to_string().contains("/connect/"), "{refused}");
+    }
+    // The server has seen those calls, each once; the tokens of other users are not concerned.
+    assert_eq!(rig.tokens("ada").len(), 7);
+    assert_eq!(
+        rig.link("bob").await.split('?').next(),
+        Some("/connect/crm")
+    );
 }

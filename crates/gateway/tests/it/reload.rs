@@ -38,7 +38,7 @@ fn file(servers: &Value) -> Value {
 }
 
 /// The fixture as a server of a file.
-fn child(arguments: &[&str]) -> Value {
+pub(crate) fn child(arguments: &[&str]) -> Value {
     let program = executable().expect("the fixture is built");
     let arguments: Vec<&str> = ["stdio"].iter().chain(arguments).copied().collect();
     json!({"command": program, "args": arguments})
@@ -59,14 +59,14 @@ fn scripted(folder: &Path, name: &str, script: &Script, log: Option<&LogListener
 }
 
 /// A gateway that follows a file.
-struct FileGateway {
-    rig: Rig,
+pub(crate) struct FileGateway {
+    pub(crate) rig: Rig,
     file: PathBuf,
 }
 
 impl FileGateway {
     /// Over these servers, with other settings beside them.
-    async fn over(folder: TempDir, servers: &Value, settings: &Value) -> Self {
+    pub(crate) async fn over(folder: TempDir, servers: &Value, settings: &Value) -> Self {
         let mut config = file(servers);
         merge(&mut config, settings);
         let path = folder.path().join("c.json");

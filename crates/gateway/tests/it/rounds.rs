@@ -1,7 +1,7 @@
 //! Calls in several rounds, as modern servers make them: the server asks in its result, the client
 //! answers with its next request. Nothing is held in between.
 
-use countersign_fixture::client::{MODERN_META, request};
+use countersign_fixture::client::{HttpClient, MODERN_META, request};
 use countersign_fixture::http::Format;
 use countersign_fixture::{Answer, Body, Eras, Script, Step, Tool};
 
@@ -128,4 +128,73 @@ async fn the_state_of_a_call_comes_back_from_its_caller_alone() {
     })
     .await;
     assert!(text(seen.body()).contains(r#""requestState":"s A""#));
+}
+
+/// Status, headers without the time, and body: everything that could tell two answers apart.
+type Told = (u16, Vec<(String, String)>, String);
+
+/// What is told about a task, in the legacy era or the modern one.
+async fn ask_about_task(client: &HttpClient, is_modern: bool, method: &str, id: &str) -> Told {
+    let params = serde_json::json!({ "taskId": id }).to_string();
+    let answer = if is_modern {
+        client.modern(method, &params).await
+    } else {
+        client.request(method, &params).await
+    };
+    let mut answer = answer.expect("an answer");
+    answer
+        .headers
+        .retain(|(name, _)| !name.eq_ignore_ascii_case("date"));
+    (answer.status, answer.headers, text(&answer.body))
+}
+
+/// The gateway has no tasks, also if a server has: an id says nothing, whichever caller knows it.
+#[tokio::test]
+async fn the_task_of_another_caller_is_unknown_like_one_that_does_not_exist() {
+    const TASK: &str = r#"{"resultType":"task","taskId":"task-1","task":{"taskId":"task-1","status":"working"},"content":[]}"#;
+    const METHODS: [&str; 5] = [
+        "tasks/get",
+        "tasks/result",
+        "tasks/cancel",
+        "tasks/list",
+        "tasks/update",
+    ];
+    for eras in [Eras::Legacy, Eras::Modern] {
+        let mut tool = Tool::new(r#"{"name":"t","inputSchema":{"type":"object"}}"#);
+        tool.replies = vec![vec![Step::Answer(Answer::result(Body::new(TASK)))]];
+        let script = Script::new("x").eras(eras).tool(tool);
+        let (server, _fixture, mut log) = logged_http("x", script, Format::Json).await;
+        let rig = Rig::with(vec![server], |config| {
+            config.callers = vec![caller("ada"), caller("bob")];
+        })
+        .await;
+        let client = |path: &str, key: &str| rig.stranger(path).with_header("X-API-Key", key);
+        // The server makes a task for ada.
+        let params = r#"{"name":"t","arguments":{},"task":{"ttl":60000}}"#;
+        let made = client("/mcp/s/x", "ada")
+            .request("tools/call", params)
+            .await;
+        assert_eq!(made.expect("an answer").status, 200);
+        for path in ["/mcp", "/mcp/all", "/mcp/call", "/mcp/s/x"] {
+            let (ada, bob) = (client(path, "ada"), client(path, "bob"));
+            for (method, is_modern) in METHODS.iter().flat_map(|it| [(it, false), (it, true)]) {
+                let own = ask_about_task(&ada, is_modern, method, "task-1").await;
+                assert!(own.2.contains(r#""code":-32601"#), "{method}: {own:?}");
+                for (caller, id) in [(&bob, "task-1"), (&ada, "task-2"), (&bob, "task-2")] {
+                    let told = ask_about_task(caller, is_modern, method, id).await;
+                    assert_eq!(told, own, "{path} {method} {id}");
+                }
+            }
+        }
+        let last = client("/mcp/s/x", "ada")
+            .call("t", r#"{"is":"last"}"#)
+            .await;
+        assert_eq!(last.expect("an answer").status, 200);
+        received(&mut log, |entry| {
+            let message = text(entry.body());
+            assert!(!message.contains("tasks/"), "{message}");
+            message.contains(r#"{"is":"last"}"#)
+        })
+        .await;
+    }
 }

@@ -10,11 +10,13 @@ use countersign_fixture::certificates::{
     AGENT, AGENTS, EXPIRED, Pair, RENEWED, SERVER, STRANGER, UNLISTED,
 };
 use countersign_gateway::{Gateway, StartError, TlsError, check_certificate};
+use serde_json::json;
 use tempfile::TempDir;
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::support::{Rig, WAIT, config, preset, raise_file_limit};
+use crate::reload::{FileGateway, child};
+use crate::support::{ADMIN_KEY, Rig, WAIT, config, preset, raise_file_limit};
 use crate::wire::{TlsClient, bare, certificate, exchange, key, tool_call};
 
 const HTTP_1: &[&[u8]] = &[b"http/1.1"];
@@ -204,6 +206,86 @@ async fn a_listed_name_in_a_certificate_is_a_caller() {
             let expected = format!(r#""caller":"{caller}""#);
             assert_eq!(listed.matches(&expected).count(), 1, "{listed}");
         }
+    }
+}
+
+/// A stream of events that a caller has open by its certificate.
+async fn open_events(address: SocketAddr) -> impl AsyncRead + Unpin {
+    let mut stream = client(Some(AGENT)).connect(address).await.expect("open");
+    let sent = bare("GET", "/events", "");
+    stream.write_all(sent.as_bytes()).await.expect("sent");
+    let mut status = [0; 12];
+    stream.read_exact(&mut status).await.expect("an answer");
+    assert_eq!(status, *b"HTTP/1.1 200");
+    stream
+}
+
+/// Each gateway asks the store twice a second. Its own configuration goes on naming the caller.
+#[tokio::test]
+async fn a_revoked_certificate_is_refused_by_every_gateway_that_shares_the_store() {
+    let files = Files::new(SERVER);
+    let name = "spiffe://example.com/agent";
+    let path = |file: &str| files.folder.path().join(file);
+    let settings = json!({
+        "tls": {
+            "cert_file": path("tls.crt"), "key_file": path("tls.key"), "client_ca_file": path("agents.pem"),
+            "client_auth": "optional",
+        },
+        "callers": [{"name": "mesh", "certificate": name, "rights": ["call", "read"]}],
+    });
+    let servers = json!({"x": child(&["--preset", "demo"])});
+    let folder = tempfile::tempdir().expect("a folder");
+    let one = FileGateway::over(folder, &servers, &settings).await;
+    let data = one.rig.folder.path().join("data");
+    let beside = async |caller: &str| {
+        let mut config = config(&data, vec![preset("x", "demo")]);
+        config.tls = files.config(ClientAuth::Optional);
+        let mut named = mesh(name);
+        caller.clone_into(&mut named.name);
+        named.rights.push(CallerRight::Read);
+        config.callers = vec![named];
+        let gateway = Gateway::start(config).await.expect("the gateway starts");
+        gateway.settled().await;
+        gateway
+    };
+    let other = beside("mesh").await;
+    let addresses = [one.rig.gateway.address(), other.address()];
+    let status = async |address, sent: &str| {
+        let answer = client(Some(AGENT)).exchange(address, sent).await;
+        answer.expect("an answer")[..12].to_owned()
+    };
+    let call = tool_call("text_only", "");
+    let mut streams = Vec::new();
+    for address in addresses {
+        assert_eq!(status(address, &call).await, "HTTP/1.1 200");
+        streams.push(open_events(address).await);
+    }
+    let admin = format!("X-API-Key: {ADMIN_KEY}\r\nContent-Length: 0\r\n");
+    let revoke = bare("POST", "/api/v1/callers/cert:mesh/revoke", &admin);
+    assert_eq!(status(addresses[0], &revoke).await, "HTTP/1.1 200");
+    assert_eq!(status(addresses[0], &call).await, "HTTP/1.1 401");
+    for mut stream in streams {
+        let mut rest = Vec::new();
+        let ended = stream.read_to_end(&mut rest);
+        let ended = tokio::time::timeout(WAIT, ended).await;
+        drop(ended.expect("the stream is closed"));
+    }
+    let keyed = tool_call("text_only", &key());
+    for address in addresses {
+        assert_eq!(status(address, &call).await, "HTTP/1.1 401");
+        assert_eq!(status(address, &keyed).await, "HTTP/1.1 200");
+    }
+    let changes = bare("GET", "/api/v1/activity?type=config_change", &key());
+    let changes = client(None).exchange(addresses[0], &changes).await;
+    let changes = changes.expect("an answer");
+    assert!(
+        changes.contains("revoked the certificate of cert:mesh"),
+        "{changes}"
+    );
+    // It stays so for gateways that start later; under another name the caller comes back.
+    for (caller, expected) in [("mesh", "HTTP/1.1 401"), ("mesh-2", "HTTP/1.1 200")] {
+        let later = beside(caller).await;
+        assert_eq!(status(later.address(), &call).await, expected, "{caller}");
     }
 }
 

@@ -37,6 +37,10 @@ impl Authorizer for GrantAuthorizer {
             let challenge = challenge.and_then(|value| Challenge::parse(value.to_str().ok()?));
             if refusal.status != StatusCode::UNAUTHORIZED {
                 self.0.remember_scopes(challenge.as_ref());
+                if self.0.can_ask_for_scopes(challenge.as_ref()) {
+                    let why = "the server asks for more scopes than its user has granted";
+                    return Err(NoAuthorization::LacksScopes(why.into()));
+                }
                 return Ok(None);
             }
             if refusal.is_retry {

@@ -70,6 +70,11 @@ impl HeldToken {
     pub(super) fn is_fresh(&self) -> bool {
         self.tokens.0.is_fresh(SystemTime::now())
     }
+
+    /// The scopes that were granted or asked for.
+    pub(super) fn scopes(&self) -> impl Iterator<Item = &str> {
+        self.tokens.0.scopes()
+    }
 }
 
 /// What the store has of a token.
@@ -143,6 +148,31 @@ impl ServerGrant {
     pub(super) fn let_go(&self) {
         self.held.store(None);
         self.announce_change();
+    }
+
+    /// Whose token it is, for the store.
+    pub(super) fn owner(&self) -> GrantOwner<'_> {
+        GrantOwner {
+            server: &self.server,
+            caller: &self.caller,
+        }
+    }
+
+    /// Lets go of a token that is not the newest one of the store any more; `stored` is the generation there. A logout or
+    /// another login is announced. An exchange (the next generation) is not: the next request reads its token. A token whose
+    /// generation the store does not have yet stays, because it could not be written.
+    pub(super) fn compare_with_store(&self, held: &Arc<HeldToken>, stored: Option<u64>) {
+        if stored.is_some_and(|stored| stored <= held.generation) {
+            return;
+        }
+        let ours = Some(Arc::clone(held));
+        let before = self.held.compare_and_swap(&ours, None);
+        let is_changed = stored != held.generation.checked_add(1);
+        if is_changed && before.as_ref().is_some_and(|it| Arc::ptr_eq(it, held)) {
+            let server = &*self.server;
+            tracing::info!(server, "another gateway has changed the login to a server");
+            self.announce_change();
+        }
     }
 
     /// What to do about a missing token.
@@ -222,15 +252,25 @@ impl ServerGrant {
         lock(&self.wanted_scopes).clear();
     }
 
+    /// Whether a caller can be asked to log in again for scopes that the server missed: not for those that were asked for
+    /// before, because a server that refuses them all the same would make its user log in for ever.
+    pub(super) fn can_ask_for_scopes(&self, challenge: Option<&Challenge>) -> bool {
+        let is_by_user = self.is_of_caller() && self.oauth.grant == OAuthGrant::AuthorizationCode;
+        let Some(held) = self.held().filter(|_| is_by_user) else {
+            return false;
+        };
+        missed_scopes(challenge)
+            .take(MAX_SCOPES)
+            .any(|missed| held.scopes().all(|scope| scope != missed))
+    }
+
     /// Remembers the scopes that the server missed, for the next login.
     pub(super) fn remember_scopes(&self, challenge: Option<&Challenge>) {
-        let Some(challenge) = challenge else { return };
-        if challenge.error.as_deref() != Some("insufficient_scope") {
+        if missed_scopes(challenge).next().is_none() {
             return;
         }
-        let scopes = challenge.scope.as_deref().unwrap_or_default();
         let mut wanted = lock(&self.wanted_scopes);
-        for scope in scopes.split(' ').filter(|scope| is_scope(scope)) {
+        for scope in missed_scopes(challenge) {
             if wanted.len() < MAX_SCOPES {
                 wanted.insert(scope.to_owned());
             }
@@ -247,6 +287,14 @@ impl ServerGrant {
         let refused = *lock(&self.refused_retry);
         refused.is_none_or(|last| last.elapsed() > AFTER_REFUSED_RETRY)
     }
+}
+
+/// The scopes that a server missed, if that is why it refused a request.
+fn missed_scopes(challenge: Option<&Challenge>) -> impl Iterator<Item = &str> {
+    let challenge = challenge.filter(|it| it.error.as_deref() == Some("insufficient_scope"));
+    let scopes = challenge.and_then(|challenge| challenge.scope.as_deref());
+    let scopes = scopes.unwrap_or_default().split(' ');
+    scopes.filter(|scope| is_scope(scope))
 }
 
 /// Whether a text is a scope (RFC 6749, section 3.3) of a sensible length.

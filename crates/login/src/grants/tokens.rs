@@ -17,6 +17,8 @@ pub(super) struct Tokens {
     /// When they were given out.
     pub(super) obtained_at: SystemTime,
     pub(super) scope: Option<String>,
+    /// The scopes that the login asked for: an authorization server may have granted fewer.
+    pub(super) asked_scope: Option<String>,
     pub(super) client: Client,
     /// The resource that they are for, unless the parameter is left out.
     pub(super) resource: Option<String>,
@@ -32,6 +34,8 @@ struct StoredTokens {
     expires_at: Option<u64>,
     obtained_at: u64,
     scope: Option<String>,
+    #[serde(default)]
+    asked_scope: Option<String>,
     client_id: String,
     client_secret: Option<String>,
     in_form: bool,
@@ -54,7 +58,8 @@ impl Tokens {
             refresh_token: granted.refresh_token,
             expires_at: lifetime.and_then(|lifetime| now.checked_add(lifetime)),
             obtained_at: now,
-            scope: granted.scope.or(asked_scope),
+            scope: granted.scope.or_else(|| asked_scope.clone()),
+            asked_scope,
             client,
             resource,
             redirect_uri: None,
@@ -68,8 +73,16 @@ impl Tokens {
         Self {
             refresh_token: next.refresh_token.or_else(|| self.refresh_token.clone()),
             redirect_uri: self.redirect_uri.clone(),
+            asked_scope: self.asked_scope.clone(),
             ..next
         }
+    }
+
+    /// The scopes that were granted or asked for.
+    pub(super) fn scopes(&self) -> impl Iterator<Item = &str> {
+        let both = [&self.scope, &self.asked_scope];
+        let scopes = both.into_iter().flatten();
+        scopes.flat_map(|scopes| scopes.split(' '))
     }
 
     /// Whether the access token can be used for a while. The margin is less for a token that does not live long.
@@ -110,6 +123,7 @@ impl Tokens {
             expires_at: self.expires_at.map(seconds),
             obtained_at: seconds(self.obtained_at),
             scope: self.scope.clone(),
+            asked_scope: self.asked_scope.clone(),
             client_id: self.client.id.clone(),
             client_secret,
             in_form,
@@ -134,6 +148,7 @@ impl Tokens {
             expires_at: stored.expires_at.and_then(time),
             obtained_at: time(stored.obtained_at)?,
             scope: stored.scope,
+            asked_scope: stored.asked_scope,
             client: Client {
                 id: stored.client_id,
                 authentication,
@@ -161,6 +176,7 @@ mod tests {
             expires_at: lifetime.map(|lifetime| now + Duration::from_secs(lifetime)),
             obtained_at: now,
             scope: Some("a b".to_owned()),
+            asked_scope: Some("a b c".to_owned()),
             client: Client {
                 id: "client".to_owned(),
                 authentication: ClientAuthentication::Post(Secret::new("secret")),

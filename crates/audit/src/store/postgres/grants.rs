@@ -20,6 +20,23 @@ pub(super) fn get(
     }))
 }
 
+/// The generations of these owners' tokens, in their order; nothing for an owner without one.
+pub(super) fn generations(
+    connection: &mut Connection,
+    owners: &[GrantOwner<'_>],
+) -> Result<Vec<Option<u64>>, PostgresError> {
+    let sql = "SELECT g.generation FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (server, caller, place)
+        LEFT JOIN server_grant g ON g.server = asked.server AND g.caller = asked.caller AND length(g.sealed) > 0
+        ORDER BY asked.place";
+    let (servers, callers): (Vec<&str>, Vec<&str>) = owners
+        .iter()
+        .map(|owner| (owner.server, owner.caller))
+        .unzip();
+    let rows = connection.query(sql, &[&servers, &callers])?;
+    let generation = |row: &tokio_postgres::Row| row.get::<_, Option<i64>>(0).map(unsigned);
+    Ok(rows.iter().map(generation).collect())
+}
+
 /// Stores a new token in place of the old one, and gives its generation.
 pub(super) fn put(
     connection: &mut Connection,

@@ -22,6 +22,20 @@ pub(super) fn get(
     row.optional()
 }
 
+/// The generations of these owners' tokens, in their order; nothing for an owner without one.
+pub(super) fn generations(
+    connection: &Connection,
+    owners: &[GrantOwner<'_>],
+) -> rusqlite::Result<Vec<Option<u64>>> {
+    let sql = "SELECT generation FROM server_grant WHERE server = ?1 AND caller = ?2 AND length(sealed) > 0";
+    let mut statement = connection.prepare_cached(sql)?;
+    let generation = |owner: &GrantOwner<'_>| {
+        let row = statement.query_row([owner.server, owner.caller], |row| row.get(0));
+        row.optional()
+    };
+    owners.iter().map(generation).collect()
+}
+
 /// Stores a new token in place of the old one, and gives its generation.
 pub(super) fn put(
     connection: &Connection,

@@ -8,7 +8,7 @@ pub(super) const NO_ISSUER: &str = "There is no issuer of this name to sign in a
 pub(super) const NO_SERVER: &str =
     "There is no server of this name that you can connect an account to.";
 pub(super) const FOR_ANOTHER: &str = "This link was made for another user. Nothing was connected. Open only links that your own client shows you.";
-pub(super) const SIGN_IN_AGAIN: &str = "This page has expired, or belongs to another browser. Nothing was connected. Open the link that your client shows you again.";
+pub(super) const SIGN_IN_AGAIN: &str = "This page has expired, or belongs to another browser. Nothing was connected. Begin again, or open the link that your client shows you.";
 pub(super) const TRY_AGAIN: &str = "This did not work. Nothing was connected. Try again.";
 
 /// What will be asked for, and the button.
@@ -53,6 +53,14 @@ pub(super) fn connected(server: &str) -> String {
 /// A page with one sentence.
 pub(super) fn message(sentence: &str) -> String {
     frame(&format!("<p>{}</p>", Text::new(sentence)))
+}
+
+/// A page with one sentence and a link to the page where the login begins.
+pub(super) fn begin_again(sentence: &str, address: &str) -> String {
+    let (sentence, address) = (Text::new(sentence), attribute(address));
+    frame(&format!(
+        "<p>{sentence}</p>\n<p><a href=\"{address}\">Begin again</a></p>"
+    ))
 }
 
 fn frame(body: &str) -> String {
@@ -100,6 +108,7 @@ mod tests {
             confirm(hostile, hostile, &preview, "0f"),
             connected(hostile),
             message(hostile),
+            begin_again(hostile, hostile),
             go_on("https://a.example/?x=\"><script>alert(1)</script>"),
         ] {
             assert!(

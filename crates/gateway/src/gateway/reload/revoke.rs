@@ -1,7 +1,7 @@
-//! Revoking the key of a caller, for every gateway that shares the store. The file stays as it is.
+//! Revoking a caller, for every gateway that shares the store. The file stays as it is.
 
-use countersign_audit::{KeyDigest, Kind, Outcome, Record, Revocation, Source as By};
-use countersign_config::CallerCredential;
+use countersign_audit::{Kind, Outcome, Record, Revocation, Source as By};
+use countersign_config::{CallerConfig, CallerCredential};
 use countersign_dial::explain;
 
 use super::{Reloader, blocking};
@@ -9,13 +9,14 @@ use crate::config_change::{AppliedConfig, ConfigRefusal};
 use crate::gateway::revocations;
 
 impl Reloader {
-    /// Writes the revocation into the store and refuses the key here at once; other gateways see it within a second.
+    /// Writes the revocation into the store and refuses the caller here at once; other gateways see it within a second.
     pub(super) async fn revoke(
         &self,
         name: &str,
         caller: Option<String>,
     ) -> Result<AppliedConfig, ConfigRefusal> {
-        let (revoked, key) = self.find_key(name)?;
+        let found = self.find_caller(name)?;
+        let (revoked, key) = (found.full_name(), found.revocation_digest());
         let services = &self.runtime.services;
         let (reader, owner) = (services.store.reader().clone(), revoked.clone());
         let revoke = move || {
@@ -33,20 +34,20 @@ impl Reloader {
         );
         record.source = By::Api;
         record.caller = caller;
-        record.reason = Some(format!("revoked the key of {revoked}"));
+        let what = match found.credential {
+            CallerCredential::Key(_) => "key",
+            CallerCredential::Certificate(_) => "certificate",
+        };
+        record.reason = Some(format!("revoked the {what} of {revoked}"));
         self.record(record).await;
         Ok(AppliedConfig::default())
     }
 
-    /// A caller of the configuration by its name, with or without `key:`, and its key.
-    fn find_key(&self, name: &str) -> Result<(String, KeyDigest), ConfigRefusal> {
+    /// A caller of the configuration by its name, with or without `key:` or `cert:`.
+    fn find_caller(&self, name: &str) -> Result<CallerConfig, ConfigRefusal> {
         let snapshot = self.runtime.state.load();
         let mut callers = snapshot.settings.config.callers.iter();
         let found = callers.find(|caller| caller.name == name || caller.full_name() == name);
-        let caller = found.ok_or(ConfigRefusal::UnknownCaller)?;
-        match caller.credential {
-            CallerCredential::Key(key) => Ok((caller.full_name(), key)),
-            CallerCredential::Certificate(_) => Err(ConfigRefusal::NoKey),
-        }
+        found.cloned().ok_or(ConfigRefusal::UnknownCaller)
     }
 }

@@ -16,7 +16,7 @@ use crate::services::{CallerGrant, Services};
 /// Why a server gave no reply.
 pub(super) enum Unanswered {
     Refused(Refusal),
-    /// The caller has no token for the server.
+    /// The caller has no token for the server, or one without scopes that the call needs.
     NeedsLogin,
 }
 
@@ -72,7 +72,7 @@ impl CallerRoute<'_> {
 
 fn missing_token(why: &NoAuthorization) -> Unanswered {
     match why {
-        NoAuthorization::NeedsLogin(_) => Unanswered::NeedsLogin,
+        NoAuthorization::NeedsLogin(_) | NoAuthorization::LacksScopes(_) => Unanswered::NeedsLogin,
         NoAuthorization::Unavailable(_) => Refusal::Unreachable.into(),
     }
 }

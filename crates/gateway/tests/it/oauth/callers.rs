@@ -12,10 +12,10 @@ use tokio::sync::Semaphore;
 
 use super::issuer::{CANARY, Issuer, ServerEra};
 use super::{REDIRECT, begin, is_in_state, is_listed, log_in, parsed, post};
-use crate::support::{Rig, WAIT, result, text};
+use crate::support::{Rig, WAIT, refusal, result, text};
 
 /// A caller whose key is its name.
-fn caller(name: &str) -> CallerConfig {
+pub(super) fn caller(name: &str) -> CallerConfig {
     CallerConfig {
         name: name.to_owned(),
         credential: CallerCredential::Key(Sha256::digest(name).into()),
@@ -32,7 +32,7 @@ pub(crate) fn server(issuer: &Issuer) -> Server {
     server
 }
 
-async fn rig(issuer: &Issuer) -> Rig {
+pub(super) async fn rig(issuer: &Issuer) -> Rig {
     let rig = Rig::with(vec![server(issuer)], |config| {
         config.callers = vec![caller("ada"), caller("bob")];
     })
@@ -42,7 +42,7 @@ async fn rig(issuer: &Issuer) -> Rig {
 }
 
 /// Logs a caller in, as an operator does.
-async fn log_in_as(rig: &Rig, issuer: &Issuer, name: &str) {
+pub(super) async fn log_in_as(rig: &Rig, issuer: &Issuer, name: &str) {
     let caller = format!("key:{name}");
     let begun = json!({"redirect_uri": REDIRECT, "caller": caller});
     let begun = parsed(&post(rig, "login", &begun).await);
@@ -53,13 +53,13 @@ async fn log_in_as(rig: &Rig, issuer: &Issuer, name: &str) {
     assert_eq!(status["caller"], caller.as_str(), "{status}");
 }
 
-async fn log_out(rig: &Rig, name: &str) {
+pub(super) async fn log_out(rig: &Rig, name: &str) {
     let path = format!("/api/v1/servers/crm/auth?caller=key%3A{name}");
     let answer = rig.admin(&path).send("DELETE", b"").await;
     assert_eq!(parsed(&answer.expect("an answer"))["removed"], true);
 }
 
-fn client(rig: &Rig, name: &str) -> HttpClient {
+pub(super) fn client(rig: &Rig, name: &str) -> HttpClient {
     rig.stranger("/mcp/s/crm").with_header("X-API-Key", name)
 }
 
@@ -67,18 +67,18 @@ fn arguments(name: &str) -> String {
     json!({ "who": name }).to_string()
 }
 
-async fn call(client: &HttpClient, name: &str) -> Response {
+pub(super) async fn call(client: &HttpClient, name: &str) -> Response {
     let answer = client.call("ok", &arguments(name)).await;
     answer.expect("an answer")
 }
 
-fn is_ok(answer: &Response) {
+pub(super) fn is_ok(answer: &Response) {
     let ok = result(answer);
     assert!(ok.contains(r#""text":"ok""#), "{ok}");
 }
 
 /// How many calls have reached the server.
-fn calls(issuer: &Issuer) -> usize {
+pub(super) fn calls(issuer: &Issuer) -> usize {
     let asked = issuer.questions();
     let calls = asked.iter().filter(|it| it.body.contains("tools/call"));
     calls.count()
@@ -276,4 +276,52 @@ async fn the_tokens_of_callers_survive_a_restart_and_are_exchanged_each_for_itse
     assert_eq!(last.expect("a call").authorization, token(3));
     let url = begin(&rig).await;
     assert!(url.starts_with(&issuer.url));
+}
+
+/// A server misses a scope in some calls. The caller is told to log in again, with all scopes so far; what else it has open
+/// goes on. A server that misses scopes which were asked for already refuses the call, and no login is asked for.
+#[tokio::test]
+async fn a_caller_is_told_once_to_log_in_for_scopes_that_the_server_misses() {
+    for era in [ServerEra::Sessions, ServerEra::Plain, ServerEra::Modern] {
+        let issuer = Issuer::start().await;
+        issuer.change(|it| it.era = era);
+        let rig = rig(&issuer).await;
+        log_in_as(&rig, &issuer, "ada").await;
+        let ada = client(&rig, "ada");
+        let session = ada.handshake("2025-11-25").await.expect("a session");
+        is_ok(&call(&session, "ada").await);
+        let greetings = greetings(&issuer);
+        for (scope, all) in [("write", "use write"), ("admin", "use write admin")] {
+            issuer.change(|it| it.needs_scope = Some(scope));
+            for client in [&session, &ada] {
+                let told = result(&call(client, "ada").await);
+                assert!(told.contains("--caller key:ada"), "{era:?} {scope}: {told}");
+            }
+            log_in_as(&rig, &issuer, "ada").await;
+            is_ok(&call(&session, "ada").await);
+            let status = rig.get("/api/v1/servers/crm/auth?caller=key%3Aada").await;
+            assert_eq!(status["scope"], all, "{status}");
+        }
+        issuer.change(|it| it.misses_granted_scope = true);
+        let before = calls(&issuer);
+        for client in [&session, &ada] {
+            let told = refusal(&call(client, "ada").await);
+            assert!(!told.contains("log in"), "{era:?}: {told}");
+        }
+        assert_eq!(calls(&issuer), before + 2, "{era:?}");
+        issuer.change(|it| it.needs_scope = None);
+        is_ok(&call(&session, "ada").await);
+        if era != ServerEra::Sessions {
+            continue;
+        }
+        // One for each call outside of the session: the session of the server was not lost.
+        assert_eq!(self::greetings(&issuer), greetings + 3);
+    }
+}
+
+/// How often the server was greeted with the token of a caller.
+fn greetings(issuer: &Issuer) -> usize {
+    let asked = issuer.questions();
+    let greetings = asked.iter().filter(|it| it.body.contains("\"initialize\""));
+    greetings.filter(|it| it.authorization != token(1)).count()
 }

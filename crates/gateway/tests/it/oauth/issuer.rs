@@ -53,6 +53,10 @@ pub(crate) struct Behaviour {
     pub(crate) gate: Option<Arc<Semaphore>>,
     /// The scope that a call needs.
     pub(crate) needs_scope: Option<&'static str>,
+    /// Whether that scope is missed even if it was granted.
+    pub(crate) misses_granted_scope: bool,
+    /// Where challenges say that the metadata of the resource is; by default where it is.
+    pub(crate) metadata_address: Option<String>,
     /// The client that may use `client_credentials`, with its secret.
     pub(crate) client: (&'static str, &'static str),
     valid: BTreeSet<String>,
@@ -93,6 +97,8 @@ impl Issuer {
             era: ServerEra::Plain,
             gate: None,
             needs_scope: None,
+            misses_granted_scope: false,
+            metadata_address: None,
             client: ("robot", "s3cret/+"),
             valid: BTreeSet::new(),
             refresh: None,
@@ -234,13 +240,15 @@ impl Issuer {
     fn mcp(&self, known: &mut Behaviour, question: &Question) -> Response<Full<Bytes>> {
         let token = question.authorization.strip_prefix("Bearer ");
         if !token.is_some_and(|token| known.valid.contains(token)) {
-            let metadata = format!("{}/.well-known/oauth-protected-resource/mcp", self.url);
+            let own = || format!("{}/.well-known/oauth-protected-resource/mcp", self.url);
+            let metadata = known.metadata_address.clone().unwrap_or_else(own);
             let challenge = format!(r#"Bearer resource_metadata="{metadata}", scope="use""#);
             return challenged(401, &challenge);
         }
         let message: Value = serde_json::from_str(&question.body).expect("a message");
         let missing = known.needs_scope.filter(|scope| {
-            message["method"] == "tools/call" && !known.scope.split(' ').any(|it| it == *scope)
+            let is_granted = known.scope.split(' ').any(|it| it == *scope);
+            message["method"] == "tools/call" && (!is_granted || known.misses_granted_scope)
         });
         if let Some(scope) = missing {
             let challenge = format!(r#"Bearer error="insufficient_scope", scope="use {scope}""#);

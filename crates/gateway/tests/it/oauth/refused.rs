@@ -1,5 +1,6 @@
 //! Authorization servers, and responses, that must not be believed: nothing is sent to them that they could use.
 
+use countersign_config::{OAuth, Server};
 use serde_json::{Value, json};
 
 use super::issuer::{Behaviour, Issuer};
@@ -112,20 +113,84 @@ async fn link_local_addresses_are_never_asked() {
     }
 }
 
+/// Names that the resolver turns into the address of a metadata service without asking a name server: numbers that are no
+/// addresses for the gateway, so it treats them as names.
+const LINK_LOCAL_NAMES: [&str; 3] = ["169.254.43518", "2852039166", "0xa9fea9fe"];
+
+/// Every address that a login is led to may be one of the attacker's choice.
+#[tokio::test]
+async fn a_name_that_leads_to_a_link_local_address_is_never_asked() {
+    let issuer = Issuer::start().await;
+    let rig = Rig::over(vec![server(&issuer)]).await;
+    let hosts = ["169.254.169.254", "[::ffff:169.254.169.254]"];
+    for host in hosts.iter().chain(&LINK_LOCAL_NAMES) {
+        for scheme in ["http", "https"] {
+            let address = format!("{scheme}://{host}/latest");
+            let changes: [fn(&mut Behaviour, &str); 4] = [
+                |it, address| it.metadata_address = Some(address.to_owned()),
+                |it, address| it.resource = json!({"authorization_servers": [address]}),
+                |it, address| it.metadata = json!({"registration_endpoint": address}),
+                |it, address| it.metadata = json!({"token_endpoint": address}),
+            ];
+            for (number, change) in changes.into_iter().enumerate() {
+                issuer.change(|it| {
+                    it.metadata_address = None;
+                    (it.metadata, it.resource) = (json!({}), json!({}));
+                    change(it, &address);
+                });
+                let message = if number < 3 {
+                    refused(&rig).await
+                } else {
+                    let query = issuer.approve(&begin(&rig).await);
+                    let failed = complete(&rig, &query).await;
+                    assert_eq!(failed.status, 502, "{address}");
+                    text(&failed.body)
+                };
+                let expected = "may not be connected to";
+                assert!(message.contains(expected), "{number} {address}: {message}");
+            }
+        }
+    }
+    assert_eq!(issuer.count("authorization_code"), 0);
+}
+
+/// A name that the operator took for a public one, and that leads into the gateway's own machine, as a rebound name does.
+#[tokio::test]
+async fn a_public_name_that_leads_to_a_private_address_is_not_connected_to() {
+    let inside = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    inside.set_nonblocking(true).expect("an option");
+    let port = inside.local_addr().expect("an address").port();
+    for name in ["127.1", "2130706433", "0x7f000001"] {
+        let mut server = Server::http("crm", format!("https://{name}:{port}/mcp"));
+        server.oauth = Some(OAuth::default());
+        let rig = Rig::over(vec![server]).await;
+        let message = refused(&rig).await;
+        assert!(message.contains("may not be connected to"), "{message}");
+        let early = rig.client("/mcp/s/crm").call("ok", "{}").await;
+        assert_eq!(early.expect("an answer").status, 200);
+    }
+    let waiting = inside.accept().map(drop).expect_err("no connection");
+    assert_eq!(waiting.kind(), std::io::ErrorKind::WouldBlock);
+}
+
 #[tokio::test]
 async fn redirects_are_not_followed() {
     let issuer = Issuer::start().await;
     let other = Issuer::start().await;
     let rig = Rig::over(vec![server(&issuer)]).await;
     let elsewhere = format!("{}/.well-known/oauth-authorization-server", other.url);
+    let link_local = "http://169.254.169.254/latest";
     for line in [
         "POST /mcp",
         "GET /.well-known/oauth-protected-resource/mcp",
         "GET /.well-known/oauth-authorization-server",
     ] {
-        let answer = (307, elsewhere.clone());
-        issuer.change(|it| it.answers = [(line.to_owned(), answer)].into());
-        refused(&rig).await;
+        for location in [&*elsewhere, link_local] {
+            let answer = (307, location.to_owned());
+            issuer.change(|it| it.answers = [(line.to_owned(), answer)].into());
+            let message = refused(&rig).await;
+            assert!(!message.contains("connect"), "{line}: {message}");
+        }
     }
     issuer.change(|it| it.answers.clear());
     let query = issuer.approve(&begin(&rig).await);
