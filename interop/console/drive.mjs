@@ -3,11 +3,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { forgery, framing, readOnly, secrets, sessions } from "./attacks.mjs";
+import { issuerSignIn } from "./issuer.mjs";
 import { manyConsoles, manyEvents } from "./live.mjs";
 import { appearance, figures, keysAndTimes, targets } from "./pages.mjs";
 import { accessible as accessibleIn, ADMIN, API, check, failed, Gateway, signIn as signInTo, watchedPage } from "./support.mjs";
 
-const [, , executablePath, address, work] = process.argv;
+const [, , executablePath, address, work, program] = process.argv;
 const origin = new URL(address).origin;
 const gateway = new Gateway(origin);
 const api = (path) => gateway.api(path);
@@ -145,6 +146,9 @@ await forgery(context, gateway);
 await framing(context, gateway);
 await sessions(browser, gateway);
 await readOnly(browser, gateway);
+
+// Users of an issuer.
+await issuerSignIn(browser, program, complaints);
 
 // Consoles that stay open.
 await manyEvents(page, gateway);

@@ -13,7 +13,7 @@ const META = {
 };
 export const TOOL = "conforming";
 
-function check(condition, what, seen) {
+export function check(condition, what, seen) {
     if (!condition) throw new Error(`${what}: ${JSON.stringify(seen)}`);
 }
 
@@ -60,8 +60,8 @@ async function call(url, headers) {
     return JSON.parse(data ? data.slice(6) : text);
 }
 
-// A browser that goes wherever it is sent, fills in logins and agrees. Gives the last page.
-async function browse(start, user) {
+// A browser that goes wherever it is sent, fills in logins and agrees. Gives the last page, or the page at the path `until`.
+export async function browse(start, user, until) {
     const jars = new Map();
     let [url, form] = [new URL(start), undefined];
     for (let step = 0; step < 40; step += 1) {
@@ -82,6 +82,7 @@ async function browse(start, user) {
             continue;
         }
         const page = await response.text();
+        if (url.pathname === until) return page;
         const value = (name) => new RegExp(`name="${name}" value="([^"]+)"`).exec(page)?.[1];
         const refresh = /http-equiv="refresh" content="0;url=([^"]+)"/.exec(page);
         if (refresh) {

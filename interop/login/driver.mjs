@@ -9,6 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { connect, register } from "./connect.mjs";
+import { signInToConsole } from "./console.mjs";
 
 const [, , work, binaries] = process.argv;
 // Longer than tokens live, and than the difference of clocks that is allowed.
@@ -61,7 +62,7 @@ async function startGateway(issuer, settings) {
         listen: `127.0.0.1:${port}`,
         public_url: url,
         data_dir,
-        auth: { issuers: [{ name: "corp", issuer, clock_skew: "1s", login }] },
+        auth: { read_groups: ["watch"], issuers: [{ name: "corp", issuer, clock_skew: "1s", groups_claim: "/groups", login }] },
         ...more,
     }), { mode: 0o600 });
     const gateway = start(join(binaries, "countersign"), ["serve", "--config", config]);
@@ -74,8 +75,9 @@ async function startGateway(issuer, settings) {
     throw new Error(`no gateway: ${gateway.said}`);
 }
 
-// A server where each caller logs in: a gateway before another one. Gives what went wrong, if anything did.
-async function connectAccounts(issuer) {
+// A server where each caller logs in: a gateway before another one, whose console opens to users. Gives for each step what went
+// wrong, if anything did.
+async function signInWithBrowsers(issuer) {
     const server = await startGateway(issuer, () => ({ mcpServers: { x: fixture } }));
     const key = "cs_a-key-for-the-interop-test-of-logins";
     const gateway = await startGateway(issuer, async (url) => ({
@@ -83,7 +85,11 @@ async function connectAccounts(issuer) {
         login: { client_id: (await register(issuer, `${url}/login/callback`, "web")).id },
         mcpServers: { crm: { url: `${server.url}/mcp/s/x`, oauth: { credentials: "caller" } } },
     }));
-    return connect({ issuer, key, program: join(binaries, "countersign"), ...gateway }).then(() => undefined, (error) => error);
+    const settled = (run) => run.then(() => undefined, (error) => error);
+    return {
+        "/connect/crm: an account for each caller": await settled(connect({ issuer, key, program: join(binaries, "countersign"), ...gateway })),
+        "/console: a reader, and a user without the right": await settled(signInToConsole(gateway)),
+    };
 }
 
 async function signIn([client, program, script], [path, tool], url) {
@@ -97,7 +103,7 @@ async function signIn([client, program, script], [path, tool], url) {
 async function main() {
     const issuer = await startProvider();
     const { url } = await startGateway(issuer, () => ({ routing_mode: "direct", mcpServers: { x: fixture } }));
-    const connected = connectAccounts(issuer);
+    const browsers = signInWithBrowsers(issuer);
     const runs = CLIENTS.flatMap((client) => ENDPOINTS.map((endpoint) => signIn(client, endpoint, url)));
     const results = await Promise.all(runs);
     const stats = await (await fetch(`${issuer}/stats`)).json();
@@ -111,9 +117,11 @@ async function main() {
             console.log(`exit code ${code}\n${said ?? ""}`);
         }
     }
-    const problem = await connected;
-    console.log(problem ? `FAILED /connect/crm: ${problem}` : "ok     /connect/crm: an account for each caller");
-    return failed === 0 && !problem ? 0 : 1;
+    for (const [step, problem] of Object.entries(await browsers)) {
+        console.log(problem ? `FAILED ${step}: ${problem}` : `ok     ${step}`);
+        if (problem) failed += 1;
+    }
+    return failed === 0 ? 0 : 1;
 }
 
 let code = 1;

@@ -25,6 +25,8 @@ const server = createServer().listen(0, "127.0.0.1", () => {
         issueRefreshToken: async () => true,
         ttl: { Interaction: 600, Session: 600, Grant: 600, RefreshToken: 600, AccessToken: LIFETIME, IdToken: LIFETIME },
         cookies: { keys: ["a key for tests"] },
+        // For the console: one user may read it.
+        extraTokenClaims: async (context, token) => ({ groups: token.accountId === "ada" ? ["watch"] : ["sales"] }),
         features: {
             registration: { enabled: true },
             resourceIndicators: {

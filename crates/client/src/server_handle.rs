@@ -1,6 +1,7 @@
 //! One server as its callers see it. It may be away, and it takes only so many calls at once. Every call ends within its
 //! time-out, whatever the server does.
 
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -130,13 +131,13 @@ impl ServerHandle {
 
     /// Sends a request and waits for the reply; what the server says meanwhile goes to `notes`.
     /// Dropping the future cancels the request.
-    pub async fn call(
+    pub fn call(
         &self,
         subject: &Subject<'_>,
         params: impl Fn(Era, u64) -> Result<Vec<u8>, Error>,
         notes: &NoteSink,
-    ) -> Result<RawReply, Error> {
-        self.call_with_token(None, subject, params, notes).await
+    ) -> impl Future<Output = Result<RawReply, Error>> {
+        self.call_with_token(None, subject, params, notes)
     }
 
     /// The same with a token from there, for this request alone. Refused where a session binds requests together, because it
@@ -148,7 +149,7 @@ impl ServerHandle {
         params: impl Fn(Era, u64) -> Result<Vec<u8>, Error>,
         notes: &NoteSink,
     ) -> Result<RawReply, Error> {
-        let call = async {
+        let call = pin!(async {
             let _place = self.gate.enter().await?;
             let mut state = self.state.clone();
             loop {
@@ -163,8 +164,8 @@ impl ServerHandle {
                     settled => return settled,
                 }
             }
-        };
-        self.timeouts().wait(Instant::now(), notes, call).await
+        });
+        self.timeouts().wait(Instant::now(), notes, call).await?
     }
 
     /// Runs work on a reply under the time-outs of the call that began at `start`.
@@ -174,8 +175,7 @@ impl ServerHandle {
         notes: &NoteSink,
         work: impl Future<Output = T>,
     ) -> Result<T, Error> {
-        let work = async { Ok(work.await) };
-        self.timeouts().wait(start, notes, work).await
+        self.timeouts().wait(start, notes, pin!(work)).await
     }
 
     fn timeouts(&self) -> Timeouts {

@@ -1,6 +1,7 @@
 //! How long a call is waited for. Each report of progress renews the patience, up to a total that
 //! nothing renews: a server that is busy for ever is as good as silent.
 
+use std::pin::Pin;
 use std::time::Duration;
 
 use tokio::time::{Instant, timeout_at};
@@ -23,19 +24,19 @@ impl Timeouts {
         }
     }
 
-    /// Waits for a call, or a later part of one, that began at `start` and reports its progress to `notes`.
+    /// Waits for a call, or a later part of one, that began at `start` and reports its progress to `notes`. By reference: a
+    /// future that is passed by value and pinned here would have its place twice in the future of the call.
     pub(crate) async fn wait<T>(
         self,
         start: Instant,
         notes: &NoteSink,
-        call: impl Future<Output = Result<T, Error>>,
+        mut call: Pin<&mut impl Future<Output = T>>,
     ) -> Result<T, Error> {
         let last = start + self.total;
         let mut deadline = start + self.each;
-        tokio::pin!(call);
         loop {
-            if let Ok(outcome) = timeout_at(deadline, &mut call).await {
-                return outcome;
+            if let Ok(outcome) = timeout_at(deadline, call.as_mut()).await {
+                return Ok(outcome);
             }
             let renewed = notes.progressed().map(|at| (at + self.each).min(last));
             match renewed {
@@ -52,6 +53,8 @@ impl Timeouts {
 
 #[cfg(test)]
 mod tests {
+    use std::pin::pin;
+
     use bytes::Bytes;
     use tokio::time::sleep;
 
@@ -60,18 +63,18 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    async fn silent() -> Result<(), Error> {
-        std::future::pending().await
+    async fn silent() {
+        std::future::pending::<()>().await;
     }
 
     #[tokio::test(start_paused = true)]
     async fn silence_is_waited_for_once() {
         let patience = Timeouts::new(SECOND, 10 * SECOND);
         let outcome = patience
-            .wait(Instant::now(), &NoteSink::closed(), silent())
+            .wait(Instant::now(), &NoteSink::closed(), pin!(silent()))
             .await;
         assert_eq!(outcome, Err(Error::TimedOut { after_ms: 1000 }));
-        let quick = async { Ok(5) };
+        let quick = pin!(async { 5 });
         assert_eq!(
             patience
                 .wait(Instant::now(), &NoteSink::closed(), quick)
@@ -86,14 +89,10 @@ mod tests {
         let patience = Timeouts::new(SECOND, 10 * SECOND);
         let start = Instant::now();
         sleep(SECOND / 4 * 3).await;
-        let work = |time| async move {
-            sleep(time).await;
-            Ok(())
-        };
         let closed = NoteSink::closed();
-        let quick = patience.wait(start, &closed, work(SECOND / 8)).await;
+        let quick = patience.wait(start, &closed, pin!(sleep(SECOND / 8))).await;
         assert_eq!(quick, Ok(()));
-        let slow = patience.wait(start, &closed, work(SECOND)).await;
+        let slow = patience.wait(start, &closed, pin!(sleep(SECOND))).await;
         assert_eq!(slow, Err(Error::TimedOut { after_ms: 1000 }));
         assert_eq!(start.elapsed(), SECOND);
     }
@@ -110,16 +109,16 @@ mod tests {
                 sleep(SECOND * 3 / 4).await;
                 sink.offer("notifications/progress", &report);
             }
-            Ok(())
         };
-        assert_eq!(patience.wait(Instant::now(), &sink, busy).await, Ok(()));
+        let busy = patience.wait(Instant::now(), &sink, pin!(busy)).await;
+        assert_eq!(busy, Ok(()));
         let for_ever = async {
             loop {
                 sink.offer("notifications/progress", &report);
                 sleep(SECOND / 2).await;
             }
         };
-        let outcome: Result<(), _> = patience.wait(Instant::now(), &sink, for_ever).await;
+        let outcome: Result<(), _> = patience.wait(Instant::now(), &sink, pin!(for_ever)).await;
         assert_eq!(outcome, Err(Error::TimedOut { after_ms: 10_000 }));
     }
 }

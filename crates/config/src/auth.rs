@@ -25,8 +25,8 @@ keys! {
         /// Scopes that stand for others: a token with the scope on the left has those on the right too.
         #[key(Form::TextsMap, Reload)]
         scope_implies: BTreeMap<String, Vec<String>> = BTreeMap::new(), read read_implied;
-        /// Groups whose members may read `GET /api`, `/events` and `/metrics` with their token. Without them, a token
-        /// opens `/mcp` only.
+        /// Groups whose members may read `GET /api`, `/events`, `/metrics` and the console with their token. Without them,
+        /// a token opens `/mcp` only.
         #[key(Form::Texts, Reload)]
         read_groups: Vec<String> = Vec::new();
         /// Groups whose members may do with their token what needs the `admin_key`; reading included.

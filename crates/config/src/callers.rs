@@ -147,3 +147,29 @@ impl Serialize for ShownCaller<'_> {
         map.end()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest(name: &str, certificate: &str) -> [u8; 32] {
+        let caller = CallerConfig {
+            name: name.to_owned(),
+            credential: CallerCredential::Certificate(certificate.to_owned()),
+            groups: Vec::new(),
+            rights: Vec::new(),
+            expires: None,
+        };
+        caller.revocation_digest()
+    }
+
+    #[test]
+    fn a_revocation_names_the_caller_and_its_certificate() {
+        let revoked = digest("mesh", "Agent.example.com");
+        assert_eq!(revoked, digest("mesh", "agent.EXAMPLE.com"));
+        assert_ne!(revoked, digest("mesh-2", "agent.example.com"));
+        assert_ne!(revoked, digest("mesh", "other.example.com"));
+        let uri = digest("mesh", "spiffe://example.com/agent");
+        assert_ne!(uri, digest("mesh", "spiffe://example.com/Agent"));
+    }
+}

@@ -74,8 +74,8 @@ keys! {
 }
 
 keys! {
-    /// How users sign in at an issuer with a browser, at pages of the gateway such as `/connect/SERVER`. Off until `client_id`
-    /// is set. The redirect address of this client is `/login/callback` below `public_url`.
+    /// How users sign in at an issuer with a browser, at pages of the gateway: the console and `/connect/SERVER`. Off until
+    /// `client_id` is set. The redirect address of this client is `/login/callback` below `public_url`.
     #[block("login")]
     pub struct IssuerLogin {
         /// The gateway's own client at the issuer. `null`: users cannot sign in with a browser.

@@ -35,9 +35,9 @@ pub use chart::{Bar, Chart};
 pub use link::{href, query};
 pub use moment::Moment;
 pub use page::{
-    Activity, Attempt, Choice, Fact, Filters, Finding, Frame, MarkedSchema, Message, Nav,
-    NewServer, Notice, Overview, Panel, PolicyPage, Preview, PreviewRow, RecordPage, Role, Row,
-    SchemaLine, Scope, ServerPage, ServerRate, ServerRow, Servers, SignIn, StageVerdict,
+    Activity, Attempt, Choice, Entrance, Fact, Filters, Finding, Frame, MarkedSchema, Message, Nav,
+    NewServer, Next, Notice, Overview, Panel, PolicyPage, Preview, PreviewRow, RecordPage, Role,
+    Row, SchemaLine, Scope, ServerPage, ServerRate, ServerRow, Servers, SignIn, StageVerdict,
     StagedChange, TextChange, ToolPage, ToolRow, Tools, Verdict,
 };
 pub use text::Text;

@@ -2,6 +2,7 @@
 
 mod activity;
 mod attempt;
+mod entrance;
 mod overview;
 mod policy;
 mod servers;
@@ -16,6 +17,7 @@ pub use activity::{
     Activity, Choice, Filters, Finding, MarkedSchema, RecordPage, Row, SchemaLine, TextChange,
 };
 pub use attempt::{Attempt, StageVerdict, Verdict};
+pub use entrance::{Entrance, Next, SignIn};
 pub use overview::{Overview, Panel, ServerRate};
 pub use policy::{PolicyPage, Preview, PreviewRow, Scope, StagedChange};
 pub use servers::{NewServer, ServerPage, ServerRow, Servers};
@@ -169,20 +171,6 @@ impl Fact {
     }
 }
 
-/// The form that asks for a key.
-#[derive(Clone, Debug, Template)]
-#[template(path = "sign_in.html")]
-pub struct SignIn {
-    /// Why the last try failed, if there was one.
-    pub refusal: Option<&'static str>,
-}
-
-impl SignIn {
-    fn assets() -> [String; 3] {
-        assets::paths()
-    }
-}
-
 /// A page that says one thing.
 #[derive(Clone, Debug, Template)]
 #[template(path = "message.html")]
@@ -208,8 +196,8 @@ macro_rules! html {
 }
 
 html!(
-    SignIn, Message, Overview, Activity, RecordPage, Servers, ServerPage, Tools, ToolPage,
-    PolicyPage, Attempt,
+    SignIn, Entrance, Message, Overview, Activity, RecordPage, Servers, ServerPage, Tools,
+    ToolPage, PolicyPage, Attempt,
 );
 
 #[cfg(test)]
@@ -247,17 +235,6 @@ pub(crate) const HOSTILE: &str = "<script>x</script>\u{202e}\"><img src=x onerro
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_sign_in_form_says_why_a_key_was_refused() {
-        let html = SignIn {
-            refusal: Some("wrong key"),
-        }
-        .html();
-        assert_inert(&html);
-        assert!(html.contains("wrong key") && html.contains("method=\"post\""));
-        assert!(html.contains("type=\"password\""));
-    }
 
     #[test]
     fn a_message_is_shown_as_text() {

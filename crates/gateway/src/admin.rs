@@ -9,6 +9,8 @@ pub(crate) mod console;
 mod events;
 mod export;
 mod inspect;
+mod issuer_login;
+pub(crate) mod login_callback;
 mod logins;
 mod metrics;
 mod openapi;

@@ -40,7 +40,7 @@ use crate::state::{BackgroundTasks, Relister, Settings, Snapshot, State};
 pub(crate) use active_requests::{ActiveRequest, Cancelled};
 pub(crate) use call_limits::CallLimits;
 pub(crate) use console_sessions::{
-    ConsoleSession, ConsoleSessions, SESSION_LIFETIME, WRONG_KEY_DELAY,
+    ConsoleSession, ConsoleSessions, SESSION_LIFETIME, SessionCredential, WRONG_KEY_DELAY,
 };
 pub(crate) use countersign_login::{
     BrowserLoginError, BrowserLogins, CLIENT_DOCUMENT, CallerGrant, Grants, Issuers,

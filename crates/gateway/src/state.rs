@@ -26,7 +26,7 @@ use tokio::sync::watch;
 use tokio::time::timeout;
 
 pub(crate) use admission::Admission;
-pub(crate) use countersign_login::{Caller, METADATA, Right, TokenRules};
+pub(crate) use countersign_login::{Caller, IssuerRules, METADATA, Right, TokenRules};
 pub(crate) use endpoint::Endpoint;
 pub(crate) use entry::Entry;
 pub(crate) use guard::Guard;

@@ -1,6 +1,6 @@
 //! Users who sign in with a browser at an issuer whose tokens the gateway accepts: an authorization code with PKCE, and then
 //! an access token for the gateway's own `/mcp`. That token is verified like the token of an MCP client, so the user is the
-//! same caller by both ways, and is forgotten afterwards.
+//! same caller by both ways. A session of the console keeps the token for as long as it lasts; otherwise it is forgotten.
 //!
 //! A login belongs to the browser that began it: the browser holds a random secret in a cookie. It can be completed once,
 //! within ten minutes.
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use countersign_dial::lock;
 use countersign_oauth::{
-    AuthorizationRequest, Client, Grant, HttpClient, OAuthError, PendingAuthorization,
+    AuthorizationRequest, Client, Grant, HttpClient, OAuthError, PendingAuthorization, Secret,
     ServerMetadata,
 };
 use subtle::ConstantTimeEq as _;
@@ -68,6 +68,8 @@ pub struct BegunLogin {
 pub struct SignedIn {
     /// The caller that the user is, with the rights, groups and scopes of the token.
     pub caller: Arc<Caller>,
+    /// The token, which was accepted.
+    pub token: Secret,
     /// The page of the gateway that the login was begun for.
     pub return_to: String,
 }
@@ -161,6 +163,7 @@ impl BrowserLogins {
         }
         Ok(SignedIn {
             caller: Arc::new(rules.caller(&verified)),
+            token: granted.access_token,
             return_to: login.return_to,
         })
     }

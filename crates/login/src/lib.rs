@@ -41,6 +41,8 @@ pub use browser_login::{
     BegunLogin, BrowserLoginError, BrowserLogins, LOGIN_CALLBACK, LOGIN_LIFETIME, SignedIn,
 };
 pub use caller::{ANONYMOUS, Caller, Right, Rights};
+/// A token or another secret, which is never printed.
+pub use countersign_oauth::Secret;
 pub use grants::{
     CLIENT_DOCUMENT, CallerGrant, Grants, LoginError, LoginPreview, LoginRequest, Redirect,
     SealKey, client_document, client_document_url, connect_callback, server_document,

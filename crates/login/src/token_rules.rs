@@ -85,8 +85,13 @@ impl TokenRules {
 
     /// An issuer at which users can sign in with a browser: the one of this name, or without a name the first.
     pub fn login_issuer(&self, name: Option<&str>) -> Option<&Arc<IssuerRules>> {
-        let mut issuers = self.issuers.iter().filter(|it| it.login.is_some());
+        let mut issuers = self.login_issuers();
         issuers.find(|it| name.is_none_or(|name| it.issuer.name == name))
+    }
+
+    /// The issuers at which users can sign in with a browser.
+    pub fn login_issuers(&self) -> impl Iterator<Item = &Arc<IssuerRules>> {
+        self.issuers.iter().filter(|it| it.login.is_some())
     }
 
     /// The resource that a token has to be for, to open this path.

@@ -1,5 +1,7 @@
 //! `keys add`, `list` and `revoke`: in the file, and in the gateway that runs with it.
 
+use countersign_audit::{Options, Reader};
+use countersign_config::{CallerConfig, CallerCredential};
 use serde_json::{Value, json};
 
 use crate::support::gateway::RunningGateway;
@@ -192,4 +194,30 @@ fn a_key_that_was_revoked_while_no_gateway_ran_is_refused_at_the_next_start() {
     assert_eq!(revoked.code, Some(3), "{revoked}");
     assert!(!folder.file().contains("key_sha256"), "{revoked}");
     assert!(revoked.stderr.contains("other gateways"), "{revoked}");
+}
+
+#[test]
+fn a_certificate_is_revoked_in_the_store_and_its_caller_leaves_the_file() {
+    let callers = json!([{"name": "mesh", "certificate": "spiffe://example.com/agent"}]);
+    let settings = json!({"callers": callers, "mcpServers": {}});
+    let folder = Folder::with(&[("c.json", &settings.to_string())]);
+    let mut command = binary();
+    command.args(["serve", "--config", "c.json", "--data-dir", "data"]);
+    command.args(["--listen", "127.0.0.1:0"]);
+    let _gateway = RunningGateway::launch_with_state(&folder, command, "data");
+    let mesh = CallerConfig {
+        name: "mesh".to_owned(),
+        credential: CallerCredential::Certificate("spiffe://example.com/agent".to_owned()),
+        groups: Vec::new(),
+        rights: Vec::new(),
+        expires: None,
+    };
+    let digest = mesh.revocation_digest();
+    let store = Reader::open(&Options::new(folder.path().join("data"))).expect("a store");
+    assert!(store.revoked(&[digest]).expect("read").is_empty());
+    let revoked = folder.run_on_file(&["keys", "revoke", "cert:mesh", "-o", "json"]);
+    let value: Value = serde_json::from_str(&revoked.stdout).expect("JSON");
+    assert_eq!((revoked.code, &value["in_store"]), (Some(0), &json!(true)));
+    assert!(!folder.file().contains("spiffe:"), "{}", folder.file());
+    assert_eq!(store.revoked(&[digest]).expect("read"), [digest]);
 }

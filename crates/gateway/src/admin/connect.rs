@@ -13,31 +13,29 @@ use std::sync::Arc;
 use countersign_config::{OAuthCredentials, Server, is_server_name};
 use hyper::body::Incoming;
 use hyper::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, COOKIE, HeaderValue, LOCATION, REFERRER_POLICY,
-    SET_COOKIE, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, HeaderValue, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    X_FRAME_OPTIONS,
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
 use super::auth::of_owner;
+use super::issuer_login::{self, BrowserCookies, go_to};
 use super::logins::record_login;
 use super::pairs;
 use crate::http::{intake, not_allowed, plain, with_type};
 use crate::path::reply::Body;
 use crate::services::{
-    LOGIN_CALLBACK, LOGIN_LIFETIME, LoginRequest, Redirect, Runtime, Services, SignedIn,
-    SignedInBrowser, connect_callback, server_document_url,
+    LoginRequest, Redirect, Runtime, Services, SignedIn, SignedInBrowser, connect_callback,
+    server_document_url,
 };
 use crate::state::{Snapshot, TokenRules};
+pub(super) use failed_login::sign_in_failed;
 
 const POLICY: HeaderValue = HeaderValue::from_static(
     "default-src 'none'; style-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
 );
 /// As much as a form may have.
 const MAX_FORM: usize = 4 << 10;
-/// The cookie of a login at an issuer.
-const LOGIN: &str = "countersign-login";
-/// The cookie with the page where the login began.
-const PAGE: &str = "countersign-page";
 /// The cookie of a browser whose user has signed in.
 const USER: &str = "countersign-user";
 
@@ -68,7 +66,7 @@ impl NoServer {
 
 /// Whether a path is one of these pages.
 pub(crate) fn is_path(path: &str) -> bool {
-    path == LOGIN_CALLBACK || path.starts_with("/connect/")
+    path.starts_with("/connect/")
 }
 
 /// Answers a request for a page. `Host` and `Origin` have been checked.
@@ -77,9 +75,7 @@ pub(crate) async fn respond(
     snapshot: &Snapshot,
     request: Request<Incoming>,
 ) -> Response<Body> {
-    let rules = snapshot.settings.tokens.as_ref();
-    let rules = rules.filter(|rules| rules.login_issuer(None).is_some());
-    let Some(rules) = rules else {
+    let Some(rules) = issuer_login::rules(snapshot) else {
         return plain(StatusCode::NOT_FOUND, "not found\n");
     };
     let (head, body) = request.into_parts();
@@ -93,7 +89,6 @@ pub(crate) async fn respond(
     let path = head.uri.path();
     let is_read = head.method == Method::GET;
     let mut response = match path.strip_prefix("/connect/") {
-        None if is_read => visit.complete_sign_in().await,
         Some(rest) => match (rest.strip_suffix("/callback"), is_read) {
             (Some(name), true) if is_server_name(name) => visit.complete_login(name).await,
             (None, true) if is_server_name(rest) => visit.show(rest).await,
@@ -104,7 +99,7 @@ pub(crate) async fn respond(
             (None, false) if is_server_name(rest) => not_allowed("GET, POST"),
             _ => plain(StatusCode::NOT_FOUND, "not found\n"),
         },
-        None => not_allowed("GET"),
+        None => plain(StatusCode::NOT_FOUND, "not found\n"),
     };
     protect(response.headers_mut());
     response
@@ -155,39 +150,18 @@ impl Visit<'_> {
         };
         let mut return_to = format!("/connect/{name}");
         let name = &issuer.issuer.name;
-        let mut page = format!("{return_to}?issuer={name}");
+        let mut beginning = format!("{return_to}?issuer={name}");
         if let Some(link) = self.parameter("for").filter(|link| is_link(link)) {
             return_to = format!("{return_to}?for={link}");
-            page = format!("{return_to}&issuer={name}");
+            beginning = format!("{return_to}&issuer={name}");
         }
-        let logins = &self.services.browser_logins;
-        match logins.begin(self.rules, issuer, return_to).await {
-            Ok(begun) => {
-                let cookies = [self.cookie(LOGIN, &begun.browser), self.cookie(PAGE, &page)];
-                go_to(&begun.url, cookies)
-            }
-            Err(error) => self.sign_in_failed(&error),
-        }
-    }
-
-    /// The browser comes back from the issuer.
-    async fn complete_sign_in(&self) -> Response<Body> {
-        let browser = self.cookie_value(LOGIN).unwrap_or_default();
-        let services = self.services;
-        let completed =
-            services
-                .browser_logins
-                .complete(&services.issuers, self.rules, &self.query, &browser);
-        match completed.await {
-            Ok(SignedIn { caller, return_to }) => {
-                let Some(id) = services.signed_in_browsers.open(&caller) else {
-                    return told(StatusCode::SERVICE_UNAVAILABLE, page::TRY_AGAIN);
-                };
-                let cookies = [self.cookie(USER, &id), self.cookie(LOGIN, "")];
-                go_to(&return_to, cookies)
-            }
-            Err(error) => self.sign_in_failed(&error),
-        }
+        let cookies = self.cookies();
+        let pages = (&*beginning, return_to);
+        let begun = issuer_login::begin(&cookies, self.services, issuer, pages).await;
+        begun.unwrap_or_else(|error| {
+            let (status, sentence) = issuer_login::explain(&error);
+            html(status, &page::begin_again(&sentence, &beginning))
+        })
     }
 
     /// The user agrees: the browser goes to the authorization server of the server.
@@ -282,44 +256,27 @@ impl Visit<'_> {
 
     /// The browser, if its user has signed in.
     fn browser(&self) -> Option<Arc<SignedInBrowser>> {
-        let id = self.cookie_value(USER)?;
+        let id = self.cookies().get(USER)?;
         self.services.signed_in_browsers.find(&id)
     }
 
-    fn is_secure(&self) -> bool {
-        self.rules.public_url().starts_with("https://")
+    fn cookies(&self) -> BrowserCookies<'_> {
+        BrowserCookies::new(self.rules, &self.headers)
     }
+}
 
-    /// A name that no other host can set a cookie under, where the connection is encrypted.
-    fn cookie_name(&self, name: &str) -> String {
-        let prefix = if self.is_secure() { "__Host-" } else { "" };
-        format!("{prefix}{name}")
-    }
-
-    /// A cookie for the next requests of the browser; an empty one is removed. `Lax`: the browser comes back from other sites.
-    fn cookie(&self, name: &str, value: &str) -> Option<HeaderValue> {
-        let name = self.cookie_name(name);
-        let secure = if self.is_secure() { "; Secure" } else { "" };
-        let age = if value.is_empty() {
-            0
-        } else {
-            LOGIN_LIFETIME.as_secs()
-        };
-        let text = format!("{name}={value}; HttpOnly; SameSite=Lax; Path=/; Max-Age={age}{secure}");
-        HeaderValue::from_str(&text).ok()
-    }
-
-    fn cookie_value(&self, name: &str) -> Option<String> {
-        let name = self.cookie_name(name);
-        let cookies = self.headers.get_all(COOKIE).iter();
-        let mut cookies = cookies
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(';'));
-        cookies.find_map(|cookie| {
-            let (key, value) = cookie.trim().split_once('=')?;
-            (key == name).then(|| value.to_owned())
-        })
-    }
+/// The browser comes back from the issuer: its user is remembered, and the browser goes to the page that it wanted.
+pub(super) fn signed_in(
+    services: &Services,
+    cookies: &BrowserCookies<'_>,
+    user: &SignedIn,
+) -> Response<Body> {
+    let mut response = match services.signed_in_browsers.open(&user.caller) {
+        Some(id) => go_to(&user.return_to, cookies.set(USER, &id)),
+        None => told(StatusCode::SERVICE_UNAVAILABLE, page::TRY_AGAIN),
+    };
+    protect(response.headers_mut());
+    response
 }
 
 /// Whether a parameter can be what a link carries: hexadecimal digits, so that nothing else gets into an address.
@@ -331,19 +288,6 @@ fn is_link(text: &str) -> bool {
 fn is_web_address(url: &str) -> bool {
     let is_web = url.starts_with("https://") || url.starts_with("http://");
     is_web && url.bytes().all(|byte| byte.is_ascii_graphic())
-}
-
-/// Sends the browser to a page of the gateway, or to the issuer.
-fn go_to(address: &str, cookies: [Option<HeaderValue>; 2]) -> Response<Body> {
-    let Ok(location) = HeaderValue::from_str(address) else {
-        return told(StatusCode::BAD_GATEWAY, page::TRY_AGAIN);
-    };
-    let mut response = plain(StatusCode::SEE_OTHER, "");
-    response.headers_mut().insert(LOCATION, location);
-    for cookie in cookies.into_iter().flatten() {
-        response.headers_mut().append(SET_COOKIE, cookie);
-    }
-    response
 }
 
 fn html(status: StatusCode, page: &str) -> Response<Body> {

@@ -1,9 +1,10 @@
-//! `/console`: the web console. Signing in with a key opens a session, whose id is in a cookie; a page shows what the REST
-//! interface answers, by the same functions. Pages hold no script or style of their own and are never kept by a browser.
+//! `/console`: the web console. Signing in with a key or at an issuer opens a session, whose id is in a cookie; a page shows
+//! what the REST interface answers, by the same functions. Pages hold no script or style of their own and are never kept by a browser.
 
 mod activity;
 mod attempt;
 mod changes;
+mod issuer_sign_in;
 mod marked_schemas;
 mod new_server;
 mod overview;
@@ -23,13 +24,15 @@ use hyper::header::{
 };
 use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 
-use self::visit::Visit;
+pub(super) use self::issuer_sign_in::signed_in;
+use self::visit::{NoVisit, Visit};
 use super::{ApiError, events};
 use crate::http::intake;
-use crate::http::{ClientConnection, not_allowed, plain, with_type};
+use crate::http::{ClientConnection, not_allowed, plain, turned_away, with_type};
 use crate::path::reply::Body;
 use crate::services::{Runtime, Services};
 use crate::state::Snapshot;
+use crate::state::guard::AccessRefusal;
 
 const HTML: HeaderValue = HeaderValue::from_static("text/html; charset=utf-8");
 const POLICY: HeaderValue = HeaderValue::from_static(
@@ -37,6 +40,8 @@ const POLICY: HeaderValue = HeaderValue::from_static(
 );
 /// As much as a form may have.
 const MAX_FORM: usize = 2 << 20;
+
+pub(super) const SIGN_IN: &str = "/console/sign-in";
 
 /// Why a page is not shown, or what is shown.
 type PageResult = Result<String, ApiError>;
@@ -53,10 +58,14 @@ pub(crate) async fn respond(
     request: Request<Incoming>,
 ) -> Response<Body> {
     let path = request.uri().path().strip_prefix("/console").unwrap_or("");
-    let mut response = match path.strip_prefix("/assets/") {
+    protected(match path.strip_prefix("/assets/") {
         Some(name) => show_asset(name, request.headers()),
         None => page_or_form(runtime, snapshot, request).await,
-    };
+    })
+}
+
+/// The response with the headers that every page of the console has.
+pub(super) fn protected(mut response: Response<Body>) -> Response<Body> {
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, POLICY);
     let nosniff = HeaderValue::from_static("nosniff");
@@ -111,26 +120,53 @@ async fn page_or_form(
     if !is_read && request.method() != Method::POST {
         return not_allowed("GET, HEAD, POST");
     }
-    let is_sign_in = request.uri().path() == "/console/sign-in";
-    match (is_sign_in, Visit::new(runtime, snapshot, &request)) {
-        (true, Some(_)) if is_read => see_other("/console"),
-        (true, _) if is_read => sign_in::form(None),
-        (true, _) => sign_in::open(&runtime.services, snapshot, request).await,
-        (false, None) if is_read && !request.uri().path().ends_with("/events") => {
-            see_other("/console/sign-in")
+    let path = request.uri().path();
+    let issuer = path.strip_prefix("/console/sign-in/").map(str::to_owned);
+    if path == SIGN_IN || issuer.is_some() {
+        return sign_in_page(runtime, snapshot, issuer.as_deref(), request).await;
+    }
+    let visit = match Visit::find(runtime, snapshot, &request).await {
+        Ok(visit) => visit,
+        Err(NoVisit::IssuerUnreachable) => {
+            let (services, refused) = (&runtime.services, AccessRefusal::IssuerUnreachable);
+            services.count_refusal(refused);
+            return turned_away(&services.events, refused);
         }
-        (false, None) => plain(StatusCode::UNAUTHORIZED, "sign in first\n"),
-        (false, Some(visit)) => {
-            let client = request.extensions().get::<ClientConnection>();
-            if client.is_some_and(|client| client.keep().is_err()) {
-                return plain(StatusCode::SERVICE_UNAVAILABLE, "too many connections\n");
-            }
-            if is_read {
-                visit_page(&visit, request).await
-            } else {
-                changes::answer(&visit, request).await
-            }
+        Err(NoVisit::SignedOut) if is_read && !request.uri().path().ends_with("/events") => {
+            return see_other(SIGN_IN);
         }
+        Err(NoVisit::SignedOut) => return plain(StatusCode::UNAUTHORIZED, "sign in first\n"),
+    };
+    let client = request.extensions().get::<ClientConnection>();
+    if client.is_some_and(|client| client.keep().is_err()) {
+        return plain(StatusCode::SERVICE_UNAVAILABLE, "too many connections\n");
+    }
+    if is_read {
+        visit_page(&visit, request).await
+    } else {
+        changes::answer(&visit, request).await
+    }
+}
+
+/// The form to sign in with, what was typed into it, or the way to an issuer. A browser with a session needs none of them.
+async fn sign_in_page(
+    runtime: &Runtime,
+    snapshot: &Snapshot,
+    issuer: Option<&str>,
+    request: Request<Incoming>,
+) -> Response<Body> {
+    let services = &runtime.services;
+    let is_post = request.method() == Method::POST;
+    if !is_post && Visit::find(runtime, snapshot, &request).await.is_ok() {
+        return see_other("/console");
+    }
+    match (issuer, request.method()) {
+        (None, &Method::POST) => sign_in::open(services, snapshot, request).await,
+        (None, _) => sign_in::form(snapshot, None),
+        (Some(issuer), &Method::GET) => {
+            issuer_sign_in::begin(services, snapshot, request.headers(), issuer).await
+        }
+        _ => not_allowed("GET"),
     }
 }
 
@@ -142,9 +178,7 @@ async fn visit_page(visit: &Visit<'_>, request: Request<Incoming>) -> Response<B
         [] | [""] => overview::page(visit).await,
         ["events"] => {
             let max = visit.snapshot.settings.config.activity.max_event_streams;
-            let Some(admission) = visit.admission() else {
-                return plain(StatusCode::UNAUTHORIZED, "sign in first\n");
-            };
+            let admission = visit.admission();
             let stream = events::respond(visit.services, max, admission, &request).await;
             return stream.unwrap_or_else(Response::from);
         }

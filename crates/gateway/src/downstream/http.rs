@@ -57,7 +57,10 @@ pub(crate) async fn respond(
     match *request.method() {
         Method::POST => post(runtime, snapshot, (endpoint, &caller), request).await,
         Method::DELETE => delete(&runtime.services, &caller, &request),
-        Method::GET => get(runtime, &snapshot, (endpoint, &caller), request.headers()).await,
+        Method::GET => {
+            let listener = get(runtime, &snapshot, (endpoint, &caller), request.headers());
+            Box::pin(listener).await
+        }
         _ => not_allowed(MCP_METHODS),
     }
 }

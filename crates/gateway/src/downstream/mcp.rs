@@ -22,6 +22,7 @@ use super::message::{Message, MessageKind};
 use super::subscription::Filter;
 use crate::path::client::Client;
 use crate::path::isolation::own_tools;
+use crate::path::merged::is_merged;
 use crate::path::reply::{self, Problem, Reply};
 use crate::path::router;
 use crate::services::{Runtime, Services};
@@ -53,9 +54,9 @@ pub(super) async fn answer(
     body: Bytes,
 ) -> SessionReply {
     if batch::is_batch(headers, &body) {
-        batch::answer(runtime, &snapshot, &endpoint, (headers, caller), &body)
-            .await
-            .into()
+        // Boxed, like all that few requests wait for: every call would carry the room for it, and is copied with it.
+        let batch = batch::answer(runtime, &snapshot, &endpoint, (headers, caller), &body);
+        Box::pin(batch).await.into()
     } else {
         single(
             runtime,
@@ -155,15 +156,18 @@ impl Request<'_> {
     async fn serve(mut self, method: &str) -> ServeResult {
         let modern = self.client.era == ClientEra::Modern;
         if let Some(method) = Method::from_name(method) {
-            return self.call(method).await;
+            if method != Method::CallTool && is_merged(&self.endpoint) {
+                return Box::pin(self.call_merged(method)).await;
+            }
+            return self.forward(method, None).await;
         }
         match method {
-            "tools/list" => self.list().await,
-            "initialize" if !modern => self.initialize().await,
+            "tools/list" => Box::pin(self.list()).await,
+            "initialize" if !modern => Box::pin(self.initialize()).await,
             "ping" if !modern => Ok(reply::empty_result(&self.id).into()),
-            "logging/setLevel" if !modern => self.set_level().await,
+            "logging/setLevel" if !modern => Box::pin(self.set_level()).await,
             "server/discover" if modern => {
-                let instructions = self.instructions().await;
+                let instructions = Box::pin(self.instructions()).await;
                 let offer = self.offer();
                 Ok(reply::discovered(&self.id, offer, instructions.as_ref()).into())
             }

@@ -80,7 +80,8 @@ pub(super) async fn identify(
     let caller = match (Credential::find(request.headers())?, rules) {
         (Some(Credential::Bearer(token)), Some(rules)) if guard.find_key(token).is_none() => {
             let path = request.uri().path();
-            tokens::verify(&runtime.services, rules, path, token).await?
+            // Boxed: a request with a key would carry the room for it.
+            Box::pin(tokens::verify(&runtime.services, rules, path, token)).await?
         }
         (Some(credential), _) => Arc::clone(with_key(guard, need, credential)?),
         (None, _) => {

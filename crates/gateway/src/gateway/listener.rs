@@ -228,7 +228,8 @@ fn crowded() -> Response<Body> {
     plain(StatusCode::SERVICE_UNAVAILABLE, "too many connections\n")
 }
 
-/// The entrance of every request: the snapshot that is loaded here decides all of it.
+/// The entrance of every request: the snapshot that is loaded here decides all of it. Everything but MCP is boxed: calls come
+/// more often than anything else, and every call would carry the room for it.
 async fn respond(runtime: &Runtime, request: Request<Incoming>) -> Response<Body> {
     let (snapshot, services) = (runtime.state.load(), &*runtime.services);
     // Refuse requests until the first plan has installed the guard.
@@ -247,11 +248,14 @@ async fn respond(runtime: &Runtime, request: Request<Incoming>) -> Response<Body
     }
     if admin::console::is_path(request.uri().path()) {
         // It has a form to sign in with, and checks on its own who has.
-        return admin::console::respond(runtime, &snapshot, request).await;
+        return Box::pin(admin::console::respond(runtime, &snapshot, request)).await;
     }
     if admin::connect::is_path(request.uri().path()) {
         // Its pages sign users in at their issuer.
-        return admin::connect::respond(runtime, &snapshot, request).await;
+        return Box::pin(admin::connect::respond(runtime, &snapshot, request)).await;
+    }
+    if admin::login_callback::is_path(request.uri().path()) {
+        return admin::login_callback::respond(runtime, &snapshot, request).await;
     }
     if let Some(response) = respond_to_all(&snapshot, services, &request) {
         return response;
@@ -279,7 +283,13 @@ async fn respond(runtime: &Runtime, request: Request<Incoming>) -> Response<Body
         downstream::http::respond(runtime, snapshot, caller, request).await
     } else {
         let admission = Admission::new(&runtime.state, &caller);
-        admin::respond(&runtime.services, snapshot, admission, request).await
+        Box::pin(admin::respond(
+            &runtime.services,
+            snapshot,
+            admission,
+            request,
+        ))
+        .await
     }
 }
 

@@ -166,8 +166,10 @@ impl Reloader {
         let (plan, applied) = blocking(prepare).await?;
         plan.carry_out(&self.runtime).await;
         let settings = &self.runtime.state.load().settings;
-        let sessions = &self.runtime.services.sessions;
-        sessions.end_revoked(|caller| settings.knows_caller(caller));
+        let services = &self.runtime.services;
+        let is_known = |caller: &str| settings.knows_caller(caller);
+        services.sessions.end_revoked(is_known);
+        services.console_sessions.end_revoked(is_known);
         if applied.changed.iter().any(|key| key == "schema_refs") {
             self.runtime.services.schema_documents.forget();
         }

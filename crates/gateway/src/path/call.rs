@@ -231,10 +231,8 @@ async fn forward(
         keeps_state: trace.is_some_and(CallTrace::keeps_state),
     });
     let grant = caller_grant(services, route, call);
-    let given = match &grant {
-        None => route.params.clone(),
-        Some(_) => without_own_responses(&route.params),
-    };
+    let own = grant.as_ref().map(|_| without_own_responses(&route.params));
+    let given = own.as_ref().unwrap_or(&route.params);
     let params = |era, id| {
         if let Some(signals) = signals {
             signals.request_number.store(id, Ordering::Relaxed);
@@ -245,7 +243,7 @@ async fn forward(
             log_level: notes.log_level(),
             trace,
         };
-        call_params(&given, route.renamed(), hop)
+        call_params(given, route.renamed(), hop)
             .map_err(|_| countersign_client::Error::BadArguments)
     };
     let subject = Subject {

@@ -1,12 +1,12 @@
 //! The sessions of the web console. A browser holds a random id; everything else is here, so that a session can be ended.
-//! There are so many at most, each for so long at most, and none outlives the key that opened it.
+//! There are so many at most, each for so long at most, and none outlives the key or the token that opened it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use countersign_dial::lock;
-use countersign_login::secret_digest;
+use countersign_login::{Secret, secret_digest};
 use subtle::ConstantTimeEq as _;
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::Instant;
@@ -44,10 +44,22 @@ impl Default for ConsoleSessions {
     }
 }
 
+/// What opened a session. The session lasts no longer than it is valid.
+#[derive(Debug)]
+pub(crate) enum SessionCredential {
+    /// The digest of a key.
+    Key(Sha),
+    /// A token of an issuer, for the gateway's own `/mcp`.
+    Token {
+        /// The name of the caller who has signed in.
+        caller: Arc<str>,
+        token: Secret,
+    },
+}
+
 /// One signed-in browser.
 pub(crate) struct ConsoleSession {
-    /// The digest of the key that opened it.
-    pub(crate) key: Sha,
+    pub(crate) credential: SessionCredential,
     /// What every form sends back, so that no other site can send one.
     pub(crate) csrf: String,
     began: Instant,
@@ -96,11 +108,11 @@ impl ConsoleSessions {
         self.key_checks.try_acquire().ok()
     }
 
-    /// Opens a session for a key and gives its id; nothing if the system has no randomness.
-    pub(crate) fn open(&self, key: Sha) -> Option<String> {
+    /// Opens a session and gives its id; nothing if the system has no randomness.
+    pub(crate) fn open(&self, credential: SessionCredential) -> Option<String> {
         let (id, csrf) = (token(ID_BYTES)?, token(ID_BYTES)?);
         let session = ConsoleSession {
-            key,
+            credential,
             csrf,
             began: Instant::now(),
             told: Mutex::default(),
@@ -128,25 +140,52 @@ impl ConsoleSessions {
     pub(crate) fn end(&self, id: &str) {
         lock(&self.sessions).remove(&secret_digest(id.as_bytes()));
     }
+
+    /// Ends the sessions of users who signed in at an issuer and are not known any more. A session that a key opened looks
+    /// for its key at each request.
+    pub(crate) fn end_revoked(&self, is_known: impl Fn(&str) -> bool) {
+        let goes_on = |session: &ConsoleSession| match &session.credential {
+            SessionCredential::Key(_) => true,
+            SessionCredential::Token { caller, .. } => is_known(caller),
+        };
+        lock(&self.sessions).retain(|_, session| goes_on(session));
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn key() -> SessionCredential {
+        SessionCredential::Key([1; 32])
+    }
+
+    #[test]
+    fn sessions_of_users_of_a_removed_issuer_end() {
+        let sessions = ConsoleSessions::default();
+        let of = |caller: &str| SessionCredential::Token {
+            caller: caller.into(),
+            token: Secret::new("token"),
+        };
+        let ids = [key(), of("corp:ada"), of("partner:bob")].map(|it| sessions.open(it));
+        let ids = ids.map(|id| id.expect("an id"));
+        sessions.end_revoked(|caller| caller.starts_with("corp:"));
+        let found = ids.map(|id| sessions.find(&id).is_some());
+        assert_eq!(found, [true, true, false]);
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_session_ends_after_its_time_or_when_it_is_told_to() {
         let sessions = ConsoleSessions::default();
-        let id = sessions.open([1; 32]).expect("an id");
-        let other = sessions.open([1; 32]).expect("an id");
+        let id = sessions.open(key()).expect("an id");
+        let other = sessions.open(key()).expect("an id");
         assert_ne!(id, other);
-        assert_eq!(sessions.find(&id).expect("a session").key, [1; 32]);
         assert!(sessions.find("").is_none());
         sessions.end(&id);
         assert!(sessions.find(&id).is_none() && sessions.find(&other).is_some());
         tokio::time::advance(SESSION_LIFETIME).await;
         assert!(sessions.find(&other).is_none());
-        assert!(sessions.open([1; 32]).is_some());
+        assert!(sessions.open(key()).is_some());
         let left = lock(&sessions.sessions).len();
         assert_eq!(left, 1, "those that ended are forgotten");
     }
@@ -154,10 +193,10 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn the_oldest_session_makes_room() {
         let sessions = ConsoleSessions::default();
-        let first = sessions.open([0; 32]).expect("an id");
+        let first = sessions.open(key()).expect("an id");
         for _ in 0..MAX_SESSIONS {
             tokio::time::advance(Duration::from_millis(1)).await;
-            assert!(sessions.open([0; 32]).is_some());
+            assert!(sessions.open(key()).is_some());
         }
         assert_eq!(lock(&sessions.sessions).len(), MAX_SESSIONS);
         assert!(sessions.find(&first).is_none());
@@ -176,7 +215,7 @@ mod tests {
     #[test]
     fn a_token_is_the_one_of_its_session() {
         let sessions = ConsoleSessions::default();
-        let ids = [sessions.open([0; 32]), sessions.open([0; 32])];
+        let ids = [sessions.open(key()), sessions.open(key())];
         let [one, other] = ids.map(|id| sessions.find(&id.expect("an id")).expect("a session"));
         assert!(one.has_token(&one.csrf) && !one.has_token(&other.csrf) && !one.has_token(""));
     }

@@ -612,3 +612,28 @@ async fn a_user_is_asked_for_scopes_that_the_server_misses_and_only_once() {
         Some("/connect/crm")
     );
 }
+
+/// The page is opened at another gateway than the one whose call was refused, and asks for the same scopes.
+#[tokio::test]
+async fn scopes_that_a_server_misses_are_asked_for_at_every_gateway() {
+    let rig = ConnectRig::start().await;
+    let other = rig.beside().await;
+    let browser = rig.browser().moved_to(&other);
+    let link = rig.link("ada").await;
+    let page = rig.sign_in(&browser, &link, "ada").await;
+    let query = rig.agree(&browser, &link, &page).await;
+    let callback = |query: &str| format!("/connect/crm/callback?{query}");
+    assert_eq!(browser.get(&callback(&query)).await.status, 200);
+    assert!(rig.is_connected("ada").await);
+    for (scope, scopes) in [("write", "use write"), ("admin", "use admin write")] {
+        rig.server.change(|it| it.needs_scope = Some(scope));
+        let link = rig.link("ada").await;
+        let page = browser.get(&link).await;
+        let query = rig.agree(&browser, &link, &page).await;
+        assert_eq!(browser.get(&callback(&query)).await.status, 200);
+        assert!(rig.is_connected("ada").await, "{scope}");
+        let status = rig.rig.get("/api/v1/servers/crm/auth?caller=corp%3Aada");
+        assert_eq!(status.await["scope"], scopes);
+    }
+    assert_eq!(rig.server.count("refresh_token"), 0);
+}

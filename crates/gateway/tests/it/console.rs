@@ -16,8 +16,8 @@ async fn rig() -> Rig {
 
 /// A browser that is signed in.
 pub(crate) struct Browser<'a> {
-    rig: &'a Rig,
-    cookie: String,
+    pub(crate) rig: &'a Rig,
+    pub(crate) cookie: String,
 }
 
 impl<'a> Browser<'a> {
@@ -34,7 +34,7 @@ impl<'a> Browser<'a> {
         Self { rig, cookie }
     }
 
-    fn at(&self, path: &str) -> HttpClient {
+    pub(crate) fn at(&self, path: &str) -> HttpClient {
         self.rig.stranger(path).with_header("Cookie", &self.cookie)
     }
 

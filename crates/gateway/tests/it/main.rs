@@ -9,6 +9,7 @@ mod catalogue;
 mod classify;
 mod connect;
 mod console;
+mod console_sign_in;
 mod crowd;
 mod deadline;
 mod decisions;

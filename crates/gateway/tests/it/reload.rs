@@ -4,6 +4,7 @@
 mod access;
 mod callers;
 mod console;
+mod console_sign_in;
 mod issuers;
 mod patch;
 mod server_changes;

@@ -37,11 +37,19 @@ impl Authorizer for GrantAuthorizer {
             let challenge = challenge.and_then(|value| Challenge::parse(value.to_str().ok()?));
             if refusal.status != StatusCode::UNAUTHORIZED {
                 self.0.remember_scopes(challenge.as_ref());
-                if self.0.can_ask_for_scopes(challenge.as_ref()) {
-                    let why = "the server asks for more scopes than its user has granted";
-                    return Err(NoAuthorization::LacksScopes(why.into()));
+                if !self.0.can_ask_for_scopes(challenge.as_ref()) {
+                    return Ok(None);
                 }
-                return Ok(None);
+                self.0.share_wanted_scopes().await;
+                if let Some(held) = self.0.held()
+                    && held.header != refusal.sent
+                    && !refusal.is_retry
+                {
+                    // The user has logged in again meanwhile.
+                    return Ok(Some(held.header.clone()));
+                }
+                let why = "the server asks for more scopes than its user has granted";
+                return Err(NoAuthorization::LacksScopes(why.into()));
             }
             if refusal.is_retry {
                 *lock(&self.0.refused_retry) = Some(Instant::now());

@@ -51,14 +51,7 @@ impl Discovery {
         } else {
             self.resource.scopes_supported.clone()
         };
-        let wanted = grant.wanted_scopes();
-        if !wanted.is_empty()
-            && let Some(held) = grant.held()
-        {
-            // Those of earlier logins too: a login for one scope must not take away another.
-            scopes.extend(held.scopes().map(str::to_owned));
-        }
-        scopes.extend(wanted);
+        scopes.extend(grant.wanted_scopes());
         let knows_offline = self
             .metadata
             .scopes_supported

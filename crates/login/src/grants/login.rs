@@ -68,6 +68,7 @@ pub struct LoginPreview {
 impl LoginPreview {
     pub(super) async fn find(grant: &ServerGrant) -> Result<Self, LoginError> {
         let found = Discovery::run(grant).await?;
+        grant.read_wanted_scopes().await?;
         let scope = found.scope(grant, &[]);
         Ok(Self {
             issuer: found.metadata.issuer,
@@ -132,6 +133,7 @@ impl Logins {
         // Before a client is registered that could not be used.
         found.metadata.login_endpoint()?;
         let resource = found.resource(grant);
+        grant.read_wanted_scopes().await?;
         let scope = found.scope(grant, &request.scopes);
         let client = self.client(grant, &found, request, scope.as_deref());
         let client = client.await?;

@@ -143,6 +143,43 @@ impl ServerGrant {
         }
     }
 
+    /// Writes the scopes that the server missed beside the token, so that a login at any gateway asks for them. If the store
+    /// has a newer token that has them, that one is used. Goes on even if the request that was refused has been given up.
+    pub(super) async fn share_wanted_scopes(self: &Arc<Self>) {
+        let grant = Arc::clone(self);
+        let task = tokio::spawn(async move { grant.write_wanted_scopes().await });
+        if let Ok(Err(error)) = task.await {
+            let server = &*self.server;
+            tracing::warn!(server, %error, "the scopes that a server asks for cannot be stored");
+        }
+    }
+
+    async fn write_wanted_scopes(&self) -> Result<(), NoAuthorization> {
+        let _one_at_a_time = self.renewing.lock().await;
+        let Some(loaded) = self.load().await? else {
+            return Ok(());
+        };
+        let (generation, Some(mut tokens)) = (loaded.generation, loaded.tokens) else {
+            return Ok(());
+        };
+        let wanted = self.wanted_scopes();
+        let has = |scope: &String| tokens.scopes().any(|it| it == scope);
+        if wanted.iter().all(has) {
+            return self.hold(generation, tokens).map(drop);
+        }
+        let wanted = Vec::from_iter(wanted).join(" ");
+        if tokens.wanted_scope.as_ref() == Some(&wanted) {
+            return Ok(());
+        }
+        tokens.wanted_scope = Some(wanted);
+        // An exchange that is under way elsewhere must not find another generation when it ends.
+        let holder = random_token(16).unwrap_or_default();
+        if self.lease(generation, &holder).await? {
+            self.take_over(generation, &loaded.issuer, tokens).await?;
+        }
+        Ok(())
+    }
+
     async fn explain_failure(
         &self,
         generation: u64,

@@ -253,15 +253,17 @@ impl ServerGrant {
     }
 
     /// Whether a caller can be asked to log in again for scopes that the server missed: not for those that were asked for
-    /// before, because a server that refuses them all the same would make its user log in for ever.
+    /// before, and for no more than so many in all, because a server that always misses some would make its user log in for
+    /// ever.
     pub(super) fn can_ask_for_scopes(&self, challenge: Option<&Challenge>) -> bool {
         let is_by_user = self.is_of_caller() && self.oauth.grant == OAuthGrant::AuthorizationCode;
         let Some(held) = self.held().filter(|_| is_by_user) else {
             return false;
         };
-        missed_scopes(challenge)
-            .take(MAX_SCOPES)
-            .any(|missed| held.scopes().all(|scope| scope != missed))
+        let mut scopes: BTreeSet<&str> = held.scopes().collect();
+        let before = scopes.len();
+        scopes.extend(missed_scopes(challenge).take(MAX_SCOPES));
+        before < scopes.len() && scopes.len() <= MAX_SCOPES
     }
 
     /// Remembers the scopes that the server missed, for the next login.
@@ -280,6 +282,22 @@ impl ServerGrant {
             server,
             "the server asks for more scopes; log in again with `countersign auth login`"
         );
+    }
+
+    /// Takes in the scopes that the server missed at any gateway, and those of the login before, which a login for more must
+    /// not take away.
+    pub(super) async fn read_wanted_scopes(&self) -> Result<(), NoAuthorization> {
+        let tokens = self.load().await?.and_then(|loaded| loaded.tokens);
+        let Some(tokens) = tokens else {
+            return Ok(());
+        };
+        let mut wanted = lock(&self.wanted_scopes);
+        let stored = tokens.wanted_scope.iter();
+        wanted.extend(stored.flat_map(|it| it.split(' ')).map(str::to_owned));
+        if !wanted.is_empty() {
+            wanted.extend(tokens.scopes().map(str::to_owned));
+        }
+        Ok(())
     }
 
     /// Whether a refused token may be exchanged now.

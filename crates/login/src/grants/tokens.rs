@@ -19,6 +19,8 @@ pub(super) struct Tokens {
     pub(super) scope: Option<String>,
     /// The scopes that the login asked for: an authorization server may have granted fewer.
     pub(super) asked_scope: Option<String>,
+    /// The scopes that the server missed since, for the next login.
+    pub(super) wanted_scope: Option<String>,
     pub(super) client: Client,
     /// The resource that they are for, unless the parameter is left out.
     pub(super) resource: Option<String>,
@@ -36,6 +38,8 @@ struct StoredTokens {
     scope: Option<String>,
     #[serde(default)]
     asked_scope: Option<String>,
+    #[serde(default)]
+    wanted_scope: Option<String>,
     client_id: String,
     client_secret: Option<String>,
     in_form: bool,
@@ -60,6 +64,7 @@ impl Tokens {
             obtained_at: now,
             scope: granted.scope.or_else(|| asked_scope.clone()),
             asked_scope,
+            wanted_scope: None,
             client,
             resource,
             redirect_uri: None,
@@ -74,6 +79,7 @@ impl Tokens {
             refresh_token: next.refresh_token.or_else(|| self.refresh_token.clone()),
             redirect_uri: self.redirect_uri.clone(),
             asked_scope: self.asked_scope.clone(),
+            wanted_scope: self.wanted_scope.clone(),
             ..next
         }
     }
@@ -124,6 +130,7 @@ impl Tokens {
             obtained_at: seconds(self.obtained_at),
             scope: self.scope.clone(),
             asked_scope: self.asked_scope.clone(),
+            wanted_scope: self.wanted_scope.clone(),
             client_id: self.client.id.clone(),
             client_secret,
             in_form,
@@ -149,6 +156,7 @@ impl Tokens {
             obtained_at: time(stored.obtained_at)?,
             scope: stored.scope,
             asked_scope: stored.asked_scope,
+            wanted_scope: stored.wanted_scope,
             client: Client {
                 id: stored.client_id,
                 authentication,
@@ -177,6 +185,7 @@ mod tests {
             obtained_at: now,
             scope: Some("a b".to_owned()),
             asked_scope: Some("a b c".to_owned()),
+            wanted_scope: Some("d".to_owned()),
             client: Client {
                 id: "client".to_owned(),
                 authentication: ClientAuthentication::Post(Secret::new("secret")),

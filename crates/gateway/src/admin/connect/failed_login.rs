@@ -5,31 +5,22 @@
 use countersign_config::is_server_name;
 use hyper::{Response, StatusCode};
 
-use super::{PAGE, Visit, html, page, told};
+use super::{Visit, html, page, protect};
+use crate::admin::issuer_login::{BrowserCookies, PAGE, explain};
 use crate::path::reply::Body;
 use crate::services::{BrowserLoginError, LoginError};
 
 impl Visit<'_> {
-    /// The page where this browser began to log in to a server, or else the plain page of that server.
-    fn beginning(&self, name: Option<&str>) -> Option<String> {
-        let begun = self.cookie_value(PAGE);
-        let is_it = |page: &String| {
-            let server = server_of_page(page);
-            server.is_some() && (name.is_none() || name == server)
-        };
-        let begun = begun.filter(is_it);
-        begun.or_else(|| Some(format!("/connect/{}", name?)))
-    }
-
-    fn told_again(&self, status: StatusCode, sentence: &str, name: Option<&str>) -> Response<Body> {
-        match self.beginning(name) {
-            Some(address) => html(status, &page::begin_again(sentence, &address)),
-            None => told(status, sentence),
-        }
+    /// A page with a link to where this browser began to log in to the server, or else to the plain page of the server.
+    fn told_again(&self, status: StatusCode, sentence: &str, name: &str) -> Response<Body> {
+        let begun = beginning(&self.cookies());
+        let begun = begun.filter(|page| server_of_page(page) == Some(name));
+        let address = begun.unwrap_or_else(|| format!("/connect/{name}"));
+        html(status, &page::begin_again(sentence, &address))
     }
 
     pub(super) fn sign_in_again(&self, name: &str) -> Response<Body> {
-        self.told_again(StatusCode::FORBIDDEN, page::SIGN_IN_AGAIN, Some(name))
+        self.told_again(StatusCode::FORBIDDEN, page::SIGN_IN_AGAIN, name)
     }
 
     pub(super) fn failed(&self, name: &str, error: &LoginError) -> Response<Body> {
@@ -41,19 +32,27 @@ impl Visit<'_> {
         };
         tracing::info!(%error, "a caller could not log in to a server");
         let sentence = format!("The login did not succeed: {error}. Nothing was connected.");
-        self.told_again(status, &sentence, Some(name))
+        self.told_again(status, &sentence, name)
     }
+}
 
-    pub(super) fn sign_in_failed(&self, error: &BrowserLoginError) -> Response<Body> {
-        let status = match error {
-            BrowserLoginError::UnknownState => StatusCode::BAD_REQUEST,
-            BrowserLoginError::Token => StatusCode::FORBIDDEN,
-            BrowserLoginError::Unreachable | BrowserLoginError::OAuth(_) => StatusCode::BAD_GATEWAY,
-        };
-        tracing::info!(%error, "a user could not sign in with a browser");
-        let sentence = format!("You are not signed in: {error}. Nothing was connected.");
-        self.told_again(status, &sentence, None)
-    }
+/// The page of a server where this browser began to sign in, if it did.
+fn beginning(cookies: &BrowserCookies<'_>) -> Option<String> {
+    let page = cookies.get(PAGE);
+    page.filter(|page| server_of_page(page).is_some())
+}
+
+/// The page for a browser that began to sign in here and could not; nothing for one that began elsewhere.
+pub(in crate::admin) fn sign_in_failed(
+    cookies: &BrowserCookies<'_>,
+    error: &BrowserLoginError,
+) -> Option<Response<Body>> {
+    let address = beginning(cookies)?;
+    let (status, sentence) = explain(error);
+    let sentence = format!("{sentence} Nothing was connected.");
+    let mut response = html(status, &page::begin_again(&sentence, &address));
+    protect(response.headers_mut());
+    Some(response)
 }
 
 /// The server of a page where a login begins; nothing for any other address.

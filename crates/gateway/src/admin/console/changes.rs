@@ -42,7 +42,7 @@ pub(super) async fn answer(visit: &Visit<'_>, request: Request<Incoming>) -> Res
     }
     if !visit.is_operator() {
         events::NotAdmin { header: "form" }.emit(&visit.services.events);
-        let why = "Changing something needs a key with the right to manage, such as the admin_key. Sign out, and sign in with it.";
+        let why = "Changing something needs the right to manage: a key that has it, such as the admin_key, or a user in a group of auth.manage_groups. Sign out, and sign in with it.";
         return message(visit, ApiError::new(StatusCode::FORBIDDEN, why));
     }
     let back = match parts.as_slice() {

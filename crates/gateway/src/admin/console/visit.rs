@@ -9,8 +9,8 @@ use hyper::header::COOKIE;
 use hyper::{HeaderMap, Request};
 
 use crate::config_change::{AppliedConfig, ConfigRefusal, ReloadRequest};
-use crate::services::{ConsoleSession, Runtime, Services};
-use crate::state::{Admission, Right, Snapshot, State};
+use crate::services::{ConsoleSession, Runtime, Services, SessionCredential, TokenRefusal};
+use crate::state::{Admission, Caller, Right, Snapshot, State};
 
 /// The cookie that holds a session's id.
 pub(super) const SESSION_COOKIE: &str = "countersign_console";
@@ -22,34 +22,51 @@ pub(super) struct Visit<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) session: Arc<ConsoleSession>,
     pub(super) role: Role,
-    /// The name of the caller whose key opened the session.
-    pub(super) who: String,
+    /// The caller whose key or token opened the session.
+    pub(super) caller: Arc<Caller>,
     /// The parameters of the page, without those that have no value.
     pub(super) parameters: Vec<(String, String)>,
     pub(super) now: Timestamp,
 }
 
+/// Why a request is not within a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum NoVisit {
+    /// There is no session, or what opened it does not open the console any more.
+    SignedOut,
+    /// The issuer has to be asked about the token of the session, and is out of reach.
+    IssuerUnreachable,
+}
+
 impl<'a> Visit<'a> {
-    /// The visit of a request with the cookie of a session whose key still opens the console.
-    pub(super) fn new(
+    /// The visit of a request with the cookie of a session whose key or token still opens the console.
+    pub(super) async fn find(
         runtime: &'a Runtime,
         snapshot: &'a Snapshot,
         request: &Request<Incoming>,
-    ) -> Option<Self> {
+    ) -> Result<Self, NoVisit> {
         let services = &runtime.services;
-        let session = services
-            .console_sessions
-            .find(session_id(request.headers())?)?;
-        let (role, who) = opened_by(snapshot, &session.key)?;
+        let sessions = &services.console_sessions;
+        let id = session_id(request.headers()).ok_or(NoVisit::SignedOut)?;
+        let session = sessions.find(id).ok_or(NoVisit::SignedOut)?;
+        let opened = caller_of(services, snapshot, &session.credential).await;
+        let opened = opened.and_then(|caller| {
+            let role = role(&caller).ok_or(NoVisit::SignedOut)?;
+            Ok((role, caller))
+        });
+        if opened == Err(NoVisit::SignedOut) {
+            sessions.end(id);
+        }
+        let (role, caller) = opened?;
         let query = request.uri().query().unwrap_or_default();
         let parameters = super::super::pairs(query);
-        Some(Self {
+        Ok(Self {
             state: &runtime.state,
             services,
             snapshot,
             session,
             role,
-            who,
+            caller,
             parameters: parameters.filter(|(_, value)| !value.is_empty()).collect(),
             now: Timestamp::now(),
         })
@@ -64,18 +81,16 @@ impl<'a> Visit<'a> {
         Frame {
             nav,
             role: self.role,
-            who: Text::new(self.who.as_str()),
+            who: Text::new(&*self.caller.name),
             csrf: self.session.csrf.clone(),
             events,
             notice,
         }
     }
 
-    /// For how long a stream of the caller goes on; nothing if its key was revoked just now.
-    pub(super) fn admission(&self) -> Option<Admission> {
-        let guard = self.snapshot.settings.guard.as_ref()?;
-        let caller = guard.find_digest(&self.session.key)?;
-        Some(Admission::new(self.state, caller))
+    /// For how long a stream of the caller goes on.
+    pub(super) fn admission(&self) -> Admission {
+        Admission::new(self.state, &self.caller)
     }
 
     /// Whether changes are allowed.
@@ -89,7 +104,8 @@ impl<'a> Visit<'a> {
         request: ReloadRequest,
     ) -> Result<AppliedConfig, ConfigRefusal> {
         let reloads = &self.services.reloads;
-        reloads.request_by(request, Some(self.who.clone())).await
+        let who = self.caller.name.to_string();
+        reloads.request_by(request, Some(who)).await
     }
 
     /// A parameter of the page; nothing if it is not there.
@@ -98,19 +114,51 @@ impl<'a> Visit<'a> {
     }
 }
 
-/// What the key with this digest opens, and the name of its caller: the one place where the console looks at keys.
-pub(super) fn opened_by(snapshot: &Snapshot, key: &[u8; 32]) -> Option<(Role, String)> {
+/// The caller whose key or token this is, as a request over REST with it would have it.
+async fn caller_of(
+    services: &Services,
+    snapshot: &Snapshot,
+    credential: &SessionCredential,
+) -> Result<Arc<Caller>, NoVisit> {
+    let (name, token) = match credential {
+        SessionCredential::Key(key) => {
+            return caller_of_key(snapshot, key).ok_or(NoVisit::SignedOut);
+        }
+        SessionCredential::Token { caller, token } => (caller, token.expose()),
+    };
+    let rules = snapshot.settings.tokens.as_ref();
+    let rules = rules.ok_or(NoVisit::SignedOut)?;
+    let resource = rules.resource("/console");
+    let verified = services.issuers.verify(rules, token, &resource).await;
+    let verified = verified.map_err(|refused| match refused {
+        TokenRefusal::Invalid(_) => NoVisit::SignedOut,
+        TokenRefusal::Unreachable => NoVisit::IssuerUnreachable,
+    })?;
+    let caller = Arc::new(rules.caller(&verified));
+    // A session belongs to one caller, whatever an issuer is called now.
+    if caller.name == *name {
+        Ok(caller)
+    } else {
+        Err(NoVisit::SignedOut)
+    }
+}
+
+/// The caller with the key of this digest, if the key has not ended.
+pub(super) fn caller_of_key(snapshot: &Snapshot, key: &[u8; 32]) -> Option<Arc<Caller>> {
     let guard = snapshot.settings.guard.as_ref()?;
     let caller = guard.find_digest(key)?;
-    if caller.has_expired(Timestamp::now()) || !caller.rights.has(Right::Read) {
-        return None;
-    }
-    let role = if caller.rights.has(Right::Manage) {
+    (!caller.has_expired(Timestamp::now())).then(|| Arc::clone(caller))
+}
+
+/// What a caller may do in the console; nothing if it may not read.
+pub(super) fn role(caller: &Caller) -> Option<Role> {
+    let may_change = caller.rights.has(Right::Manage);
+    let role = if may_change {
         Role::Operator
     } else {
         Role::Viewer
     };
-    Some((role, caller.name.to_string()))
+    caller.rights.has(Right::Read).then_some(role)
 }
 
 /// The id in the cookie of a request.

@@ -21,28 +21,19 @@ use crate::downstream::relay::{self, CallNotes};
 use crate::downstream::trace_context;
 use crate::path::call::{self, Call};
 use crate::path::isolation::{own_tools, private_server};
-use crate::path::merged::is_merged;
 use crate::path::reply::{self, Problem, Reply};
 use crate::path::request_state::{ForeignState, StateBinding};
 use crate::path::route::{find, is_unknown_tool, waits_for_lists};
 use crate::path::visible::VisibleItems;
-use crate::services::{ActiveRequest, CallSignals, Cancelled, Level, WatchedResource};
-use crate::state::{Endpoint, Snapshot};
+use crate::services::{ActiveRequest, CallSignals, Cancelled, Level, Services, WatchedResource};
+use crate::state::{Endpoint, Snapshot, ToolListWait};
 
 /// A progress token is repeated in each report, and several reports may wait for a client.
 const MAX_TOKEN_BYTES: usize = 1024;
 
 impl Request<'_> {
-    /// Makes the call and waits for its reply, or for the first word before it.
-    pub(super) async fn call(self, method: Method) -> ServeResult {
-        if method != Method::CallTool && is_merged(&self.endpoint) {
-            // Boxed: tools are called more often than anything else, and every call would carry the room for it.
-            return Box::pin(self.call_merged(method)).await;
-        }
-        self.forward(method, None).await
-    }
-
-    /// The same for a tool, or for the one server of the endpoint. `links`: how addresses are shown to the client.
+    /// Makes the call of a tool, or of the one server of the endpoint, and waits for its reply, or for the first word before
+    /// it. `links`: how addresses are shown to the client. What most calls of tools do not wait for is boxed.
     pub(super) async fn forward(self, method: Method, links: Option<Links>) -> ServeResult {
         if !self.has(method) {
             return Err((self.id, Problem::Method));
@@ -79,7 +70,7 @@ impl Request<'_> {
         let reason = cancelled.as_ref().map(Cancelled::reason);
         let notes = notes.with_cancel_reason(reason);
         let signals = self.begin_signals(meta.as_ref());
-        let mut snapshot = self.snapshot;
+        let snapshot = self.snapshot;
         let call = Call {
             id: self.id,
             endpoint: self.endpoint,
@@ -91,13 +82,7 @@ impl Request<'_> {
             notes,
             signals,
         };
-        if waits_for_lists(&snapshot, &call) {
-            snapshot = self.tool_list_wait.wait(snapshot, &call.endpoint).await;
-        }
-        if is_unknown_tool(&snapshot, &call) {
-            // The server may show this client tools that it shows no other.
-            own_tools(self.services, &snapshot, &call.endpoint, &call.client).await;
-        }
+        let snapshot = await_lists(self.services, self.tool_list_wait, snapshot, &call).await;
         if !repeats_arguments(&snapshot, &call, self.transport) {
             return Err((call.id, Problem::Header("Mcp-Param")));
         }
@@ -194,7 +179,7 @@ impl Request<'_> {
                         let settings = &self.snapshot.settings;
                         let private =
                             private_server(self.services, settings, &server.upstream, &self.client);
-                        matches!(private.await, Ok(None))
+                        matches!(Box::pin(private).await, Ok(None))
                     }
                     None => false,
                 };
@@ -274,6 +259,24 @@ enum Watching {
     Answered,
     /// The client watches as much as it may.
     Refused,
+}
+
+/// The snapshot that a call is routed with: once the lists are there that may have its tool.
+async fn await_lists(
+    services: &Arc<Services>,
+    tool_list_wait: ToolListWait<'_>,
+    mut snapshot: Arc<Snapshot>,
+    call: &Call,
+) -> Arc<Snapshot> {
+    if waits_for_lists(&snapshot, call) {
+        let listed = tool_list_wait.wait(snapshot, &call.endpoint);
+        snapshot = Box::pin(listed).await;
+    }
+    if is_unknown_tool(&snapshot, call) {
+        // The server may show this client tools that it shows no other.
+        Box::pin(own_tools(services, &snapshot, &call.endpoint, &call.client)).await;
+    }
+    snapshot
 }
 
 /// The reply without what the caller may not see, and with addresses as the client knows them.

@@ -20,7 +20,7 @@ use countersign_wire::Method;
 use super::{Call, Conclusion};
 use crate::events;
 use crate::path::route::Route;
-use crate::services::{CallSignals, Services};
+use crate::services::{CallSignals, Services, Session};
 use crate::state::{Denial, Endpoint, Settings};
 use signals::ServerExchange;
 use subject::CallSubject;
@@ -61,13 +61,13 @@ struct DeniedCall {
     by: RulePath,
 }
 
-#[derive(Clone)]
+/// What all records of a call say. Only [`Ledger::fill`] makes copies of the texts.
 struct CommonFields {
-    server: Option<String>,
+    server: Option<Arc<str>>,
     tool: Option<String>,
-    client: Option<String>,
-    caller: Option<String>,
-    session: Option<String>,
+    client: Option<Arc<str>>,
+    caller: Arc<str>,
+    session: Option<Arc<Session>>,
     request: String,
 }
 
@@ -82,15 +82,11 @@ impl Ledger {
             client: call.client.era,
             method: call.method,
             common: CommonFields {
-                server: subject.server,
+                server: subject.server.map(Arc::from),
                 tool: Some(subject.name),
-                client: call.client.name.as_deref().map(str::to_owned),
-                caller: Some(str::to_owned(&call.client.caller.name)),
-                session: call
-                    .client
-                    .session
-                    .as_ref()
-                    .map(|session| session.public().to_owned()),
+                client: call.client.name.clone(),
+                caller: Arc::clone(&call.client.caller.name),
+                session: call.client.session.clone(),
                 request: plain(&call.id),
             },
             route: None,
@@ -113,7 +109,7 @@ impl Ledger {
 
     /// The call goes to this tool.
     pub(super) fn routed(&mut self, route: &Arc<Route>) {
-        self.common.server = Some(str::to_owned(route.upstream.name()));
+        self.common.server = Some(Arc::clone(route.upstream.name()));
         if let Some(name) = route.name() {
             self.common.tool = Some(name.to_owned());
         }
@@ -155,7 +151,7 @@ impl Ledger {
     }
 
     fn note_denial(&mut self, denial: &Denial, rule: &'static str) {
-        self.common.server = Some(str::to_owned(&denial.server));
+        self.common.server = Some(Arc::clone(&denial.server));
         self.common.tool = Some(subject::escaped(&denial.name));
         self.denied = Some(DeniedCall {
             rule,

@@ -291,7 +291,7 @@ async fn a_caller_is_told_once_to_log_in_for_scopes_that_the_server_misses() {
         let session = ada.handshake("2025-11-25").await.expect("a session");
         is_ok(&call(&session, "ada").await);
         let greetings = greetings(&issuer);
-        for (scope, all) in [("write", "use write"), ("admin", "use write admin")] {
+        for (scope, all) in [("write", "use write"), ("admin", "use admin write")] {
             issuer.change(|it| it.needs_scope = Some(scope));
             for client in [&session, &ada] {
                 let told = result(&call(client, "ada").await);

@@ -185,14 +185,14 @@ impl Ledger {
             caller,
             session,
             request,
-        } = self.common.clone();
+        } = &self.common;
         record.source = Source::Mcp;
-        record.server = server;
-        record.tool = tool;
-        record.client = client;
-        record.caller = caller;
-        record.session_id = session;
-        record.request_id = Some(request);
+        record.server = server.as_deref().map(str::to_owned);
+        record.tool.clone_from(tool);
+        record.client = client.as_deref().map(str::to_owned);
+        record.caller = Some(str::to_owned(caller));
+        record.session_id = session.as_ref().map(|session| session.public().to_owned());
+        record.request_id = Some(request.clone());
     }
 }
 

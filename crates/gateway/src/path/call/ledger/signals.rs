@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use super::Ledger;
 use crate::path::call::Conclusion;
-use crate::services::{CallSignals, DecisionSubject};
+use crate::services::{CallSignals, DecisionSubject, Session};
 
 /// The exchange with the server.
 #[derive(Debug)]
@@ -95,8 +95,8 @@ impl Ledger {
             target: self.target(),
             is_known_target: self.own || (self.route.is_some() && self.method == Method::CallTool),
             server: self.common.server.as_deref(),
-            caller: self.common.caller.as_deref(),
-            session: self.common.session.as_deref(),
+            caller: Some(&*self.common.caller),
+            session: self.common.session.as_deref().map(Session::public),
             request_id: &self.common.request,
             activity_id: &id,
             decision: pending.decision,
