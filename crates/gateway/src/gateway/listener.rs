@@ -255,7 +255,7 @@ async fn respond(runtime: &Runtime, request: Request<Incoming>) -> Response<Body
         return Box::pin(admin::connect::respond(runtime, &snapshot, request)).await;
     }
     if admin::login_callback::is_path(request.uri().path()) {
-        return admin::login_callback::respond(runtime, &snapshot, request).await;
+        return Box::pin(admin::login_callback::respond(runtime, &snapshot, request)).await;
     }
     if let Some(response) = respond_to_all(&snapshot, services, &request) {
         return response;
