@@ -8,10 +8,9 @@ use std::sync::Arc;
 
 use hyper::HeaderMap;
 use hyper::header::{HOST, ORIGIN};
-use sha2::{Digest as _, Sha256};
 
 use countersign_config::{CallerCredential, Config};
-use countersign_login::{ANONYMOUS, Caller, Right, Rights};
+use countersign_login::{ANONYMOUS, Caller, Right, Rights, secret_digest};
 use countersign_token::Refusal;
 
 /// What is checked on every request.
@@ -162,7 +161,7 @@ impl Guard {
 
     /// The caller with this key.
     pub(crate) fn find_key(&self, key: &[u8]) -> Option<&Arc<Caller>> {
-        self.find_digest(&digest(key))
+        self.find_digest(&secret_digest(key))
     }
 
     /// The caller with the key of this SHA-256.
@@ -275,10 +274,6 @@ impl Guard {
     }
 }
 
-fn digest(key: &[u8]) -> KeyDigest {
-    Sha256::digest(key).into()
-}
-
 /// Whether a caller of this name is one of the guard's.
 fn is_made_here(name: &str) -> bool {
     name.starts_with(KEY) || name.starts_with(CERTIFICATE) || name == ANONYMOUS
@@ -312,7 +307,7 @@ fn keys(config: &Config, api_key: &str, admin_key: &str) -> HashMap<KeyDigest, A
         (api_key, Caller::new("key:client", Rights::CLIENT)),
         (admin_key, Caller::new("key:operator", Rights::ALL)),
     ];
-    let own = own.map(|(key, caller)| (digest(key.as_bytes()), Arc::new(caller)));
+    let own = own.map(|(key, caller)| (secret_digest(key.as_bytes()), Arc::new(caller)));
     named.chain(own).collect()
 }
 
