@@ -445,6 +445,15 @@ fn list_figures(store: &Store, now: Timestamp) -> Vec<(&'static str, f64)> {
             "list --status,server, none",
             list(&[("status", "rejected"), ("server", "server3")]),
         ),
+        // Many records are blocked, and many are of this server, but none is both.
+        (
+            "list --status,server, no both",
+            list(&[("status", "blocked"), ("server", "server3")]),
+        ),
+        (
+            "list --status --tool",
+            list(&[("status", "blocked"), ("tool", "tool8")]),
+        ),
     ]
 }
 

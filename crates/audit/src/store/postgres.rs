@@ -32,7 +32,6 @@ use crate::time::Timestamp;
 mod address;
 mod append;
 mod batch;
-mod caller_index;
 mod catalogue;
 mod clock;
 mod connection;
@@ -41,6 +40,7 @@ mod error;
 mod grants;
 mod heads;
 mod horizon;
+mod late_indexes;
 mod maintenance;
 mod plan;
 mod read;
@@ -85,7 +85,7 @@ fn open_here(options: &Options, url: &str) -> Result<OpenStore, StoreError> {
     let address: Address = url.parse().map_err(StoreError::postgres)?;
     let signer = open_signer(options)?;
     prepare(&address)?;
-    caller_index::build_in_background(&address)?;
+    late_indexes::build_in_background(&address)?;
     let shared = Arc::new(Shared::new());
     let appender = Appender::open(
         address.clone(),
@@ -137,7 +137,7 @@ pub fn migrate_postgres(url: &str) -> Result<bool, StoreError> {
     let address = url.parse().map_err(StoreError::postgres)?;
     outside_runtime(|| {
         let has_changed = prepare(&address)?;
-        let built = caller_index::build(&address);
+        let built = late_indexes::build(&address);
         built.map_err(StoreError::postgres)?;
         Ok(has_changed)
     })

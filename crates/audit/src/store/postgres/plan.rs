@@ -6,6 +6,7 @@
 
 mod branch;
 mod conditions;
+mod leader;
 
 use tokio_postgres::types::ToSql;
 
@@ -14,9 +15,7 @@ use super::value::{Uuid, is_ambiguous, signed, storable};
 use crate::query::Filter;
 use crate::record::verdict::decision_codes;
 use branch::Branch;
-
-/// Statements of more branches than this are not made.
-const MAX_BRANCHES: usize = 64;
+use leader::Leader;
 
 /// The caller of a record, as `caller_of` reads it from the body.
 const CALLER: &str = "caller_of(a.body)";
@@ -38,23 +37,6 @@ pub(super) struct Plan {
     values: Vec<Value>,
 }
 
-/// Which part of a filter leads: the rarest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Leader {
-    Request,
-    Parent,
-    Rule,
-    Stage,
-    Decision,
-    Status,
-    Tool,
-    ServerAndTool,
-    Caller,
-    Server,
-    Kind,
-    Nothing,
-}
-
 /// Whether what the SQL finds matches without a look at the record.
 pub(super) fn is_exact(filter: &Filter) -> bool {
     let names = filter
@@ -70,7 +52,7 @@ pub(super) fn is_exact(filter: &Filter) -> bool {
 impl Plan {
     pub(super) fn new(filter: &Filter) -> Self {
         let mut plan = Self::without_leader();
-        let leader = leader(filter);
+        let leader = Leader::of(filter);
         plan.lead(leader, filter);
         plan.restrict(leader, filter);
         plan
@@ -134,99 +116,83 @@ impl Plan {
 
     fn lead(&mut self, leader: Leader, filter: &Filter) {
         match leader {
-            Leader::Request => self.texts(
-                "request_id",
-                "a.request_id IS NOT NULL",
-                filter.request_id.as_slice(),
-            ),
+            Leader::Request => {
+                let ids = self.texts(filter.request_id.as_slice());
+                self.combine(&[("request_id", ids)], "a.request_id IS NOT NULL");
+            }
             Leader::Parent => {
-                let parent = filter.parent_id.map(Uuid);
-                let at = self.value(parent);
-                self.branch(
-                    &["parent"],
-                    vec![format!("${at}::uuid")],
-                    "a.parent IS NOT NULL",
-                );
+                let at = self.value(filter.parent_id.map(Uuid));
+                let parent = vec![format!("${at}::uuid")];
+                self.combine(&[("parent", parent)], "a.parent IS NOT NULL");
             }
             Leader::Rule => self.terms(filter.rules.iter().map(|rule| rule_term(rule)).collect()),
-            Leader::Stage => self.terms(
-                filter
-                    .stages
-                    .iter()
-                    .map(|stage| stage_term(*stage))
-                    .collect(),
-            ),
-            Leader::Decision => {
-                let codes = filter
-                    .decisions
-                    .iter()
-                    .flat_map(|decision| decision_codes(*decision));
-                self.codes("decision", "a.decision IS NOT NULL", codes);
+            Leader::Stage => {
+                let stages = filter.stages.iter();
+                self.terms(stages.map(|stage| stage_term(*stage)).collect());
             }
-            Leader::Status => {
-                let codes = filter.statuses.iter().map(|status| status.code());
-                self.codes("status", "a.status <> 0", codes);
+            Leader::Decision => {
+                let decisions = filter.decisions.iter();
+                let decisions = codes(decisions.flat_map(|decision| decision_codes(*decision)));
+                self.combine(&[("decision", decisions)], "a.decision IS NOT NULL");
             }
             Leader::Kind => {
-                let codes = filter.types.iter().map(|kind| kind.code());
-                self.codes("kind", "a.kind <> 0", codes);
+                let kinds = codes(filter.types.iter().map(|kind| kind.code()));
+                self.combine(&[("kind", kinds)], "a.kind <> 0");
             }
-            Leader::Tool => self.texts("tool", "true", &filter.tools),
-            Leader::Server => self.texts("server", "true", &filter.servers),
-            Leader::ServerAndTool => self.pairs(filter),
             Leader::Caller => self.callers(&filter.callers),
-            Leader::Nothing => self.branch(&[], Vec::new(), "true"),
+            Leader::Nothing => self.combine(&[], "true"),
+            _ => self.lead_by_names(leader, filter),
         }
     }
 
-    fn branch(&mut self, columns: &[&'static str], is: Vec<String>, partial: &'static str) {
-        let columns = columns.iter().map(|column| format!("a.{column}"));
-        self.branches.push(Branch {
-            columns: columns.collect(),
-            is,
-            partial,
-            is_term: false,
-        });
-    }
-
-    /// Integers of ours are written out: an index over a part of the records is used only if it is plain that it fits.
-    fn codes(
-        &mut self,
-        column: &'static str,
-        partial: &'static str,
-        codes: impl Iterator<Item = i64>,
-    ) {
-        let mut codes: Vec<i64> = codes.collect();
-        codes.sort_unstable();
-        codes.dedup();
-        for code in codes {
-            self.branch(&[column], vec![format!("{code}::smallint")], partial);
+    /// Status, server and tool, or those of them that lead.
+    fn lead_by_names(&mut self, leader: Leader, filter: &Filter) {
+        let mut parts = Vec::new();
+        if leader.has_status() {
+            let statuses = filter.statuses.iter();
+            parts.push(("status", codes(statuses.map(|status| status.code()))));
         }
-    }
-
-    fn texts(&mut self, column: &'static str, partial: &'static str, texts: &[String]) {
-        for text in texts {
-            let at = self.value(storable(text).into_owned());
-            self.branch(&[column], vec![format!("${at}::text")], partial);
+        if leader.has_server() {
+            parts.push(("server", self.texts(&filter.servers)));
         }
-    }
-
-    fn pairs(&mut self, filter: &Filter) {
-        let name = |plan: &mut Self, text: &String| {
-            let at = plan.value(storable(text).into_owned());
-            format!("${at}::text")
+        if leader.has_tool() {
+            parts.push(("tool", self.texts(&filter.tools)));
+        }
+        let partial = if leader.has_status() {
+            "a.status <> 0"
+        } else {
+            "true"
         };
-        let servers: Vec<String> = filter.servers.iter().map(|text| name(self, text)).collect();
-        let tools: Vec<String> = filter.tools.iter().map(|text| name(self, text)).collect();
-        for server in &servers {
-            for tool in &tools {
-                self.branch(
-                    &["server", "tool"],
-                    vec![server.clone(), tool.clone()],
-                    "true",
-                );
-            }
+        self.combine(&parts, partial);
+    }
+
+    /// A branch for each combination of the values of these columns.
+    fn combine(&mut self, parts: &[(&'static str, Vec<String>)], partial: &'static str) {
+        let mut rows = vec![Vec::new()];
+        for (_, values) in parts {
+            let longer = |row: &Vec<String>| -> Vec<Vec<String>> {
+                let with = |value: &String| [row.as_slice(), std::slice::from_ref(value)].concat();
+                values.iter().map(with).collect()
+            };
+            rows = rows.iter().flat_map(longer).collect();
         }
+        for is in rows {
+            let columns = parts.iter().map(|(column, _)| format!("a.{column}"));
+            self.branches.push(Branch {
+                columns: columns.collect(),
+                is,
+                partial,
+                is_term: false,
+            });
+        }
+    }
+
+    fn texts(&mut self, texts: &[String]) -> Vec<String> {
+        let texts = texts.iter().map(|text| {
+            let at = self.value(storable(text).into_owned());
+            format!("${at}::text")
+        });
+        texts.collect()
     }
 
     fn callers(&mut self, callers: &[String]) {
@@ -268,35 +234,13 @@ pub(super) fn list_of(days: &[i32]) -> String {
     days.join(", ")
 }
 
-fn leader(filter: &Filter) -> Leader {
-    let is_rare = |codes: &mut dyn Iterator<Item = i64>| {
-        let codes: Vec<i64> = codes.collect();
-        !codes.is_empty() && !codes.contains(&0)
-    };
-    let pairs = filter.servers.len() * filter.tools.len();
-    if filter.request_id.is_some() {
-        Leader::Request
-    } else if filter.parent_id.is_some() {
-        Leader::Parent
-    } else if !filter.rules.is_empty() {
-        Leader::Rule
-    } else if is_rare(&mut filter.statuses.iter().map(|status| status.code())) {
-        Leader::Status
-    } else if !filter.decisions.is_empty() {
-        Leader::Decision
-    } else if !filter.stages.is_empty() {
-        Leader::Stage
-    } else if pairs > 0 && pairs <= MAX_BRANCHES {
-        Leader::ServerAndTool
-    } else if !filter.tools.is_empty() {
-        Leader::Tool
-    } else if !filter.callers.is_empty() {
-        Leader::Caller
-    } else if !filter.servers.is_empty() {
-        Leader::Server
-    } else if is_rare(&mut filter.types.iter().map(|kind| kind.code())) {
-        Leader::Kind
-    } else {
-        Leader::Nothing
-    }
+/// Integers of ours are written out: an index over a part of the records is used only if it is plain that it fits.
+fn codes(codes: impl Iterator<Item = i64>) -> Vec<String> {
+    let mut codes: Vec<i64> = codes.collect();
+    codes.sort_unstable();
+    codes.dedup();
+    codes
+        .iter()
+        .map(|code| format!("{code}::smallint"))
+        .collect()
 }

@@ -9,13 +9,14 @@ use super::error::PostgresError;
 use crate::store::StoreError;
 
 /// Step `i` takes the database from format `i` to `i + 1`.
-const MIGRATIONS: [&str; 4] = [
+const MIGRATIONS: [&str; 5] = [
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
     include_str!("schema/3.sql"),
     include_str!("schema/4.sql"),
+    include_str!("schema/5.sql"),
 ];
-const KNOWN: i32 = 4;
+const KNOWN: i32 = 5;
 /// Held while tables are made, partitions are made, or a chain is begun.
 pub(super) const LOCK: &str = "SELECT pg_advisory_xact_lock(4842107250913201)";
 

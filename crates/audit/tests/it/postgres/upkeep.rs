@@ -107,29 +107,39 @@ fn places_grow_on_after_a_dump_is_restored_elsewhere_with_postgres() {
     assert_eq!(verification.chains, 5);
 }
 
-/// Whether today's records have the index of callers, ready to be used.
-fn has_caller_index(shared: &SharedLog) -> bool {
-    let valid = "count(*) FROM pg_index x JOIN pg_class n ON n.oid = x.indexrelid
-        WHERE x.indisvalid AND n.relname = to_char(now() AT TIME ZONE 'UTC', '\"activity_\"YYYYMMDD\"_caller\"')";
-    shared.count(valid) == 1
+/// The indexes that came after the first format.
+const LATE_INDEXES: &str =
+    "ARRAY['_caller', '_status_server', '_status_tool', '_status_server_tool']";
+
+/// Whether today's records have all of them, ready to be used.
+fn has_late_indexes(shared: &SharedLog) -> bool {
+    let valid = format!(
+        "count(*) FROM pg_index x JOIN pg_class n ON n.oid = x.indexrelid JOIN unnest({LATE_INDEXES}) AS late(suffix)
+         ON n.relname = to_char(now() AT TIME ZONE 'UTC', '\"activity_\"YYYYMMDD') || suffix WHERE x.indisvalid"
+    );
+    shared.count(&valid) == 4
 }
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn days_of_an_earlier_format_get_the_index_of_callers_with_postgres() {
+fn days_of_an_earlier_format_get_the_later_indexes_with_postgres() {
     let shared = SharedLog::new();
     fill(&shared.open(), 50);
-    assert!(has_caller_index(&shared));
-    // As an earlier build left it: its days have no such index, and it knows nothing of format 4.
-    let days = shared.count("count(*) FROM pg_class WHERE relname LIKE 'activity_%_caller'");
-    assert!(days > 1);
-    shared.cluster.sql(
-        "DO $$ DECLARE i regclass; BEGIN FOR i IN SELECT oid FROM pg_class WHERE relname LIKE 'activity_%_caller' LOOP
-         EXECUTE 'DROP INDEX ' || i; END LOOP; END $$; DROP FUNCTION countersign.caller_of; DROP TABLE countersign.revocation;
-         UPDATE countersign.meta SET version = 3",
+    assert!(has_late_indexes(&shared));
+    let late = format!(
+        "FROM pg_class c JOIN unnest({LATE_INDEXES}) AS late(suffix) ON c.relname ~ ('^activity_[0-9]+' || suffix || '$')"
     );
+    let before = shared.count(&format!("count(*) {late}"));
+    assert!(before > 4, "several days: {before}");
+    // As an earlier build left it: its days have no such indexes, and it knows nothing of formats 4 and 5.
+    shared.cluster.sql(&format!(
+        "DO $$ DECLARE i regclass; BEGIN FOR i IN SELECT c.oid {late} LOOP EXECUTE 'DROP INDEX ' || i; END LOOP; END $$;
+         DROP FUNCTION countersign.caller_of; DROP TABLE countersign.revocation; UPDATE countersign.meta SET version = 3"
+    ));
     let store = shared.open();
-    wait_until("the index is built", || has_caller_index(&shared));
+    wait_until("the indexes are built", || {
+        shared.count(&format!("count(*) {late}")) == before && has_late_indexes(&shared)
+    });
     fill(&store, 50);
     drop(store);
     let verification = shared.verify();

@@ -19,17 +19,12 @@ impl Plan {
         let kinds = codes(&mut filter.types.iter().map(|kind| kind.code()));
         self.any_code(leader == Leader::Kind, "kind", kinds);
         let statuses = codes(&mut filter.statuses.iter().map(|status| status.code()));
-        self.any_code(leader == Leader::Status, "status", statuses);
+        self.any_code(leader.has_status(), "status", statuses);
         let decisions = filter.decisions.iter();
         let decisions = codes(&mut decisions.flat_map(|decision| decision_codes(*decision)));
         self.any_code(leader == Leader::Decision, "decision", decisions);
-        let by_pair = leader == Leader::ServerAndTool;
-        self.any_text(
-            by_pair || leader == Leader::Server,
-            "server",
-            &filter.servers,
-        );
-        self.any_text(by_pair || leader == Leader::Tool, "tool", &filter.tools);
+        self.any_text(leader.has_server(), "server", &filter.servers);
+        self.any_text(leader.has_tool(), "tool", &filter.tools);
         self.any_text(
             leader == Leader::Request,
             "request_id",
