@@ -11,7 +11,8 @@ use std::time::{Duration, Instant};
 use countersign_audit::{Durability, Options, Store};
 use countersign_fixture::postgres::Cluster;
 
-use super::{CALLERS, commit_all, committed, compare, cpu_time, reading};
+use super::reading::{self, FilledStore};
+use super::{CALLERS, commit_all, committed, cpu_time};
 
 /// Records that each caller of each process writes.
 const EACH: usize = 800;
@@ -27,8 +28,8 @@ fn options(dir: &Path, url: String) -> Options {
     options
 }
 
-/// All figures.
-pub(super) fn figures(dir: &Path, promised: &mut Vec<(String, bool)>) {
+/// Figures of writing, by several processes.
+pub(super) fn writing(dir: &Path) {
     println!("commit, {CALLERS} callers in each process, {ROUNDS} rounds");
     for round in 0..ROUNDS {
         let sqlite = dir.join(format!("sqlite{round}"));
@@ -45,15 +46,25 @@ pub(super) fn figures(dir: &Path, promised: &mut Vec<(String, bool)>) {
             shared.print(processes, ratio);
         }
     }
+}
+
+/// Figures of reading.
+pub(super) fn reading(dir: &Path, promised: &mut Vec<(String, bool)>) {
     println!("reading, PostgreSQL");
-    let read = |name: &str, count| {
+    let fill = |name, count| {
         let cluster = Cluster::start_with(&SETTINGS);
-        reading(&options(&dir.join(name), cluster.url()), count)
+        let store = FilledStore::new(&options(&dir.join(name), cluster.url()), count);
+        // As autovacuum does within a minute or so.
+        cluster.sql("ANALYZE countersign.activity, countersign.found");
+        (cluster, store)
     };
-    let small = read("small", 10_000);
-    if std::env::var_os("AUDIT_BENCH_MILLION").is_some() {
-        compare(&small, &read("large", 1_000_000), promised);
+    let mut filled = vec![fill("small", 10_000)];
+    if super::is_million() {
+        filled.push(fill("large", 1_000_000));
     }
+    // The databases run until all is measured.
+    let (_clusters, stores): (Vec<Cluster>, Vec<FilledStore>) = filled.into_iter().unzip();
+    reading::compare(&stores, promised);
 }
 
 /// What several processes on one database reach together.
