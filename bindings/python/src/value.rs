@@ -1,6 +1,8 @@
 //! Python values as JSON text, for callers that no longer have the bytes. Only what `json.loads` makes is taken; a float
 //! that is not a number has no JSON form.
 
+use std::ops::Range;
+
 use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -11,23 +13,103 @@ const MAX_DEPTH: usize = 1000;
 
 /// Appends the JSON text of a value.
 pub(crate) fn write_value(value: &Bound<'_, PyAny>, text: &mut Vec<u8>) -> PyResult<()> {
-    write(value, 0, text)
+    let mut writer = ValueWriter {
+        text,
+        keys: WrittenKeys {
+            places: [const { None }; WRITTEN_KEYS],
+        },
+    };
+    writer.write(value, 0)
 }
 
-/// The types that `json.loads` makes are recognised by their pointers, in the order in which they are common.
-fn write(value: &Bound<'_, PyAny>, depth: usize, text: &mut Vec<u8>) -> PyResult<()> {
-    if let Some(string) = exactly::<PyString>(value) {
-        write_string(string, text)
-    } else if let Some(number) = exactly::<PyInt>(value) {
-        write_integer(number, text)
-    } else if let Some(number) = exactly::<PyFloat>(value) {
-        write_float(number, text)
-    } else if let Some(object) = exactly::<PyDict>(value) {
-        write_object(object, depth, text)
-    } else if let Some(list) = exactly::<PyList>(value) {
-        write_list(list, depth, text)
-    } else {
-        write_other(value, depth, text)
+/// A text that grows, and the keys in it.
+struct ValueWriter<'a, 'py> {
+    text: &'a mut Vec<u8>,
+    keys: WrittenKeys<'py>,
+}
+
+impl<'py> ValueWriter<'_, 'py> {
+    /// The types that `json.loads` makes are recognised by their pointers, in the order in which they are common.
+    fn write(&mut self, value: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
+        if let Some(string) = exactly::<PyString>(value) {
+            write_string(string, self.text)
+        } else if let Some(number) = exactly::<PyInt>(value) {
+            write_integer(number, self.text)
+        } else if let Some(number) = exactly::<PyFloat>(value) {
+            write_float(number, self.text)
+        } else if let Some(object) = exactly::<PyDict>(value) {
+            self.write_object(object, depth)
+        } else if let Some(list) = exactly::<PyList>(value) {
+            self.write_list(list, depth)
+        } else {
+            self.write_other(value, depth)
+        }
+    }
+
+    /// Constants, tuples and subclasses.
+    fn write_other(&mut self, value: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
+        if value.is_none() {
+            self.text.extend_from_slice(b"null");
+        } else if let Ok(flag) = value.cast::<PyBool>() {
+            self.text
+                .extend_from_slice(if flag.is_true() { b"true" } else { b"false" });
+        } else if let Ok(string) = value.cast::<PyString>() {
+            write_string(string, self.text)?;
+        } else if let Ok(number) = value.cast::<PyInt>() {
+            write_integer(number, self.text)?;
+        } else if let Ok(object) = value.cast::<PyDict>() {
+            self.write_object(object, depth)?;
+        } else if let Ok(list) = value.cast::<PyList>() {
+            self.write_list(list, depth)?;
+        } else if let Ok(number) = value.cast::<PyFloat>() {
+            write_float(number, self.text)?;
+        } else if let Ok(tuple) = value.cast::<PyTuple>() {
+            self.write_list(&tuple.to_list(), depth)?;
+        } else {
+            return Err(PyTypeError::new_err("the value has no JSON form"));
+        }
+        Ok(())
+    }
+
+    fn write_object(&mut self, object: &Bound<'py, PyDict>, depth: usize) -> PyResult<()> {
+        let depth = inside(depth)?;
+        let mut before = b'{';
+        // Without the interpreter's lock another thread may change the object while it is read.
+        #[cfg(Py_GIL_DISABLED)]
+        let object = &object.copy()?;
+        for (key, value) in object.iter() {
+            self.text.push(before);
+            before = b',';
+            self.write_key(&key)?;
+            self.text.push(b':');
+            self.write(&value, depth)?;
+        }
+        self.text
+            .extend_from_slice(if before == b'{' { b"{}" } else { b"}" });
+        Ok(())
+    }
+
+    fn write_key(&mut self, key: &Bound<'py, PyAny>) -> PyResult<()> {
+        if let Some(key) = exactly::<PyString>(key) {
+            return self.keys.write(key, self.text);
+        }
+        match key.cast::<PyString>() {
+            Ok(key) => write_string(key, self.text),
+            Err(_) => Err(PyTypeError::new_err("the keys of an object are strings")),
+        }
+    }
+
+    fn write_list(&mut self, list: &Bound<'py, PyList>, depth: usize) -> PyResult<()> {
+        let depth = inside(depth)?;
+        let mut before = b'[';
+        for item in list.iter() {
+            self.text.push(before);
+            before = b',';
+            self.write(&item, depth)?;
+        }
+        self.text
+            .extend_from_slice(if before == b'[' { b"[]" } else { b"]" });
+        Ok(())
     }
 }
 
@@ -41,30 +123,6 @@ pub(crate) fn exactly<'a, 'py, T: PyTypeInfo>(
     value.cast_exact().ok()
 }
 
-/// Constants, tuples and subclasses.
-fn write_other(value: &Bound<'_, PyAny>, depth: usize, text: &mut Vec<u8>) -> PyResult<()> {
-    if value.is_none() {
-        text.extend_from_slice(b"null");
-    } else if let Ok(flag) = value.cast::<PyBool>() {
-        text.extend_from_slice(if flag.is_true() { b"true" } else { b"false" });
-    } else if let Ok(string) = value.cast::<PyString>() {
-        write_string(string, text)?;
-    } else if let Ok(number) = value.cast::<PyInt>() {
-        write_integer(number, text)?;
-    } else if let Ok(object) = value.cast::<PyDict>() {
-        write_object(object, depth, text)?;
-    } else if let Ok(list) = value.cast::<PyList>() {
-        write_list(list, depth, text)?;
-    } else if let Ok(number) = value.cast::<PyFloat>() {
-        write_float(number, text)?;
-    } else if let Ok(tuple) = value.cast::<PyTuple>() {
-        write_list(&tuple.to_list(), depth, text)?;
-    } else {
-        return Err(PyTypeError::new_err("the value has no JSON form"));
-    }
-    Ok(())
-}
-
 /// The depth inside a container at this depth.
 fn inside(depth: usize) -> PyResult<usize> {
     if depth < MAX_DEPTH {
@@ -74,43 +132,39 @@ fn inside(depth: usize) -> PyResult<usize> {
     }
 }
 
-fn write_object(object: &Bound<'_, PyDict>, depth: usize, text: &mut Vec<u8>) -> PyResult<()> {
-    let depth = inside(depth)?;
-    let mut before = b'{';
-    // Without the interpreter's lock another thread may change the object while it is read.
-    #[cfg(Py_GIL_DISABLED)]
-    let object = &object.copy()?;
-    for (key, value) in object.iter() {
-        text.push(before);
-        before = b',';
-        write_key(&key, text)?;
-        text.push(b':');
-        write(&value, depth, text)?;
-    }
-    text.extend_from_slice(if before == b'{' { b"{}" } else { b"}" });
-    Ok(())
+/// The same key comes again and again in a list of objects, and `json.loads` makes one string of it.
+struct WrittenKeys<'py> {
+    /// By the address of the string, which stays its own while it is held here.
+    places: [Option<WrittenKey<'py>>; WRITTEN_KEYS],
 }
 
-fn write_key(key: &Bound<'_, PyAny>, text: &mut Vec<u8>) -> PyResult<()> {
-    if let Some(key) = exactly::<PyString>(key) {
-        return write_string(key, text);
-    }
-    match key.cast::<PyString>() {
-        Ok(key) => write_string(key, text),
-        Err(_) => Err(PyTypeError::new_err("the keys of an object are strings")),
-    }
+const WRITTEN_KEYS: usize = 128;
+
+struct WrittenKey<'py> {
+    key: Bound<'py, PyString>,
+    place: Range<usize>,
 }
 
-fn write_list(list: &Bound<'_, PyList>, depth: usize, text: &mut Vec<u8>) -> PyResult<()> {
-    let depth = inside(depth)?;
-    let mut before = b'[';
-    for item in list.iter() {
-        text.push(before);
-        before = b',';
-        write(&item, depth, text)?;
+impl<'py> WrittenKeys<'py> {
+    /// Appends the key: as it stands in the text already, if it does.
+    fn write(&mut self, key: &Bound<'py, PyString>, text: &mut Vec<u8>) -> PyResult<()> {
+        // Strings lie at least 16 bytes apart.
+        let address = key.as_ptr() as usize >> 4;
+        let slot = &mut self.places[(address ^ address >> 7) % WRITTEN_KEYS];
+        if let Some(written) = slot
+            && written.key.is(key)
+        {
+            text.extend_from_within(written.place.clone());
+            return Ok(());
+        }
+        let start = text.len();
+        write_string(key, text)?;
+        *slot = Some(WrittenKey {
+            key: key.clone(),
+            place: start..text.len(),
+        });
+        Ok(())
     }
-    text.extend_from_slice(if before == b'[' { b"[]" } else { b"]" });
-    Ok(())
 }
 
 fn write_integer(number: &Bound<'_, PyInt>, text: &mut Vec<u8>) -> PyResult<()> {

@@ -1,5 +1,6 @@
 //! The gateway as a proxy before an HTTP server, next to the leanest proxy there can be: hyper in front, hyper
-//! behind, one connection to the server for each one from a client, bodies passed through unread.
+//! behind, one connection to the server for each one from a client, bodies passed through unread. A second one reads each
+//! body whole before it passes it on, as every proxy must that judges what it passes on.
 //!
 //! Server, proxies and load are processes of their own (this binary again). Each proxy reports its own CPU time
 //! and resident memory; rounds go round the proxies, so that whatever else the machine does hits all of them.
@@ -27,6 +28,7 @@ mod process;
 mod tables;
 
 use messages::Era;
+use peers::Bodies;
 
 const KEY: &str = "bench";
 /// Connections while CPU time is measured.
@@ -40,7 +42,8 @@ fn main() {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["--upstream", era, others] => peers::upstream(Era::from_word(era), others),
-        ["--bare", upstream] => peers::bare(upstream),
+        ["--bare", upstream] => peers::bare(upstream, Bodies::Unread),
+        ["--whole", upstream] => peers::bare(upstream, Bodies::Whole),
         ["--gateway", upstream, mode, durability] => peers::gateway(upstream, mode, durability),
         ["--load", address, era, tool, connections, calls] => {
             load::run(address, (era, tool), connections, calls);

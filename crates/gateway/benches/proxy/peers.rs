@@ -10,7 +10,7 @@ use countersign_audit::Durability;
 use countersign_config::{ApiKey, Config, Environment, Server};
 use countersign_gateway::Gateway;
 use countersign_inspect::Mode;
-use http_body_util::{BodyExt, Full, Limited};
+use http_body_util::{BodyExt, Either, Full, Limited};
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::service::service_fn;
@@ -77,8 +77,17 @@ fn reply(era: Era, others: usize, body: &Bytes) -> Response<Full<Bytes>> {
     response
 }
 
-/// The leanest proxy: each connection of a client has one to the server, and bodies are passed through unread.
-pub(crate) fn bare(upstream: &str) {
+/// What a proxy does with the bodies of requests and answers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bodies {
+    /// Passes each part on as it comes.
+    Unread,
+    /// Reads each body whole before it is passed on, as a proxy must that judges it.
+    Whole,
+}
+
+/// The leanest proxy: each connection of a client has one to the server.
+pub(crate) fn bare(upstream: &str, bodies: Bodies) {
     let upstream: SocketAddr = upstream.parse().expect("an address");
     let runtime = Runtime::new().expect("a runtime");
     let (address, listener) = runtime.block_on(bind());
@@ -86,7 +95,7 @@ pub(crate) fn bare(upstream: &str) {
         let behind = TcpStream::connect(upstream).await.expect("it listens");
         behind.set_nodelay(true).expect("a socket");
         let (sender, connection) =
-            client::conn::http1::handshake::<_, Incoming>(TokioIo::new(behind))
+            client::conn::http1::handshake::<_, ProxyBody>(TokioIo::new(behind))
                 .await
                 .expect("a connection");
         tokio::spawn(connection);
@@ -94,9 +103,14 @@ pub(crate) fn bare(upstream: &str) {
         let service = service_fn(move |request: Request<Incoming>| {
             let sender = Arc::clone(&sender);
             async move {
+                let (head, body) = request.into_parts();
+                let request = Request::from_parts(head, bodies.pass(body).await?);
                 let mut sender = sender.lock().await;
                 sender.ready().await?;
-                sender.send_request(request).await
+                let (head, body) = sender.send_request(request).await?.into_parts();
+                drop(sender);
+                let body = bodies.pass(body).await?;
+                Ok::<_, hyper::Error>(Response::from_parts(head, body))
             }
         });
         let connection = server::conn::http1::Builder::new();
@@ -107,6 +121,18 @@ pub(crate) fn bare(upstream: &str) {
         );
     }));
     process::answer(address);
+}
+
+type ProxyBody = Either<Incoming, Full<Bytes>>;
+
+impl Bodies {
+    async fn pass(self, body: Incoming) -> Result<ProxyBody, hyper::Error> {
+        Ok(match self {
+            Self::Unread => Either::Left(body),
+            #[expect(clippy::disallowed_methods, reason = "the peers are this binary")]
+            Self::Whole => Either::Right(Full::new(body.collect().await?.to_bytes())),
+        })
+    }
 }
 
 /// The gateway.

@@ -9,8 +9,9 @@ use super::process::Process;
 use super::{CONNECTIONS, MANY_CONNECTIONS};
 
 /// The ways to the server: name, mode, durability. The first is the bare proxy.
-const WAYS: [(&str, &str, &str); 4] = [
-    ("bare hyper proxy", "", ""),
+const WAYS: [(&str, &str, &str); 5] = [
+    ("bare hyper proxy", "bare", ""),
+    ("the same, whole bodies", "whole", ""),
     ("gateway, off", "off", "async"),
     ("gateway, strict", "strict", "async"),
     ("gateway, strict + commit", "strict", "commit"),
@@ -27,7 +28,8 @@ impl Set {
     fn start(era: Era) -> Self {
         let upstream = Process::start(&["--upstream", era.as_str(), "0"]);
         let way = |(_, mode, durability): &(&str, &str, &str)| match *mode {
-            "" => Process::start(&["--bare", &upstream.address]),
+            "bare" => Process::start(&["--bare", &upstream.address]),
+            "whole" => Process::start(&["--whole", &upstream.address]),
             mode => Process::start(&["--gateway", &upstream.address, mode, durability]),
         };
         let ways = WAYS.iter().map(way).collect();
@@ -110,7 +112,7 @@ impl Set {
 
 /// Which threads of the last way the CPU time went to, since its start.
 fn print_threads(set: &Set) {
-    let Some(last) = set.ways.last() else {
+    let (Some(last), Some((name, ..))) = (set.ways.last(), WAYS.last()) else {
         return;
     };
     let threads: BTreeMap<String, Duration> = last.threads();
@@ -121,8 +123,7 @@ fn print_threads(set: &Set) {
     });
     let shares: Vec<String> = shares.collect();
     println!(
-        "(threads, {}, {}: {})",
-        WAYS[3].0,
+        "(threads, {name}, {}: {})",
         SIZES[0].name,
         shares.join(", ")
     );
