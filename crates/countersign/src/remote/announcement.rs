@@ -44,7 +44,8 @@ impl Announcement {
             match file.try_lock() {
                 Ok(()) if is_at(&file, &path) => {
                     file.set_len(0)?;
-                    writeln!(file, "{address}")?;
+                    // In one write: a script that waits for the file reads all of the address or nothing.
+                    file.write_all(format!("{address}\n").as_bytes())?;
                     return Ok(Some(Self { path, _file: file }));
                 }
                 // Its owner removed it between the two steps.
