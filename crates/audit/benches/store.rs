@@ -51,10 +51,14 @@ fn main() {
     let mut promised = Vec::new();
     let is_whole = !is_asked("reading");
     if is_asked("postgres") {
-        is_whole.then(|| postgres::writing(dir.path()));
+        if is_whole {
+            postgres::writing(dir.path());
+        }
         postgres::reading(dir.path(), &mut promised);
     } else {
-        is_whole.then(|| committing(dir.path(), &mut promised));
+        if is_whole {
+            committing(dir.path(), &mut promised);
+        }
         embedded(dir.path(), &mut promised);
     }
     println!("promised");
