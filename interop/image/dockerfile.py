@@ -1,4 +1,4 @@
-"""Writes the steps of a Dockerfile as shell scripts: `build.sh` for the RUN lines of its first stage, `copy.sh` for the COPY
+"""Writes the steps of a Dockerfile as shell scripts: `build.sh` for the ARG and RUN lines of its first stage, `copy.sh` for the COPY
 lines of its last stage, `image.env` for user, environment and command. Fails on an instruction that it does not know."""
 
 import json
@@ -25,6 +25,9 @@ def main(dockerfile, work):
             stage += 1
         elif name == "RUN" and rest.startswith("apt-get "):
             print(f"left out, this machine has its own packages: {rest}")
+        elif name == "ARG":
+            assert "=" in rest, f"no default: {rest}"
+            build.append(rest)
         elif name == "RUN":
             build.append(re.sub(r"(?<!\S)/out/", f"{work}/out/", rest))
         elif name == "COPY" and stage == 1:
