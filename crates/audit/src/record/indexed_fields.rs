@@ -4,6 +4,8 @@
 //! of writing, without a copy. Whatever is different in any way is left to the decoder, so that nothing is read here that
 //! would be refused there, or read differently.
 
+use memchr::memchr;
+
 use super::body::VERSION_1;
 use super::verdict::{Decision, Finding, Mode, REWRITTEN_AND_FLAGGED, is_also_flagged};
 use super::{Kind, Record, Source, Status};
@@ -144,8 +146,10 @@ impl<'a> BodyReader<'a> {
         if !self.skip(key) {
             return None;
         }
-        let (text, rest) = self.0.split_once('"').unwrap_or((self.0, ""));
-        self.0 = rest;
+        // Not `split_once`, which takes twice the instructions for texts as short as most of these.
+        let end = memchr(b'"', self.0.as_bytes()).unwrap_or(self.0.len());
+        let (text, rest) = self.0.split_at_checked(end).unwrap_or_default();
+        self.0 = rest.get(1..).unwrap_or_default();
         Some(text)
     }
 
