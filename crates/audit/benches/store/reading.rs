@@ -44,12 +44,14 @@ const LISTS: [(&str, &[(&str, &str)]); 18] = [
         "list --status --since",
         &[("status", "blocked"), ("since", "1h")],
     ),
+    // The smaller store has thirteen of these, so a page of ten is full in both.
     (
         "list --status,server,tool",
         &[
             ("status", "blocked"),
             ("server", "server4"),
             ("tool", "tool8"),
+            ("limit", "10"),
         ],
     ),
     (
@@ -67,7 +69,7 @@ const LISTS: [(&str, &[(&str, &str)]); 18] = [
     ),
     (
         "list --status --tool",
-        &[("status", "blocked"), ("tool", "tool8")],
+        &[("status", "blocked"), ("tool", "tool8"), ("limit", "10")],
     ),
 ];
 

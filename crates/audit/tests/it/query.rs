@@ -501,10 +501,12 @@ fn a_record_that_cannot_be_decoded_is_counted_not_hidden() {
 #[test]
 fn an_index_that_lies_is_found_out() {
     for (sql, seq) in [
-        // The status `blocked`, the rule, the key of the first record, the dictionary.
-        ("DELETE FROM posting WHERE term = 41", Some(3)),
-        ("UPDATE posting SET term = 33 WHERE term = 41", Some(3)),
-        ("DELETE FROM posting WHERE term % 8 = 5", Some(3)),
+        // The status `blocked`, the rule, the status with server and with tool, the key of the first record, the dictionary.
+        ("DELETE FROM posting WHERE term = 81", Some(3)),
+        ("UPDATE posting SET term = 65 WHERE term = 81", Some(3)),
+        ("DELETE FROM posting WHERE term % 16 = 5", Some(3)),
+        ("DELETE FROM posting WHERE term % 16 = 8", Some(3)),
+        ("DELETE FROM posting WHERE term % 16 = 9", Some(3)),
         ("DELETE FROM key", Some(1)),
         (
             "UPDATE name SET text = 'other' WHERE text = 'bad_output'",

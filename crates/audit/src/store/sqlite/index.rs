@@ -8,10 +8,11 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::transaction::immediate;
+use crate::record::Status;
 use crate::store::StoreError;
 
 /// Raise it whenever a table below changes, or what is written into one: the index is then built anew.
-const FORMAT: i64 = 5;
+const FORMAT: i64 = 6;
 
 pub(super) const TABLES: &str = "
     CREATE TABLE state(only INTEGER PRIMARY KEY CHECK (only = 1), store TEXT NOT NULL, seq INTEGER NOT NULL) STRICT;
@@ -102,14 +103,45 @@ pub(super) enum Dimension {
     Rule = 5,
     Stage = 6,
     Caller = 7,
+    /// A server and a status: see [`PlacedStatus`].
+    ServerStatus = 8,
+    /// A place and a status.
+    PlaceStatus = 9,
 }
 
 impl Dimension {
     /// A value of this dimension as one integer.
     pub(super) fn term(self, value: i64) -> i64 {
-        (value << 3) | self as i64
+        (value << 4) | self as i64
     }
 }
+
+/// A status that has postings together with each server and each place, because operators ask what was refused or failed
+/// there. All statuses but success do: those records are few, so these postings are, too.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PlacedStatus(Status);
+
+impl PlacedStatus {
+    const BITS: u32 = 3;
+
+    pub(super) fn new(status: Status) -> Option<Self> {
+        (status != Status::Success).then_some(Self(status))
+    }
+
+    pub(super) fn server_term(self, server: i64) -> i64 {
+        Dimension::ServerStatus.term(self.beside(server))
+    }
+
+    pub(super) fn place_term(self, place: i64) -> i64 {
+        Dimension::PlaceStatus.term(self.beside(place))
+    }
+
+    fn beside(self, value: i64) -> i64 {
+        (value << Self::BITS) | self.0.code()
+    }
+}
+
+const _: () = assert!(Status::ALL.len() <= 1 << PlacedStatus::BITS);
 
 /// Postings are kept by stretches of this many places, as a power of two, so that a batch changes few pages however long the
 /// store is.

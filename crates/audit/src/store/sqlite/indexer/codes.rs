@@ -1,7 +1,7 @@
 //! `Codes`: what a record is found by, as the integers of the index.
 
 use crate::record::indexed_fields::IndexedFields;
-use crate::store::sqlite::index::Dimension;
+use crate::store::sqlite::index::{Dimension, PlacedStatus};
 use crate::store::sqlite::keys::KeyKind;
 use crate::store::sqlite::packed::Key;
 
@@ -65,11 +65,18 @@ impl Codes {
         if let Some(decision) = record.decision_code() {
             each(Dimension::Decision.term(decision));
         }
+        let placed = PlacedStatus::new(record.status);
         if self.server != 0 {
             each(Dimension::Server.term(self.server));
+            if let Some(status) = placed {
+                each(status.server_term(self.server));
+            }
         }
         if self.tool != 0 {
             each(Dimension::Place.term(self.place));
+            if let Some(status) = placed {
+                each(status.place_term(self.place));
+            }
         }
         if self.caller != 0 {
             each(Dimension::Caller.term(self.caller));
