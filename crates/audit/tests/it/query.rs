@@ -514,6 +514,14 @@ fn an_index_that_lies_is_found_out() {
         ),
         ("DELETE FROM batch", Some(1)),
         ("UPDATE key SET run = run + 100", Some(1)),
+        // The times of the ids in a run: of all runs, and of one that an empty run with the right times stands before.
+        ("UPDATE run SET oldest_id = newest_id + 1", Some(1)),
+        ("UPDATE run SET newest_id = 0", Some(1)),
+        (
+            "INSERT INTO run SELECT id + 100, level, last - 1, 0, oldest_id, newest_id FROM run WHERE id = (SELECT max(id) FROM run);
+             UPDATE run SET newest_id = 0 WHERE count > 0",
+            None,
+        ),
         // What cannot be read at all, or is not where it is looked for.
         ("UPDATE batch SET greatest = greatest + 1", None),
         ("UPDATE key SET hash = hash - 1", None),

@@ -3,7 +3,7 @@
 //!
 //! Names are integers from a dictionary; `place` is a pair of server and tool. A batch of records is a row of `batch` and a row of
 //! `posting` for each value that occurs in it, with the places of the records that have the value. What is as good as unique (`id`,
-//! `request_id`, `parent_id`) is a `key` instead.
+//! `request_id`, `parent_id`) is a `key` instead. A `run` of keys has the times of the oldest and of the newest id in it.
 
 use rusqlite::{Connection, OptionalExtension};
 
@@ -12,7 +12,7 @@ use crate::record::Status;
 use crate::store::StoreError;
 
 /// Raise it whenever a table below changes, or what is written into one: the index is then built anew.
-const FORMAT: i64 = 6;
+const FORMAT: i64 = 7;
 
 pub(super) const TABLES: &str = "
     CREATE TABLE state(only INTEGER PRIMARY KEY CHECK (only = 1), store TEXT NOT NULL, seq INTEGER NOT NULL) STRICT;
@@ -26,7 +26,8 @@ pub(super) const TABLES: &str = "
         epoch INTEGER NOT NULL, term INTEGER NOT NULL, last INTEGER NOT NULL, seqs BLOB NOT NULL, PRIMARY KEY(epoch, term, last)
     ) STRICT, WITHOUT ROWID;
     CREATE TABLE run(
-        id INTEGER PRIMARY KEY, level INTEGER NOT NULL, last INTEGER NOT NULL, count INTEGER NOT NULL
+        id INTEGER PRIMARY KEY, level INTEGER NOT NULL, last INTEGER NOT NULL, count INTEGER NOT NULL,
+        oldest_id INTEGER NOT NULL, newest_id INTEGER NOT NULL
     ) STRICT;
     CREATE TABLE key(
         run INTEGER NOT NULL, hash INTEGER NOT NULL, seq INTEGER NOT NULL, keys BLOB NOT NULL, PRIMARY KEY(run, hash, seq)

@@ -16,8 +16,10 @@ use crate::record::body::decode;
 use crate::record::indexed_fields::IndexedFields;
 
 mod fingerprints;
+mod run_times;
 
 use fingerprints::Fingerprints;
+use run_times::RunTimes;
 
 /// Places that share a sum, as a power of two.
 const BLOCK_BITS: u32 = 12;
@@ -31,6 +33,7 @@ pub(super) struct IndexCheck<'c> {
     /// What the records seen so far add up to: in the roll-ups, and in everything else.
     pub(super) sums: Sums,
     expected: Fingerprints,
+    run_times: RunTimes,
 }
 
 impl<'c> IndexCheck<'c> {
@@ -44,6 +47,7 @@ impl<'c> IndexCheck<'c> {
             known: IndexedNames::new(connection),
             sums: Sums::default(),
             expected: Fingerprints::new(RandomState::new(), BLOCK_BITS, first..=mark),
+            run_times: RunTimes::new(connection)?,
         })
     }
 
@@ -52,6 +56,7 @@ impl<'c> IndexCheck<'c> {
         if !self.expected.places.contains(&seq) {
             return Ok(());
         }
+        self.run_times.add(seq, record.id());
         let record = IndexedFields::from(record);
         let codes = self.expected.record(seq, &record, &mut self.known)?;
         self.sums.add(seq, &record, &codes);
@@ -62,7 +67,7 @@ impl<'c> IndexCheck<'c> {
     pub(super) fn first_wrong(&mut self) -> rusqlite::Result<Option<u64>> {
         let stored = self.expected.of_index(self.connection)?;
         let Some(block) = self.expected.first_difference(&stored) else {
-            return Ok(None);
+            return Ok(self.run_times.first_wrong);
         };
         let (first, mark) = (self.expected.places.start(), self.expected.places.end());
         let low = block << BLOCK_BITS;

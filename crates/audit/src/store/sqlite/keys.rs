@@ -6,6 +6,7 @@
 use rusqlite::{Connection, params};
 
 use super::packed::{Key, LONGEST, damaged, unpack_keys};
+use crate::id::Ulid;
 
 /// What a key is the hash of.
 #[derive(Debug, Clone, Copy)]
@@ -47,6 +48,8 @@ fn lower(wide: u128) -> u64 {
 pub(super) struct Candidates<'c> {
     connection: &'c Connection,
     hash: u32,
+    /// Runs without an id of this time, in milliseconds, are passed over.
+    id_time: Option<u64>,
     /// The newest last.
     runs: Vec<Run>,
 }
@@ -62,9 +65,24 @@ struct Run {
 
 impl<'c> Candidates<'c> {
     pub(super) fn new(connection: &'c Connection, hash: u32) -> rusqlite::Result<Self> {
+        Self::start(connection, hash, None)
+    }
+
+    /// Those that may have this id.
+    pub(super) fn with_id(connection: &'c Connection, id: Ulid) -> rusqlite::Result<Self> {
+        let hash = KeyKind::Id.hash(&id.to_bytes());
+        Self::start(connection, hash, Some(id.timestamp().as_millis()))
+    }
+
+    fn start(
+        connection: &'c Connection,
+        hash: u32,
+        id_time: Option<u64>,
+    ) -> rusqlite::Result<Self> {
         let mut candidates = Self {
             connection,
             hash,
+            id_time,
             runs: Vec::new(),
         };
         candidates.runs = candidates.look(i64::MIN, i64::MAX, i64::MAX as u64)?;
@@ -93,9 +111,11 @@ impl<'c> Candidates<'c> {
     fn look(&self, from: i64, to: i64, bound: u64) -> rusqlite::Result<Vec<Run>> {
         let sql = "SELECT r.id, (SELECT iif(length(k.keys) <= ?5, k.keys, x'ff') FROM ix.key k
                        WHERE k.run = r.id AND (k.hash, k.seq) <= (?3, ?4) ORDER BY k.hash DESC, k.seq DESC LIMIT 1)
-                   FROM ix.run r WHERE r.id BETWEEN ?1 AND ?2 ORDER BY r.id";
+                   FROM ix.run r WHERE r.id BETWEEN ?1 AND ?2 AND (?6 IS NULL OR ?6 BETWEEN r.oldest_id AND r.newest_id)
+                   ORDER BY r.id";
         let mut statement = self.connection.prepare_cached(sql)?;
-        let mut rows = statement.query(params![from, to, self.hash, bound, LONGEST])?;
+        let mut rows =
+            statement.query(params![from, to, self.hash, bound, LONGEST, self.id_time])?;
         let mut runs = Vec::new();
         while let Some(row) = rows.next()? {
             let (mut seqs, mut first) = (Vec::new(), None);

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::keys::{Candidates, KeyKind};
+use super::keys::Candidates;
 use super::read::{ROW, mark, stored};
 use crate::digest::Digest;
 use crate::id::Ulid;
@@ -32,7 +32,7 @@ pub(super) fn by_seq(connection: &Connection, seq: u64) -> rusqlite::Result<Opti
 }
 
 fn indexed_with(connection: &Connection, id: Ulid) -> rusqlite::Result<Option<StoredRecord>> {
-    let mut candidates = Candidates::new(connection, KeyKind::Id.hash(&id.to_bytes()))?;
+    let mut candidates = Candidates::with_id(connection, id)?;
     let mut bound = i64::MAX as u64;
     while let Some(seq) = candidates.at_most(bound)? {
         let record = by_seq(connection, seq)?;

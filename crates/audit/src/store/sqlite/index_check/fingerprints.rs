@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::hash::{BuildHasher, RandomState};
 use std::ops::RangeInclusive;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, params};
 
 use super::IndexedNames;
 use crate::record::indexed_fields::IndexedFields;
@@ -115,11 +115,33 @@ impl Fingerprints {
         Ok(())
     }
 
+    /// The keys of a run are those of the places after the run before it, up to its own last one.
     fn keys(&mut self, connection: &Connection) -> rusqlite::Result<()> {
-        let sql = "SELECT k.hash, k.seq, iif(length(k.keys) <= ?1, k.keys, NULL)
-                   FROM ix.run r CROSS JOIN ix.key k ON k.run = r.id";
+        let sql = "SELECT id, last FROM ix.run ORDER BY id";
         let mut statement = connection.prepare(sql)?;
-        let mut rows = statement.query([LONGEST])?;
+        let mut runs = statement.query([])?;
+        let mut before = 0;
+        while let Some(run) = runs.next()? {
+            let last = run.get(1)?;
+            if last <= before {
+                return Err(damaged());
+            }
+            self.keys_of(connection, run.get(0)?, before + 1..=last)?;
+            before = last;
+        }
+        Ok(())
+    }
+
+    fn keys_of(
+        &mut self,
+        connection: &Connection,
+        run: i64,
+        places: RangeInclusive<u64>,
+    ) -> rusqlite::Result<()> {
+        let sql =
+            "SELECT hash, seq, iif(length(keys) <= ?1, keys, NULL) FROM ix.key WHERE run = ?2";
+        let mut statement = connection.prepare_cached(sql)?;
+        let mut rows = statement.query(params![LONGEST, run])?;
         while let Some(row) = rows.next()? {
             // The row is found by its first key.
             let mut first = Some((row.get(0)?, row.get(1)?));
@@ -128,6 +150,7 @@ impl Fingerprints {
                 is_found &= first
                     .take()
                     .is_none_or(|first| first == (key.hash, key.seq));
+                is_found &= places.contains(&key.seq);
                 self.add(key.seq, Statement::Key(key.hash));
                 is_found
             })?;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use rusqlite::params;
 
 use super::codes::{Codes, keys};
-use super::runs;
+use super::runs::{self, IdTimes};
 use crate::record::indexed_fields::IndexedFields;
 use crate::store::sqlite::index::epoch;
 use crate::store::sqlite::packed::{Key, pack_seqs, pack_times};
@@ -20,6 +20,7 @@ pub(super) struct Postings {
     times: Vec<u64>,
     terms: BTreeMap<i64, Vec<u64>>,
     keys: Vec<Key>,
+    id_times: IdTimes,
 }
 
 impl Postings {
@@ -29,6 +30,7 @@ impl Postings {
         self.times.push(record.timestamp.as_millis());
         codes.each_term(record, |term| self.terms.entry(term).or_default().push(seq));
         self.keys.extend(keys(record, seq));
+        self.id_times.add(record.id.timestamp());
     }
 
     pub(super) fn write(self, transaction: &Transaction<'_>) -> rusqlite::Result<()> {
@@ -54,6 +56,6 @@ impl Postings {
         for (term, seqs) in &self.terms {
             posting.execute(params![epoch(last), term, last, pack_seqs(seqs, last)])?;
         }
-        runs::add(transaction, self.keys, last)
+        runs::add(transaction, self.keys, last, self.id_times)
     }
 }

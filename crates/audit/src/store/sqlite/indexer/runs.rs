@@ -1,12 +1,14 @@
 //! Runs of keys: each batch adds one, and runs of like size are merged into larger ones.
 //!
 //! So a key is written again only a few times, always in sorted order, and however many records there are, a reader looks into
-//! a few runs. Runs lie in the order of the store, the newest with the greatest id, and are never larger than those before.
+//! a few runs. Runs lie in the order of the store, the newest with the greatest id, and are never larger than those before. An id
+//! has the time at which it was made, so a reader that looks for one passes over the runs of other times.
 
 use rusqlite::{Connection, params};
 
 use crate::store::sqlite::packed::{CHUNK, Key, LONGEST, blob_of, pack_keys, unpack_keys};
 use crate::store::sqlite::transaction::Transaction;
+use crate::time::Timestamp;
 
 /// Runs of one level that are merged into one of the next.
 const MERGED: usize = 6;
@@ -15,11 +17,46 @@ const LARGEST: u64 = 1 << 20;
 /// Rows read at a time while merging.
 const ROWS: usize = 16;
 
+/// The times of the ids of some records, in milliseconds: from the oldest to the newest.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct IdTimes {
+    oldest: u64,
+    newest: u64,
+}
+
+impl Default for IdTimes {
+    /// Of no records.
+    fn default() -> Self {
+        Self {
+            oldest: i64::MAX as u64,
+            newest: 0,
+        }
+    }
+}
+
+impl IdTimes {
+    pub(super) fn add(&mut self, time: Timestamp) {
+        let time = time.as_millis();
+        *self = self.joined(Self {
+            oldest: time,
+            newest: time,
+        });
+    }
+
+    fn joined(self, other: Self) -> Self {
+        Self {
+            oldest: self.oldest.min(other.oldest),
+            newest: self.newest.max(other.newest),
+        }
+    }
+}
+
 /// Adds the keys of a batch that ends at `last`.
 pub(super) fn add(
     transaction: &Transaction<'_>,
     mut keys: Vec<Key>,
     last: u64,
+    id_times: IdTimes,
 ) -> rusqlite::Result<()> {
     keys.sort_unstable();
     keys.dedup();
@@ -30,7 +67,7 @@ pub(super) fn add(
     for key in keys {
         run.push(key)?;
     }
-    run.finish(0, last)?;
+    run.finish(0, last, id_times)?;
     while merge(transaction)? {}
     Ok(())
 }
@@ -41,11 +78,13 @@ struct StoredRun {
     level: i64,
     last: u64,
     count: u64,
+    id_times: IdTimes,
 }
 
 /// Merges the newest runs if they are of one level and enough. Says whether it did.
 fn merge(transaction: &Transaction<'_>) -> rusqlite::Result<bool> {
-    let sql = "SELECT id, level, last, count FROM run ORDER BY id DESC LIMIT ?1";
+    let sql =
+        "SELECT id, level, last, count, oldest_id, newest_id FROM run ORDER BY id DESC LIMIT ?1";
     let mut statement = transaction.prepare_cached(sql)?;
     let found = statement.query_map([MERGED], |row| {
         Ok(StoredRun {
@@ -53,6 +92,10 @@ fn merge(transaction: &Transaction<'_>) -> rusqlite::Result<bool> {
             level: row.get(1)?,
             last: row.get(2)?,
             count: row.get(3)?,
+            id_times: IdTimes {
+                oldest: row.get(4)?,
+                newest: row.get(5)?,
+            },
         })
     })?;
     let found: Vec<StoredRun> = found.collect::<Result<_, _>>()?;
@@ -74,7 +117,9 @@ fn merge(transaction: &Transaction<'_>) -> rusqlite::Result<bool> {
     while let Some(key) = least(&mut sources)? {
         run.push(key)?;
     }
-    run.finish(newest.level.saturating_add(1), newest.last)?;
+    let id_times = found.iter().map(|run| run.id_times);
+    let id_times = id_times.fold(IdTimes::default(), IdTimes::joined);
+    run.finish(newest.level.saturating_add(1), newest.last, id_times)?;
     for StoredRun { id, .. } in found {
         transaction
             .prepare_cached("DELETE FROM key WHERE run = ?1")?
@@ -190,11 +235,18 @@ impl<'t> Run<'t> {
         Ok(())
     }
 
-    fn finish(mut self, level: i64, last: u64) -> rusqlite::Result<()> {
+    fn finish(mut self, level: i64, last: u64, id_times: IdTimes) -> rusqlite::Result<()> {
         self.flush()?;
         self.connection
-            .prepare_cached("INSERT INTO run VALUES (?1, ?2, ?3, ?4)")?
-            .execute(params![self.id, level, last, self.count])?;
+            .prepare_cached("INSERT INTO run VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?
+            .execute(params![
+                self.id,
+                level,
+                last,
+                self.count,
+                id_times.oldest,
+                id_times.newest
+            ])?;
         Ok(())
     }
 }

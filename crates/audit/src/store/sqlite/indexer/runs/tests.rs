@@ -1,6 +1,7 @@
 use super::*;
+use crate::id::Ids;
 use crate::store::sqlite::index::TABLES;
-use crate::store::sqlite::keys::Candidates;
+use crate::store::sqlite::keys::{Candidates, KeyKind};
 use crate::store::sqlite::transaction::immediate;
 
 fn index() -> Connection {
@@ -38,7 +39,7 @@ fn every_key_is_found_newest_first_and_runs_stay_few() {
             keys.extend([rare, common].map(|hash| Key { hash, seq }));
         }
         all.extend_from_slice(&keys);
-        add(&transaction, keys, seq).expect("added");
+        add(&transaction, keys, seq, IdTimes::default()).expect("added");
         transaction.commit().expect("committed");
     }
     let runs: usize = connection
@@ -56,4 +57,51 @@ fn every_key_is_found_newest_first_and_runs_stay_few() {
             assert_eq!(found(&connection, hash, bound), expected, "{hash}");
         }
     }
+}
+
+#[test]
+fn an_id_is_looked_for_in_the_runs_of_its_time() {
+    let connection = index();
+    let id = Ids::new().next().id;
+    let hash = KeyKind::Id.hash(&id.to_bytes());
+    let time = id.timestamp().as_millis();
+    let expected = [
+        (1, time - 9, time - 1),
+        (2, time - 1, time),
+        (3, time, time + 5),
+        (4, time + 1, time + 2),
+    ];
+    for (seq, oldest, newest) in expected {
+        let transaction = immediate(&connection).expect("begins");
+        let id_times = IdTimes { oldest, newest };
+        add(&transaction, vec![Key { hash, seq }], seq, id_times).expect("added");
+        transaction.commit().expect("committed");
+    }
+    let mut candidates = Candidates::with_id(&connection, id).expect("runs");
+    assert_eq!(candidates.at_most(100).expect("a chunk"), Some(3));
+    assert_eq!(candidates.at_most(2).expect("a chunk"), Some(2));
+    assert_eq!(candidates.at_most(1).expect("a chunk"), None);
+    assert_eq!(found(&connection, hash, 100), [4, 3, 2, 1]);
+}
+
+#[test]
+fn a_merged_run_has_the_times_of_all_its_ids() {
+    let connection = index();
+    for seq in 1..=MERGED as u64 {
+        let transaction = immediate(&connection).expect("begins");
+        let mut id_times = IdTimes::default();
+        id_times.add(Timestamp::from_millis(1000 - seq));
+        id_times.add(Timestamp::from_millis(2000 + seq));
+        add(&transaction, vec![Key { hash: 7, seq }], seq, id_times).expect("added");
+        transaction.commit().expect("committed");
+    }
+    let sql = "SELECT oldest_id, newest_id FROM run";
+    let runs: Vec<(u64, u64)> = connection
+        .prepare(sql)
+        .expect("prepares")
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .expect("runs")
+        .collect::<Result<_, _>>()
+        .expect("rows");
+    assert_eq!(runs, [(1000 - MERGED as u64, 2000 + MERGED as u64)]);
 }
