@@ -3,15 +3,13 @@
 //! Refuses other algorithms: the file format names none, so there is exactly one.
 
 pub use countersign_inspect::Digest;
-use sha2::{Digest as _, Sha256};
 
 /// What stands before the first record of a chain.
 pub(crate) const NO_HASH: Digest = Digest::from_bytes([0; 32]);
 
 /// The hash of a record: SHA-256(prev ‖ body).
 pub(crate) fn chain_hash(prev: &Digest, body: &[u8]) -> Digest {
-    let hasher = Sha256::new().chain_update(prev.as_bytes());
-    Digest::from_bytes(hasher.chain_update(body).finalize().into())
+    Digest::sha256_of(&[prev.as_bytes(), body])
 }
 
 #[cfg(test)]

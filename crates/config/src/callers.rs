@@ -4,9 +4,8 @@
 mod read;
 
 use countersign_audit::Timestamp;
-use countersign_inspect::{encode_hex, word_enum};
+use countersign_inspect::{Digest, encode_hex, word_enum};
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use sha2::{Digest as _, Sha256};
 
 use super::keys::Form;
 use super::setting::keys;
@@ -100,7 +99,7 @@ impl CallerConfig {
                 let certificate = certificate.certificate_name().unwrap_or_default();
                 // No key has a NUL in it.
                 let named = ["certificate", &self.name, &certificate].join("\0");
-                Sha256::digest(named).into()
+                *Digest::sha256(named.as_bytes()).as_bytes()
             }
         }
     }

@@ -1,7 +1,6 @@
 //! Random secrets, and the digests by which they are known again.
 
-use countersign_inspect::encode_hex;
-use sha2::{Digest as _, Sha256};
+use countersign_inspect::{Digest, encode_hex};
 
 /// `length` random bytes as hexadecimal digits; `None` if the system gives no randomness.
 pub fn random_token(length: usize) -> Option<String> {
@@ -12,7 +11,7 @@ pub fn random_token(length: usize) -> Option<String> {
 
 /// The SHA-256 of an id or a key. How long a search takes may tell of digests, never of what they are made from.
 pub fn secret_digest(secret: &[u8]) -> [u8; 32] {
-    Sha256::digest(secret).into()
+    *Digest::sha256(secret).as_bytes()
 }
 
 #[cfg(test)]

@@ -3,8 +3,6 @@
 //! Proofs are made from any [`Hashes`] that knows the roots of complete subtrees, so a tree of millions of leaves is never
 //! read as a whole. Verifying needs no tree. Nothing here allocates more than a proof has lines.
 
-use sha2::{Digest as _, Sha256};
-
 use crate::digest::Digest;
 
 /// A proof has one hash per level, and a tree of 2^63 leaves has no more levels than this.
@@ -16,20 +14,12 @@ pub(crate) const TILE: u64 = 1 << TILE_BITS;
 
 /// The hash of a leaf: SHA-256(0x00 ‖ data).
 pub(crate) fn leaf_hash(data: &[u8]) -> Digest {
-    Digest::from_bytes(
-        Sha256::new()
-            .chain_update([0])
-            .chain_update(data)
-            .finalize()
-            .into(),
-    )
+    Digest::sha256_of(&[&[0], data])
 }
 
 /// The hash of an inner node: SHA-256(0x01 ‖ left ‖ right).
 pub(crate) fn node_hash(left: &Digest, right: &Digest) -> Digest {
-    let hasher = Sha256::new().chain_update([1]);
-    let hasher = hasher.chain_update(left.as_bytes());
-    Digest::from_bytes(hasher.chain_update(right.as_bytes()).finalize().into())
+    Digest::sha256_of(&[&[1], left.as_bytes(), right.as_bytes()])
 }
 
 /// The root of a tree without leaves.

@@ -6,10 +6,10 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use sha2::{Digest as _, Sha256};
 use thiserror::Error;
 
 use crate::chain::{PublicKey, Signer};
+use crate::digest::Digest;
 
 /// A note longer than this is refused. A log head with 64 signatures, post-quantum ones included, is shorter.
 const MAX_NOTE: usize = 1 << 19;
@@ -248,9 +248,8 @@ impl std::fmt::Display for VerifierKey {
 }
 
 fn key_id(name: &str, kind: u8, key: &PublicKey) -> [u8; 4] {
-    let hash = Sha256::new().chain_update(name).chain_update([b'\n', kind]);
-    let hash = hash.chain_update(key.as_bytes()).finalize();
-    hash.first_chunk().copied().unwrap_or_default()
+    let hash = Digest::sha256_of(&[name.as_bytes(), &[b'\n', kind], key.as_bytes()]);
+    hash.as_bytes().first_chunk().copied().unwrap_or_default()
 }
 
 /// Whether a key may have this name.

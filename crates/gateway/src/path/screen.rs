@@ -5,15 +5,13 @@ use countersign_classify::{OnError, Origin, Outcome};
 use countersign_config::Config;
 use countersign_inspect::config::Posture;
 use countersign_inspect::{
-    ClassifierFinding, Examined, Finding, Screening, Severity, SkipReason, Stage, Text,
+    ClassifierFinding, Digest, Examined, Finding, Screening, Severity, SkipReason, Stage, Text,
 };
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
 use crate::events::{Events, ResultClassified};
 use crate::path::route::Route;
 use crate::state::Tool;
-use countersign_inspect::encode_hex;
 
 /// Whether any classifier may see what this call returns.
 pub(crate) fn applies(route: &Route) -> bool {
@@ -93,11 +91,9 @@ fn unavailable(config: &Config, names: &[String]) -> Screening {
 }
 
 fn digest(examined: &Examined) -> String {
-    let mut hash = Sha256::new();
-    for text in examined.texts() {
-        hash.update(text.text.as_bytes());
-    }
-    encode_hex(&hash.finalize())
+    let texts = examined.texts();
+    let parts: Vec<&[u8]> = texts.iter().map(|text| text.text.as_bytes()).collect();
+    Digest::sha256_of(&parts).to_string()
 }
 
 fn announce(outcome: &Outcome, origin: &Origin, digest: Option<&str>, events: &Events) {

@@ -4,9 +4,7 @@
 //! taken apart. See `docs/decisions/tool-names.md`. The address of a resource stays as it is where it leads back to its
 //! server; elsewhere it is `countersign:server/address`.
 
-use sha2::{Digest as _, Sha256};
-
-use countersign_inspect::encode_hex;
+use countersign_inspect::{Digest, encode_hex};
 
 const LONGEST: usize = 64;
 const MARK: usize = 8;
@@ -21,12 +19,8 @@ pub(crate) fn wire_name(server: &str, tool: &str) -> String {
     let kept = name.chars().map(|c| if fits(c) { c } else { '_' });
     let mut short: String = kept.take(LONGEST - MARK - 1).collect();
     short.push('_');
-    let digest = Sha256::new()
-        .chain_update(server)
-        .chain_update([0])
-        .chain_update(tool)
-        .finalize();
-    short.push_str(&encode_hex(digest.get(..MARK / 2).unwrap_or_default()));
+    let digest = Digest::sha256_of(&[server.as_bytes(), &[0], tool.as_bytes()]);
+    short.push_str(&encode_hex(&digest.as_bytes()[..MARK / 2]));
     short
 }
 

@@ -8,9 +8,8 @@ use std::sync::Arc;
 
 use countersign_audit::{KeyDigest, PayloadPolicy, Redactor};
 use countersign_config::{Config, Tls};
-use countersign_inspect::encode_hex;
+use countersign_inspect::{Digest, encode_hex};
 use countersign_login::{AccessDecision, AccessRules, Item, RulePath};
-use sha2::{Digest as _, Sha256};
 
 use super::{Caller, Guard, TokenRules};
 
@@ -116,6 +115,6 @@ fn digest(config: &Config) -> String {
     shared.listen = ([0, 0, 0, 0], 0).into();
     shared.tls = Tls::default();
     shared.data_dir = PathBuf::new();
-    let digest = Sha256::digest(shared.show());
-    encode_hex(&digest[..8])
+    let digest = Digest::sha256(shared.show().as_bytes());
+    encode_hex(&digest.as_bytes()[..8])
 }

@@ -1,10 +1,9 @@
 //! Seals what the store keeps of a token, so that a backup or a shared database does not give it away, and a row cannot be
 //! put in the place of another one.
 
-use countersign_inspect::encode_hex;
+use countersign_inspect::{Digest, encode_hex};
 use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hmac;
-use sha2::{Digest, Sha256};
 
 /// The first byte of sealed data.
 const VERSION: u8 = 1;
@@ -31,12 +30,12 @@ pub(super) struct SealedFor<'a> {
 impl SealKey {
     /// From the text of a key, which has enough randomness of its own.
     pub fn new(text: &str) -> Option<Self> {
-        let digest = Sha256::digest([b"countersign seal_key ", text.as_bytes()].concat());
-        let key = UnboundKey::new(&AES_256_GCM, &digest).ok()?;
-        let links = Sha256::digest([b"countersign connect link ", text.as_bytes()].concat());
+        let digest = Digest::sha256_of(&[b"countersign seal_key ", text.as_bytes()]);
+        let key = UnboundKey::new(&AES_256_GCM, digest.as_bytes()).ok()?;
+        let links = Digest::sha256_of(&[b"countersign connect link ", text.as_bytes()]);
         Some(Self {
             key: LessSafeKey::new(key),
-            links: hmac::Key::new(hmac::HMAC_SHA256, &links),
+            links: hmac::Key::new(hmac::HMAC_SHA256, links.as_bytes()),
         })
     }
 

@@ -5,9 +5,9 @@ use base64::engine::general_purpose::STANDARD;
 use countersign_config::ObjectStore;
 use countersign_dial::Site;
 use countersign_dial::sigv4::{Signer, Unsigned, encode_segment};
+use countersign_inspect::Digest;
 use hyper::Uri;
 use percent_encoding::percent_decode_str;
-use sha2::{Digest, Sha256};
 
 use super::{Failure, http};
 
@@ -21,7 +21,7 @@ pub(super) async fn put(store: &ObjectStore, url: &str, head: &str) -> Result<()
 /// The address with the headers that sign a PUT of the head.
 fn signed_site(store: &ObjectStore, url: &str, head: &str) -> Result<Site, Failure> {
     let (scheme, host, path) = object_path(url)?;
-    let digest = STANDARD.encode(Sha256::digest(head.as_bytes()));
+    let digest = STANDARD.encode(Digest::sha256(head.as_bytes()).as_bytes());
     // Buckets with object lock take only objects with a digest.
     let headers = [
         http::TEXT,
