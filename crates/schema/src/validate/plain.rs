@@ -31,6 +31,20 @@ pub(super) struct Level {
 /// Marks the plan of an array. There are never that many plans: a schema would have to be gigabytes long.
 const ARRAY: u32 = 1 << 31;
 
+/// How far a container was judged.
+enum Step {
+    /// It is valid.
+    Done,
+    /// A container inside it comes first: its subschema and its place on the tape.
+    Inside(NodeId, u32),
+    /// The same, and nothing is left to judge behind it.
+    LastInside(NodeId, u32),
+    /// The frame has to ask, and goes on with this container afterwards.
+    Paused(Flow),
+    /// It is not valid.
+    Refused(Flow),
+}
+
 /// The outcome of a value inside a plain container.
 enum PlainOutcome {
     /// It is valid.
@@ -45,7 +59,8 @@ impl Machine<'_, '_> {
     pub(super) fn begin_plain(&mut self, frame: &mut Frame) -> Result<Flow, Halt> {
         frame.stage = Stage::Plain;
         frame.step = u32::try_from(self.buffers.levels.len()).unwrap_or(NONE);
-        self.enter(frame.node, frame.instance);
+        let outermost = Level::open(self.program, self.tape, frame.node, frame.instance);
+        self.buffers.levels.push(outermost);
         self.resume_plain(frame)
     }
 
@@ -57,20 +72,35 @@ impl Machine<'_, '_> {
     }
 
     /// Goes on with the innermost container, at the beginning and after a judgement that had to succeed and did.
-    /// Levels lie one inside another, so there are never more of them than the instance is deep.
+    /// Levels lie one inside another, so there are never more of them than the instance is deep. The innermost one is in a
+    /// local: most containers have none inside that they would have to wait for.
     pub(super) fn resume_plain(&mut self, frame: &Frame) -> Result<Flow, Halt> {
         let program = self.program;
         while self.buffers.levels.len() > frame.step as usize
-            && let Some(&level) = self.buffers.levels.last()
+            && let Some(mut level) = self.buffers.levels.pop()
         {
-            let aside = if level.plan & ARRAY == 0 {
-                self.plain_members(frame, &program.objects[level.plan as usize], level)?
-            } else {
-                let plan = &program.arrays[(level.plan & !ARRAY) as usize];
-                self.plain_items(frame, plan, level)?
-            };
-            if let Some(flow) = aside {
-                return Ok(flow);
+            loop {
+                let step = if level.plan & ARRAY == 0 {
+                    let plan = &program.objects[level.plan as usize];
+                    self.plain_members(frame, plan, &mut level)?
+                } else {
+                    let plan = &program.arrays[(level.plan & !ARRAY) as usize];
+                    self.plain_items(frame, plan, &mut level)?
+                };
+                let (child, instance) = match step {
+                    Step::Done => break,
+                    Step::LastInside(child, instance) => (child, instance),
+                    Step::Inside(child, instance) => {
+                        self.buffers.levels.push(level);
+                        (child, instance)
+                    }
+                    Step::Paused(flow) => {
+                        self.buffers.levels.push(level);
+                        return Ok(flow);
+                    }
+                    Step::Refused(flow) => return Ok(flow),
+                };
+                level = Level::open(program, self.tape, child, instance);
             }
         }
         Ok(Flow::Valid)
@@ -83,8 +113,8 @@ impl Machine<'_, '_> {
         &mut self,
         frame: &Frame,
         plan: &ObjectPlan,
-        mut level: Level,
-    ) -> Result<Option<Flow>, Halt> {
+        level: &mut Level,
+    ) -> Result<Step, Halt> {
         let tape = self.tape;
         let mut fuel = self.fuel.remaining();
         while level.cursor < level.end {
@@ -108,19 +138,15 @@ impl Machine<'_, '_> {
                 PlainOutcome::Deeper(child) => {
                     let is_done =
                         level.cursor >= level.end && plain_failure(plan, level, tape).is_none();
-                    self.descend(level, is_done, child, instance);
-                    return Ok(None);
+                    return Ok(Step::inside(is_done, child, instance));
                 }
-                PlainOutcome::Aside(flow) => return Ok(Some(self.pause(level, flow))),
+                PlainOutcome::Aside(flow) => return Ok(Step::Paused(flow)),
             }
         }
         self.fuel.set_remaining(fuel);
         match plain_failure(plan, level, tape) {
-            None => {
-                self.leave();
-                Ok(None)
-            }
-            Some((keyword, detail)) => self.plain_refusal(level, keyword, detail).map(Some),
+            None => Ok(Step::Done),
+            Some((keyword, detail)) => self.plain_refusal(level, keyword, detail),
         }
     }
 
@@ -130,16 +156,16 @@ impl Machine<'_, '_> {
         &mut self,
         frame: &Frame,
         plan: &ArrayPlan,
-        mut level: Level,
-    ) -> Result<Option<Flow>, Halt> {
+        level: &mut Level,
+    ) -> Result<Step, Halt> {
         let tape = self.tape;
         if level.position == 0 && plan.is_counted() {
             let count = u64::from(tape.node(level.instance).count());
             if count < plan.min_items {
-                return self.plain_refusal(level, Keyword::MinItems, 0).map(Some);
+                return self.plain_refusal(level, Keyword::MinItems, 0);
             }
             if count > plan.max_items {
-                return self.plain_refusal(level, Keyword::MaxItems, 0).map(Some);
+                return self.plain_refusal(level, Keyword::MaxItems, 0);
             }
         }
         while level.cursor < level.end {
@@ -160,62 +186,25 @@ impl Machine<'_, '_> {
                 PlainOutcome::Fine => {}
                 PlainOutcome::Deeper(child) => {
                     let is_done = level.cursor >= level.end;
-                    self.descend(level, is_done, child, instance);
-                    return Ok(None);
+                    return Ok(Step::inside(is_done, child, instance));
                 }
-                PlainOutcome::Aside(flow) => return Ok(Some(self.pause(level, flow))),
+                PlainOutcome::Aside(flow) => return Ok(Step::Paused(flow)),
             }
         }
-        self.leave();
-        Ok(None)
-    }
-
-    /// Opens a container.
-    #[inline]
-    fn enter(&mut self, child: NodeId, instance: u32) {
-        let level = Level::open(self.program, self.tape, child, instance);
-        self.buffers.levels.push(level);
-    }
-
-    /// Opens a container inside the innermost one, which stays unless it is done with.
-    #[inline]
-    fn descend(&mut self, level: Level, is_done: bool, child: NodeId, instance: u32) {
-        if is_done {
-            self.leave();
-        } else {
-            self.keep(level);
-        }
-        self.enter(child, instance);
-    }
-
-    /// Lets the frame ask, and remembers where to go on.
-    fn pause(&mut self, level: Level, flow: Flow) -> Flow {
-        self.keep(level);
-        flow
-    }
-
-    /// Keeps how far the innermost container has been judged.
-    #[inline]
-    fn keep(&mut self, level: Level) {
-        if let Some(kept) = self.buffers.levels.last_mut() {
-            kept.seen = level.seen;
-            kept.cursor = level.cursor;
-            kept.position = level.position;
-        }
-    }
-
-    /// Done with the innermost container.
-    #[inline]
-    fn leave(&mut self) {
-        self.buffers.levels.pop();
+        Ok(Step::Done)
     }
 
     /// The innermost container itself is wrong.
     #[cold]
-    fn plain_refusal(&mut self, level: Level, keyword: Keyword, detail: u32) -> Result<Flow, Halt> {
+    fn plain_refusal(
+        &mut self,
+        level: &Level,
+        keyword: Keyword,
+        detail: u32,
+    ) -> Result<Step, Halt> {
         let place = Frame::new(level.node, level.instance, 0);
         self.tolerates(&place, keyword, detail)?;
-        Ok(Flow::Invalid)
+        Ok(Step::Refused(Flow::Invalid))
     }
 
     /// A value of which more is asked than its type.
@@ -261,6 +250,17 @@ impl Machine<'_, '_> {
     }
 }
 
+impl Step {
+    #[inline]
+    fn inside(is_last: bool, child: NodeId, instance: u32) -> Self {
+        if is_last {
+            Self::LastInside(child, instance)
+        } else {
+            Self::Inside(child, instance)
+        }
+    }
+}
+
 impl Level {
     #[inline]
     fn open(program: &Program, tape: &Tape<'_>, child: NodeId, instance: u32) -> Self {
@@ -285,7 +285,7 @@ impl Level {
 
 /// What an object lacks once all its members are judged, with the detail of the failure.
 #[inline]
-fn plain_failure(plan: &ObjectPlan, level: Level, tape: &Tape<'_>) -> Option<(Keyword, u32)> {
+fn plain_failure(plan: &ObjectPlan, level: &Level, tape: &Tape<'_>) -> Option<(Keyword, u32)> {
     let missing = plan.required_mask & !level.seen;
     if missing != 0 {
         return Some((Keyword::Required, missing.trailing_zeros()));
