@@ -97,7 +97,7 @@ fn servers(list: &[u8], patch: &[u8]) -> Result<Vec<u8>, EditError> {
     let whole = Span::whole(list);
     let named = |server: Span| {
         let mut members = members(list, server);
-        let name = members.find(|(key, _)| key.string(list).as_deref() == Some("name"));
+        let name = members.find(|(key, _)| key.is_text(list, "name"));
         name.and_then(|(_, name)| name.string(list))
     };
     let mut new: Vec<Vec<u8>> = Vec::new();

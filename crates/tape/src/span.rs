@@ -94,6 +94,24 @@ impl Span {
         };
         std::str::from_utf8(inside).ok().map(unescape)
     }
+
+    /// Whether the span is a string that decodes to this text. Most strings have no escapes, and are only compared.
+    ///
+    /// ```
+    /// use countersign_tape::Span;
+    /// let is_text = |json: &str, text| Span::whole(json.as_bytes()).is_text(json.as_bytes(), text);
+    /// assert!(is_text(r#""name""#, "name") && is_text(r#""n\u0061me""#, "name"));
+    /// assert!(!is_text(r#""a\n""#, r"a\n") && !is_text("7", "7"));
+    /// ```
+    pub fn is_text(self, bytes: &[u8], text: &str) -> bool {
+        let [b'"', inside @ .., b'"'] = self.bytes(bytes) else {
+            return false;
+        };
+        if inside.contains(&b'\\') {
+            return self.string(bytes).is_some_and(|decoded| decoded == text);
+        }
+        inside == text.as_bytes()
+    }
 }
 
 /// The members of the object at `span`, as (key with its quotes, value). Nothing if it is not an object.

@@ -5,7 +5,7 @@ use countersign_tape::{Span, members};
 /// The value of the first member with this name in the object at `object`.
 pub fn member(bytes: &[u8], object: Span, name: &str) -> Option<Span> {
     members(bytes, object)
-        .find(|(key, _)| key.string(bytes).is_some_and(|key| key == name))
+        .find(|(key, _)| key.is_text(bytes, name))
         .map(|(_, value)| value)
 }
 

@@ -105,7 +105,7 @@ impl Message {
     /// is there twice, because two readers would then see two names.
     pub(crate) fn name_param(&self, by: &str) -> Option<String> {
         let params = self.envelope.params()?;
-        let is_it = |key: Span| key.string(&self.bytes).is_some_and(|key| key == by);
+        let is_it = |key: Span| key.is_text(&self.bytes, by);
         let mut found = members(&self.bytes, params).filter(|(key, _)| is_it(*key));
         let (_, name) = found.next()?;
         let name = name.string(&self.bytes)?.into_owned();
@@ -153,7 +153,7 @@ impl Message {
     pub(crate) fn replacing(&self, names: &[&str], text: &str) -> Option<Self> {
         let mut value = self.envelope.params()?;
         for name in names {
-            let is_it = |key: Span| key.string(&self.bytes).is_some_and(|key| key == *name);
+            let is_it = |key: Span| key.is_text(&self.bytes, name);
             let mut found = members(&self.bytes, value).filter(|(key, _)| is_it(*key));
             let (_, member) = found.next()?;
             if found.next().is_some() {

@@ -78,7 +78,7 @@ impl Call {
 /// Everything that `ref` of a completion names.
 fn completed_items(params: &[u8]) -> Vec<(ItemKind, String)> {
     let mut items = Vec::new();
-    let named = |key: Span, name: &str| key.string(params).is_some_and(|key| key == name);
+    let named = |key: Span, name: &str| key.is_text(params, name);
     let refs = members(params, Span::whole(params)).filter(|(key, _)| named(*key, "ref"));
     for (key, value) in refs.flat_map(|(_, value)| members(params, value)) {
         let kind = if named(key, "name") {

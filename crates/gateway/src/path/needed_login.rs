@@ -131,8 +131,7 @@ fn opens_pages(bytes: &[u8], capabilities: Span) -> bool {
 fn own_responses(params: &[u8]) -> impl Iterator<Item = Span> {
     let all = members(params, Span::whole(params));
     all.filter(|(key, value)| {
-        key.string(params).is_some_and(|key| key == RESPONSES)
-            && member(params, *value, LOGIN_QUESTION).is_some()
+        key.is_text(params, RESPONSES) && member(params, *value, LOGIN_QUESTION).is_some()
     })
     .map(|(key, _)| key)
 }

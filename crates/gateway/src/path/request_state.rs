@@ -43,7 +43,7 @@ impl StateBinding {
     pub(crate) fn release(&self, params: Bytes) -> Result<Bytes, ForeignState> {
         let mut edits = Edits::new(&params);
         for (key, value) in members(&params, Span::whole(&params)) {
-            if key.string(&params).is_none_or(|key| key != REQUEST_STATE) {
+            if !key.is_text(&params, REQUEST_STATE) {
                 continue;
             }
             let bound = value.string(&params).ok_or(ForeignState)?;

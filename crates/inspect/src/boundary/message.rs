@@ -7,7 +7,7 @@ pub(super) fn member(message: &[u8], object: Span, name: &str) -> Option<Span> {
     if object.kind(message) != Some(Kind::Object) {
         return None;
     }
-    let is_it = |key: Span| key.string(message).is_some_and(|key| key == name);
+    let is_it = |key: Span| key.is_text(message, name);
     let mut found = members(message, object).filter(|(key, _)| is_it(*key));
     found.next().map(|(_, value)| value)
 }

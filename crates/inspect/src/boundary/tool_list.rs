@@ -26,7 +26,7 @@ impl ToolList {
         let envelope = scan(message, &UNLIMITED).ok()?;
         let result = envelope.result()?;
         let list = member(message, result, "tools")?;
-        let is_list = |key: Span| key.string(message).is_some_and(|key| key == "tools");
+        let is_list = |key: Span| key.is_text(message, "tools");
         let lists = members(message, result).filter(|(key, _)| is_list(*key));
         if lists.count() != 1 || list.kind(message) != Some(Kind::Array) {
             return Some(Self::empty(message, result));

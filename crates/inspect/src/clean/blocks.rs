@@ -132,7 +132,7 @@ impl Cleaner<'_> {
     fn block_type(&self, block: Span) -> Option<String> {
         let mut kind = None;
         for (key, value) in members(self.bytes, block) {
-            if key.string(self.bytes).as_deref() == Some("type") {
+            if key.is_text(self.bytes, "type") {
                 kind = value.string(self.bytes);
             }
         }

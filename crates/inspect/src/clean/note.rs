@@ -161,7 +161,7 @@ impl Note {
 /// Whether a message reads the same to every reader, and as a message of this kind.
 fn is_sound(bytes: &[u8], envelope: &Envelope, kind: MessageKind) -> bool {
     let is_string = |value: Span| value.kind(bytes) == Some(Kind::String);
-    let is_version = |value: Span| value.string(bytes).is_some_and(|text| text == "2.0");
+    let is_version = |value: Span| value.is_text(bytes, "2.0");
     envelope.method().is_some_and(is_string)
         && envelope.get(Member::JsonRpc).is_none_or(is_version)
         && envelope.duplicates().next().is_none()
@@ -170,7 +170,7 @@ fn is_sound(bytes: &[u8], envelope: &Envelope, kind: MessageKind) -> bool {
 
 /// Where a member of `params` stands; nothing if there are two, because two readers would see two values.
 fn only_member(bytes: &[u8], params: Span, name: &str) -> Option<Span> {
-    let is_it = |key: Span| key.string(bytes).is_some_and(|key| key == name);
+    let is_it = |key: Span| key.is_text(bytes, name);
     let mut found = members(bytes, params).filter(|(key, _)| is_it(*key));
     let (_, value) = found.next()?;
     found.next().is_none().then_some(value)

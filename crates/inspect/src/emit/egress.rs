@@ -113,7 +113,7 @@ pub(crate) fn value_to_move<'a>(
 
 fn remove(bytes: &[u8], object: Span, name: &str, edits: &mut Edits<'_>) {
     let mut keys = members(bytes, object).map(|(key, _)| key);
-    if let Some(key) = keys.find(|key| key.string(bytes).is_some_and(|key| key == name)) {
+    if let Some(key) = keys.find(|key| key.is_text(bytes, name)) {
         edits.remove_member(object, key);
     }
 }

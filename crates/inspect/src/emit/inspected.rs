@@ -166,7 +166,7 @@ impl Inspected {
         let bytes = &self.original.bytes;
         let find = |object, name: &str| {
             let mut members = members(bytes, object);
-            let found = members.find(|(key, _)| key.string(bytes).is_some_and(|key| key == name));
+            let found = members.find(|(key, _)| key.is_text(bytes, name));
             found.map(|(_, value)| value)
         };
         let code = find(find(self.original.root(), "error")?, "code")?;

@@ -22,10 +22,8 @@ impl Mirror {
     pub(crate) fn compare(bytes: &[u8], envelope: &Envelope, limits: &Limits) -> Option<Self> {
         let value = envelope.structured_content()?;
         let is_text = |block| {
-            members(bytes, block).any(|(key, value)| {
-                key.string(bytes).as_deref() == Some("type")
-                    && value.string(bytes).as_deref() == Some("text")
-            })
+            members(bytes, block)
+                .any(|(key, value)| key.is_text(bytes, "type") && value.is_text(bytes, "text"))
         };
         let is_list = |content: &Span| content.kind(bytes) == Some(Kind::Array);
         let content = envelope.content().filter(is_list);
@@ -59,7 +57,7 @@ pub(crate) fn is_repeated_in_text(
 pub(crate) fn is_twin(bytes: &[u8], block: Span, value: &Tape<'_>, limits: &Limits) -> bool {
     let member = |name: &str| {
         members(bytes, block)
-            .find(|(key, _)| key.string(bytes).is_some_and(|key| key == name))
+            .find(|(key, _)| key.is_text(bytes, name))
             .and_then(|(_, value)| value.string(bytes))
     };
     if member("type").as_deref() != Some("text") {

@@ -105,7 +105,7 @@ fn check_message(
     envelope: &Envelope,
 ) -> Result<(), Box<ExplainedFinding>> {
     let is_object = |value: Span| value.kind(bytes) == Some(Kind::Object);
-    let is_version = |value: Span| value.string(bytes).is_some_and(|text| text == "2.0");
+    let is_version = |value: Span| value.is_text(bytes, "2.0");
     let is_expected = |id: Span| match source.id.as_deref() {
         Some(expected) => id.bytes(bytes) == expected,
         None => matches!(id.kind(bytes), Some(Kind::Number | Kind::String)),

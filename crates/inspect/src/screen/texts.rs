@@ -148,7 +148,7 @@ impl Note {
         let bytes = &self.bytes()[..];
         let mut texts = Vec::new();
         let whole = members(bytes, Span::whole(bytes));
-        let is_params = |key: Span| key.string(bytes).is_some_and(|key| key == "params");
+        let is_params = |key: Span| key.is_text(bytes, "params");
         for (_, params) in whole.filter(|(key, _)| is_params(*key)) {
             for (key, value) in members(bytes, params) {
                 let name = key.string(bytes).unwrap_or_default();

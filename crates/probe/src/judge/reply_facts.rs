@@ -83,7 +83,7 @@ pub fn texts(bytes: &[u8]) -> Vec<String> {
     let blocks = envelope.content().filter(is_list);
     for block in blocks.into_iter().flat_map(|list| elements(bytes, list)) {
         let mut fields = members(bytes, block);
-        let text = fields.find(|(key, _)| key.string(bytes).as_deref() == Some("text"));
+        let text = fields.find(|(key, _)| key.is_text(bytes, "text"));
         texts.extend(
             text.and_then(|(_, value)| value.string(bytes))
                 .map(Cow::into_owned),

@@ -11,7 +11,7 @@ pub(super) fn value_at(result: &Bytes, pointer: &str) -> Option<Bytes> {
         value = match value.kind(result)? {
             Kind::Object => {
                 let mut found = members(result, value);
-                let is_it = |key: Span| key.string(result).is_some_and(|key| key == part);
+                let is_it = |key: Span| key.is_text(result, &part);
                 found.find(|(key, _)| is_it(*key))?.1
             }
             Kind::Array => elements(result, value).nth(part.parse().ok()?)?,

@@ -425,3 +425,48 @@ fn a_top_level_member_that_json_rpc_does_not_know_is_noted() {
     scan.result(r#"{"x":1}"#, &mut envelope).unwrap();
     assert!(!envelope.has_unknown_members());
 }
+
+#[test]
+fn a_span_is_the_text_that_it_decodes_to() {
+    let raws = [
+        "",
+        "name",
+        r"n\u0061me",
+        r"a\n",
+        r"a\\n",
+        r"\ud800",
+        r"\u00e9",
+        "é",
+        r"\ud83d\ude00",
+    ];
+    let texts = [
+        "",
+        "name",
+        "a\n",
+        r"a\n",
+        r"a\\n",
+        "\u{fffd}",
+        "é",
+        "😀",
+        r"n\u0061me",
+    ];
+    for raw in raws {
+        let json = format!(r#"["{raw}"]"#);
+        let bytes = json.as_bytes();
+        let span = elements(bytes, Span::whole(bytes))
+            .next()
+            .expect("one element");
+        for text in texts {
+            let decoded = span.string(bytes);
+            assert_eq!(
+                span.is_text(bytes, text),
+                decoded.as_deref() == Some(text),
+                "{raw} {text}"
+            );
+        }
+    }
+    let [number, open, broken] = [&b"7"[..], b"\"a", b"\"\xff\""];
+    for bytes in [number, open, broken] {
+        assert!(!Span::whole(bytes).is_text(bytes, "7") && !Span::whole(bytes).is_text(bytes, "a"));
+    }
+}

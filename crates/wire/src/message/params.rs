@@ -69,14 +69,12 @@ pub fn call_params(params: &[u8], tool: Option<&str>, hop: Hop<'_>) -> Result<Ve
     let mut edits = Edits::new(params);
     let mut meta = None;
     for (key, value) in members(params, whole) {
-        match key.string(params).as_deref() {
-            Some("name") => {
-                if let Some(tool) = tool {
-                    rename(&mut edits, params, value, tool);
-                }
-            }
-            Some("_meta") => meta = Some(value),
-            _ => {}
+        if key.is_text(params, "_meta") {
+            meta = Some(value);
+        } else if let Some(tool) = tool
+            && key.is_text(params, "name")
+        {
+            rename(&mut edits, params, value, tool);
         }
     }
     match meta {
@@ -116,7 +114,7 @@ fn new_meta(hop: Hop<'_>, log_level: Option<&[u8]>) -> Option<String> {
 }
 
 fn rename(edits: &mut Edits<'_>, params: &[u8], value: Span, tool: &str) {
-    if value.string(params).is_none_or(|name| name != tool) {
+    if !value.is_text(params, tool) {
         edits.replace(value, quote(tool));
     }
 }

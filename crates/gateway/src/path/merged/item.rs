@@ -18,7 +18,7 @@ impl<'a> Item<'a> {
         if whole.kind(raw) != Some(Kind::Object) {
             return None;
         }
-        let is_it = |name: Span| name.string(raw).is_some_and(|name| name == key);
+        let is_it = |name: Span| name.is_text(raw, key);
         let mut found = members(raw, whole).filter(|(name, _)| is_it(*name));
         let (_, at) = found.next()?;
         let text = at.string(raw)?.into_owned();

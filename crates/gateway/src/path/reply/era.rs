@@ -53,7 +53,7 @@ fn cached(edits: &mut Edits<'_>, message: &[u8], result: Span, client: ClientEra
     for (name, value) in MEMBERS {
         let key = members(message, result)
             .map(|(key, _)| key)
-            .find(|key| key.string(message).is_some_and(|key| key == name));
+            .find(|key| key.is_text(message, name));
         match (client, key) {
             (ClientEra::Modern, None) => {
                 edits.insert_member(result, MemberPosition::Last, name, value);

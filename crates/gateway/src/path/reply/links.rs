@@ -31,7 +31,7 @@ pub(crate) fn show_links(reply: Reply, shown: impl Fn(&str) -> String) -> Reply 
 
 /// Every `uri` of an object: readers differ in which one of two they take.
 fn addresses(message: &[u8], holder: Span) -> impl Iterator<Item = Span> {
-    let is_uri = |key: Span| key.string(message).is_some_and(|key| key == "uri");
+    let is_uri = |key: Span| key.is_text(message, "uri");
     let found = members(message, holder).filter(move |(key, _)| is_uri(*key));
     found.map(|(_, value)| value)
 }

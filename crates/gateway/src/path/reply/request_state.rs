@@ -14,7 +14,7 @@ pub(crate) fn replace_request_state(reply: Reply, bound: impl Fn(&str) -> String
     }
     reply.edit_result(|message, result, edits| {
         for (key, value) in members(message, result) {
-            let is_state = key.string(message).is_some_and(|key| key == REQUEST_STATE);
+            let is_state = key.is_text(message, REQUEST_STATE);
             if let Some(state) = value.string(message).filter(|_| is_state) {
                 edits.replace(value, quote(&bound(&state)));
             }

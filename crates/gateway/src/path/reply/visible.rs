@@ -52,7 +52,7 @@ fn is_seen(message: &[u8], element: Span, name: &str, sees: impl Fn(&str) -> boo
     if element.kind(message) != Some(Kind::Object) {
         return false;
     }
-    let is_name = |key: Span| key.string(message).is_some_and(|key| key == name);
+    let is_name = |key: Span| key.is_text(message, name);
     let mut names = members(message, element)
         .filter(|(key, _)| is_name(*key))
         .peekable();

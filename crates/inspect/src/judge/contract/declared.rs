@@ -143,7 +143,7 @@ fn says_object(schema: &[u8]) -> bool {
         let is_right = match key.string(schema).as_deref() {
             Some("type") => {
                 is_typed = true;
-                value.string(schema).as_deref() == Some("object")
+                value.is_text(schema, "object")
             }
             Some("properties") => is_map_of_schemas(schema, value),
             Some("required") => is_list_of_names(schema, value),
