@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -32,7 +32,6 @@ use crate::connect_error::{
 };
 use crate::origin::Origin;
 use crate::pinned::PinnedCertificate;
-use crate::wake_filter::WakeFilter;
 
 /// How long connecting may take, TLS included, if nothing else is said.
 pub(crate) const CONNECT: Duration = Duration::from_secs(5);
@@ -55,35 +54,20 @@ pub(crate) struct HttpConnection {
     /// Ends when the connection is closed.
     driver: Pin<Box<dyn Future<Output = ()> + Send>>,
     is_closed: bool,
-    /// The driver and its callers talk over channels, and would wake the task that is driving.
-    wakes: WakeFilter,
 }
 
 impl HttpConnection {
-    /// Moves what bytes there are to move, for as long as `part`, which waits for them, is not ready. It is asked first, so
-    /// that the connection reads only while a caller waits for data.
-    pub(crate) fn drive_until<T>(
-        &mut self,
-        context: &Context<'_>,
-        mut part: impl FnMut(&mut Context<'_>) -> Poll<T>,
-    ) -> Poll<T> {
-        let (driver, is_closed) = (&mut self.driver, &mut self.is_closed);
-        self.wakes.poll(context, |context| {
-            let polled = part(context);
-            if polled.is_ready() {
-                return polled;
-            }
-            if !*is_closed {
-                *is_closed = driver.as_mut().poll(context).is_ready();
-            }
-            part(context)
-        })
+    /// Moves what bytes there are to move.
+    pub(crate) fn drive(&mut self, context: &mut Context<'_>) {
+        if !self.is_closed {
+            self.is_closed = self.driver.as_mut().poll(context).is_ready();
+        }
     }
 
     /// Whether the connection can carry another request, as far as this side can tell.
     pub(crate) fn is_usable(&mut self) -> bool {
-        let mut context = Context::from_waker(Waker::noop());
-        self.is_closed = self.is_closed || self.driver.as_mut().poll(&mut context).is_ready();
+        let mut context = Context::from_waker(std::task::Waker::noop());
+        self.drive(&mut context);
         !self.is_closed && matches!(self.sender.poll_ready(&mut context), Poll::Ready(Ok(())))
     }
 
@@ -93,8 +77,11 @@ impl HttpConnection {
         request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, TrySendError<Request<Full<Bytes>>>> {
         let mut response = std::pin::pin!(self.sender.try_send_request(request));
-        poll_fn(|context| self.drive_until(context, |context| response.as_mut().poll(context)))
-            .await
+        poll_fn(|context| {
+            self.drive(context);
+            response.as_mut().poll(context)
+        })
+        .await
     }
 }
 
@@ -188,7 +175,6 @@ where
         sender,
         driver: Box::pin(driver),
         is_closed: false,
-        wakes: WakeFilter::default(),
     })
 }
 

@@ -40,7 +40,6 @@ mod reach;
 pub mod sigv4;
 mod site;
 mod tail;
-mod wake_filter;
 
 pub use budget::{Budget, MemoryReservation, NoMemory};
 pub use child::{Child, Pipes, inheritable};
@@ -57,4 +56,3 @@ pub use pool::{Pool, Reply, SendError};
 pub use reach::Reach;
 pub use site::{Site, SiteError};
 pub use tail::Tail;
-pub use wake_filter::WakeFilter;

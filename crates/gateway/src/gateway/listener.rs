@@ -2,15 +2,12 @@
 //! what clients send is read with a limit on size and time.
 
 use std::convert::Infallible;
-use std::future::poll_fn;
-use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use countersign_audit::OnStoreError;
-use countersign_dial::WakeFilter;
 use hyper::body::Incoming;
 use hyper::header::{CONNECTION, HeaderValue};
 use hyper::server::conn::http1;
@@ -167,7 +164,6 @@ where
 {
     let services = &runtime.services;
     let has_request = AtomicBool::new(false);
-    let wakes = WakeFilter::default();
     let service = service_fn(|mut request: Request<Incoming>| {
         has_request.store(true, Ordering::Relaxed);
         let runtime = runtime.clone();
@@ -175,9 +171,8 @@ where
         if peer != Peer::Network {
             request.extensions_mut().insert(peer.clone());
         }
-        let wakes = &wakes;
         async move {
-            let mut response = await_inner(wakes, pin!(respond(&runtime, request))).await;
+            let mut response = respond(&runtime, request).await;
             if is_last(&runtime, &response) {
                 let headers = response.headers_mut();
                 headers.insert(CONNECTION, HeaderValue::from_static("close"));
@@ -193,34 +188,22 @@ where
     let draining = services.drain.wait_for_phase(Phase::Draining);
     tokio::pin!(draining);
     tokio::select! {
-        ended = run(&wakes, connection.as_mut()) => return drop(ended),
+        ended = connection.as_mut() => return drop(ended),
         () = client.closed() => return,
         () = draining => {}
     }
     if !has_request.load(Ordering::Relaxed) {
         tokio::select! {
-            ended = run(&wakes, connection.as_mut()) => return drop(ended),
+            ended = connection.as_mut() => return drop(ended),
             () = client.closed() => return,
             () = sleep(FIRST_REQUEST) => {}
         }
     }
     connection.as_mut().graceful_shutdown();
     tokio::select! {
-        ended = run(&wakes, connection) => drop(ended),
+        ended = connection => drop(ended),
         () = client.closed() => {}
     }
-}
-
-/// Runs a connection to its end. What it and the request it carries tell each other does not wake its task.
-async fn run<C: Future>(wakes: &WakeFilter, mut connection: Pin<&mut C>) -> C::Output {
-    poll_fn(|context| wakes.poll(context, |context| connection.as_mut().poll(context))).await
-}
-
-/// Waits for the answer to the request that a connection carries. While the connection is polled for other reasons, the
-/// request is left alone.
-async fn await_inner<R: Future>(wakes: &WakeFilter, mut response: Pin<&mut R>) -> R::Output {
-    wakes.begin_inner();
-    poll_fn(|_| wakes.poll_inner(|context| response.as_mut().poll(context))).await
 }
 
 /// Whether a connection closes after this response, and says so: the client, or a proxy, then sends its next request by a
