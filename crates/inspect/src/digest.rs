@@ -2,9 +2,10 @@
 
 use std::fmt;
 
-use crate::hex::{decode_hex, encode_hex};
 use serde::de::{self, Deserialize, Deserializer};
 use serde::{Serialize, Serializer};
+
+use crate::hex::{decode_hex, encode_hex};
 
 /// A SHA-256 digest; displays as lower-case hexadecimal.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
