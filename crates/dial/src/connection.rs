@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::{Arc, LazyLock};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -32,9 +32,14 @@ use crate::connect_error::{
 };
 use crate::origin::Origin;
 use crate::pinned::PinnedCertificate;
+use crate::wake_filter::WakeFilter;
 
 /// How long connecting may take, TLS included, if nothing else is said.
 pub(crate) const CONNECT: Duration = Duration::from_secs(5);
+
+/// How much of a response is read at once, at most, and how long its head may be. Parts of a body are copied out of the memory
+/// that they are read into, so more would only be new memory for each large response.
+const READ_BYTES: usize = 64 * 1024;
 
 /// After this much silence the kernel asks whether the peer is still there (TCP keep-alive),
 const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(30);
@@ -54,20 +59,35 @@ pub(crate) struct HttpConnection {
     /// Ends when the connection is closed.
     driver: Pin<Box<dyn Future<Output = ()> + Send>>,
     is_closed: bool,
+    /// The driver and its callers talk over channels, and would wake the task that is driving.
+    wakes: WakeFilter,
 }
 
 impl HttpConnection {
-    /// Moves what bytes there are to move.
-    pub(crate) fn drive(&mut self, context: &mut Context<'_>) {
-        if !self.is_closed {
-            self.is_closed = self.driver.as_mut().poll(context).is_ready();
-        }
+    /// Moves what bytes there are to move, for as long as `part`, which waits for them, is not ready. It is asked first, so
+    /// that the connection reads only while a caller waits for data.
+    pub(crate) fn drive_until<T>(
+        &mut self,
+        context: &Context<'_>,
+        mut part: impl FnMut(&mut Context<'_>) -> Poll<T>,
+    ) -> Poll<T> {
+        let (driver, is_closed) = (&mut self.driver, &mut self.is_closed);
+        self.wakes.poll(context, |context| {
+            let polled = part(context);
+            if polled.is_ready() {
+                return polled;
+            }
+            if !*is_closed {
+                *is_closed = driver.as_mut().poll(context).is_ready();
+            }
+            part(context)
+        })
     }
 
     /// Whether the connection can carry another request, as far as this side can tell.
     pub(crate) fn is_usable(&mut self) -> bool {
-        let mut context = Context::from_waker(std::task::Waker::noop());
-        self.drive(&mut context);
+        let mut context = Context::from_waker(Waker::noop());
+        self.is_closed = self.is_closed || self.driver.as_mut().poll(&mut context).is_ready();
         !self.is_closed && matches!(self.sender.poll_ready(&mut context), Poll::Ready(Ok(())))
     }
 
@@ -77,11 +97,8 @@ impl HttpConnection {
         request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, TrySendError<Request<Full<Bytes>>>> {
         let mut response = std::pin::pin!(self.sender.try_send_request(request));
-        poll_fn(|context| {
-            self.drive(context);
-            response.as_mut().poll(context)
-        })
-        .await
+        poll_fn(|context| self.drive_until(context, |context| response.as_mut().poll(context)))
+            .await
     }
 }
 
@@ -163,7 +180,9 @@ async fn speak<S>(stream: S) -> io::Result<HttpConnection>
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let (sender, connection) = http1::handshake(TokioIo::new(stream))
+    let (sender, connection) = http1::Builder::new()
+        .max_buf_size(READ_BYTES)
+        .handshake(TokioIo::new(stream))
         .await
         .map_err(io::Error::other)?;
     let driver = async move {
@@ -175,6 +194,7 @@ where
         sender,
         driver: Box::pin(driver),
         is_closed: false,
+        wakes: WakeFilter::default(),
     })
 }
 

@@ -40,6 +40,7 @@ mod reach;
 pub mod sigv4;
 mod site;
 mod tail;
+mod wake_filter;
 
 pub use budget::{Budget, MemoryReservation, NoMemory};
 pub use child::{Child, Pipes, inheritable};
@@ -56,3 +57,4 @@ pub use pool::{Pool, Reply, SendError};
 pub use reach::Reach;
 pub use site::{Site, SiteError};
 pub use tail::Tail;
+pub use wake_filter::WakeFilter;

@@ -221,15 +221,10 @@ impl Body for Reply {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let this = &mut *self;
-        // Poll the body first, so that the connection reads only while a caller waits for data.
-        match Pin::new(&mut this.body).poll_frame(context) {
-            Poll::Ready(frame) => Poll::Ready(frame),
-            Poll::Pending => {
-                this.connection.drive(context);
-                Pin::new(&mut this.body).poll_frame(context)
-            }
-        }
+        let Self {
+            body, connection, ..
+        } = &mut *self;
+        connection.drive_until(context, |context| Pin::new(&mut *body).poll_frame(context))
     }
 
     fn is_end_stream(&self) -> bool {

@@ -72,7 +72,7 @@ pub(super) async fn identify(
     runtime: &Runtime,
     (guard, rules): (&Guard, Option<&TokenRules>),
     need: Right,
-    request: &Request<Incoming>,
+    (peer, request): (&Peer, &Request<Incoming>),
 ) -> Result<Arc<Caller>, AccessRefusal> {
     if rules.is_some() {
         tokens::refuse_in_query(request.uri())?;
@@ -85,7 +85,7 @@ pub(super) async fn identify(
         }
         (Some(credential), _) => Arc::clone(with_key(guard, need, credential)?),
         (None, _) => {
-            let shown = shown(guard, request.extensions().get::<Peer>())?;
+            let shown = shown(guard, peer)?;
             Arc::clone(shown.map_or_else(|| open_to(guard, need), Ok)?)
         }
     };
@@ -126,14 +126,11 @@ fn has_expired(caller: &Caller) -> bool {
 
 /// The caller that a connection has shown: by a certificate whose name is listed, or the gateway's own user by a Unix
 /// socket.
-fn shown<'a>(
-    guard: &'a Guard,
-    peer: Option<&Peer>,
-) -> Result<Option<&'a Arc<Caller>>, AccessRefusal> {
+fn shown<'a>(guard: &'a Guard, peer: &Peer) -> Result<Option<&'a Arc<Caller>>, AccessRefusal> {
     let caller = match peer {
-        Some(Peer::Local(uid)) => guard.find_user(*uid),
-        Some(Peer::Certificate(names)) => guard.find_certificate(names),
-        Some(Peer::Network) | None => None,
+        Peer::Local(uid) => guard.find_user(*uid),
+        Peer::Certificate(names) => guard.find_certificate(names),
+        Peer::Network => None,
     };
     match caller {
         Some(caller) if has_expired(caller) => Err(AccessRefusal::Expired),

@@ -2,12 +2,15 @@
 //! what clients send is read with a limit on size and time.
 
 use std::convert::Infallible;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use countersign_audit::OnStoreError;
+use countersign_dial::WakeFilter;
 use hyper::body::Incoming;
 use hyper::header::{CONNECTION, HeaderValue};
 use hyper::server::conn::http1;
@@ -164,15 +167,15 @@ where
 {
     let services = &runtime.services;
     let has_request = AtomicBool::new(false);
-    let service = service_fn(|mut request: Request<Incoming>| {
+    let wakes = WakeFilter::default();
+    let service = service_fn(|request: Request<Incoming>| {
         has_request.store(true, Ordering::Relaxed);
         let runtime = runtime.clone();
-        request.extensions_mut().insert(client.clone());
-        if peer != Peer::Network {
-            request.extensions_mut().insert(peer.clone());
-        }
+        let (wakes, client, peer) = (&wakes, &client, &peer);
         async move {
-            let mut response = respond(&runtime, request).await;
+            let response = pin!(respond(&runtime, (client, peer), request));
+            // While the connection is polled for other reasons, the request is left alone.
+            let mut response = wakes.await_inner(response).await;
             if is_last(&runtime, &response) {
                 let headers = response.headers_mut();
                 headers.insert(CONNECTION, HeaderValue::from_static("close"));
@@ -188,22 +191,27 @@ where
     let draining = services.drain.wait_for_phase(Phase::Draining);
     tokio::pin!(draining);
     tokio::select! {
-        ended = connection.as_mut() => return drop(ended),
+        ended = run(&wakes, connection.as_mut()) => return drop(ended),
         () = client.closed() => return,
         () = draining => {}
     }
     if !has_request.load(Ordering::Relaxed) {
         tokio::select! {
-            ended = connection.as_mut() => return drop(ended),
+            ended = run(&wakes, connection.as_mut()) => return drop(ended),
             () = client.closed() => return,
             () = sleep(FIRST_REQUEST) => {}
         }
     }
     connection.as_mut().graceful_shutdown();
     tokio::select! {
-        ended = connection => drop(ended),
+        ended = run(&wakes, connection) => drop(ended),
         () = client.closed() => {}
     }
+}
+
+/// Runs a connection to its end. What it and the request it carries tell each other does not wake its task.
+async fn run<C: Future>(wakes: &WakeFilter, mut connection: Pin<&mut C>) -> C::Output {
+    poll_fn(|context| wakes.poll(context, |context| connection.as_mut().poll(context))).await
 }
 
 /// Whether a connection closes after this response, and says so: the client, or a proxy, then sends its next request by a
@@ -218,19 +226,17 @@ fn is_last(runtime: &Runtime, response: &Response<Body>) -> bool {
     runtime.services.drain.phase() != Phase::Serving || (is_stream() && has_proxy())
 }
 
-/// Gives the connection of a request that had the key, or needs none, a lasting place; false if there is none.
-fn takes_place(request: &Request<Incoming>) -> bool {
-    let client = request.extensions().get::<ClientConnection>();
-    client.is_none_or(|client| client.keep().is_ok())
-}
-
 fn crowded() -> Response<Body> {
     plain(StatusCode::SERVICE_UNAVAILABLE, "too many connections\n")
 }
 
 /// The entrance of every request: the snapshot that is loaded here decides all of it. Everything but MCP is boxed: calls come
 /// more often than anything else, and every call would carry the room for it.
-async fn respond(runtime: &Runtime, request: Request<Incoming>) -> Response<Body> {
+async fn respond(
+    runtime: &Runtime,
+    (client, peer): (&ClientConnection, &Peer),
+    mut request: Request<Incoming>,
+) -> Response<Body> {
     let (snapshot, services) = (runtime.state.load(), &*runtime.services);
     // Refuse requests until the first plan has installed the guard.
     let Some(guard) = &snapshot.settings.guard else {
@@ -241,13 +247,14 @@ async fn respond(runtime: &Runtime, request: Request<Incoming>) -> Response<Body
         return not_allowed(ALL_METHODS);
     }
     // A page in a browser cannot reach a Unix socket, and the clients of one have no name for it.
-    let peer = request.extensions().get::<Peer>();
-    let is_local = peer.is_some_and(Peer::is_local);
-    if !is_local && let Err(refused) = guard.check_hosts(request.headers()) {
+    if !peer.is_local()
+        && let Err(refused) = guard.check_hosts(request.headers())
+    {
         return door::refuse(runtime, refused);
     }
     if admin::console::is_path(request.uri().path()) {
         // It has a form to sign in with, and checks on its own who has.
+        request.extensions_mut().insert(client.clone());
         return Box::pin(admin::console::respond(runtime, &snapshot, request)).await;
     }
     if admin::connect::is_path(request.uri().path()) {
@@ -265,7 +272,7 @@ async fn respond(runtime: &Runtime, request: Request<Incoming>) -> Response<Body
     };
     let path = request.uri().path();
     let rules = snapshot.settings.tokens.as_ref();
-    let caller = match door::identify(runtime, (guard, rules), need, &request).await {
+    let caller = match door::identify(runtime, (guard, rules), need, (peer, &request)).await {
         Ok(caller) => caller,
         Err(refused) => {
             let mut response = door::refuse(runtime, refused);
@@ -275,7 +282,8 @@ async fn respond(runtime: &Runtime, request: Request<Incoming>) -> Response<Body
             return response;
         }
     };
-    if !takes_place(&request) {
+    // The connection of a request that had the key, or needs none, has a lasting place from now on.
+    if client.keep().is_err() {
         crowded()
     } else if path == "/metrics" && !is_read(&request) {
         not_allowed(READ_METHODS)
@@ -283,6 +291,7 @@ async fn respond(runtime: &Runtime, request: Request<Incoming>) -> Response<Body
         downstream::http::respond(runtime, snapshot, caller, request).await
     } else {
         let admission = Admission::new(&runtime.state, &caller);
+        request.extensions_mut().insert(client.clone());
         Box::pin(admin::respond(
             &runtime.services,
             snapshot,

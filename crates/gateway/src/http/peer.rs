@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-/// What a connection has shown of its client before the first request. Only a peer that has shown something is in the
-/// extensions of a request.
+/// What a connection has shown of its client before the first request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Peer {
     /// It came over the network and has shown nothing.
