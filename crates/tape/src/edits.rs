@@ -102,12 +102,19 @@ impl<'a> Edits<'a> {
 
     /// Add a member to the object at `object`. `name` is plain text, `value` raw JSON, which is not checked.
     pub fn insert_member(&mut self, object: Span, place: MemberPosition, name: &str, value: &[u8]) {
-        let mut member = crate::string::quote(name);
+        let mut member = Vec::with_capacity(name.len() + value.len() + 3);
+        crate::string::quote_into(name, &mut member);
         member.push(b':');
         member.extend_from_slice(value);
+        self.insert_raw_members(object, place, member);
+    }
+
+    /// Add members to the object at `object`. `members` is raw JSON, which is not checked: at least one member, with commas
+    /// between them.
+    pub fn insert_raw_members(&mut self, object: Span, place: MemberPosition, members: Vec<u8>) {
         self.objects.push(object::ObjectChange {
             object,
-            what: object::MemberChange::Insert(place, member),
+            what: object::MemberChange::Insert(place, members),
         });
     }
 

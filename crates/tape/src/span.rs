@@ -3,6 +3,7 @@
 //! are not JSON simply ends early.
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use crate::grammar::{Text, narrow, skip_space};
@@ -107,10 +108,14 @@ impl Span {
         let [b'"', inside @ .., b'"'] = self.bytes(bytes) else {
             return false;
         };
-        if inside.contains(&b'\\') {
-            return self.string(bytes).is_some_and(|decoded| decoded == text);
+        // An escape is longer than what it stands for.
+        match inside.len().cmp(&text.len()) {
+            Ordering::Less => false,
+            Ordering::Equal => inside == text.as_bytes() && !inside.contains(&b'\\'),
+            Ordering::Greater => {
+                inside.contains(&b'\\') && self.string(bytes).is_some_and(|decoded| decoded == text)
+            }
         }
-        inside == text.as_bytes()
     }
 }
 

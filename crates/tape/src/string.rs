@@ -11,6 +11,7 @@ use crate::masks::{Block, Escapes, each_place};
 
 mod decode;
 
+pub(crate) use decode::quote_into;
 pub(crate) use decode::{code_unit, decode_escape};
 pub use decode::{escape_into, quote, unescape, unescape_into};
 

@@ -10,13 +10,12 @@ use countersign_tape::{Kind, Span};
 use countersign_wire::Method;
 use countersign_wire::header::{SESSION, VERSION, decode_header_value};
 use countersign_wire::json::member;
-use countersign_wire::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, PROTOCOL_VERSION};
 use countersign_wire::version::MODERN;
 use hyper::HeaderMap;
 use hyper::header::AsHeaderName;
 
 use super::client_transport::{ClientTransport, Pipe};
-use super::message::{Message, text};
+use super::message::{Message, MetaMember, text};
 use crate::path::client::Client;
 use crate::path::reply::{LEGACY, Problem};
 use crate::services::{Session, Sessions};
@@ -33,7 +32,7 @@ impl Client {
         transport: ClientTransport<'_>,
         sessions: &Sessions,
     ) -> Result<Self, Problem> {
-        let said = message.meta_member(PROTOCOL_VERSION);
+        let said = message.meta_member(MetaMember::ProtocolVersion);
         let caller = transport.caller();
         let headers = match transport {
             ClientTransport::Http(headers, _) => headers,
@@ -92,7 +91,7 @@ impl Client {
 
     /// A modern client, which describes itself in each message.
     fn described(message: &Message, caller: &Arc<Caller>, session: Option<Arc<Session>>) -> Self {
-        let info = message.meta_member(CLIENT_INFO);
+        let info = message.meta_member(MetaMember::ClientInfo);
         Self {
             era: ClientEra::Modern,
             caller: Arc::clone(caller),
@@ -128,7 +127,7 @@ fn complete(message: &Message, version: String) -> Result<(), Problem> {
     if version != MODERN {
         return Err(Problem::Version(version));
     }
-    let capabilities = message.meta_member(CLIENT_CAPABILITIES);
+    let capabilities = message.meta_member(MetaMember::ClientCapabilities);
     let there =
         capabilities.is_some_and(|value| Span::whole(&value).kind(&value) == Some(Kind::Object));
     there.then_some(()).ok_or(Problem::Meta)

@@ -4,6 +4,7 @@
 use bytes::Bytes;
 use countersign_tape::{Edits, Envelope, Kind, Member, ScanLimits, Span, members, quote, scan};
 use countersign_wire::json::{member, path};
+use countersign_wire::meta::{CLIENT_CAPABILITIES, CLIENT_INFO, LOG_LEVEL, PROTOCOL_VERSION};
 
 use crate::path::reply::Problem;
 
@@ -15,6 +16,40 @@ const MAX_ID_BYTES: usize = 1024;
 pub(crate) struct Message {
     bytes: Bytes,
     envelope: Envelope,
+    /// By [`MetaMember`]: where its value stands.
+    meta: [Option<Span>; MetaMember::ALL.len()],
+}
+
+/// A member of `params._meta` that the gateway reads.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum MetaMember {
+    ProtocolVersion,
+    ClientInfo,
+    ClientCapabilities,
+    LogLevel,
+    ProgressToken,
+}
+
+impl MetaMember {
+    const ALL: [(Self, &str); 5] = [
+        (Self::ProtocolVersion, PROTOCOL_VERSION),
+        (Self::ClientInfo, CLIENT_INFO),
+        (Self::ClientCapabilities, CLIENT_CAPABILITIES),
+        (Self::LogLevel, LOG_LEVEL),
+        (Self::ProgressToken, "progressToken"),
+    ];
+
+    /// Finds all of them in one pass, each where it stands first.
+    fn find_all(bytes: &[u8], meta: Span) -> [Option<Span>; Self::ALL.len()] {
+        let mut found = [None; Self::ALL.len()];
+        for (key, value) in members(bytes, meta) {
+            let is_it = |(_, name): &&(Self, &str)| key.is_text(bytes, name);
+            if let Some((member, _)) = Self::ALL.iter().find(is_it) {
+                found[*member as usize].get_or_insert(value);
+            }
+        }
+        found
+    }
 }
 
 /// What a message wants.
@@ -48,7 +83,13 @@ impl Message {
         if version != Some(b"\"2.0\"") {
             return Err(Problem::Invalid("jsonrpc must be \"2.0\""));
         }
-        Ok(Self { bytes, envelope })
+        let meta = envelope.get(Member::ParamsMeta);
+        let meta = meta.map_or([None; _], |meta| MetaMember::find_all(&bytes, meta));
+        Ok(Self {
+            bytes,
+            envelope,
+            meta,
+        })
     }
 
     /// What it wants.
@@ -104,6 +145,11 @@ impl Message {
     /// The text of a member of `params` that names something: nothing if it is not one, or if it
     /// is there twice, because two readers would then see two names.
     pub(crate) fn name_param(&self, by: &str) -> Option<String> {
+        if by == "name" {
+            // A message in which it is there twice was refused.
+            let name = self.envelope.get(Member::ParamsName)?;
+            return Some(name.string(&self.bytes)?.into_owned());
+        }
         let params = self.envelope.params()?;
         let is_it = |key: Span| key.is_text(&self.bytes, by);
         let mut found = members(&self.bytes, params).filter(|(key, _)| is_it(*key));
@@ -127,8 +173,8 @@ impl Message {
     }
 
     /// A member of `params._meta`.
-    pub(crate) fn meta_member(&self, name: &str) -> Option<Bytes> {
-        let value = member(&self.bytes, self.envelope.get(Member::ParamsMeta)?, name)?;
+    pub(crate) fn meta_member(&self, member: MetaMember) -> Option<Bytes> {
+        let value = self.meta[member as usize]?;
         Some(self.slice(value))
     }
 

@@ -120,12 +120,11 @@ pub(crate) fn route(snapshot: &Snapshot, call: &Call) -> Result<Target, Unroutab
 
 /// The tool that a call names. A client with a connection of its own may be shown tools that others are not.
 pub(crate) fn find<'a>(snapshot: &'a Snapshot, call: &'a Call) -> Result<VisibleTool<'a>, Hidden> {
-    let server = match &call.endpoint {
-        Endpoint::Server(name) => snapshot.server(name),
-        Endpoint::Router | Endpoint::Direct => None,
-    };
-    let own = server.and_then(|server| {
-        let session = call.client.session.as_ref()?;
+    let own = call.client.session.as_ref().and_then(|session| {
+        let Endpoint::Server(name) = &call.endpoint else {
+            return None;
+        };
+        let server = snapshot.server(name)?;
         session.private_server(&server.upstream)?.tools()
     });
     let view = snapshot.for_caller(&call.client.caller);

@@ -141,11 +141,11 @@ impl<'a> CallerView<'a> {
         own: Option<&Arc<Tools>>,
     ) -> Result<VisibleTool<'a>, Hidden> {
         let shared = self.snapshot.tool(endpoint, name);
-        let server = match endpoint {
-            Endpoint::Server(name) => self.snapshot.server(name),
+        let own = own.and_then(|tools| match endpoint {
+            Endpoint::Server(name) => Some((self.snapshot.server(name)?, tools)),
             Endpoint::Router | Endpoint::Direct => None,
-        };
-        let Some((server, tools)) = server.zip(own) else {
+        });
+        let Some((server, tools)) = own else {
             let (server, tool) = shared.ok_or(Hidden::Unknown)?;
             return self.see(server, tool);
         };

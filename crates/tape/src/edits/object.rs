@@ -16,7 +16,7 @@ pub(super) struct ObjectChange {
 pub(super) enum MemberChange {
     /// Remove the member whose key has this span.
     Remove(Span),
-    /// Add a member, `"name":value`.
+    /// Add members, `"name":value`, with commas between them.
     Insert(MemberPosition, Vec<u8>),
 }
 
@@ -132,16 +132,20 @@ fn insert(object: Span, last: Option<u32>, changes: &[ObjectChange], patches: &m
 
 /// The members to insert at one place, comma between them.
 fn joined(changes: &[ObjectChange], wanted: MemberPosition) -> Vec<u8> {
-    let mut all = Vec::new();
-    for change in changes {
-        if let MemberChange::Insert(place, member) = &change.what
-            && *place == wanted
-        {
-            if !all.is_empty() {
-                all.push(b',');
-            }
-            all.extend_from_slice(member);
+    let members = || {
+        changes.iter().filter_map(|change| match &change.what {
+            MemberChange::Insert(place, members) if *place == wanted => Some(members),
+            _ => None,
+        })
+    };
+    // Room for a comma on either side of each, which most callers add.
+    let length: usize = members().map(|members| members.len() + 2).sum();
+    let mut all = Vec::with_capacity(length);
+    for members in members() {
+        if !all.is_empty() {
+            all.push(b',');
         }
+        all.extend_from_slice(members);
     }
     all
 }

@@ -103,19 +103,28 @@ pub fn unescape_into(raw: &str, out: &mut String) {
 
 /// Append `text` to `out` as the inside of a JSON string: only `"`, `\` and control characters are escaped.
 pub fn escape_into(text: &str, out: &mut Vec<u8>) {
-    for &byte in text.as_bytes() {
-        match byte {
-            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            0..0x20 => {
-                let digits = b"0123456789abcdef";
-                out.extend_from_slice(b"\\u00");
-                out.push(digits[usize::from(byte >> 4)]);
-                out.push(digits[usize::from(byte & 15)]);
-            }
-            _ => out.push(byte),
+    let is_escaped = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..0x20);
+    let mut rest = text.as_bytes();
+    while let Some(at) = rest.iter().position(is_escaped) {
+        out.extend_from_slice(&rest[..at]);
+        escape_byte(rest[at], out);
+        rest = &rest[at + 1..];
+    }
+    out.extend_from_slice(rest);
+}
+
+/// Append a byte that stands in a string only as an escape.
+fn escape_byte(byte: u8, out: &mut Vec<u8>) {
+    match byte {
+        b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+        b'\n' => out.extend_from_slice(b"\\n"),
+        b'\r' => out.extend_from_slice(b"\\r"),
+        b'\t' => out.extend_from_slice(b"\\t"),
+        _ => {
+            let digits = b"0123456789abcdef";
+            out.extend_from_slice(b"\\u00");
+            out.push(digits[usize::from(byte >> 4)]);
+            out.push(digits[usize::from(byte & 15)]);
         }
     }
 }
@@ -127,8 +136,13 @@ pub fn escape_into(text: &str, out: &mut Vec<u8>) {
 /// ```
 pub fn quote(text: &str) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + 2);
-    out.push(b'"');
-    escape_into(text, &mut out);
-    out.push(b'"');
+    quote_into(text, &mut out);
     out
+}
+
+/// Append `text` to `out` as a JSON string, quotes included.
+pub(crate) fn quote_into(text: &str, out: &mut Vec<u8>) {
+    out.push(b'"');
+    escape_into(text, out);
+    out.push(b'"');
 }

@@ -122,10 +122,14 @@ fn rename(edits: &mut Edits<'_>, params: &[u8], value: Span, tool: &str) {
 fn edit_meta(edits: &mut Edits<'_>, params: &[u8], meta: Span, hop: Hop<'_>) {
     let Hop { era, id, .. } = hop;
     let mut parent = hop.trace.map(|trace| quote(trace.traceparent));
+    let mut capabilities = None;
     for (key, value) in members(params, meta) {
         let Some(name) = key.string(params) else {
             continue;
         };
+        if name == CLIENT_CAPABILITIES {
+            capabilities.get_or_insert(value);
+        }
         let is_of_one_hop =
             HOP.iter().any(|(hop, _)| *hop == name) || (name == LOG_LEVEL && era == Era::Legacy);
         match (&*name, hop.trace) {
@@ -143,22 +147,30 @@ fn edit_meta(edits: &mut Edits<'_>, params: &[u8], meta: Span, hop: Hop<'_>) {
         edits.insert_member(meta, MemberPosition::Last, TRACEPARENT, &parent);
     }
     if era == Era::Modern {
-        let relayed = relayed_meta(params, meta);
-        for (name, value) in HOP {
-            let value = match name {
-                CLIENT_CAPABILITIES => &relayed,
-                _ => value.as_bytes(),
-            };
-            edits.insert_member(meta, MemberPosition::Last, name, value);
-        }
+        // What the client can be asked for: a modern server asks in its result and the client answers with its next request,
+        // so it needs nothing of us. What else the client can do stays here.
+        let relayed = capabilities.map(|capabilities| relayed(params, capabilities));
+        let members = hop_members(relayed.as_deref().unwrap_or(b"{}"));
+        edits.insert_raw_members(meta, MemberPosition::Last, members);
     }
 }
 
-/// What the client can be asked for: a modern server asks in its result and the client answers
-/// with its next request, so it needs nothing of us. What else the client can do stays here.
-fn relayed_meta(params: &[u8], meta: Span) -> Vec<u8> {
-    let said = member(params, meta, CLIENT_CAPABILITIES);
-    said.map_or_else(|| b"{}".to_vec(), |said| relayed(params, said))
+/// The members of [`HOP`] with these capabilities.
+fn hop_members(capabilities: &[u8]) -> Vec<u8> {
+    let mut members = Vec::with_capacity(256 + capabilities.len());
+    for (name, value) in HOP {
+        if !members.is_empty() {
+            members.push(b',');
+        }
+        let value = match name {
+            CLIENT_CAPABILITIES => capabilities,
+            _ => value.as_bytes(),
+        };
+        for part in [b"\"", name.as_bytes(), b"\":", value] {
+            members.extend_from_slice(part);
+        }
+    }
+    members
 }
 
 /// Of the capabilities of a client, those that a server may rely on through us.
@@ -177,10 +189,11 @@ pub fn relayed(json: &[u8], capabilities: Span) -> Vec<u8> {
 }
 
 fn hop_meta(log_level: Option<&[u8]>) -> String {
-    let members = HOP.map(|(name, value)| format!(r#""{name}":{value}"#));
+    let members = hop_members(b"{}");
     let level = log_level.map(String::from_utf8_lossy);
     let level = level.map(|level| format!(r#","{LOG_LEVEL}":{level}"#));
-    format!("{{{}{}}}", members.join(","), level.unwrap_or_default())
+    let members = String::from_utf8_lossy(&members);
+    format!("{{{members}{}}}", level.unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -10,13 +10,12 @@ use countersign_inspect::ClientEra;
 use countersign_login::{AccessDecision, Item};
 use countersign_tape::{Kind, Span};
 use countersign_wire::Method;
-use countersign_wire::json::member;
-use countersign_wire::meta::LOG_LEVEL;
 use tokio::sync::oneshot;
 
 use super::merged::Links;
 use super::{Request, ServeResult};
 use crate::downstream::client_transport::ClientTransport;
+use crate::downstream::message::MetaMember;
 use crate::downstream::relay::{self, CallNotes};
 use crate::downstream::trace_context;
 use crate::path::call::{self, Call};
@@ -66,7 +65,7 @@ impl Request<'_> {
             },
         };
         let cancelled = active.as_ref().ok().map(ActiveRequest::cancelled);
-        let (notes, heard) = self.note_channel(meta.as_ref());
+        let (notes, heard) = self.note_channel();
         let reason = cancelled.as_ref().map(Cancelled::reason);
         let notes = notes.with_cancel_reason(reason);
         let signals = self.begin_signals(meta.as_ref());
@@ -119,7 +118,7 @@ impl Request<'_> {
         if !meta.as_ref().is_none_or(is_object) {
             return Err(Problem::Params("_meta is not an object"));
         }
-        let token = self.message.meta_member("progressToken");
+        let token = self.message.meta_member(MetaMember::ProgressToken);
         if token.is_some_and(|token| token.len() > MAX_TOKEN_BYTES) {
             return Err(Problem::Params("progressToken is too long"));
         }
@@ -228,25 +227,24 @@ impl Request<'_> {
     }
 
     /// Where the notes of a call go: nowhere, unless the client reads more than the reply.
-    fn note_channel(&self, meta: Option<&Bytes>) -> (NoteSink, Option<CallNotes>) {
+    fn note_channel(&self) -> (NoteSink, Option<CallNotes>) {
         if !self.transport.hears_notes() {
             return (NoteSink::closed(), None);
         }
-        let said = |name| {
-            let meta = meta?;
-            let value = member(meta, Span::whole(meta), name)?;
-            Some(meta.slice_ref(value.bytes(meta)))
-        };
         let least = match (self.client.era, &self.client.session) {
             // A modern client asks with each request, or hears nothing.
-            (ClientEra::Modern, _) => said(LOG_LEVEL).as_ref().and_then(Level::token),
+            (ClientEra::Modern, _) => {
+                let level = self.message.meta_member(MetaMember::LogLevel);
+                level.as_ref().and_then(Level::token)
+            }
             (_, Some(session)) => Some(session.level()),
             (_, None) => Some(Level::default()),
         };
         let least = least.unwrap_or(Level::SILENT);
         // A client with a session has asked once; other clients ask in the request itself, or not at all.
         let standing = self.client.session.as_ref().and_then(|_| least.name());
-        let (sink, notes) = notes::channel(said("progressToken"), standing);
+        let progress_token = self.message.meta_member(MetaMember::ProgressToken);
+        let (sink, notes) = notes::channel(progress_token, standing);
         (sink, Some(CallNotes { notes, least }))
     }
 }
