@@ -8,10 +8,23 @@ use std::path::Path;
 /// Options for a file that, if it is made now, only its owner can read.
 pub(crate) fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
-    options.create(true).append(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.append(true);
+    make_private(&mut options);
     options
+}
+
+/// The same for a file that is read, and written from its start.
+pub(crate) fn private_journal() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    make_private(&mut options);
+    options
+}
+
+fn make_private(options: &mut OpenOptions) {
+    options.create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
 }
 
 /// Makes a folder that only its owner can enter, with the folders above it.

@@ -23,10 +23,12 @@ mod copy;
 mod data_dir;
 mod error;
 mod grants;
+mod journal;
 mod matches;
 mod open;
 mod options;
 mod page;
+mod pause;
 mod postgres;
 mod rates;
 mod reader;
@@ -59,7 +61,7 @@ pub use shared::SignedHead;
 
 use shared::Shared;
 use stats::Counters;
-use writer::{Completions, Job};
+use writer::{Completions, Job, SIBLINGS};
 
 /// How long a store that is being closed waits for the last head of its log.
 const LAST_HEAD: Duration = Duration::from_secs(5);
@@ -207,6 +209,9 @@ impl Store {
         if self.is_known_down() {
             return self.enqueue_unawaited(queue, bodies);
         }
+        if self.commit_to_journal(queue, &bodies) {
+            return Evidence::Committed;
+        }
         let (done, committed) = oneshot::channel();
         let is_sent = queue.send(Job::Write(bodies, Some(done)));
         // The writer answers every job it took; a dropped sender means it died with this one.
@@ -214,6 +219,7 @@ impl Store {
             if is_sent.await.is_err() {
                 return self.failed(count);
             }
+            self.inner.shared.pause.end();
             return committed.await.unwrap_or_else(|_| self.failed(count));
         };
         let deadline = Instant::now() + patience;
@@ -239,6 +245,9 @@ impl Store {
         if self.is_known_down() {
             return self.enqueue_unawaited(queue, bodies);
         }
+        if self.commit_to_journal(queue, &bodies) {
+            return Evidence::Committed;
+        }
         let (done, committed) = oneshot::channel();
         let job = Job::Write(bodies, Some(done));
         if let Some(patience) = self.inner.patience {
@@ -247,9 +256,21 @@ impl Store {
         if queue.blocking_send(job).is_err() {
             return self.failed(count);
         }
+        self.inner.shared.pause.end();
         committed
             .blocking_recv()
             .unwrap_or_else(|_| self.failed(count))
+    }
+
+    /// Commits records here and now, by the journal, while many calls are under way. False where the writer has to commit
+    /// them.
+    fn commit_to_journal(&self, queue: &mpsc::Sender<Job>, bodies: &[Body]) -> bool {
+        let shared = &self.inner.shared;
+        let is_down = || shared.counters.down.load(Ordering::Relaxed);
+        let is_worth_it = shared.calls.count() > SIBLINGS && !shared.is_over_limit() && !is_down();
+        let announce = || queue.try_send(Job::Journal).is_ok();
+        let journal = shared.journal.get().filter(|_| is_worth_it);
+        journal.is_some_and(|journal| journal.append(bodies, announce))
     }
 
     /// A channel of the runtime has no time-out for threads, so it is looked at again and again.

@@ -39,6 +39,17 @@ impl Body {
         Ok(Self(bytes))
     }
 
+    /// The bytes of a record as they were stored; nothing if they are none.
+    pub(crate) fn from_stored(bytes: &[u8]) -> Option<Self> {
+        decode(bytes).ok()?;
+        Some(Self::copied_from(bytes))
+    }
+
+    /// A copy of the bytes of another one.
+    pub(crate) fn copied_from(bytes: &[u8]) -> Self {
+        Self(bytes.to_vec())
+    }
+
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.0
     }

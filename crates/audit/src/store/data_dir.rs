@@ -19,10 +19,15 @@ pub(super) fn open_signer(options: &Options) -> Result<Arc<Signer>, StoreError> 
     let lock = lock.map_err(StoreError::file(&path))?;
     // Freed when the file is closed, however the process ends.
     lock.lock().map_err(StoreError::file(&path))?;
+    signer(options)
+}
+
+/// The key that signs checkpoints. Call it under a lock: it may be generated.
+pub(super) fn signer(options: &Options) -> Result<Arc<Signer>, StoreError> {
     let signer = match &options.signing_key {
         Some(text) => Signer::from_text(text)?,
-        None => Signer::load_or_create(dir)?,
+        None => Signer::load_or_create(&options.data_dir)?,
     };
-    TrustedKeys::remember(dir, signer.public())?;
+    TrustedKeys::remember(&options.data_dir, signer.public())?;
     Ok(Arc::new(signer))
 }

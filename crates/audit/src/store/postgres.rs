@@ -13,6 +13,7 @@ use tokio::sync::mpsc;
 use super::backend::{Backend, OpenStore, start_thread};
 use super::data_dir::open_signer;
 use super::error::NoReceipt;
+use super::journal::Waiting;
 use super::shared::Shared;
 use super::tree::{HeadSigner, consistency_proof};
 use super::writer::Writer;
@@ -99,6 +100,8 @@ fn open_here(options: &Options, url: &str) -> Result<OpenStore, StoreError> {
         queue: receiver,
         shared: Arc::clone(&shared),
         durability: options.durability,
+        unwritten: Vec::new(),
+        spare: Waiting::default(),
     };
     let maintenance = Maintenance::new(
         address.clone(),

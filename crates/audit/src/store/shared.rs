@@ -8,8 +8,14 @@ use std::time::Duration;
 use tokio::sync::watch;
 
 use super::StoreError;
+use super::journal::Journal;
+use super::pause::Pause;
 use super::stats::Counters;
 use super::writer::Completions;
+
+/// How long a reader waits for records that are committed and not in the database yet. They are there within milliseconds,
+/// unless the database is locked or full.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// What the threads of one store share.
 #[derive(Debug)]
@@ -18,6 +24,10 @@ pub(crate) struct Shared {
     pub(crate) latest: watch::Sender<u64>,
     pub(crate) completions: Completions,
     pub(crate) calls: CallCount,
+    /// Where calls commit their records themselves, if the store has one.
+    pub(crate) journal: OnceLock<Journal>,
+    /// The pause of the writer while only records wait that are in the journal.
+    pub(crate) pause: Pause,
     /// The size limit is reached and everything there is too young to be removed: nothing more is written.
     pub(crate) is_over_limit: AtomicBool,
     pub(crate) stop: AtomicBool,
@@ -49,6 +59,8 @@ impl Shared {
             latest: watch::Sender::new(0),
             completions: Completions::default(),
             calls: CallCount::default(),
+            journal: OnceLock::new(),
+            pause: Pause::default(),
             is_over_limit: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             is_closing: AtomicBool::new(false),
@@ -56,6 +68,13 @@ impl Shared {
             log_head: watch::Sender::new(None),
             is_writer_done: AtomicBool::new(false),
             is_log_final: watch::Sender::new(false),
+        }
+    }
+
+    /// Waits until what was committed before can be read in the database.
+    pub(crate) fn await_journal(&self) {
+        if let Some(journal) = self.journal.get() {
+            journal.await_written(|| self.pause.end(), LONGEST_WAIT);
         }
     }
 
@@ -102,6 +121,11 @@ impl Shared {
                 .unwrap_or_default();
             tracing::error!(%error, cause, "the activity store is down; records are not being written");
         }
+    }
+
+    /// The size limit is reached, and nothing may be removed.
+    pub(crate) fn is_over_limit(&self) -> bool {
+        self.is_over_limit.load(Ordering::Relaxed)
     }
 
     pub(crate) fn wake_maintenance(&self) {

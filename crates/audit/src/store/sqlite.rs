@@ -12,15 +12,17 @@ use rusqlite::Connection;
 use tokio::sync::mpsc;
 
 use super::backend::{Backend, OpenStore, start_thread};
+use super::data_dir::signer;
 use super::error::NoReceipt;
+use super::journal::{Journal, Waiting};
 use super::shared::Shared;
 use super::tree::{HeadSigner, consistency_proof};
 use super::writer::Writer;
 use super::{
-    CapturedTool, Generation, GrantLease, GrantOwner, KeyDigest, Options, Page, Revocation,
-    StoreError, StoredGrant, StoredRecord, Tail, ToolDeclaration, Verification,
+    CapturedTool, Durability, Generation, GrantLease, GrantOwner, KeyDigest, Options, Page,
+    Revocation, StoreError, StoredGrant, StoredRecord, Tail, ToolDeclaration, Verification,
 };
-use crate::chain::{Signer, TrustedKeys};
+use crate::chain::TrustedKeys;
 use crate::digest::Digest;
 use crate::hours::HourCounts;
 use crate::id::Ulid;
@@ -43,6 +45,7 @@ mod maintenance;
 mod packed;
 mod plan;
 mod read;
+mod replay;
 mod retain;
 mod revocations;
 mod schema;
@@ -59,6 +62,7 @@ use append::Appender;
 use files::Files;
 use indexer::{BATCH, Indexer};
 use maintenance::{Maintenance, Tasks};
+use replay::replay;
 use retain::RetentionTask;
 use tree::{SqliteTree, TreeTask};
 
@@ -97,22 +101,22 @@ pub(super) fn open(options: &Options) -> Result<OpenStore, StoreError> {
     let files = Files::new(options);
     files.create_dir()?;
     let guard = files.lock()?;
-    let signer = match &options.signing_key {
-        Some(text) => Signer::from_text(text)?,
-        None => Signer::load_or_create(&options.data_dir)?,
-    };
-    TrustedKeys::remember(&options.data_dir, signer.public())?;
-    let signer = Arc::new(signer);
+    let signer = signer(options)?;
     let mut connection = files.open_main(true)?;
     schema::migrate(&mut connection)?;
     let shared = Arc::new(Shared::new());
     let upkeep = Arc::new(Upkeep::new(Arc::clone(&shared)));
+    replay(&files, &connection, options)?;
     let appender = Appender::open(
         connection,
         Arc::clone(&signer),
         options,
         Arc::clone(&upkeep),
     )?;
+    if options.durability == Durability::Commit {
+        let journal = Journal::create(&files.main, appender.chain_id(), appender.opened())?;
+        shared.journal.get_or_init(|| journal);
+    }
     let indexer = open_indexer(&files)?;
     drop(guard);
     let (queue, receiver) = mpsc::channel(options.queue.max(1));
@@ -121,6 +125,8 @@ pub(super) fn open(options: &Options) -> Result<OpenStore, StoreError> {
         queue: receiver,
         shared: Arc::clone(&shared),
         durability: options.durability,
+        unwritten: Vec::new(),
+        spare: Waiting::default(),
     };
     let heads = HeadSigner::new(options, Arc::clone(&signer))?;
     let tasks = Tasks {
@@ -134,7 +140,10 @@ pub(super) fn open(options: &Options) -> Result<OpenStore, StoreError> {
     shared
         .maintenance
         .get_or_init(|| maintenance.thread().clone());
-    let database = Arc::new(Database::new(files, options));
+    let database = Arc::new(Database {
+        written_here: Some(Arc::clone(&shared)),
+        ..Database::new(files, options)
+    });
     Ok(OpenStore {
         queue,
         shared,
@@ -150,7 +159,12 @@ pub(super) fn open_reader(options: &Options) -> Result<Arc<dyn Backend>, StoreEr
     let files = Files::new(options);
     let guard = files.lock()?;
     files.close_dir()?;
-    schema::migrate(&mut files.open_main(false)?)?;
+    let mut connection = files.open_main(false)?;
+    schema::migrate(&mut connection)?;
+    if let Err(error) = replay(&files, &connection, options) {
+        tracing::warn!(%error, "the store lacks what a gateway that was killed has committed last");
+    }
+    drop(connection);
     let mut indexer = open_indexer(&files)?;
     drop(guard);
     while indexer.batch()?.0 == BATCH {}
@@ -181,6 +195,8 @@ struct Database {
     /// What the catalogue keeps of each server, in bytes.
     catalogue_share: u64,
     idle: Mutex<Vec<Connection>>,
+    /// The threads of this process that write the store, if it does.
+    written_here: Option<Arc<Shared>>,
 }
 
 impl Database {
@@ -189,7 +205,19 @@ impl Database {
             files,
             catalogue_share: options.catalogue_bytes_per_server,
             idle: Mutex::new(Vec::new()),
+            written_here: None,
         }
+    }
+
+    /// Lends a connection to `work`, which reads everything that was committed before.
+    fn read_records<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        if let Some(shared) = &self.written_here {
+            shared.await_journal();
+        }
+        self.read(work)
     }
 
     /// Lends a connection to `work`, which only reads.
@@ -225,15 +253,15 @@ impl Database {
 
 impl Backend for Database {
     fn list(&self, query: &Query) -> Result<Page, StoreError> {
-        self.read(|connection| read::list(connection, query))
+        self.read_records(|connection| read::list(connection, query))
     }
 
     fn show(&self, id: Ulid) -> Result<Option<StoredRecord>, StoreError> {
-        self.read(|connection| show::show(connection, id))
+        self.read_records(|connection| show::show(connection, id))
     }
 
     fn receipt(&self, id: Ulid) -> Result<Result<Receipt, NoReceipt>, StoreError> {
-        self.read(|connection| tree::receipt(connection, id))
+        self.read_records(|connection| tree::receipt(connection, id))
     }
 
     fn consistency_proof(&self, old: u64, size: u64) -> Result<Vec<Digest>, StoreError> {
@@ -253,11 +281,11 @@ impl Backend for Database {
     }
 
     fn newest(&self) -> Result<u64, StoreError> {
-        self.read(indexer::last)
+        self.read_records(indexer::last)
     }
 
     fn bounds(&self, filter: &Filter) -> Result<(u64, u64), StoreError> {
-        self.read(|connection| read::bounds(connection, filter))
+        self.read_records(|connection| read::bounds(connection, filter))
     }
 
     fn summary(
@@ -266,11 +294,11 @@ impl Backend for Database {
         period: Duration,
         now: Timestamp,
     ) -> Result<Summary, StoreError> {
-        self.read(|connection| summarise::summary(connection, by, period, now))
+        self.read_records(|connection| summarise::summary(connection, by, period, now))
     }
 
     fn hours(&self, period: Duration, now: Timestamp) -> Result<Vec<HourCounts>, StoreError> {
-        self.read(|connection| summarise::hours(connection, period, now))
+        self.read_records(|connection| summarise::hours(connection, period, now))
     }
 
     fn verify(
@@ -279,6 +307,9 @@ impl Backend for Database {
         anchors: &[PathBuf],
     ) -> Result<Verification, StoreError> {
         let files = &self.files;
+        if let Some(shared) = &self.written_here {
+            shared.await_journal();
+        }
         self.with_connection(|connection| verify::verify(connection, files, trusted, anchors))
     }
 

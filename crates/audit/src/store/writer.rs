@@ -1,8 +1,9 @@
 //! The writer thread: takes whatever waits, up to 512 calls, appends it as one group, tells the callers.
 //!
 //! A lone caller's record is appended at once. While many calls are under way, the writer waits a moment, so that their
-//! records share a transaction; under `async` no caller waits, so it may wait longer. A group that cannot be appended is
-//! lost as a whole and every caller is told so; the chain goes on from where it was with the next group.
+//! records share a transaction; where no caller waits, under `async` or because the records are in the journal, it may wait
+//! longer. A group that cannot be appended is lost as a whole and every caller is told so, but for what is in the journal,
+//! which is appended with the next group; the chain goes on from where it was.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -12,6 +13,7 @@ use std::time::Duration;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, oneshot};
 
+use super::journal::Waiting;
 use super::shared::Shared;
 use super::stats::Counters;
 use super::{Durability, Evidence, StoreError};
@@ -23,8 +25,8 @@ const GROUP: usize = 512;
 const GATHER_UNAWAITED: Duration = Duration::from_millis(5);
 /// How long a group gathers when callers wait for it and [`SIBLINGS`] other calls are under way.
 const GATHER_AWAITED: Duration = Duration::from_micros(400);
-/// As many other calls must be under way that a group is worth waiting for.
-const SIBLINGS: usize = 5;
+/// As many other calls must be under way that a group is worth waiting for, or the journal worth using.
+pub(super) const SIBLINGS: usize = 5;
 /// Groups that may wait to be told; beyond that the writer tells them itself.
 const GROUPS: usize = 16;
 
@@ -52,6 +54,8 @@ pub(super) struct CommitSummary {
 pub(crate) enum Job {
     /// Append these records, then tell the caller, if one waits.
     Write(Vec<Body>, Option<oneshot::Sender<Evidence>>),
+    /// Append what waits in the journal.
+    Journal,
     /// Look whether a checkpoint is due.
     Tick,
     /// Finish: everything before this is written, nothing after it.
@@ -101,6 +105,10 @@ pub(super) struct Writer<A> {
     pub(super) queue: mpsc::Receiver<Job>,
     pub(super) shared: Arc<Shared>,
     pub(super) durability: Durability,
+    /// Entries of the journal that are to be appended next.
+    pub(super) unwritten: Vec<Body>,
+    /// Memory for what will wait in the journal.
+    pub(super) spare: Waiting,
 }
 
 /// However the thread ends, the log is finished after it.
@@ -120,8 +128,19 @@ impl<A: Append> Writer<A> {
             stop = self.group(&mut jobs);
         }
         self.queue.close();
-        let result = self.appender.stop(self.shared.counters.lost());
-        self.note(result.map(|done| (done.last_seq, 1, 1)), 1);
+        if let Some(journal) = self.shared.journal.get() {
+            journal.close();
+            journal.take(&mut self.unwritten, &mut self.spare);
+        }
+        self.commit(Vec::new(), Vec::new());
+        // A chain that has ended takes no more records: with some left in the journal, it is left as if the process were killed.
+        if self.unwritten.is_empty() {
+            let result = self.appender.stop(self.shared.counters.lost());
+            self.note(result.map(|done| (done.last_seq, 1, 1)), 1);
+        }
+        if let Some(journal) = self.shared.journal.get() {
+            journal.remove();
+        }
         stop.and_then(|done| done.send(()).ok());
     }
 
@@ -129,25 +148,29 @@ impl<A: Append> Writer<A> {
     fn gather(&mut self, jobs: &mut Vec<Job>) -> bool {
         let taken = self.queue.blocking_recv_many(jobs, GROUP);
         let ends = jobs.iter().any(|job| matches!(job, Job::Stop(_)));
-        if (1..GROUP).contains(&taken)
-            && !ends
-            && let Some(pause) = self.pause(taken)
-        {
+        if (1..GROUP).contains(&taken) && !ends {
             // Callers that come meanwhile need not wake this thread.
-            thread::sleep(pause);
+            self.pause(jobs);
             let more = std::iter::from_fn(|| self.queue.try_recv().ok());
             jobs.extend(more.take(GROUP - taken));
         }
         taken > 0
     }
 
-    /// How long to wait for more than the jobs `taken`.
-    fn pause(&self, taken: usize) -> Option<Duration> {
+    /// Waits for more than the jobs `taken`, if that is worth it.
+    fn pause(&self, taken: &[Job]) {
         if self.durability == Durability::Async {
-            return Some(GATHER_UNAWAITED);
+            return thread::sleep(GATHER_UNAWAITED);
         }
-        let others = self.shared.calls.count().saturating_sub(taken);
-        (others >= SIBLINGS).then_some(GATHER_AWAITED)
+        let is_awaited = |job: &Job| matches!(job, Job::Write(..));
+        let is_journal = |job: &Job| matches!(job, Job::Journal);
+        if taken.iter().any(is_journal) && !taken.iter().any(is_awaited) {
+            return self.shared.pause.begin(GATHER_UNAWAITED);
+        }
+        let others = self.shared.calls.count().saturating_sub(taken.len());
+        if others >= SIBLINGS {
+            thread::sleep(GATHER_AWAITED);
+        }
     }
 
     /// One transaction for everything taken. Jobs behind a `Stop` are answered, not written.
@@ -166,13 +189,16 @@ impl<A: Append> Writer<A> {
                     bodies.extend(more);
                     callers.extend(caller);
                 }
+                Job::Journal => {
+                    if let Some(journal) = self.shared.journal.get() {
+                        journal.take(&mut self.unwritten, &mut self.spare);
+                    }
+                }
                 Job::Tick => tick = true,
                 Job::Stop(done) => stop = Some(done),
             }
         }
-        if !bodies.is_empty() {
-            self.commit(&bodies, callers);
-        }
+        self.commit(bodies, callers);
         if tick {
             self.tick();
         }
@@ -181,9 +207,13 @@ impl<A: Append> Writer<A> {
 
     /// A store that is down is tried here, so that it is known to work again before a call depends on it.
     fn tick(&mut self) {
+        self.commit(Vec::new(), Vec::new());
+        if let Some(journal) = self.shared.journal.get() {
+            journal.tidy();
+        }
         let counters = &self.shared.counters;
         // A store over its limit is not tried: it works again when retention has made room.
-        let down = counters.down.load(Ordering::Relaxed) && !self.is_over_limit();
+        let down = counters.down.load(Ordering::Relaxed) && !self.shared.is_over_limit();
         match self.appender.tick(counters.lost(), down) {
             // Nothing was due, so nothing is known about the store.
             Ok(false) => {}
@@ -191,21 +221,34 @@ impl<A: Append> Writer<A> {
         }
     }
 
-    fn commit(&mut self, bodies: &[Body], callers: Vec<oneshot::Sender<Evidence>>) {
-        let count = bodies.len() as u64;
-        let result = if self.is_over_limit() {
+    /// One transaction for these records and for what the journal has.
+    fn commit(&mut self, bodies: Vec<Body>, callers: Vec<oneshot::Sender<Evidence>>) {
+        let at_stake = bodies.len() as u64;
+        let mut all = std::mem::take(&mut self.unwritten);
+        let entries = all.len();
+        all.extend(bodies);
+        if all.is_empty() {
+            return;
+        }
+        let result = if self.shared.is_over_limit() {
             Err(StoreError::OverLimit)
         } else {
-            self.appender.append(bodies, self.shared.counters.lost())
+            self.appender.append(&all, self.shared.counters.lost())
         };
-        let evidence = if result.is_ok() {
+        let count = all.len() as u64;
+        let evidence = if let Ok(done) = &result {
+            if let Some(journal) = self.shared.journal.get().filter(|_| entries > 0) {
+                journal.note_written(entries, done.last_seq);
+            }
             Evidence::Committed
         } else {
+            all.truncate(entries);
+            self.unwritten = all;
             Evidence::StoreDown
         };
         self.note(
             result.map(|done| (done.last_seq, count, u64::from(done.checkpoint))),
-            count,
+            at_stake,
         );
         self.shared.completions.hand_over(
             callers
@@ -223,7 +266,7 @@ impl<A: Append> Writer<A> {
                 Counters::add(&counters.committed, records);
                 Counters::add(&counters.transactions, u64::from(records > 0));
                 Counters::add(&counters.checkpoints, checkpoints);
-                if !self.is_over_limit() && counters.down.swap(false, Ordering::Relaxed) {
+                if !self.shared.is_over_limit() && counters.down.swap(false, Ordering::Relaxed) {
                     tracing::warn!(lost = counters.lost(), "the activity store works again");
                 }
                 self.shared.publish(last_seq);
@@ -233,9 +276,5 @@ impl<A: Append> Writer<A> {
                 self.shared.report_down(&error);
             }
         }
-    }
-
-    fn is_over_limit(&self) -> bool {
-        self.shared.is_over_limit.load(Ordering::Relaxed)
     }
 }

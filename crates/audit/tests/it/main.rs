@@ -7,6 +7,7 @@ mod earlier;
 mod export;
 mod follow;
 mod grants;
+mod journal;
 #[cfg(unix)]
 mod postgres;
 mod preview;

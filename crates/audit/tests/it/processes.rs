@@ -11,6 +11,9 @@ use crate::support::{DataDir, blocked, call, options};
 
 const DIR: &str = "AUDIT_TEST_DIR";
 const COUNT: &str = "AUDIT_TEST_COUNT";
+const CALLS: &str = "AUDIT_TEST_CALLS";
+/// As many calls under way that records are committed to the journal.
+const MANY_CALLS: usize = 8;
 
 /// Started by the tests below as a process of its own: four threads write and print what was committed.
 #[test]
@@ -21,9 +24,14 @@ fn writer_process() {
         .expect("count")
         .parse()
         .expect("a number");
+    let calls: usize = std::env::var(CALLS)
+        .expect("calls")
+        .parse()
+        .expect("a number");
     let mut options = options(Path::new(&dir));
     options.checkpoint_records = 20;
     let store = Store::open(&options).expect("opens");
+    let _under_way: Vec<_> = (0..calls).map(|_| store.begin_call()).collect();
     std::thread::scope(|scope| {
         for thread in 0..4 {
             let store = &store;
@@ -50,7 +58,8 @@ fn writer_process() {
     });
 }
 
-fn spawn(dir: &Path, count: usize) -> Child {
+/// A process that commits `count` records in each thread while `calls` calls are under way.
+fn spawn(dir: &Path, count: usize, calls: usize) -> Child {
     Command::new(std::env::current_exe().expect("this binary"))
         .args([
             "--ignored",
@@ -61,6 +70,7 @@ fn spawn(dir: &Path, count: usize) -> Child {
         ])
         .env(DIR, dir)
         .env(COUNT, count.to_string())
+        .env(CALLS, calls.to_string())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -112,7 +122,8 @@ fn killed_at_any_moment_nothing_committed_is_lost_and_the_chains_verify() {
     // More by command: AUDIT_TEST_KILLS=50 cargo test -p countersign-audit killed
     let rounds = std::env::var("AUDIT_TEST_KILLS").map_or(6, |n| n.parse().expect("a number"));
     for round in 0..rounds {
-        let mut child = spawn(data_dir.path(), 1_000_000);
+        let calls = if round % 2 == 0 { MANY_CALLS } else { 0 };
+        let mut child = spawn(data_dir.path(), 1_000_000, calls);
         let limit = usize::try_from(40 + round % 7 * 61).expect("small");
         known.extend(committed(&mut child, limit, |child| {
             child.kill().expect("killed");
@@ -131,7 +142,9 @@ fn killed_at_any_moment_nothing_committed_is_lost_and_the_chains_verify() {
 #[test]
 fn three_processes_share_one_file() {
     let data_dir = DataDir::new();
-    let mut children: Vec<Child> = (0..3).map(|_| spawn(data_dir.path(), 60)).collect();
+    let mut children: Vec<Child> = [0, MANY_CALLS, MANY_CALLS]
+        .map(|calls| spawn(data_dir.path(), 60, calls))
+        .into();
     let readers: Vec<_> = children
         .iter_mut()
         .map(|child| {

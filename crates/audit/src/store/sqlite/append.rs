@@ -34,12 +34,13 @@ pub(super) struct Appender {
     period: Duration,
     chain_id: Ulid,
     state: State,
+    opened: u64,
     upkeep: Arc<Upkeep>,
 }
 
 /// Where the chain stands.
 #[derive(Debug, Clone)]
-struct State {
+pub(super) struct State {
     chain: i64,
     /// The number the next record gets.
     next: u64,
@@ -48,6 +49,39 @@ struct State {
     checkpoint_at: Instant,
     /// The records since the last checkpoint, as a Merkle tree.
     records: Frontier,
+}
+
+impl State {
+    /// A chain that goes on after its record `n`.
+    pub(super) fn after(chain: i64, n: u64, hash: Digest) -> Self {
+        Self {
+            chain,
+            next: n + 1,
+            prev: hash,
+            ..Self::new()
+        }
+    }
+
+    /// The last record of the chain.
+    pub(super) fn head(&self, chain_id: Ulid) -> Head {
+        Head {
+            chain_id,
+            n: self.next.saturating_sub(1),
+            hash: self.prev,
+        }
+    }
+
+    /// Before the first record.
+    fn new() -> Self {
+        Self {
+            chain: 0,
+            next: 0,
+            prev: NO_HASH,
+            since_checkpoint: 0,
+            checkpoint_at: Instant::now(),
+            records: Frontier::default(),
+        }
+    }
 }
 
 impl Appender {
@@ -66,14 +100,6 @@ impl Appender {
                 .map_err(StoreError::Write)?;
         }
         let ids = Ids::new();
-        let state = State {
-            chain: 0,
-            next: 0,
-            prev: NO_HASH,
-            since_checkpoint: 0,
-            checkpoint_at: Instant::now(),
-            records: Frontier::default(),
-        };
         let mut appender = Self {
             connection,
             signer,
@@ -84,11 +110,21 @@ impl Appender {
             sync,
             every: options.checkpoint_records.max(1),
             period: options.checkpoint_period,
-            state,
+            state: State::new(),
+            opened: 0,
             upkeep,
         };
         appender.start()?;
         Ok(appender)
+    }
+
+    pub(super) fn chain_id(&self) -> Ulid {
+        self.chain_id
+    }
+
+    /// The place of the chain's first record.
+    pub(super) fn opened(&self) -> u64 {
+        self.opened
     }
 
     fn start(&mut self) -> Result<(), StoreError> {
@@ -123,6 +159,7 @@ impl Appender {
         let checkpoint = self.checkpoint_in(&transaction, &mut state, 0)?;
         transaction.commit().map_err(StoreError::Write)?;
         self.state = state;
+        self.opened = seq;
         self.log(&checkpoint);
         Ok(())
     }
@@ -133,28 +170,9 @@ impl Appender {
         state: &mut State,
         lost: u64,
     ) -> Result<Checkpoint, StoreError> {
-        let head = Head {
-            chain_id: self.chain_id,
-            n: state.next.saturating_sub(1),
-            hash: state.prev,
-        };
+        let head = state.head(self.chain_id);
         let checkpoint = Checkpoint::sign(&self.signer, CheckpointKind::Head, head, lost);
-        let sql = "INSERT OR REPLACE INTO checkpoint(chain, n, hash, at, lost, key, signature) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
-        let at = checkpoint.at.as_millis();
-        transaction
-            .execute(
-                sql,
-                params![
-                    state.chain,
-                    head.n,
-                    head.hash.as_bytes(),
-                    at,
-                    lost,
-                    checkpoint.key,
-                    checkpoint.signature
-                ],
-            )
-            .map_err(StoreError::Write)?;
+        insert_checkpoint(transaction, state.chain, &checkpoint).map_err(StoreError::Write)?;
         self.queue_batch(transaction, state, head)?;
         state.since_checkpoint = 0;
         state.checkpoint_at = Instant::now();
@@ -254,7 +272,27 @@ impl Append for Appender {
     }
 }
 
-fn insert_all<'b>(
+pub(super) fn insert_checkpoint(
+    transaction: &Transaction<'_>,
+    chain: i64,
+    checkpoint: &Checkpoint,
+) -> rusqlite::Result<()> {
+    let sql = "INSERT OR REPLACE INTO checkpoint(chain, n, hash, at, lost, key, signature) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+    let Checkpoint { head, at, lost, .. } = checkpoint;
+    let values = params![
+        chain,
+        head.n,
+        head.hash.as_bytes(),
+        at.as_millis(),
+        lost,
+        checkpoint.key,
+        checkpoint.signature
+    ];
+    transaction.execute(sql, values).map(drop)
+}
+
+/// Appends records to a chain. Gives the place of the last one.
+pub(super) fn insert_all<'b>(
     transaction: &Transaction<'_>,
     state: &mut State,
     bodies: impl IntoIterator<Item = &'b Body>,

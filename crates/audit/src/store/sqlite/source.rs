@@ -23,6 +23,7 @@ impl Source {
         let guard = files.lock()?;
         let mut connection = files.open_main(false)?;
         super::schema::migrate(&mut connection)?;
+        super::replay(&files, &connection, options)?;
         drop(guard);
         Ok(Self(connection))
     }
