@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use countersign_inspect::{decode_hex, encode_hex};
 use ed25519_dalek::{Signature, Signer as _, SigningKey, VerifyingKey};
+use ring::hmac;
 use thiserror::Error;
 
 use crate::private::private_file;
@@ -68,11 +69,15 @@ impl Signer {
 
     /// The key of this data directory, generated if there is none yet. Call it under the store's lock.
     pub(crate) fn load_or_create(dir: &Path) -> Result<Self, KeyError> {
-        let path = dir.join(KEY_FILE);
-        match read_private(&path) {
-            Ok(text) => Self::from_text(&text),
+        Self::load(dir)?.map_or_else(|| Self::create(&dir.join(KEY_FILE)), Ok)
+    }
+
+    /// The key of this data directory, if there is one.
+    pub(crate) fn load(dir: &Path) -> Result<Option<Self>, KeyError> {
+        match read_private(&dir.join(KEY_FILE)) {
+            Ok(text) => Self::from_text(&text).map(Some),
             Err(KeyError::File { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                Self::create(&path)
+                Ok(None)
             }
             Err(error) => Err(error),
         }
@@ -97,6 +102,14 @@ impl Signer {
 
     pub(crate) fn sign(&self, message: &[u8]) -> [u8; 64] {
         self.key.sign(message).to_bytes()
+    }
+
+    /// A secret for another purpose, which tells nothing about the key.
+    pub(crate) fn derive(&self, purpose: &[u8]) -> [u8; 32] {
+        let key = hmac::Key::new(hmac::HMAC_SHA256, self.key.as_bytes());
+        let mut secret = [0; 32];
+        secret.copy_from_slice(hmac::sign(&key, purpose).as_ref());
+        secret
     }
 }
 

@@ -22,6 +22,14 @@ pub(super) fn open_signer(options: &Options) -> Result<Arc<Signer>, StoreError> 
     signer(options)
 }
 
+/// The key that signs checkpoints, if there is one already.
+pub(super) fn existing_signer(options: &Options) -> Result<Option<Signer>, StoreError> {
+    Ok(match &options.signing_key {
+        Some(text) => Some(Signer::from_text(text)?),
+        None => Signer::load(&options.data_dir)?,
+    })
+}
+
 /// The key that signs checkpoints. Call it under a lock: it may be generated.
 pub(super) fn signer(options: &Options) -> Result<Arc<Signer>, StoreError> {
     let signer = match &options.signing_key {

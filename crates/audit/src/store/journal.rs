@@ -20,8 +20,9 @@ use crate::id::Ulid;
 use crate::private::private_journal;
 use crate::record::body::Body;
 
-pub(super) use abandoned::{AbandonedJournal, abandoned};
-use entries::{Cycle, encode};
+pub(super) use abandoned::{AbandonedJournal, JournalRecords, abandoned};
+pub(crate) use entries::JournalKey;
+use entries::{Cycle, Encoder};
 
 /// A file that is longer than this takes no more entries once the other one is free.
 const FULL: u64 = 1 << 20;
@@ -55,6 +56,7 @@ struct State {
     is_announced: bool,
     /// Nothing is taken any more: the chain is ending, or a file could not be put back to where its entries end.
     is_closed: bool,
+    encoder: Encoder,
     buffer: Vec<u8>,
 }
 
@@ -86,7 +88,11 @@ impl Waiting {
 impl Journal {
     /// A journal for a chain whose first record has the place `opened`. Call it under the store's lock: a journal without
     /// its own lock is taken for abandoned.
-    pub(super) fn create(database: &Path, chain: Ulid, opened: u64) -> Result<Self, StoreError> {
+    pub(super) fn create(
+        database: &Path,
+        (chain, key): (Ulid, JournalKey),
+        opened: u64,
+    ) -> Result<Self, StoreError> {
         let paths = paths(database, chain);
         let open = |path: &PathBuf| private_journal().open(path).map_err(StoreError::file(path));
         let files = [open(&paths[0])?, open(&paths[1])?];
@@ -105,6 +111,7 @@ impl Journal {
             waiting: Waiting::default(),
             is_announced: false,
             is_closed: false,
+            encoder: Encoder::new(key),
             buffer: Vec::new(),
         };
         Ok(Self {
@@ -200,7 +207,8 @@ impl State {
     fn write(&mut self, bodies: &[Body]) -> io::Result<()> {
         self.buffer.clear();
         for body in bodies {
-            encode(self.cycle, body, &mut self.buffer);
+            let written = self.encoder.write(self.cycle, body, &mut self.buffer);
+            written.ok_or(io::ErrorKind::FileTooLarge)?;
         }
         let file = &mut self.files[self.current];
         let written = file.write_all(&self.buffer);

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use super::backend::{Backend, OpenStore, start_thread};
 use super::data_dir::signer;
 use super::error::NoReceipt;
-use super::journal::{Journal, Waiting};
+use super::journal::{Journal, JournalKey, Waiting};
 use super::shared::Shared;
 use super::tree::{HeadSigner, consistency_proof};
 use super::writer::Writer;
@@ -113,8 +113,11 @@ pub(super) fn open(options: &Options) -> Result<OpenStore, StoreError> {
         options,
         Arc::clone(&upkeep),
     )?;
-    if options.durability == Durability::Commit {
-        let journal = Journal::create(&files.main, appender.chain_id(), appender.opened())?;
+    let chain = appender.chain_id();
+    if options.durability == Durability::Commit
+        && let Some(key) = JournalKey::new(chain, &signer)
+    {
+        let journal = Journal::create(&files.main, (chain, key), appender.opened())?;
         shared.journal.get_or_init(|| journal);
     }
     let indexer = open_indexer(&files)?;

@@ -1,8 +1,11 @@
 //! While many calls are under way, records are committed to the journal and come into the database later.
 
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use countersign_audit::{Durability, Evidence, PendingCall, Query, Record, Store, Timestamp};
+use countersign_audit::{
+    Durability, Evidence, PendingCall, Query, Reader, Record, Store, Timestamp, Ulid,
+};
 
 use crate::support::{DataDir, blocked, call, fill};
 
@@ -106,35 +109,82 @@ fn records_in_the_journal_wait_for_a_database_that_takes_none() {
     assert_eq!((verification.records, verification.lost), (12, 1));
 }
 
+/// Ten records that a process has committed to its journal and not to the database, and their ids.
+fn leave_behind(data_dir: &DataDir) -> [Ulid; 10] {
+    let (store, _calls) = busy_store(data_dir);
+    let raw = data_dir.sqlite();
+    raw.execute_batch("BEGIN IMMEDIATE").expect("lock");
+    let records = [0; 10].map(|_| call(&store, "a", "b"));
+    let ids = records.each_ref().map(Record::id);
+    for record in records {
+        assert_eq!(commit(&store, [record]), Evidence::Committed);
+    }
+    drop(store);
+    assert_eq!(journals(data_dir), 2, "the database takes nothing");
+    raw.execute_batch("ROLLBACK").expect("unlock");
+    ids
+}
+
+fn has_all(reader: &Reader, ids: &[Ulid]) -> bool {
+    ids.iter()
+        .all(|id| reader.show(*id).expect("read").is_some())
+}
+
 #[test]
 fn a_journal_that_is_left_behind_is_taken_in_by_the_next_process() {
     for opens_to_write in [true, false] {
         let data_dir = DataDir::new();
-        let (store, _calls) = busy_store(&data_dir);
-        let raw = data_dir.sqlite();
-        raw.execute_batch("BEGIN IMMEDIATE").expect("lock");
-        let records = [0; 10].map(|_| call(&store, "a", "b"));
-        let ids = records.each_ref().map(Record::id);
-        for record in records {
-            assert_eq!(commit(&store, [record]), Evidence::Committed);
-        }
-        drop(store);
-        assert_eq!(journals(&data_dir), 2, "the database takes nothing");
-        raw.execute_batch("ROLLBACK").expect("unlock");
+        let ids = leave_behind(&data_dir);
         if opens_to_write {
             drop(data_dir.open());
         }
-        let reader = data_dir.reader();
-        assert!(
-            ids.into_iter()
-                .all(|id| reader.show(id).expect("read").is_some())
-        );
+        assert!(has_all(&data_dir.reader(), &ids));
         assert_eq!(journals(&data_dir), 0);
         let verification = data_dir.verify();
         assert!(verification.is_intact(), "{verification:?}");
         let records = if opens_to_write { 13 } else { 11 };
         assert_eq!((verification.records, verification.lost), (records, 0));
     }
+}
+
+#[test]
+fn a_journal_is_taken_in_only_with_the_key_of_its_process() {
+    let data_dir = DataDir::new();
+    let ids = leave_behind(&data_dir);
+    let mut other = data_dir.options();
+    other.signing_key = Some("07".repeat(32));
+    drop(Store::open(&other).expect("opens"));
+    let reader = Reader::open(&other).expect("opens");
+    assert!(!has_all(&reader, &ids[..1]));
+    assert_eq!(journals(&data_dir), 2, "kept");
+    assert!(has_all(&data_dir.reader(), &ids));
+    assert_eq!(journals(&data_dir), 0);
+    assert!(data_dir.verify().is_intact());
+}
+
+#[test]
+fn a_journal_of_another_hand_is_not_signed_for() {
+    let (data_dir, forger) = (DataDir::new(), DataDir::new());
+    leave_behind(&data_dir);
+    // The forger has a store like it, but not its key.
+    leave_behind(&forger);
+    let files = |dir: &DataDir| {
+        let files = std::fs::read_dir(dir.path()).expect("a folder");
+        let paths = files.map(|file| file.expect("a file").path());
+        let is_journal = |path: &PathBuf| path.to_string_lossy().contains("-journal-");
+        let mut journals: Vec<PathBuf> = paths.filter(is_journal).collect();
+        journals.sort();
+        journals
+    };
+    for (forged, own) in files(&forger).iter().zip(files(&data_dir)) {
+        std::fs::copy(forged, own).expect("copied");
+    }
+    drop(data_dir.open());
+    assert_eq!(journals(&data_dir), 0);
+    let verification = data_dir.verify();
+    assert!(verification.is_intact(), "{verification:?}");
+    // A beginning of each process, and one end: the first process was killed, as far as can be told.
+    assert_eq!(verification.records, 3);
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::entries::{Entry, decode};
+use super::entries::{Entry, JournalKey, decode};
 use super::{paths, remove};
 use crate::id::Ulid;
 use crate::private::private_journal;
@@ -17,16 +17,37 @@ const MAX_BYTES: u64 = 1 << 30;
 /// The journal of a process that is gone.
 pub(crate) struct AbandonedJournal {
     pub(crate) chain: Ulid,
-    /// Every record in it has a place in the database that is greater than this.
-    pub(crate) floor: u64,
-    /// Its records, in their order.
-    pub(crate) bodies: Vec<Body>,
     paths: [PathBuf; 2],
+    /// What is in them.
+    files: [Vec<u8>; 2],
     /// Held until it is removed.
     _lock: File,
 }
 
+/// The records of a journal.
+pub(crate) struct JournalRecords {
+    /// Each has a place in the database that is greater than this.
+    pub(crate) floor: u64,
+    /// In their order.
+    pub(crate) bodies: Vec<Body>,
+}
+
 impl AbandonedJournal {
+    /// Whether nothing was ever written to it, or all of it is known to be in the database.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files.iter().all(Vec::is_empty)
+    }
+
+    /// The records that the process of this journal has written, which only its key can tell. Nothing if there are none.
+    pub(crate) fn records(&self, key: &JournalKey) -> Option<JournalRecords> {
+        let mut cycles = self.files.each_ref().map(|file| decode(file, key));
+        cycles.sort_by_key(|entries| entries.first().map(|entry| entry.cycle.number));
+        let entries: Vec<Entry> = cycles.into_iter().flatten().collect();
+        let floor = entries.iter().map(|entry| entry.cycle.floor).min()?;
+        let bodies = entries.into_iter().map(|entry| entry.body).collect();
+        Some(JournalRecords { floor, bodies })
+    }
+
     /// Removes its files.
     pub(crate) fn remove(self) {
         remove(&self.paths);
@@ -65,27 +86,20 @@ fn open(database: &Path, chain: Ulid) -> io::Result<Option<AbandonedJournal>> {
         Err(TryLockError::WouldBlock) => return Ok(None),
         Err(TryLockError::Error(error)) => return Err(error),
     }
-    let first = read(&mut lock)?;
-    let second = read(&mut private_journal().open(&paths[1])?)?;
-    let mut cycles = [first, second];
-    cycles.sort_by_key(|entries| entries.first().map(|entry| entry.cycle.number));
-    let entries = cycles.into_iter().flatten();
-    let (mut floor, mut bodies) = (u64::MAX, Vec::new());
-    for Entry { cycle, body } in entries {
-        floor = floor.min(cycle.floor);
-        bodies.push(body);
-    }
+    let files = [
+        read(&mut lock)?,
+        read(&mut private_journal().open(&paths[1])?)?,
+    ];
     Ok(Some(AbandonedJournal {
         chain,
-        floor,
-        bodies,
         paths,
+        files,
         _lock: lock,
     }))
 }
 
-fn read(file: &mut File) -> io::Result<Vec<Entry>> {
+fn read(file: &mut File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.take(MAX_BYTES).read_to_end(&mut bytes)?;
-    Ok(decode(&bytes))
+    Ok(bytes)
 }

@@ -1,6 +1,7 @@
 use std::fs;
 
 use super::*;
+use crate::chain::Signer;
 use crate::id::Ids;
 use crate::record::{Kind, Outcome, Record};
 
@@ -15,7 +16,7 @@ impl Rig {
     fn new() -> Self {
         let dir = tempfile::tempdir().expect("a folder");
         let chain = Ids::new().next().id;
-        let journal = Journal::create(&database(&dir), chain, 1).expect("created");
+        let journal = Journal::create(&database(&dir), (chain, key(chain, 7)), 1).expect("created");
         Self {
             dir,
             chain,
@@ -35,14 +36,23 @@ impl Rig {
         let found = abandoned(&database).expect("read");
         let found = found.into_iter().map(|journal| {
             assert_eq!(journal.chain, self.chain);
-            let entries = (journal.floor, journal.bodies.clone());
+            assert!(!journal.is_empty());
+            let other = journal.records(&key(self.chain, 8));
+            assert!(other.is_none(), "forged, as far as another key can tell");
+            let records = journal.records(&key(self.chain, 7)).expect("records");
             journal.remove();
-            entries
+            (records.floor, records.bodies)
         });
         let found = found.collect();
         assert_eq!(files(&self.dir), 0, "removed");
         found
     }
+}
+
+/// The key of a chain whose checkpoints are signed by the key of this number.
+fn key(chain: Ulid, number: u8) -> JournalKey {
+    let signer = Signer::from_text(&format!("{number:02x}").repeat(32)).expect("a key");
+    JournalKey::new(chain, &signer).expect("a key")
 }
 
 fn database(dir: &tempfile::TempDir) -> PathBuf {
@@ -106,17 +116,23 @@ fn two_files_take_turns_under_load() {
 #[test]
 fn an_entry_that_is_not_whole_ends_the_journal() {
     let bodies = [body("one"), body("two")];
+    let chain = Ids::new().next().id;
+    let key = || key(chain, 7);
     let cycle = Cycle {
         number: 3,
         floor: 9,
     };
-    let mut whole = Vec::new();
-    for body in &bodies {
-        encode(cycle, body, &mut whole);
-    }
-    let decoded = |bytes: &[u8]| entries::decode(bytes).len();
+    let mut encoder = Encoder::new(key());
+    let mut encode = |cycle, body| {
+        let mut out = Vec::new();
+        encoder.write(cycle, body, &mut out).expect("written");
+        out
+    };
+    let first = encode(cycle, &bodies[0]);
+    let whole = [first.clone(), encode(cycle, &bodies[1])].concat();
+    let first = first.len();
+    let decoded = |bytes: &[u8]| entries::decode(bytes, &key()).len();
     assert_eq!(decoded(&whole), 2);
-    let first = whole.len() / 2;
     for cut in 0..whole.len() {
         assert_eq!(decoded(&whole[..cut]), usize::from(cut >= first));
     }
@@ -127,10 +143,11 @@ fn an_entry_that_is_not_whole_ends_the_journal() {
     }
     // What an earlier cycle has left behind.
     let later = Cycle { number: 4, ..cycle };
-    let mut overwritten = Vec::new();
-    encode(later, &bodies[0], &mut overwritten);
-    overwritten.extend(&whole[first..]);
+    let overwritten = [&encode(later, &bodies[0]), &whole[first..]].concat();
     assert_eq!(decoded(&overwritten), 1);
+    // The journal of another chain.
+    let other = super::tests::key(Ids::new().next().id, 7);
+    assert_eq!(entries::decode(&whole, &other), []);
 }
 
 #[test]

@@ -11,8 +11,8 @@ use crate::chain::{Checkpoint, CheckpointKind, append_to_log};
 use crate::digest::Digest;
 use crate::record::Kind;
 use crate::record::body::{Body, decode};
-use crate::store::data_dir::signer;
-use crate::store::journal::{AbandonedJournal, abandoned};
+use crate::store::data_dir::existing_signer;
+use crate::store::journal::{AbandonedJournal, JournalKey, JournalRecords, abandoned};
 use crate::store::{Options, StoreError};
 
 /// Call it under the store's lock, with a connection to the main database.
@@ -22,7 +22,11 @@ pub(super) fn replay(
     options: &Options,
 ) -> Result<(), StoreError> {
     for journal in abandoned(&files.main)? {
-        let count = append_missing(connection, &journal, options)?;
+        let Some(count) = append_missing(connection, &journal, options)? else {
+            let chain = journal.chain;
+            tracing::warn!(%chain, "a process that was killed has left records that only its signing key can tell from forged ones; they are taken in when the store is opened with that key");
+            continue;
+        };
         if count > 0 {
             let chain = journal.chain;
             tracing::info!(%chain, records = count, "the last records of a process that was killed are in the activity store now");
@@ -32,61 +36,75 @@ pub(super) fn replay(
     Ok(())
 }
 
-/// Appends the records of a journal that the database does not have, to their chain. Gives their number.
+/// Appends the records of a journal that the database does not have, to their chain. Gives their number; nothing if the key
+/// of the chain is missing.
 fn append_missing(
     connection: &Connection,
     journal: &AbandonedJournal,
     options: &Options,
-) -> Result<usize, StoreError> {
-    if journal.bodies.is_empty() {
-        return Ok(0);
+) -> Result<Option<usize>, StoreError> {
+    if journal.is_empty() {
+        return Ok(Some(0));
     }
     let transaction = immediate(connection)?;
-    let Some(chain) = chain(&transaction, journal).map_err(StoreError::Read)? else {
-        return Ok(0);
+    let Some((chain, key)) = chain(&transaction, journal).map_err(StoreError::Read)? else {
+        return Ok(Some(0));
     };
-    let missing = missing(&transaction, journal, chain).map_err(StoreError::Read)?;
+    let signer = existing_signer(options)?.filter(|signer| signer.public().to_string() == key);
+    let with_key = |signer| Some((JournalKey::new(journal.chain, &signer)?, signer));
+    let Some((key, signer)) = signer.and_then(with_key) else {
+        return Ok(None);
+    };
+    let Some(records) = journal.records(&key) else {
+        return Ok(Some(0));
+    };
+    let missing = missing(&transaction, &records, chain).map_err(StoreError::Read)?;
     if missing.is_empty() {
-        return Ok(0);
+        return Ok(Some(0));
     }
     let Some(mut state) = last_of(&transaction, chain).map_err(StoreError::Read)? else {
         tracing::warn!(chain = %journal.chain, "a journal belongs to a chain that has ended; it is left out");
-        return Ok(0);
+        return Ok(Some(0));
     };
     let count = missing.len();
     insert_all(&transaction, &mut state, missing).map_err(StoreError::Write)?;
     // There may be more of them than a process leaves unsigned.
     let (head, lost) = (state.head(journal.chain), lost(&transaction, chain));
     let lost = lost.map_err(StoreError::Read)?;
-    let checkpoint = Checkpoint::sign(&*signer(options)?, CheckpointKind::Head, head, lost);
+    let checkpoint = Checkpoint::sign(&signer, CheckpointKind::Head, head, lost);
     insert_checkpoint(&transaction, chain, &checkpoint).map_err(StoreError::Write)?;
     transaction.commit().map_err(StoreError::Write)?;
     if let Err(error) = append_to_log(&options.data_dir, &checkpoint, false) {
         tracing::error!(%error, "cannot append to checkpoints.log");
     }
-    Ok(count)
+    Ok(Some(count))
 }
 
-fn chain(connection: &Connection, journal: &AbandonedJournal) -> rusqlite::Result<Option<i64>> {
-    let sql = "SELECT id FROM chain WHERE chain_id = ?1";
+/// The chain of a journal, and the public key of the process that has begun it.
+fn chain(
+    connection: &Connection,
+    journal: &AbandonedJournal,
+) -> rusqlite::Result<Option<(i64, String)>> {
+    let sql = "SELECT id, key FROM chain JOIN checkpoint ON chain = id WHERE chain_id = ?1 ORDER BY n DESC LIMIT 1";
     let id = journal.chain.to_string();
-    connection.query_row(sql, [id], |row| row.get(0)).optional()
+    let row = connection.query_row(sql, [id], |row| Ok((row.get(0)?, row.get(1)?)));
+    row.optional()
 }
 
 /// The records of a journal that the database does not have.
 fn missing<'j>(
     connection: &Connection,
-    journal: &'j AbandonedJournal,
+    records: &'j JournalRecords,
     chain: i64,
 ) -> rusqlite::Result<Vec<&'j Body>> {
-    let mut missing: HashSet<&[u8]> = journal.bodies.iter().map(Body::as_bytes).collect();
+    let mut missing: HashSet<&[u8]> = records.bodies.iter().map(Body::as_bytes).collect();
     let sql = "SELECT body FROM activity WHERE seq > ?1 AND chain = ?2";
     let mut statement = connection.prepare(sql)?;
-    let mut rows = statement.query(params![journal.floor, chain])?;
+    let mut rows = statement.query(params![records.floor, chain])?;
     while let Some(row) = rows.next()? {
         missing.remove(row.get_ref(0)?.as_bytes().unwrap_or_default());
     }
-    let bodies = journal.bodies.iter();
+    let bodies = records.bodies.iter();
     Ok(bodies
         .filter(|body| missing.remove(body.as_bytes()))
         .collect())
