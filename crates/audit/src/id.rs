@@ -169,7 +169,14 @@ impl Generator {
 /// The process's source of ids: [`Generator`] fed by the system's clock and randomness.
 #[derive(Debug, Default)]
 pub struct Ids {
-    generator: Mutex<Generator>,
+    source: Mutex<Source>,
+}
+
+#[derive(Debug, Default)]
+struct Source {
+    generator: Generator,
+    /// Randomness that was asked for in advance.
+    spare: Vec<[u8; 10]>,
 }
 
 impl Ids {
@@ -180,23 +187,34 @@ impl Ids {
 
     /// The next id, now.
     pub fn next(&self) -> NewId {
-        let mut generator = self
-            .generator
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        generator.next(Timestamp::now(), random_bytes)
+        let mut source = self.source.lock().unwrap_or_else(PoisonError::into_inner);
+        let Source { generator, spare } = &mut *source;
+        generator.next(Timestamp::now(), || {
+            spare.pop().unwrap_or_else(|| random_bytes(spare))
+        })
     }
 }
 
-fn random_bytes() -> [u8; 10] {
-    let mut bytes = [0; 10];
+/// How many ids the system is asked for randomness at once. A busy gateway needs some for each millisecond.
+const SPARE: usize = 24;
+
+/// Randomness for one id, and for some more into `spare`.
+fn random_bytes(spare: &mut Vec<[u8; 10]>) -> [u8; 10] {
+    let mut bytes = [0; 10 * (SPARE + 1)];
     // Without system randomness ids would still be ordered within a process; a collision between
     // processes is then caught by nothing, so the address-space layout is mixed in as the last resort.
     if getrandom::fill(&mut bytes).is_err() {
         let here = std::ptr::from_ref(&bytes).addr().to_le_bytes();
-        bytes[..8].copy_from_slice(&here);
+        let mut first = [0; 10];
+        first[..8].copy_from_slice(&here);
+        return first;
     }
-    bytes
+    let (parts, _) = bytes.as_chunks::<10>();
+    let [first, others @ ..] = parts else {
+        return [0; 10];
+    };
+    spare.extend_from_slice(others);
+    *first
 }
 
 #[cfg(test)]
