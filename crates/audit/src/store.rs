@@ -262,15 +262,18 @@ impl Store {
             .unwrap_or_else(|_| self.failed(count))
     }
 
-    /// Commits records here and now, by the journal, while many calls are under way. False where the writer has to commit
-    /// them.
+    /// Commits records here and now, by the journal, while many calls are under way or the journal is in use. False where
+    /// the writer has to commit them.
     fn commit_to_journal(&self, queue: &mpsc::Sender<Job>, bodies: &[Body]) -> bool {
         let shared = &self.inner.shared;
         let is_down = || shared.counters.down.load(Ordering::Relaxed);
-        let is_worth_it = shared.calls.count() > SIBLINGS && !shared.is_over_limit() && !is_down();
         let announce = || queue.try_send(Job::Journal).is_ok();
-        let journal = shared.journal.get().filter(|_| is_worth_it);
-        journal.is_some_and(|journal| journal.append(bodies, announce))
+        let many = shared.calls.count() > SIBLINGS;
+        let journal = shared.journal.get();
+        let journal = journal.filter(|journal| many || journal.is_in_use());
+        journal
+            .filter(|_| !shared.is_over_limit() && !is_down())
+            .is_some_and(|journal| journal.append(bodies, announce))
     }
 
     /// A channel of the runtime has no time-out for threads, so it is looked at again and again.

@@ -146,6 +146,13 @@ impl Journal {
         true
     }
 
+    /// Whether it holds entries that are not in the database yet. Then more of them cost little: a few calls fewer for a
+    /// moment should not wake the writer, which would wake each of them.
+    pub(super) fn is_in_use(&self) -> bool {
+        let state = self.state();
+        state.written < state.appended
+    }
+
     /// Moves what waits for the writer to the end of `bodies`. `spare` is memory for what will wait next.
     pub(super) fn take(&self, bodies: &mut Vec<Body>, spare: &mut Waiting) {
         let mut state = self.state();
