@@ -23,6 +23,8 @@ use crate::record::body::Body;
 const GROUP: usize = 512;
 /// How long a group gathers when no caller waits for it.
 const GATHER_UNAWAITED: Duration = Duration::from_millis(5);
+/// How long entries of the journal gather. They are committed already: only readers wait for them, and those end the pause.
+const GATHER_JOURNAL: Duration = Duration::from_millis(20);
 /// How long a group gathers when callers wait for it and [`SIBLINGS`] other calls are under way.
 const GATHER_AWAITED: Duration = Duration::from_micros(400);
 /// As many other calls must be under way that a group is worth waiting for, or the journal worth using.
@@ -165,7 +167,7 @@ impl<A: Append> Writer<A> {
         let is_awaited = |job: &Job| matches!(job, Job::Write(..));
         let is_journal = |job: &Job| matches!(job, Job::Journal);
         if taken.iter().any(is_journal) && !taken.iter().any(is_awaited) {
-            return self.shared.pause.begin(GATHER_UNAWAITED);
+            return self.shared.pause.begin(GATHER_JOURNAL);
         }
         let others = self.shared.calls.count().saturating_sub(taken.len());
         if others >= SIBLINGS {
