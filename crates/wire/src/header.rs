@@ -1,5 +1,7 @@
 //! The HTTP headers of MCP, and how text is written into their values.
 
+use std::borrow::Cow;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use http::header::{HeaderName, HeaderValue};
@@ -16,14 +18,17 @@ pub const NAME: HeaderName = HeaderName::from_static("mcp-name");
 pub const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// The text in a header value. A value beyond visible ASCII is sent as `=?base64?…?=`; nothing if that cannot be decoded.
-pub fn decode_header_value(value: &HeaderValue) -> Option<String> {
+pub fn decode_header_value(value: &HeaderValue) -> Option<Cow<'_, str>> {
     let value = value.to_str().ok()?;
     let wrapped = value
         .strip_prefix("=?base64?")
         .and_then(|rest| rest.strip_suffix("?="));
     match wrapped {
-        None => Some(value.to_owned()),
-        Some(wrapped) => String::from_utf8(STANDARD.decode(wrapped).ok()?).ok(),
+        None => Some(Cow::Borrowed(value)),
+        Some(wrapped) => {
+            let text = String::from_utf8(STANDARD.decode(wrapped).ok()?).ok()?;
+            Some(Cow::Owned(text))
+        }
     }
 }
 

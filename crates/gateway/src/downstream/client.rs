@@ -2,17 +2,18 @@
 //! to it, headers included; a legacy one has a session or at least a version header; one that says
 //! nothing at all, like a bare `curl`, has negotiated nothing and is served all the same.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use countersign_inspect::ClientEra;
 use countersign_tape::{Kind, Span};
 use countersign_wire::Method;
-use countersign_wire::header::{SESSION, VERSION, decode_header_value};
+use countersign_wire::header::{METHOD, NAME, SESSION, VERSION, decode_header_value};
 use countersign_wire::json::member;
 use countersign_wire::version::MODERN;
 use hyper::HeaderMap;
-use hyper::header::AsHeaderName;
+use hyper::header::HeaderName;
 
 use super::client_transport::{ClientTransport, Pipe};
 use super::message::{Message, MetaMember, text};
@@ -46,9 +47,9 @@ impl Client {
             return Ok(Self::legacy(ClientEra::Legacy, caller, None));
         }
         if let Some(version) = &header
-            && !LEGACY.contains(&version.as_str())
+            && !LEGACY.contains(&&**version)
         {
-            return Err(Problem::Version(version.clone()));
+            return Err(Problem::Version(version.clone().into_owned()));
         }
         if let Some(token) = value(headers, SESSION) {
             let session = sessions
@@ -80,11 +81,12 @@ impl Client {
     ) -> Result<Self, Problem> {
         let version = said.and_then(text).ok_or(Problem::Meta)?;
         // What the two say differently is not known to be a version at all.
-        agree(headers, "MCP-Protocol-Version", Some(&version))?;
+        agree(headers, (VERSION, "MCP-Protocol-Version"), Some(&version))?;
         complete(message, version)?;
-        agree(headers, "Mcp-Method", Some(method))?;
+        agree(headers, (METHOD, "Mcp-Method"), Some(method))?;
         if let Some(member) = Method::from_name(method).and_then(Method::named_by) {
-            agree(headers, "Mcp-Name", message.name_param(member).as_deref())?;
+            let named = message.name_param(member);
+            agree(headers, (NAME, "Mcp-Name"), named.as_deref())?;
         }
         Ok(Self::described(message, caller, None))
     }
@@ -144,17 +146,21 @@ pub(super) fn client_name(info: &Bytes) -> Option<Arc<str>> {
     Some(shown.into())
 }
 
-/// A header and the body have to say the same.
-fn agree(headers: &HeaderMap, name: &'static str, body: Option<&str>) -> Result<(), Problem> {
+/// A header and the body have to say the same. `shown` is how the protocol spells the name of the header.
+fn agree(
+    headers: &HeaderMap,
+    (name, shown): (HeaderName, &'static str),
+    body: Option<&str>,
+) -> Result<(), Problem> {
     let header = value(headers, name);
     match (header, body) {
         (Some(header), Some(body)) if header == body => Ok(()),
         (None, None) => Ok(()),
-        _ => Err(Problem::Header(name)),
+        _ => Err(Problem::Header(shown)),
     }
 }
 
 /// A header's value, decoded.
-fn value(headers: &HeaderMap, name: impl AsHeaderName) -> Option<String> {
+fn value(headers: &HeaderMap, name: HeaderName) -> Option<Cow<'_, str>> {
     decode_header_value(headers.get(name)?)
 }
