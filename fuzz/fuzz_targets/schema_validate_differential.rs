@@ -11,6 +11,8 @@ mod engines;
 mod entropy;
 #[path = "../../crates/schema/tests/support/generate/schema.rs"]
 mod generate;
+#[path = "../../crates/schema/tests/support/reading.rs"]
+mod reading;
 
 use libfuzzer_sys::fuzz_target;
 

@@ -4,11 +4,11 @@
 use std::fmt;
 
 use bytes::Bytes;
-use countersign_tape::{Envelope, Kind, PartBuffers, WantedParts};
+use countersign_tape::{Envelope, Kind, PartBuffers, ValueReader, WantedParts};
 
 use crate::clean::{self, Cleaning};
 use crate::json::scratch::with_part_buffers;
-use crate::judge::contract::{self, Conformance, Contract, SchemaVersion};
+use crate::judge::contract::{self, Conformance, ConformanceReader, Contract, SchemaVersion};
 use crate::judge::decide::{Overrides, decide};
 use crate::judge::guards;
 use crate::open::message::MessageKind;
@@ -89,7 +89,12 @@ impl Examined {
     /// Runs the stages.
     fn run_stages(&mut self, contract: &Contract, buffers: &mut PartBuffers) {
         let (source, policy, found) = (&self.source, &self.policy, &mut self.found);
-        let parts = (wanted_parts(contract, policy), &mut *buffers);
+        let wanted = wanted_parts(contract, policy);
+        let mut reader = wanted
+            .structured
+            .and_then(|_| ConformanceReader::new(contract, &policy.output));
+        let as_reader = reader.as_mut().map(|reader| reader as &mut dyn ValueReader);
+        let parts = (wanted, &mut *buffers, as_reader);
         let opened = match transport::open(&self.bytes, source, policy, parts, &mut self.envelope) {
             Ok(opened) => opened,
             Err(refused) => {
@@ -106,7 +111,8 @@ impl Examined {
             shape::check(&opened, source.era, found);
             let config = &policy.output;
             found.extend(guards::check_blocks(&opened, config));
-            self.conformance = contract::check(&opened, source.era, contract, config, found);
+            let terms = (contract, reader.as_ref());
+            self.conformance = contract::check(&opened, source.era, terms, config, found);
         }
         // Sanitising has its own switch, so this does not depend on the validation mode. A result that strict mode blocks
         // for its number of blocks is not cleaned: none of its texts leave.

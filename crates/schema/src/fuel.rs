@@ -30,9 +30,13 @@ impl Fuel {
 
     /// The default budget for an instance, times `factor`: generous for any honest schema, seconds at the very worst.
     pub fn for_instance(tape: &Tape<'_>, factor: f64) -> Self {
-        let nodes = u64::from(tape.len());
         let root = tape.node(0);
         let bytes = u64::from(root.end() - root.start());
+        Self::for_size(u64::from(tape.len()), bytes, factor)
+    }
+
+    /// The same for an instance of so many nodes and bytes.
+    pub(crate) fn for_size(nodes: u64, bytes: u64, factor: f64) -> Self {
         let units = (100_000 + 64 * nodes + 4 * bytes).min(CEILING);
         #[expect(
             clippy::cast_precision_loss,
@@ -91,4 +95,10 @@ impl Fuel {
 #[inline]
 pub(crate) fn for_bytes(bytes: usize) -> u64 {
     bytes as u64 / 16 + 1
+}
+
+/// What a look at a member's name costs, its quotes included.
+#[inline]
+pub(crate) fn for_name(bytes: u64) -> u64 {
+    1 + bytes / 16
 }

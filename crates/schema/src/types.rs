@@ -48,6 +48,10 @@ impl TypeSet {
         found.map(|(_, bits)| Self(*bits))
     }
 
+    pub(crate) fn is_empty(self) -> bool {
+        self == Self::EMPTY
+    }
+
     /// Whether every value of this kind is in the set. A number in a set of integers takes its text to decide.
     #[inline]
     pub(crate) fn admits(self, kind: Kind) -> bool {

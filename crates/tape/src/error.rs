@@ -28,12 +28,19 @@ pub(crate) enum Reason {
     Escape,
     UnterminatedString,
     Number,
+    Stopped,
 }
 
 impl ParseError {
     #[cold]
     pub(crate) fn new(offset: usize, reason: Reason) -> Self {
         Self { offset, reason }
+    }
+
+    /// A [`Sink`](crate::Sink) wants no more of the text. Nothing need be wrong with it.
+    #[cold]
+    pub fn stopped(offset: usize) -> Self {
+        Self::new(offset, Reason::Stopped)
     }
 
     /// Byte offset of the first thing that is wrong.
@@ -60,7 +67,7 @@ impl ParseError {
     pub fn is_syntax(&self) -> bool {
         !matches!(
             self.reason,
-            Reason::TooLarge | Reason::TooDeep | Reason::NotUtf8
+            Reason::TooLarge | Reason::TooDeep | Reason::NotUtf8 | Reason::Stopped
         )
     }
 }
@@ -81,6 +88,7 @@ impl fmt::Display for ParseError {
             Reason::Escape => "invalid escape in a string",
             Reason::UnterminatedString => "unterminated string",
             Reason::Number => "invalid number",
+            Reason::Stopped => "not read on",
         };
         write!(out, "{what} at byte {}", self.offset)
     }

@@ -26,15 +26,21 @@ pub fn fingerprint(decoded: &[u8]) -> u32 {
     }
 }
 
-/// A name of fewer than eight bytes.
-#[derive(Clone, Copy)]
-pub(crate) struct ShortName {
+/// A member name of fewer than eight bytes, as a [`Sink`](crate::Sink) is told of it.
+#[derive(Debug, Clone, Copy)]
+pub struct ShortName {
     pub(crate) length: usize,
     /// Its bytes, the first in the lowest place, and zeros.
     pub(crate) word: u64,
 }
 
 impl ShortName {
+    /// How many bytes it has.
+    #[inline]
+    pub const fn length(self) -> usize {
+        self.length
+    }
+
     /// The first `length` bytes, if they are fewer than eight and eight can be read.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "asked for every member")]

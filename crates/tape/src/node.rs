@@ -3,6 +3,7 @@
 //! Sixteen bytes, because the validator walks these and not the text.
 
 use crate::fingerprint::NameTag;
+use crate::grammar::narrow;
 use crate::kind::{
     COUNT_SHIFT, ESCAPED, FINGERPRINT_SHIFT, KIND_MASK, Kind, LONE_SURROGATE, NON_ASCII,
     NOT_INTEGER, SHORT,
@@ -49,6 +50,23 @@ const KIND_BITS: [u16; KIND_BITS_MASK as usize + 1] = {
 };
 
 impl Node {
+    /// A scalar or an empty container that a [`Sink`](crate::Sink) was told of, on its own.
+    #[inline]
+    pub const fn leaf(start: usize, end: usize, meta: u32) -> Self {
+        Self {
+            start: narrow(start),
+            end: narrow(end),
+            next: 1,
+            meta,
+        }
+    }
+
+    /// A string that a sink was told of, on its own.
+    #[inline]
+    pub const fn string(start: usize, end: usize, flags: u32) -> Self {
+        Self::leaf(start, end, Kind::String as u32 | flags)
+    }
+
     /// What this node is.
     #[inline]
     pub const fn kind(self) -> Kind {

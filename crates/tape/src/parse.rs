@@ -72,6 +72,14 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// Makes ready for another value beside those that are there. The one before may have been left in the middle.
+    pub(crate) fn begin_another(&mut self, max_depth: u32) {
+        (self.max_depth, self.depth) = (max_depth, 1);
+        (self.node, self.count, self.level) = (NONE, 0, 0);
+        self.filters.clear();
+        self.doubtful.clear();
+    }
+
     /// Read one value out of a longer text and return where it ends.
     pub(crate) fn run_at(&mut self, at: usize) -> Result<usize, ParseError> {
         if self.max_depth == 0 {
@@ -214,7 +222,7 @@ impl Sink for Builder<'_> {
     }
 
     #[inline(always)]
-    fn open(&mut self, start: usize, container: Container) -> Result<(), ParseError> {
+    fn open(&mut self, start: usize, container: Container) -> Result<Option<usize>, ParseError> {
         let level = self.level + 1;
         if level >= self.max_depth {
             return Err(ParseError::new(start, Reason::TooDeep));
@@ -239,7 +247,7 @@ impl Sink for Builder<'_> {
         if container == Container::Object {
             self.filters.push(Filter::default());
         }
-        Ok(())
+        Ok(None)
     }
 
     #[inline]

@@ -2,6 +2,8 @@
 //! A tape takes 16 bytes a value, so there are limits. A part beyond them is only scanned; a caller that needs its
 //! tape parses it again.
 
+use std::fmt;
+
 use crate::envelope::Member;
 use crate::error::ParseError;
 use crate::tape::{Limits, Scratch, Tape};
@@ -17,6 +19,22 @@ pub struct WantedParts {
     pub structured: Option<Limits>,
     /// `content`, if it is of ordinary size.
     pub content: bool,
+}
+
+/// Reads `structuredContent` in place of a tape, for a caller that needs no tape of what it can judge on the way.
+pub trait ValueReader: fmt::Debug {
+    /// Reads the value at `at`, which may be `max_depth` deep. `None` says nothing about the value: it is laid out as a tape
+    /// then. A value that is read this way repeats no member name and has no lone surrogate.
+    fn read(&mut self, text: &str, at: usize, max_depth: u32) -> Option<ReadValue>;
+}
+
+/// A value that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadValue {
+    /// Offset just past it.
+    pub end: usize,
+    /// Its nesting, as [`Limits::max_depth`] counts it.
+    pub depth: u32,
 }
 
 /// The tapes of the parts that were wanted and are within the limits. Offsets are those of the message.
@@ -55,11 +73,22 @@ pub(crate) struct ParsedPart {
     pub(crate) surrogate: Option<u32>,
 }
 
+impl From<ReadValue> for ParsedPart {
+    fn from(read: ReadValue) -> Self {
+        Self {
+            end: read.end,
+            depth: read.depth,
+            surrogate: None,
+        }
+    }
+}
+
 /// Lays parts out for a scan.
 pub(crate) struct PartParser<'a, 's> {
     text: &'a str,
     wanted: WantedParts,
     buffers: &'s mut PartBuffers,
+    reader: Option<&'s mut dyn ValueReader>,
     pub(crate) tapes: PartTapes<'a>,
 }
 
@@ -68,6 +97,7 @@ impl<'a, 's> PartParser<'a, 's> {
         text: &'a str,
         mut wanted: WantedParts,
         buffers: &'s mut PartBuffers,
+        reader: Option<&'s mut dyn ValueReader>,
     ) -> Self {
         let fits = |limits: &Limits| text.len() <= limits.max_bytes;
         wanted.structured = wanted.structured.filter(fits);
@@ -75,6 +105,7 @@ impl<'a, 's> PartParser<'a, 's> {
             text,
             wanted,
             buffers,
+            reader,
             tapes: PartTapes::default(),
         }
     }
@@ -92,6 +123,12 @@ impl<'a, 's> PartParser<'a, 's> {
                 let Some(Limits { max_depth, .. }) = self.wanted.structured.take() else {
                     return Ok(None);
                 };
+                let reader = self.reader.as_mut();
+                if let Some(read) =
+                    reader.and_then(|reader| reader.read(self.text, at, max_depth.min(most)))
+                {
+                    return Ok(Some(read.into()));
+                }
                 let slot = &mut tapes.structured;
                 (&mut buffers.structured, slot, max_depth, usize::MAX)
             }

@@ -7,7 +7,7 @@ use crate::error::{ParseError, Reason, ScanError};
 use crate::grammar::{Text, admit, check_size, narrow, skip_space, trim};
 use crate::kind::{ESCAPED, LONE_SURROGATE};
 use crate::number::scan_number;
-use crate::parts::{PartBuffers, PartParser, PartTapes, WantedParts};
+use crate::parts::{PartBuffers, PartParser, PartTapes, ValueReader, WantedParts};
 use crate::skip::Skipper;
 use crate::span::Span;
 use crate::string::{end_of_string, plain_string, unescape};
@@ -62,6 +62,8 @@ pub struct Scan<'s> {
     pub wanted: WantedParts,
     /// The buffers for those tapes.
     pub buffers: &'s mut PartBuffers,
+    /// Is asked to read `structuredContent` first, where a tape of it is wanted.
+    pub reader: Option<&'s mut dyn ValueReader>,
 }
 
 impl Scan<'_> {
@@ -93,7 +95,10 @@ impl Scan<'_> {
     ) -> Result<PartTapes<'a>, ScanError> {
         check_size(text.len(), self.limits.max_bytes.min(MAX_BYTES))?;
         envelope.clear();
-        let mut parts = PartParser::new(text, self.wanted, self.buffers);
+        let reader = self.reader.as_mut();
+        // A shorter loan than that of the field.
+        let reader = reader.map(|reader| &mut **reader as &mut dyn ValueReader);
+        let mut parts = PartParser::new(text, self.wanted, self.buffers, reader);
         read(text, &self.limits, scope, Some(&mut parts), envelope)?;
         Ok(parts.tapes)
     }

@@ -91,7 +91,7 @@ impl Sink for Skipper {
     fn short_key(&mut self, _start: usize, _name: ShortName) {}
 
     #[inline]
-    fn open(&mut self, start: usize, container: Container) -> Result<(), ParseError> {
+    fn open(&mut self, start: usize, container: Container) -> Result<Option<usize>, ParseError> {
         if self.level.is_multiple_of(64) && self.level > 0 {
             self.words.push(self.word);
         }
@@ -101,7 +101,7 @@ impl Sink for Skipper {
         if self.level >= self.limit {
             return Err(ParseError::new(start, Reason::TooDeep));
         }
-        Ok(())
+        Ok(None)
     }
 
     #[inline]

@@ -293,6 +293,15 @@ impl Scratch {
         Builder::new(text, (max_depth, max_nodes), nodes, filters)
     }
 
+    /// A builder with these buffers, for a few values of a text.
+    pub(crate) fn builder_for_few<'a>(&mut self, text: &'a str) -> Builder<'a> {
+        let mut nodes = std::mem::take(&mut self.nodes);
+        nodes.clear();
+        let mut filters = std::mem::take(&mut self.filters);
+        filters.clear();
+        Builder::new(text, (u32::MAX, usize::MAX), nodes, filters)
+    }
+
     /// Takes the buffers of a builder that did not get to the end.
     pub(crate) fn give_up(&mut self, builder: Builder<'_>) {
         self.keep_filters(builder.filters);

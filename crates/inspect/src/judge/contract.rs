@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytes::Bytes;
 use countersign_tape::{Kind, Span, members};
 
-pub(crate) use check::{Conformance, apply_schema, check, check_cleaned};
+pub(crate) use check::{Conformance, ConformanceReader, apply_schema, check, check_cleaned};
 pub use declared::{DeclaredSchema, SchemaKind};
 pub use diagnostic::Diagnostic;
 

@@ -3,7 +3,8 @@
 //! JSON, the wrong id, or a repeated member that the gateway interprets.
 
 use countersign_tape::{
-    Envelope, Kind, Member, PartBuffers, PartTapes, Scan, ScanError, ScanLimits, Span, WantedParts,
+    Envelope, Kind, Member, PartBuffers, PartTapes, Scan, ScanError, ScanLimits, Span, ValueReader,
+    WantedParts,
 };
 
 use crate::open::reply::{Framing, Source};
@@ -31,11 +32,15 @@ pub(crate) struct OpenedReply<'a, 'e> {
 }
 
 /// Scans a reply: either what is in it, or the one reason it cannot be handled.
-pub(crate) fn open<'a, 'e>(
+pub(crate) fn open<'a, 'e, 's>(
     bytes: &'a [u8],
     source: &Source,
     policy: &Policy,
-    (wanted, buffers): (WantedParts, &mut PartBuffers),
+    (wanted, buffers, reader): (
+        WantedParts,
+        &'s mut PartBuffers,
+        Option<&'s mut (dyn ValueReader + 's)>,
+    ),
     envelope: &'e mut Envelope,
 ) -> Result<OpenedReply<'a, 'e>, Box<ExplainedFinding>> {
     let limits = ScanLimits {
@@ -47,6 +52,7 @@ pub(crate) fn open<'a, 'e>(
         limits,
         wanted,
         buffers,
+        reader,
     };
     let read = read(text, source.framing, &mut scan, envelope);
     let tapes = read.map_err(|error| scan_finding(&error))?;

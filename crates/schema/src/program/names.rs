@@ -33,9 +33,14 @@ struct Entry {
     length: u32,
     /// Where the text starts in `texts`.
     start: u32,
+    /// A short text as JSON usually spells it as a name: in quotes, with a colon behind it. [`UNSPELT`] for others.
+    spelling: u128,
     /// What a member of this name meets, once that is known.
     target: Target,
 }
+
+/// No spelling: with the bits of any name, this differs from every text.
+const UNSPELT: u128 = u128::MAX;
 
 const EMPTY: u32 = u32::MAX;
 const HEAD: usize = 16;
@@ -64,6 +69,7 @@ impl Names {
                 print: fingerprint(text.as_bytes()),
                 length: u32::try_from(text.len()).unwrap_or(EMPTY),
                 start: u32::try_from(names.texts.len()).unwrap_or(EMPTY),
+                spelling: spelling(text),
                 target: Target::NONE,
             };
             names.entries.push(entry);
@@ -134,6 +140,24 @@ impl Names {
             }
         }
         true
+    }
+
+    /// Whether a text begins with the name of this index and its colon, spelt as usual. If so, how long both are, and what
+    /// the member meets.
+    #[expect(clippy::inline_always, reason = "the innermost step of reading")]
+    #[inline(always)]
+    pub(crate) fn recognise(&self, index: u32, rest: &[u8]) -> Option<(usize, &Target)> {
+        let entry = self.entries.get(index as usize)?;
+        let window = u128::from_le_bytes(*rest.first_chunk()?);
+        let length = entry.length as usize + PUNCTUATION;
+        let mask = MASKS.get(length)?;
+        (window & mask == entry.spelling).then_some((length, &entry.target))
+    }
+
+    /// What a member of this name meets.
+    #[inline]
+    pub(crate) fn target(&self, index: u32) -> Option<&Target> {
+        self.entries.get(index as usize).map(|entry| &entry.target)
     }
 
     /// Which name a key is, and what its member meets. Objects of one kind usually spell their members in the same
@@ -266,6 +290,18 @@ fn short(tape: &Tape<'_>, string: u32) -> Option<(u32, u128)> {
     let window = tape.text().as_bytes().get(start..start + HEAD)?;
     let window = u128::from_le_bytes(window.try_into().ok()?);
     Some((length, window & mask))
+}
+
+/// Two quotes and a colon.
+const PUNCTUATION: usize = 3;
+
+/// A text in quotes with a colon behind it, as a number; [`UNSPELT`] if that is too long, or needs escapes.
+fn spelling(text: &str) -> u128 {
+    let needs_escape = |byte| matches!(byte, 0..=0x1F | b'"' | b'\\');
+    if text.len() + PUNCTUATION > HEAD || text.bytes().any(needs_escape) {
+        return UNSPELT;
+    }
+    head(format!("\"{text}\":").as_bytes())
 }
 
 /// The first bytes of a text as a number.

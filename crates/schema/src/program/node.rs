@@ -89,6 +89,8 @@ impl Flags {
     pub(crate) const BITS: Flags = Flags(32);
     /// Draft-04: an `integer` is a number written without fraction and exponent, so `1.0` is none.
     pub(crate) const INTEGER_LITERALS: Flags = Flags(64);
+    /// Of an object, one `anyOf` or `oneOf` is all that is asked.
+    pub(crate) const CHOICE: Flags = Flags(128);
 
     #[inline]
     pub(crate) fn has(self, flag: Flags) -> bool {

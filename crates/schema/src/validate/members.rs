@@ -4,6 +4,7 @@ use countersign_tape::Node as TapeNode;
 
 use super::frame::{Frame, Link};
 use super::{Flow, Halt, Machine};
+use crate::fuel::for_name;
 use crate::keyword::Keyword;
 use crate::program::{NONE, NodeId, ObjectPlan};
 
@@ -180,7 +181,7 @@ impl Machine<'_, '_> {
 /// What looking at a member's name costs.
 #[inline]
 pub(super) fn name_cost(name: TapeNode) -> u64 {
-    1 + u64::from(name.end() - name.start()) / 16
+    for_name(u64::from(name.end() - name.start()))
 }
 
 /// Where a wide object's bits start.

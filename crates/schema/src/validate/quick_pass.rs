@@ -12,7 +12,7 @@ use crate::program::{NONE, Node, NodeId, StringPlan};
 impl Machine<'_, '_> {
     /// Decides a number or string of which one thing is asked. It is of the right type.
     #[inline(never)]
-    pub(super) fn simple(&mut self, id: NodeId, instance: u32) -> Result<bool, Halt> {
+    pub(crate) fn simple(&mut self, id: NodeId, instance: u32) -> Result<bool, Halt> {
         let node = &self.program.nodes[id as usize];
         match self.quick_pass(node, instance) {
             Some(cost) => {

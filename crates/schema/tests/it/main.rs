@@ -11,6 +11,7 @@ mod explanations;
 mod fuel;
 mod keywords;
 mod peers;
+mod read;
 mod suite;
 mod support;
 mod tool_schemas;
@@ -23,3 +24,5 @@ mod engines;
 mod entropy;
 #[path = "../support/generate/schema.rs"]
 mod generate;
+#[path = "../support/reading.rs"]
+mod reading;

@@ -10,6 +10,8 @@ use std::time::Duration;
 use countersign_schema::{Fuel, Limits, Schema, Verdict};
 use countersign_tape::Tape;
 
+use crate::reading::is_settled_by_reading;
+
 /// The stack that every attack must do with: the default of a spawned thread.
 const STACK: usize = 2 * 1024 * 1024;
 
@@ -59,6 +61,7 @@ pub(crate) fn judge(schema: &Schema, instance: &str) -> Verdict {
         explained.verdict(),
         "is_valid and validate disagree on {instance:.200}"
     );
+    is_settled_by_reading(schema, instance, &tape, quick);
     quick
 }
 

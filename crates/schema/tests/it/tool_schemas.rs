@@ -53,7 +53,7 @@ fn every_real_tool_schema_compiles_on_test_data() {
 fn what_conforms_to_a_real_schema_is_judged_within_default_fuel_on_test_data() {
     const EACH: u64 = 4;
     let folder = data("tool-schemas");
-    let (mut conforming_pairs, mut other_pairs) = (0, 0);
+    let (mut conforming_pairs, mut other_pairs, mut read_pairs) = (0, 0, 0);
     for path in json_files(&folder).expect("the folder can be read") {
         let text = fs::read_to_string(&path).expect("the file can be read");
         let (Ok(ours), Ok(value)) = (
@@ -83,13 +83,19 @@ fn what_conforms_to_a_real_schema_is_judged_within_default_fuel_on_test_data() {
                 "{}: {instance}",
                 path.display()
             );
+            let read = ours.read_conforming(&instance.to_string(), 0, 64, 1.0);
+            read_pairs += usize::from(read.is_some());
         }
     }
     say(format_args!(
-        "real tool schemas: {conforming_pairs} conforming instances and {other_pairs} others judged as the oracle does"
+        "real tool schemas: {conforming_pairs} conforming instances and {other_pairs} others judged as the oracle does, {read_pairs} while they were read"
     ));
     assert!(
         conforming_pairs > 9 * other_pairs,
         "the generator misses real schemas"
+    );
+    assert!(
+        read_pairs > conforming_pairs / 2,
+        "few real values are judged while they are read"
     );
 }

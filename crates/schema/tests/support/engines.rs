@@ -4,6 +4,8 @@ use countersign_schema::{Fuel, Limits, Schema, Verdict};
 use countersign_tape::Tape;
 use serde_json::Value;
 
+use crate::reading::is_settled_by_reading;
+
 /// What an engine says of a pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EngineVerdict {
@@ -154,5 +156,6 @@ fn both_faces(schema: &Schema, instance: &str) -> Verdict {
         explained.verdict(),
         "is_valid and validate disagree on {instance}"
     );
+    is_settled_by_reading(schema, instance, &tape, quick);
     quick
 }

@@ -17,6 +17,7 @@ fn scan_str(text: &str, limits: ScanLimits) -> Result<Envelope, ScanError> {
         limits,
         wanted,
         buffers,
+        reader: None,
     }
     .message(text, &mut envelope)?;
     Ok(envelope)
@@ -30,6 +31,7 @@ fn scan_result(text: &str, limits: ScanLimits) -> Result<Envelope, ScanError> {
         limits,
         wanted,
         buffers,
+        reader: None,
     }
     .result(text, &mut envelope)?;
     Ok(envelope)
@@ -334,6 +336,7 @@ fn tapes(text: &str, wanted: WantedParts) -> (Envelope, Option<String>, Option<S
         limits: ScanLimits::default(),
         wanted,
         buffers: &mut buffers,
+        reader: None,
     };
     let mut envelope = Envelope::new();
     let tapes = scan.message(text, &mut envelope).expect("valid JSON");
@@ -418,6 +421,7 @@ fn a_top_level_member_that_json_rpc_does_not_know_is_noted() {
         limits: ScanLimits::default(),
         wanted: WantedParts::default(),
         buffers: &mut buffers,
+        reader: None,
     };
     let mut envelope = Envelope::new();
     scan.message(r#"{"x":1}"#, &mut envelope).unwrap();

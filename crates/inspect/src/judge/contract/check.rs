@@ -2,8 +2,8 @@
 //! stage: no schema declared, `isError`, no value, a guard exceeded, a schema that cannot be enforced, a
 //! violation. The value is read in place and never changed.
 
-use countersign_schema::{Fuel, Outcome, Unenforceable};
-use countersign_tape::{Envelope, Kind, Limits, Member, Tape};
+use countersign_schema::{Fuel, Outcome, Schema, Unenforceable};
+use countersign_tape::{Envelope, Kind, Limits, Member, ReadValue, Span, Tape, ValueReader};
 
 use super::{Contract, DeclaredSchema};
 use crate::config::{GuardScope, OutputValidation, Tolerance};
@@ -24,11 +24,53 @@ pub(crate) struct Conformance {
     pub(crate) fuel_used: u64,
 }
 
-/// Reports where a scanned result breaks its contract.
+/// Judges `structuredContent` while the message is scanned, where that settles it: a value that conforms, with no name twice.
+#[derive(Debug)]
+pub(crate) struct ConformanceReader<'s> {
+    schema: &'s Schema,
+    fuel_factor: f64,
+    /// The last value that was settled: where it stands, and the fuel it took.
+    settled: Option<(Span, u64)>,
+}
+
+impl<'s> ConformanceReader<'s> {
+    /// A reader for results of this contract, if its schema can be enforced.
+    pub(crate) fn new(contract: &'s Contract, config: &OutputValidation) -> Option<Self> {
+        Some(Self {
+            schema: contract.output()?.schema().ok()?,
+            fuel_factor: config.fuel_factor,
+            settled: None,
+        })
+    }
+
+    /// What is known of the value at this place.
+    fn conformance(&self, value: Option<Span>) -> Option<Conformance> {
+        let (settled, fuel_used) = self.settled?;
+        (value == Some(settled)).then_some(Conformance {
+            conforms: true,
+            fuel_used,
+        })
+    }
+}
+
+impl ValueReader for ConformanceReader<'_> {
+    fn read(&mut self, text: &str, at: usize, max_depth: u32) -> Option<ReadValue> {
+        let schema = self.schema;
+        let read = schema.read_conforming(text, at, max_depth, self.fuel_factor)?;
+        let span = Span::new(u32::try_from(at).ok()?, u32::try_from(read.end).ok()?);
+        self.settled = Some((span, read.fuel_used));
+        Some(ReadValue {
+            end: read.end,
+            depth: read.depth,
+        })
+    }
+}
+
+/// Reports where a scanned result breaks its contract. `reader` was at work while it was scanned.
 pub(crate) fn check(
     opened: &OpenedReply<'_, '_>,
     era: Era,
-    contract: &Contract,
+    (contract, reader): (&Contract, Option<&ConformanceReader<'_>>),
     config: &OutputValidation,
     found: &mut Vec<ExplainedFinding>,
 ) -> Conformance {
@@ -64,6 +106,10 @@ pub(crate) fn check(
         tool: contract.tool(),
         schema,
     };
+    if let Some(known) = reader.and_then(|reader| reader.conformance(envelope.structured_content()))
+    {
+        return known;
+    }
     if let Some(tape) = &opened.tapes.structured {
         return validate(tape, &context, config, found);
     }

@@ -4,7 +4,7 @@ use super::{all_targets, in_place};
 use crate::compile::index::position;
 use crate::program::{NONE, NodeId, Program};
 
-/// For each node: whether it lies on a cycle some node of which applies several subschemas to one value.
+/// For each node: whether it lies on a cycle some node of which applies several subschemas of that cycle to one value.
 ///
 /// Such a cycle doubles the work with every level of the instance unless results are remembered. A recursion that
 /// does not branch, like a plain tree, visits each value once and needs no memory.
@@ -25,6 +25,8 @@ struct Search<'p> {
     path: Vec<NodeId>,
     work: Vec<(NodeId, Vec<NodeId>)>,
     discovered: u32,
+    /// For each node the component it is in, by the component's first node, once that is known.
+    component: Vec<NodeId>,
     branching: Vec<bool>,
 }
 
@@ -39,6 +41,7 @@ impl<'p> Search<'p> {
             path: Vec::new(),
             work: Vec::new(),
             discovered: 0,
+            component: vec![NONE; count],
             branching: vec![false; count],
         }
     }
@@ -88,25 +91,34 @@ impl<'p> Search<'p> {
         let members = self.path.split_off(first.unwrap_or(0));
         for member in &members {
             self.on_path[*member as usize] = false;
+            self.component[*member as usize] = node;
         }
-        if members.len() > 1 && members.iter().any(|member| forks(self.program, *member)) {
+        if members.len() > 1 && members.iter().any(|member| self.forks(*member)) {
             for member in members {
                 self.branching[member as usize] = true;
             }
         }
     }
-}
 
-/// Whether a node can apply more than one subschema to the same value or to the same part of it.
-fn forks(program: &Program, id: NodeId) -> bool {
-    let node = &program.nodes[id as usize];
-    let members = program.objects.get(node.object as usize).map_or(0, |plan| {
-        let listed = plan.additional != NONE || plan.schemas.iter().any(|schema| *schema != NONE);
-        plan.patterns.len() + usize::from(listed)
-    });
-    let items = program.arrays.get(node.array as usize).map_or(0, |plan| {
-        let listed = plan.rest != NONE || !plan.prefix.is_empty();
-        usize::from(plan.contains != NONE) + usize::from(listed)
-    });
-    in_place(program, id).len() + members.max(items) > 1
+    /// Whether a node can apply more than one subschema of its own component to the same value or to the same part of it.
+    /// What leaves the component does not come back, so it doubles nothing.
+    fn forks(&self, id: NodeId) -> bool {
+        let component = self.component[id as usize];
+        let comes_back =
+            |target: &NodeId| *target != NONE && self.component[*target as usize] == component;
+        let node = &self.program.nodes[id as usize];
+        let members = self.program.objects.get(node.object as usize);
+        let members = members.map_or(0, |plan| {
+            let listed = comes_back(&plan.additional) || plan.schemas.iter().any(comes_back);
+            let patterns = plan.patterns.iter().map(|(_, schema)| schema);
+            patterns.copied().filter(comes_back).count() + usize::from(listed)
+        });
+        let items = self.program.arrays.get(node.array as usize);
+        let items = items.map_or(0, |plan| {
+            let listed = comes_back(&plan.rest) || plan.prefix.iter().any(comes_back);
+            usize::from(comes_back(&plan.contains)) + usize::from(listed)
+        });
+        let in_place = in_place(self.program, id);
+        in_place.iter().copied().filter(comes_back).count() + members.max(items) > 1
+    }
 }

@@ -9,6 +9,9 @@ use crate::types::TypeSet;
 /// Notes the shortcuts of every node, then brings them to the plans that lead there.
 pub(super) fn mark(program: &mut Program) {
     for node in &mut program.nodes {
+        if is_choice(node, &program.operations) {
+            node.flags.set(Flags::CHOICE);
+        }
         if !node.operations.is_empty() || node.flags.has(Flags::FALSE) {
             continue;
         }
@@ -60,6 +63,18 @@ fn mark_alternatives(program: &mut Program) {
         let scalars = one_of_them.without(Kind::Object).without(Kind::Array);
         program.nodes[index].passes = passes(node).intersection(scalars);
     }
+}
+
+/// Whether all that is asked of an object is that some alternative holds.
+fn is_choice(node: &Node, operations: &[Operation]) -> bool {
+    let [Operation::Any(_) | Operation::One(_)] = node.operations.slice(operations) else {
+        return false;
+    };
+    let asks_more = node.object != NONE
+        || node.unevaluated_properties != NONE
+        || node.unevaluated_items != NONE
+        || !node.values.is_empty();
+    !asks_more && !node.flags.has(Flags::FALSE) && !node.flags.has(Flags::MEMO)
 }
 
 /// The types of a node without `enum` or applicators, less those of which it asks more.
