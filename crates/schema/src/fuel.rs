@@ -99,6 +99,6 @@ pub(crate) fn for_bytes(bytes: usize) -> u64 {
 
 /// What a look at a member's name costs, its quotes included.
 #[inline]
-pub(crate) fn for_name(bytes: u64) -> u64 {
+pub(crate) const fn for_name(bytes: u64) -> u64 {
     1 + bytes / 16
 }

@@ -17,7 +17,7 @@ use crate::program::Program;
 use crate::schema::Schema;
 use crate::validate::{Buffers, Machine, Purpose};
 
-use reader::{Level, Pending, Reader};
+use reader::{Level, OtherNames, Pending, Reader};
 
 /// A value that conforms to a schema, repeats no member name and has no lone surrogate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +35,7 @@ pub struct ConformingValue {
 struct ReadBuffers {
     scratch: Scratch,
     levels: Vec<Level>,
+    others: Vec<OtherNames>,
     pending: Vec<Pending>,
 }
 
@@ -92,13 +93,15 @@ impl ReadBuffers {
         fuel_factor: f64,
     ) -> Option<ConformingValue> {
         self.levels.clear();
+        self.others.clear();
         self.pending.clear();
         let excerpts = Excerpts::new(text, &mut self.scratch);
         let mut reader = Reader::new(
             (schema.program(), schema.root()),
             (text, max_depth),
             excerpts,
-            (&mut self.levels, &mut self.pending),
+            (&mut self.levels, &mut self.others),
+            &mut self.pending,
         );
         let end = walk(text.as_bytes(), at, &mut reader);
         let (excerpts, summary) = reader.finish();

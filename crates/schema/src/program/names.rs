@@ -34,13 +34,13 @@ struct Entry {
     /// Where the text starts in `texts`.
     start: u32,
     /// A short text as JSON usually spells it as a name: in quotes, with a colon behind it. [`UNSPELT`] for others.
-    spelling: u128,
+    spelling: [u64; 2],
     /// What a member of this name meets, once that is known.
     target: Target,
 }
 
-/// No spelling: with the bits of any name, this differs from every text.
-const UNSPELT: u128 = u128::MAX;
+/// No spelling: it differs from every text, whose bytes it is compared with under a mask that is not full or is none.
+const UNSPELT: [u64; 2] = [u64::MAX; 2];
 
 const EMPTY: u32 = u32::MAX;
 const HEAD: usize = 16;
@@ -56,6 +56,20 @@ const MASKS: [u128; HEAD + 1] = {
         length += 1;
     }
     masks
+};
+
+/// Bytes of half a head.
+const WORD: usize = HEAD / 2;
+
+/// The same masks, in two halves.
+const SPELLING_MASKS: [[u64; 2]; HEAD + 1] = {
+    let mut halves = [[0; 2]; HEAD + 1];
+    let mut length = 0;
+    while length <= HEAD {
+        halves[length] = [MASKS[length] as u64, (MASKS[length] >> 64) as u64];
+        length += 1;
+    }
+    halves
 };
 
 impl Names {
@@ -148,10 +162,14 @@ impl Names {
     #[inline(always)]
     pub(crate) fn recognise(&self, index: u32, rest: &[u8]) -> Option<(usize, &Target)> {
         let entry = self.entries.get(index as usize)?;
-        let window = u128::from_le_bytes(*rest.first_chunk()?);
+        let window: [u8; HEAD] = *rest.first_chunk()?;
+        let [low, high] = words(window);
         let length = entry.length as usize + PUNCTUATION;
-        let mask = MASKS.get(length)?;
-        (window & mask == entry.spelling).then_some((length, &entry.target))
+        let [low_mask, high_mask] = *SPELLING_MASKS.get(length)?;
+        // Most spellings are short, and end in the first word.
+        let differs = (low ^ entry.spelling[0]) & low_mask != 0
+            || length > WORD && (high ^ entry.spelling[1]) & high_mask != 0;
+        (!differs).then_some((length, &entry.target))
     }
 
     /// What a member of this name meets.
@@ -296,12 +314,21 @@ fn short(tape: &Tape<'_>, string: u32) -> Option<(u32, u128)> {
 const PUNCTUATION: usize = 3;
 
 /// A text in quotes with a colon behind it, as a number; [`UNSPELT`] if that is too long, or needs escapes.
-fn spelling(text: &str) -> u128 {
+fn spelling(text: &str) -> [u64; 2] {
     let needs_escape = |byte| matches!(byte, 0..=0x1F | b'"' | b'\\');
     if text.len() + PUNCTUATION > HEAD || text.bytes().any(needs_escape) {
         return UNSPELT;
     }
-    head(format!("\"{text}\":").as_bytes())
+    words(head(format!("\"{text}\":").as_bytes()).to_le_bytes())
+}
+
+/// The two halves of a text's first bytes, as numbers.
+#[inline]
+fn words(bytes: [u8; HEAD]) -> [u64; 2] {
+    let whole = u128::from_le_bytes(bytes);
+    #[expect(clippy::cast_possible_truncation, reason = "the other half comes next")]
+    let low = whole as u64;
+    [low, (whole >> 64) as u64]
 }
 
 /// The first bytes of a text as a number.

@@ -13,20 +13,68 @@ use crate::fuel::for_name;
 use crate::program::{ArrayPlan, Flags, NONE, NodeId, ObjectPlan, Program, Target};
 use crate::types::TypeSet;
 
-/// One open container.
+/// A container around the innermost one. Two words, each written and read whole: a processor waits when it reads at once
+/// what was written in parts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Level {
     /// Objects: the listed names that it has had, as bits.
     seen: u64,
-    /// Objects: fingerprints of its other names, one bit for each of 128 groups.
-    others: u128,
-    /// Its subschema.
-    node: NodeId,
-    /// Objects: the name expected next. Arrays: the position of the item.
-    position: u32,
-    /// Members or items so far.
+    place: Place,
+}
+
+/// The subschema of a container, in the upper half, and how far it was read, in the lower half: of an object the name that is
+/// expected next, of an array the position of the item.
+#[derive(Debug, Clone, Copy)]
+struct Place(u64);
+
+/// Marks the subschema of an array. There are never that many subschemas: a schema would have to be gigabytes long.
+const ARRAY: NodeId = 1 << 31;
+
+impl Place {
+    #[inline(always)]
+    fn begin(node: NodeId, container: Container) -> Self {
+        let mark = if container == Container::Array {
+            ARRAY
+        } else {
+            0
+        };
+        Self(u64::from(node | mark) << 32)
+    }
+
+    #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "the lower half is wanted")]
+    const fn position(self) -> u32 {
+        self.0 as u32
+    }
+
+    #[inline(always)]
+    fn set_position(&mut self, position: u32) {
+        self.0 = self.0 >> 32 << 32 | u64::from(position);
+    }
+
+    #[inline(always)]
+    const fn node(self) -> NodeId {
+        (self.0 >> 32) as NodeId & !ARRAY
+    }
+
+    #[inline(always)]
+    const fn container(self) -> Container {
+        if self.0 >> 63 == 1 {
+            Container::Array
+        } else {
+            Container::Object
+        }
+    }
+}
+
+/// The names of an open object that its schema does not list.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OtherNames {
+    /// How many containers are open where the object is the innermost.
+    open: u32,
     count: u32,
-    container: Container,
+    /// Fingerprints of the names, one bit for each of 128 groups.
+    groups: u128,
 }
 
 /// A value that was put aside, and what it is judged by.
@@ -48,6 +96,50 @@ pub(super) struct Summary {
     pub(super) fuel: u64,
 }
 
+/// What a tape would have and a judgement of it would cost: nodes in the lower half, fuel in the upper half. Neither is more
+/// than the text has bytes, and a text has fewer than 2^32.
+#[derive(Debug, Clone, Copy)]
+struct Tally(u64);
+
+impl Tally {
+    /// The root and its frame.
+    const ROOT: Self = Self::new(1, FRAME);
+    /// A member with a name that is spelt in 16 bytes.
+    const SHORT_MEMBER: Self = Self::member(15);
+
+    const fn new(nodes: u64, fuel: u64) -> Self {
+        Self(fuel << 32 | nodes)
+    }
+
+    /// Name and value of a member. `quoted` is the length of the name with its quotes.
+    const fn member(quoted: usize) -> Self {
+        Self::new(2, for_name(quoted as u64) + 1)
+    }
+
+    /// An item. Items of which nothing is asked are not visited.
+    #[inline(always)]
+    fn item(target: &Target) -> Self {
+        Self::new(1, u64::from(target.child != NONE))
+    }
+
+    fn nodes_only(nodes: u32) -> Self {
+        Self::new(u64::from(nodes), 0)
+    }
+
+    #[inline(always)]
+    fn add(&mut self, other: Self) {
+        self.0 += other.0;
+    }
+
+    const fn nodes(self) -> u64 {
+        self.0 & u32::MAX as u64
+    }
+
+    const fn fuel(self) -> u64 {
+        self.0 >> 32
+    }
+}
+
 /// Follows the schema while a walk reads the text.
 pub(super) struct Reader<'p, 'a, 'b> {
     program: &'p Program,
@@ -56,20 +148,25 @@ pub(super) struct Reader<'p, 'a, 'b> {
     pending: &'b mut Vec<Pending>,
     /// The containers around the innermost one.
     outer: &'b mut Vec<Level>,
-    level: Level,
+    /// Of open objects that have any, the innermost last.
+    others: &'b mut Vec<OtherNames>,
+    /// As in [`Level`], of the innermost container.
+    place: Place,
     /// The plan of the innermost container; the other one is nothing.
     object: Option<&'p ObjectPlan>,
     array: Option<&'p ArrayPlan>,
     /// What the next value meets.
     target: &'p Target,
-    nodes: u64,
-    fuel: u64,
+    tally: Tally,
+    /// Fuel of choices between kinds.
+    choice_fuel: u64,
     /// Containers that are open.
     open: u32,
     depth: u32,
     max_depth: u32,
     has_failed: bool,
     root: NodeId,
+    seen: u64,
 }
 
 /// Before the root is open: a root that is no container with children is not judged here.
@@ -83,7 +180,8 @@ impl<'p, 'a, 'b> Reader<'p, 'a, 'b> {
         (program, root): (&'p Program, NodeId),
         (text, max_depth): (&'a str, u32),
         excerpts: Excerpts<'a>,
-        (outer, pending): (&'b mut Vec<Level>, &'b mut Vec<Pending>),
+        (outer, others): (&'b mut Vec<Level>, &'b mut Vec<OtherNames>),
+        pending: &'b mut Vec<Pending>,
     ) -> Self {
         Self {
             program,
@@ -91,17 +189,19 @@ impl<'p, 'a, 'b> Reader<'p, 'a, 'b> {
             excerpts,
             pending,
             outer,
-            level: Level::open(root, Container::Array),
+            others,
+            place: Place::begin(root, Container::Array),
             object: None,
             array: None,
             target: &BEFORE_ROOT,
-            nodes: 0,
-            fuel: FRAME,
+            tally: Tally::ROOT,
+            choice_fuel: 0,
             open: 0,
             depth: 1,
             max_depth,
             has_failed: false,
             root,
+            seen: 0,
         }
     }
 
@@ -109,16 +209,15 @@ impl<'p, 'a, 'b> Reader<'p, 'a, 'b> {
     pub(super) fn finish(self) -> (Excerpts<'a>, Option<Summary>) {
         let is_settled = !self.has_failed && self.open == 0 && !self.excerpts.has_reports();
         let summary = is_settled.then_some(Summary {
-            nodes: self.nodes,
+            nodes: self.tally.nodes(),
             depth: self.depth,
-            fuel: self.fuel,
+            fuel: self.tally.fuel() + self.choice_fuel,
         });
         (self.excerpts, summary)
     }
 
     #[inline(always)]
     fn value(&mut self, value: Node) {
-        self.nodes += 1;
         if !self.target.passes.admits_value(value) {
             self.judge(value);
         }
@@ -159,21 +258,15 @@ impl<'p, 'a, 'b> Reader<'p, 'a, 'b> {
         }
     }
 
-    /// A member whose name the schema lists. `quoted` is the length of the name with its quotes.
+    /// A member whose name the schema lists, and what it costs.
     #[inline(always)]
-    fn note_listed(&mut self, name: u32, target: &'p Target, quoted: usize) {
+    fn note_listed(&mut self, name: u32, target: &'p Target, cost: Tally) {
         let bit = 1 << (name & 63);
-        self.has_failed |= self.level.seen & bit != 0;
-        self.level.seen |= bit;
-        self.level.position = name + 1;
+        self.has_failed |= self.seen & bit != 0;
+        self.seen |= bit;
+        self.place.set_position(name + 1);
         self.target = target;
-        self.pay_for_member(quoted);
-    }
-
-    #[inline(always)]
-    fn pay_for_member(&mut self, quoted: usize) {
-        self.nodes += 1;
-        self.fuel += for_name(quoted as u64) + 1;
+        self.tally.add(cost);
     }
 
     /// A member with a name that is not where the schema's order has it.
@@ -184,29 +277,46 @@ impl<'p, 'a, 'b> Reader<'p, 'a, 'b> {
             self.has_failed = true;
             return;
         };
+        let cost = Tally::member(length + 2);
         if let Some(index) = plan.names.find(name)
             && let Some(target) = plan.names.target(index)
         {
-            return self.note_listed(index, target, length + 2);
+            return self.note_listed(index, target, cost);
         }
-        // The highest bits of a fingerprint are its best. Two names that share a group may be one name.
-        let bit = 1 << (fingerprint(name.as_bytes()) >> 17 & 127);
-        self.has_failed |= self.level.others & bit != 0;
-        self.level.others |= bit;
+        self.note_other(name);
         self.target = &plan.other;
-        self.pay_for_member(length + 2);
+        self.tally.add(cost);
+    }
+
+    /// A name that the schema does not list. Two such names that share a group may be one name.
+    fn note_other(&mut self, name: &str) {
+        // The highest bits of a fingerprint are its best.
+        let bit = 1 << (fingerprint(name.as_bytes()) >> 17 & 127);
+        let open = self.open;
+        match self.others.last_mut().filter(|others| others.open == open) {
+            Some(others) => {
+                self.has_failed |= others.groups & bit != 0;
+                others.groups |= bit;
+                others.count += 1;
+            }
+            None => self.others.push(OtherNames {
+                open,
+                count: 1,
+                groups: bit,
+            }),
+        }
     }
 
     /// Goes inside a plain container with children.
     #[inline(always)]
     fn enter(&mut self, node: NodeId, container: Container) {
         if self.open > 0 {
-            self.outer.push(self.level);
+            let (seen, place) = (self.seen, self.place);
+            self.outer.push(Level { seen, place });
         }
         self.open += 1;
-        self.nodes += 1;
         self.depth = self.depth.max(self.open + 1);
-        self.level = Level::open(node, container);
+        (self.seen, self.place) = (0, Place::begin(node, container));
         self.load_plan();
         self.expect_item();
     }
@@ -214,8 +324,8 @@ impl<'p, 'a, 'b> Reader<'p, 'a, 'b> {
     /// Brings the plan of the innermost container to hand.
     #[inline(always)]
     fn load_plan(&mut self) {
-        let node = self.program.nodes.get(self.level.node as usize);
-        let (object, array) = match (node, self.level.container) {
+        let node = self.program.nodes.get(self.place.node() as usize);
+        let (object, array) = match (node, self.place.container()) {
             (None, _) => (NONE, NONE),
             (Some(node), Container::Object) => (node.object, NONE),
             (Some(node), Container::Array) => (NONE, node.array),
@@ -228,10 +338,9 @@ impl<'p, 'a, 'b> Reader<'p, 'a, 'b> {
     #[inline(always)]
     fn expect_item(&mut self) {
         if let Some(plan) = self.array {
-            let listed = plan.targets.get(self.level.position as usize);
+            let listed = plan.targets.get(self.place.position() as usize);
             self.target = listed.unwrap_or(&plan.other);
-            // Items of which nothing is asked are not visited.
-            self.fuel += u64::from(self.target.child != NONE);
+            self.tally.add(Tally::item(self.target));
         }
     }
 
@@ -239,7 +348,8 @@ impl<'p, 'a, 'b> Reader<'p, 'a, 'b> {
     #[inline(never)]
     fn lay_out(&mut self, start: usize, is_judged: bool) -> Result<Option<usize>, ParseError> {
         let excerpt = self.excerpts.read(start, self.max_depth - self.open)?;
-        self.nodes += u64::from(excerpt.nodes);
+        // The container itself is counted already.
+        self.tally.add(Tally::nodes_only(excerpt.nodes - 1));
         self.depth = self.depth.max(self.open + excerpt.depth);
         if is_judged {
             let target = *self.target;
@@ -269,7 +379,7 @@ impl<'p, 'a, 'b> Reader<'p, 'a, 'b> {
         } else if kind == Kind::Object
             && let Some(choice) = self.choice(start)
         {
-            self.fuel += choice.fuel;
+            self.choice_fuel += choice.fuel;
             self.enter(choice.branch, container);
         } else {
             return self.lay_out(start, true);
@@ -289,15 +399,24 @@ impl<'p, 'a, 'b> Reader<'p, 'a, 'b> {
     /// Whether the innermost container has all it needs, once it ends.
     #[inline(always)]
     fn is_complete(&self) -> bool {
-        let count = u64::from(self.level.count);
         match (self.object, self.array) {
             (Some(plan), _) => {
-                plan.required_mask & !self.level.seen == 0
-                    && (plan.min_properties..=plan.max_properties).contains(&count)
+                plan.required_mask & !self.seen == 0
+                    && (!plan.is_counted() || self.has_enough_members(plan))
             }
-            (_, Some(plan)) => (plan.min_items..=plan.max_items).contains(&count),
+            (_, Some(plan)) => {
+                let count = u64::from(self.place.position()) + 1;
+                plan.min_items <= count && count <= plan.max_items
+            }
             _ => false,
         }
+    }
+
+    fn has_enough_members(&self, plan: &ObjectPlan) -> bool {
+        let others = self.others.last();
+        let others = others.filter(|others| others.open == self.open);
+        let count = u64::from(self.seen.count_ones() + others.map_or(0, |others| others.count));
+        (plan.min_properties..=plan.max_properties).contains(&count)
     }
 }
 
@@ -305,20 +424,6 @@ fn kind_of(container: Container) -> Kind {
     match container {
         Container::Object => Kind::Object,
         Container::Array => Kind::Array,
-    }
-}
-
-impl Level {
-    #[inline(always)]
-    fn open(node: NodeId, container: Container) -> Self {
-        Self {
-            seen: 0,
-            others: 0,
-            node,
-            position: 0,
-            count: 1,
-            container,
-        }
     }
 }
 
@@ -338,9 +443,9 @@ impl Sink for Reader<'_, '_, '_> {
     #[inline(always)]
     fn expected_key(&mut self, rest: &[u8]) -> Option<usize> {
         let plan = self.object?;
-        let name = self.level.position;
+        let name = self.place.position();
         let (length, target) = plan.names.recognise(name, rest)?;
-        self.note_listed(name, target, length - 1);
+        self.note_listed(name, target, Tally::SHORT_MEMBER);
         Some(length)
     }
 
@@ -368,12 +473,11 @@ impl Sink for Reader<'_, '_, '_> {
 
     #[inline(always)]
     fn comma(&mut self) -> Result<(), ParseError> {
-        self.level.count += 1;
         if self.has_failed {
             return Err(ParseError::stopped(0));
         }
         if self.array.is_some() {
-            self.level.position += 1;
+            self.place.set_position(self.place.position() + 1);
             self.expect_item();
         }
         Ok(())
@@ -385,9 +489,11 @@ impl Sink for Reader<'_, '_, '_> {
         if self.has_failed {
             return None;
         }
+        self.others.pop_if(|others| others.open == self.open);
         self.open -= 1;
-        self.level = self.outer.pop()?;
+        let outer = self.outer.pop()?;
+        (self.seen, self.place) = (outer.seen, outer.place);
         self.load_plan();
-        Some(self.level.container)
+        Some(self.place.container())
     }
 }
