@@ -11,7 +11,6 @@ use countersign_wire::Subject;
 use countersign_wire::message;
 use countersign_wire::version::{LEGACY, MODERN};
 use hyper::StatusCode;
-use hyper::header::HeaderMap;
 use tokio::time::timeout;
 
 use super::link::{HttpAnswer, Link};
@@ -107,14 +106,14 @@ async fn ask(
     method: &str,
     params: &[u8],
 ) -> Result<HttpAnswer, Error> {
-    let mut subject = HeaderMap::new();
+    let mut headers = session.headers.clone();
     if session.era == Era::Modern {
-        Subject::method(method).write(&mut subject);
+        Subject::method(method).write(&mut headers);
     }
     let id = link.id();
     let message = message::request(id, method, params);
     let notes = NoteSink::closed();
     let mut timings = Timings::default();
-    link.exchange(session, subject, id, message.into(), &notes, &mut timings)
+    link.exchange(session, headers, id, message.into(), &notes, &mut timings)
         .await
 }

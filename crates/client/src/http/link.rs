@@ -175,19 +175,17 @@ impl Link {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Sends the request of this id and waits for its answer, for as long as the caller does. `subject` are the headers
-    /// that name what it is about.
+    /// Sends the request of this id in a session, with all its headers, and waits for its answer, for as long as the caller
+    /// does.
     pub(crate) async fn exchange(
         self: &Arc<Self>,
         session: &Session,
-        subject: HeaderMap,
+        headers: HeaderMap,
         id: u64,
         body: Bytes,
         notes: &NoteSink,
         timings: &mut Timings,
     ) -> Result<HttpAnswer, Error> {
-        let mut headers = session.headers.clone();
-        headers.extend(subject);
         let stamp = || timings.sent = Some(Instant::now());
         let response = self.send_after(Method::POST, headers, body, stamp).await?;
         let (head, mut body) = response.into_parts();

@@ -32,8 +32,8 @@ pub(crate) struct HttpRequest {
     pub(crate) session: Arc<Session>,
     pub(crate) id: u64,
     pub(crate) message: Bytes,
-    /// What the request is about, as headers; nothing for a legacy server.
-    pub(crate) subject: HeaderMap,
+    /// Those of the session, and to a modern server what the request is about. Taken when it is sent for the first time.
+    headers: HeaderMap,
     pub(crate) notes: NoteSink,
     /// The stream that answers come by, if they do not come as responses.
     pub(crate) sse: Option<Arc<SseTransport>>,
@@ -49,7 +49,7 @@ impl HttpRequest {
         sse: Option<Arc<SseTransport>>,
     ) -> Self {
         let session = link.session.load_full();
-        let mut headers = HeaderMap::new();
+        let mut headers = session.headers.clone();
         if session.era == Era::Modern {
             subject.write(&mut headers);
         }
@@ -58,15 +58,16 @@ impl HttpRequest {
             session,
             id,
             message: message::request(id, subject.method, params).into(),
-            subject: headers,
+            headers,
             notes: notes.clone(),
             sse,
         }
     }
 
     /// Sends it and waits for the answer. A session that the server has lost is not opened again.
-    pub(crate) async fn send_once(self, timings: &mut Timings) -> Result<Bytes, Error> {
-        self.once(&self.session, timings).await
+    pub(crate) async fn send_once(mut self, timings: &mut Timings) -> Result<Bytes, Error> {
+        let headers = std::mem::take(&mut self.headers);
+        self.once(&self.session, headers, timings).await
     }
 
     /// Sends it and waits for the answer. A session that the server has lost is opened again, once.
@@ -79,9 +80,10 @@ impl HttpRequest {
         })
     }
 
-    async fn exchange(self) -> Result<Bytes, Error> {
+    async fn exchange(mut self) -> Result<Bytes, Error> {
         let mut timings = Timings::default();
-        let first = self.once(&self.session, &mut timings).await;
+        let headers = std::mem::take(&mut self.headers);
+        let first = self.once(&self.session, headers, &mut timings).await;
         if let Ok(answer) = &first
             && self.session.era == Era::Modern
             && is_header_mismatch(answer)
@@ -102,13 +104,20 @@ impl HttpRequest {
         }
         // Boxed: it happens once in the life of a session.
         Box::pin(async {
+            // Only legacy servers keep sessions, and they are not told by headers what a request is about.
             let session = self.renewed().await?;
-            self.once(&session, &mut timings).await
+            let headers = session.headers.clone();
+            self.once(&session, headers, &mut timings).await
         })
         .await
     }
 
-    async fn once(&self, session: &Session, timings: &mut Timings) -> Result<Bytes, Error> {
+    async fn once(
+        &self,
+        session: &Session,
+        headers: HeaderMap,
+        timings: &mut Timings,
+    ) -> Result<Bytes, Error> {
         let mut cancel = CancelOnDrop {
             request: self,
             session,
@@ -121,9 +130,8 @@ impl HttpRequest {
             let answer = sse.exchange(session, self.id, message, &self.notes);
             answer.await
         } else {
-            let subject = self.subject.clone();
             let link = &self.link;
-            let answer = link.exchange(session, subject, self.id, message, &self.notes, timings);
+            let answer = link.exchange(session, headers, self.id, message, &self.notes, timings);
             answer.await.map(|answer| answer.message)
         };
         // Whatever it is, it is known; an answer that was not waited for is not.

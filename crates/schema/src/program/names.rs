@@ -66,11 +66,18 @@ const SPELLING_MASKS: [[u64; 2]; HEAD + 1] = {
     let mut halves = [[0; 2]; HEAD + 1];
     let mut length = 0;
     while length <= HEAD {
-        halves[length] = [MASKS[length] as u64, (MASKS[length] >> 64) as u64];
+        halves[length] = words(MASKS[length]);
         length += 1;
     }
     halves
 };
+
+/// The two halves of a head.
+const fn words(head: u128) -> [u64; 2] {
+    #[expect(clippy::cast_possible_truncation, reason = "the other half comes next")]
+    let low = head as u64;
+    [low, (head >> 64) as u64]
+}
 
 impl Names {
     /// Builds the set. Repeated texts keep their first index.
@@ -162,8 +169,7 @@ impl Names {
     #[inline(always)]
     pub(crate) fn recognise(&self, index: u32, rest: &[u8]) -> Option<(usize, &Target)> {
         let entry = self.entries.get(index as usize)?;
-        let window: [u8; HEAD] = *rest.first_chunk()?;
-        let [low, high] = words(window);
+        let [low, high] = words(u128::from_le_bytes(*rest.first_chunk()?));
         let length = entry.length as usize + PUNCTUATION;
         let [low_mask, high_mask] = *SPELLING_MASKS.get(length)?;
         // Most spellings are short, and end in the first word.
@@ -319,16 +325,7 @@ fn spelling(text: &str) -> [u64; 2] {
     if text.len() + PUNCTUATION > HEAD || text.bytes().any(needs_escape) {
         return UNSPELT;
     }
-    words(head(format!("\"{text}\":").as_bytes()).to_le_bytes())
-}
-
-/// The two halves of a text's first bytes, as numbers.
-#[inline]
-fn words(bytes: [u8; HEAD]) -> [u64; 2] {
-    let whole = u128::from_le_bytes(bytes);
-    #[expect(clippy::cast_possible_truncation, reason = "the other half comes next")]
-    let low = whole as u64;
-    [low, (whole >> 64) as u64]
+    words(head(format!("\"{text}\":").as_bytes()))
 }
 
 /// The first bytes of a text as a number.

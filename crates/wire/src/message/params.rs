@@ -1,6 +1,8 @@
 //! The `params` of a request on their way to a server. They keep every byte except the tool's name and the members of `_meta`
 //! that belong to one hop.
 
+use std::sync::LazyLock;
+
 use countersign_inspect::Era;
 use countersign_tape::{Edits, Kind, MemberPosition, Span, members, quote};
 
@@ -22,6 +24,8 @@ const HOP: [(&str, &str); 3] = [
         ),
     ),
 ];
+/// `_meta` of a request of whose client nothing goes on.
+static PLAIN_HOP_META: LazyLock<String> = LazyLock::new(|| hop_meta(None));
 /// The capabilities of a client that a server may rely on through us.
 const RELAYED: [&str; 3] = ["elicitation", "sampling", "roots"];
 
@@ -78,6 +82,9 @@ pub fn call_params(params: &[u8], tool: Option<&str>, hop: Hop<'_>) -> Result<Ve
         }
     }
     match meta {
+        Some(meta) if is_replaced(params, meta, hop) && log_level.is_none() => {
+            edits.replace(meta, PLAIN_HOP_META.as_bytes());
+        }
         Some(meta) if meta.kind(params) == Some(Kind::Object) => {
             edit_meta(&mut edits, params, meta, hop);
             if let Some(level) = log_level
@@ -104,6 +111,7 @@ fn new_meta(hop: Hop<'_>, log_level: Option<&[u8]>) -> Option<String> {
         format!(r#""{TRACEPARENT}":{}"#, String::from_utf8_lossy(&value))
     });
     match (hop.era, trace) {
+        (Era::Modern, None) if log_level.is_none() => Some(PLAIN_HOP_META.clone()),
         (Era::Modern, None) => Some(hop_meta(log_level)),
         (Era::Modern, Some(trace)) => {
             let others = hop_meta(log_level);
@@ -117,6 +125,18 @@ fn rename(edits: &mut Edits<'_>, params: &[u8], value: Span, tool: &str) {
     if !value.is_text(params, tool) {
         edits.replace(value, quote(tool));
     }
+}
+
+/// Whether `_meta` for a modern server has nothing of the client's: it says nothing but what is about its own hop, as most
+/// modern clients do.
+fn is_replaced(params: &[u8], meta: Span, hop: Hop<'_>) -> bool {
+    if hop.era == Era::Legacy || hop.trace.is_some() || meta.kind(params) != Some(Kind::Object) {
+        return false;
+    }
+    members(params, meta).all(|(key, value)| {
+        HOP.iter().any(|(name, _)| key.is_text(params, name))
+            && (value.bytes(params) == b"{}" || !key.is_text(params, CLIENT_CAPABILITIES))
+    })
 }
 
 fn edit_meta(edits: &mut Edits<'_>, params: &[u8], meta: Span, hop: Hop<'_>) {

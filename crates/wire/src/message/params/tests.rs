@@ -57,6 +57,32 @@ fn a_hop_says_what_it_is_and_nothing_of_the_one_before() {
 }
 
 #[test]
+fn a_client_that_says_only_what_every_hop_says_is_replaced_by_the_gateway() {
+    let given = |capabilities: &str, more: &str| {
+        let meta = format!(
+            r#""io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{{"name":"x"}},"io.modelcontextprotocol/clientCapabilities":{capabilities}{more}"#
+        );
+        params(
+            &format!(r#"{{"_meta":{{{meta}}},"name":"t"}}"#),
+            Era::Modern,
+        )
+    };
+    let none = given("{}", "");
+    let expected = format!(r#"{{"_meta":{},"name":"tool"}}"#, hop_meta(None));
+    assert_eq!(
+        (none.as_str(), given("[]", "")),
+        (expected.as_str(), expected.clone())
+    );
+    let roots = given(r#"{"roots":{}}"#, "");
+    assert!(
+        roots.contains(r#"clientCapabilities":{"roots":{}}"#),
+        "{roots}"
+    );
+    let other = given("{}", r#","a":1"#);
+    assert!(other.starts_with(r#"{"_meta":{"a":1,"io.model"#), "{other}");
+}
+
+#[test]
 fn a_modern_server_is_asked_for_the_logs_of_a_legacy_session() {
     let ask = |params: &str, era| {
         let log_level = Some("info");
