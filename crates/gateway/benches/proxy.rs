@@ -5,7 +5,8 @@
 //! Server, proxies and load are processes of their own (this binary again). Each proxy reports its own CPU time
 //! and resident memory; rounds go round the proxies, so that whatever else the machine does hits all of them.
 //!
-//! `cargo bench -p countersign-gateway --bench proxy [-- CALLS [ROUNDS [TABLE...]]]` prints all tables, or those named:
+//! `cargo bench -p countersign-gateway --bench proxy [-- CALLS [ROUNDS [TABLE...]]]` prints all tables, of this build and of
+//! the one that `bench/profile-guided` has made, if it has, or those named:
 //! `cpu`, `latency`, `connections`, `sizes`, `tools`. With the default numbers all of them take about ten minutes on two
 //! cores without other work.
 #![expect(
@@ -58,8 +59,30 @@ fn main() {
             for (_, print) in named.into_iter().chain(all) {
                 print(calls, rounds);
             }
+            bench_profiled_build(given);
         }
     }
+}
+
+/// Prints the same tables for the build with a profile that `bench/profile-guided` makes, which is how programs for
+/// production are built. It is this program, built in another way.
+fn bench_profiled_build(arguments: &[&str]) {
+    let myself = std::env::current_exe().expect("a path");
+    let target = myself.ancestors().nth(3).expect("target/release/deps");
+    if target.ends_with("profile-guided") || myself.ends_with("proxy-bench") {
+        return;
+    }
+    let profiled = target.join("profile-guided/proxy-bench");
+    if !profiled.exists() {
+        println!("For the tables of a build with a profile, run bench/profile-guided first.");
+        return;
+    }
+    println!("The same of a build with a profile, by bench/profile-guided:\n");
+    let status = std::process::Command::new(profiled)
+        .args(arguments)
+        .status()
+        .expect("it starts");
+    assert!(status.success(), "the bench of the other build failed");
 }
 
 /// A table: how many calls of the smallest result, in how many rounds.
