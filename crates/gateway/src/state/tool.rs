@@ -67,7 +67,7 @@ impl Tool {
         policy: Policy,
         documents: Arc<SchemaDocuments>,
     ) -> Self {
-        let declaration = Declaration::read(&entry.raw)
+        let declaration = Declaration::read_shared(&entry.raw)
             // Unreachable: an entry has a name and each schema at most once.
             .unwrap_or_else(|_| Declaration::new(countersign_inspect::ToolName::new(entry.name())))
             .server(server)

@@ -60,6 +60,15 @@ impl Declaration {
     /// Reads one element of a tool list. Only `name`, `inputSchema` and `outputSchema` are
     /// read; [`capture`](Self::capture) checks whether the schemas can be enforced.
     pub fn read(tool: &[u8]) -> Result<Self, Error> {
+        Self::read_with(tool, |schema| Bytes::copy_from_slice(schema.bytes(tool)))
+    }
+
+    /// The same without a copy of the schemas: they keep all of `tool` in memory.
+    pub fn read_shared(tool: &Bytes) -> Result<Self, Error> {
+        Self::read_with(tool, |schema| tool.slice(schema.range()))
+    }
+
+    fn read_with(tool: &[u8], bytes_of: impl Fn(Span) -> Bytes) -> Result<Self, Error> {
         let object = countersign_tape::scan(tool, &countersign_tape::ScanLimits::default())
             .map_err(|_| Error::declaration("not JSON"))?;
         if object.kind() != Kind::Object {
@@ -77,7 +86,9 @@ impl Declaration {
                 Some("outputSchema") => 1,
                 _ => continue,
             };
-            let schema = declared_bytes(tool, value);
+            // `null` is how some servers write that there is none.
+            let is_declared = value.kind(tool) != Some(Kind::Null);
+            let schema = is_declared.then(|| bytes_of(value));
             if let Some(slot) = schemas.get_mut(slot)
                 && schema.is_some()
                 && std::mem::replace(slot, schema).is_some()
@@ -166,11 +177,6 @@ impl Declaration {
             diagnostics_taken: AtomicBool::new(false),
         }
     }
-}
-
-/// A schema's bytes; `null` is how some servers write that there is none.
-fn declared_bytes(tool: &[u8], value: Span) -> Option<Bytes> {
-    (value.kind(tool) != Some(Kind::Null)).then(|| Bytes::copy_from_slice(value.bytes(tool)))
 }
 
 /// A tool's captured declaration. Immutable; share it.

@@ -1,5 +1,9 @@
 //! One declared schema: its text, its digest, and the compiled form or the reason there is none.
 
+mod compiled_schemas;
+
+use std::sync::Arc;
+
 use bytes::Bytes;
 use countersign_schema::{Compiler, Schema, Unenforceable};
 use countersign_tape::{Kind, Limits, ScanLimits, Span, Tape, elements, members, scan};
@@ -33,7 +37,7 @@ pub struct DeclaredSchema {
     kind: SchemaKind,
     bytes: Bytes,
     digest: Digest,
-    compiled: Result<Schema, Unenforceable>,
+    compiled: Result<Arc<Schema>, Unenforceable>,
     free_text: bool,
     says_object: bool,
     wraps_result: bool,
@@ -47,7 +51,7 @@ impl DeclaredSchema {
         config: &OutputValidation,
     ) -> Self {
         let digest = Digest::sha256(&bytes);
-        let compiled = compile(&bytes, documents, config);
+        let compiled = compile((&bytes, digest), documents, config);
         let mut declared = Self {
             kind,
             bytes: Bytes::new(),
@@ -89,7 +93,7 @@ impl DeclaredSchema {
 
     /// The compiled schema, or why it cannot be enforced.
     pub fn schema(&self) -> Result<&Schema, &Unenforceable> {
-        self.compiled.as_ref()
+        self.compiled.as_deref()
     }
 
     /// Whether a conforming value may carry free text.
@@ -109,11 +113,12 @@ impl DeclaredSchema {
     }
 }
 
+/// Compiles a schema, or finds it compiled already.
 fn compile(
-    bytes: &Bytes,
+    (bytes, digest): (&Bytes, Digest),
     documents: &[(String, Bytes)],
     config: &OutputValidation,
-) -> Result<Schema, Unenforceable> {
+) -> Result<Arc<Schema>, Unenforceable> {
     // A boolean is a schema, but not one a tool may declare: `true` would be a contract that
     // says nothing while looking like one.
     if matches!(bytes.trim_ascii(), b"true" | b"false") {
@@ -123,10 +128,14 @@ fn compile(
         });
     }
     let mut compiler = Compiler::new().assert_formats(config.assert_formats);
+    if documents.is_empty() {
+        let key = (digest, config.assert_formats);
+        return compiled_schemas::share(key, || compiler.compile(bytes));
+    }
     for (uri, document) in documents {
         compiler = compiler.document(uri, document.to_vec());
     }
-    compiler.compile(bytes)
+    compiler.compile(bytes).map(Arc::new)
 }
 
 /// Looks at the text alone, so that a schema the compiler refused has an answer too. A member that is written twice
