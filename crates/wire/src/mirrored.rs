@@ -9,6 +9,7 @@ use http::header::{HeaderMap, HeaderName, HeaderValue};
 
 use crate::header::{METHOD, NAME, decode_header_value, encode_header_value};
 use crate::json::path;
+use crate::method::Method;
 use walk::Walk;
 
 const MARK: &str = "x-mcp-header";
@@ -152,12 +153,19 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// Writes the headers.
+    /// Writes the headers in place of those that are there.
     pub fn write(&self, headers: &mut HeaderMap) {
-        headers.insert(METHOD, encode_header_value(self.method));
-        if let Some(name) = self.name {
-            headers.insert(NAME, encode_header_value(name));
-        }
+        // A known method needs no copy.
+        let method = Method::from_name(self.method).map(Method::as_str);
+        let method = method.map(HeaderValue::from_static);
+        headers.insert(
+            METHOD,
+            method.unwrap_or_else(|| encode_header_value(self.method)),
+        );
+        match self.name {
+            Some(name) => headers.insert(NAME, encode_header_value(name)),
+            None => headers.remove(NAME),
+        };
         if let (Some(mirrored), Some(arguments)) = (self.mirrored, self.arguments) {
             mirrored.write(arguments, headers);
         }

@@ -106,10 +106,7 @@ async fn ask(
     method: &str,
     params: &[u8],
 ) -> Result<HttpAnswer, Error> {
-    let mut headers = session.headers.clone();
-    if session.era == Era::Modern {
-        Subject::method(method).write(&mut headers);
-    }
+    let headers = session.request_headers(&Subject::method(method));
     let id = link.id();
     let message = message::request(id, method, params);
     let notes = NoteSink::closed();

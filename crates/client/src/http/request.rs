@@ -49,10 +49,7 @@ impl HttpRequest {
         sse: Option<Arc<SseTransport>>,
     ) -> Self {
         let session = link.session.load_full();
-        let mut headers = session.headers.clone();
-        if session.era == Era::Modern {
-            subject.write(&mut headers);
-        }
+        let headers = session.request_headers(subject);
         Self {
             link: Arc::clone(link),
             session,

@@ -5,7 +5,8 @@ use countersign_dial::Site;
 use countersign_inspect::Era;
 use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
 
-use countersign_wire::header::{SESSION, VERSION, encode_header_value};
+use countersign_wire::Subject;
+use countersign_wire::header::{METHOD, NAME, SESSION, VERSION, encode_header_value};
 
 /// The state a conversation with a server is in.
 #[derive(Debug)]
@@ -13,6 +14,9 @@ pub(crate) struct Session {
     pub(crate) era: Era,
     /// What every request says.
     pub(crate) headers: HeaderMap,
+    /// The same with the names of what a request to a modern server says about itself: a value that is replaced in a copy costs
+    /// less than one that is added.
+    template: HeaderMap,
     /// Whether the server gave us a session that it may lose.
     pub(crate) is_named: bool,
 }
@@ -23,7 +27,20 @@ impl Session {
         Self {
             era: Era::Legacy,
             headers: site.headers.clone(),
+            template: HeaderMap::new(),
             is_named: false,
+        }
+    }
+
+    /// The headers of a request about something.
+    pub(crate) fn request_headers(&self, subject: &Subject<'_>) -> HeaderMap {
+        match self.era {
+            Era::Legacy => self.headers.clone(),
+            Era::Modern => {
+                let mut headers = self.template.clone();
+                subject.write(&mut headers);
+                headers
+            }
         }
     }
 
@@ -44,9 +61,14 @@ impl Session {
         if let Some(session) = session {
             headers.insert(SESSION, session);
         }
+        let mut template = headers.clone();
+        for name in [METHOD, NAME] {
+            template.insert(name, HeaderValue::from_static(""));
+        }
         Self {
             era,
             headers,
+            template,
             is_named,
         }
     }
