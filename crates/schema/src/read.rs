@@ -6,7 +6,10 @@
 //! it finds no violations and has no say in how they are explained.
 
 mod choice;
+mod containers;
+mod level;
 mod reader;
+mod tally;
 
 use std::cell::Cell;
 
@@ -17,7 +20,8 @@ use crate::program::Program;
 use crate::schema::Schema;
 use crate::validate::{Buffers, Machine, Purpose};
 
-use reader::{Level, OtherNames, Pending, Reader};
+use level::{Level, OtherNames};
+use reader::{Pending, Reader};
 
 /// A value that conforms to a schema, repeats no member name and has no lone surrogate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +45,9 @@ struct ReadBuffers {
 
 /// What beginning to judge a value in a frame costs: the visit, and the frame.
 const FRAME: u64 = 2;
+
+/// A tape takes no more either.
+const MAX_BYTES: usize = (1 << 30) - 1;
 
 /// Levels and values put aside above this number are not kept.
 const KEEP: usize = 16 * 1024;
@@ -70,6 +77,9 @@ impl Schema {
         max_depth: u32,
         fuel_factor: f64,
     ) -> Option<ConformingValue> {
+        if text.len() > MAX_BYTES {
+            return None;
+        }
         let root = self.program().nodes.get(self.root() as usize)?;
         if root.plain.is_empty() || !self.program().dynamic_anchors.is_empty() {
             return None;
