@@ -137,7 +137,7 @@ impl TwoGateways {
         }
         let streams = gateways
             .iter()
-            .map(|gateway| gateway.begin("GET", "/events", &key, ""))
+            .map(|gateway| gateway.begin("GET", "/events", &key, "").await_answer())
             .collect::<Vec<_>>();
         let revoked = folder.run_on_file(&["keys", "revoke", "ci", "-o", "json"]);
         let value: Value = serde_json::from_str(&revoked.stdout).expect("JSON");

@@ -44,8 +44,9 @@ pub(super) struct Reader<'p, 'a, 'b> {
     pub(super) others: &'b mut Vec<OtherNames>,
     /// As in [`Level`], of the innermost container.
     pub(super) place: Place,
-    /// The plan of the innermost container; the other one is nothing.
+    /// The plan of the innermost container, if that is an object.
     pub(super) object: Option<&'p ObjectPlan>,
+    /// The same, if that is an array.
     pub(super) array: Option<&'p ArrayPlan>,
     /// What the next value meets.
     pub(super) target: &'p Target,

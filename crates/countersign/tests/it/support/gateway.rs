@@ -228,6 +228,12 @@ pub(crate) struct Exchange {
 }
 
 impl Exchange {
+    /// Waits until the answer has begun.
+    pub(crate) fn await_answer(self) -> Self {
+        self.stream.peek(&mut [0]).expect("an answer");
+        self
+    }
+
     pub(crate) fn finish(mut self) -> String {
         let mut answer = Vec::new();
         self.stream.read_to_end(&mut answer).expect("an answer");
