@@ -285,21 +285,27 @@ impl Scratch {
         max_depth: u32,
         max_nodes: usize,
     ) -> Builder<'a> {
-        let mut nodes = std::mem::take(&mut self.nodes);
-        nodes.clear();
-        nodes.reserve((text.len() / 6 + 4).min(MAX_RESERVE).min(max_nodes));
-        let mut filters = std::mem::take(&mut self.filters);
-        filters.clear();
-        Builder::new(text, (max_depth, max_nodes), nodes, filters)
+        let room = (text.len() / 6 + 4).min(MAX_RESERVE).min(max_nodes);
+        self.builder_with_room(text, (max_depth, max_nodes), room)
     }
 
     /// A builder with these buffers, for a few values of a text.
     pub(crate) fn builder_for_few<'a>(&mut self, text: &'a str) -> Builder<'a> {
+        self.builder_with_room(text, (u32::MAX, usize::MAX), 0)
+    }
+
+    fn builder_with_room<'a>(
+        &mut self,
+        text: &'a str,
+        limits: (u32, usize),
+        room: usize,
+    ) -> Builder<'a> {
         let mut nodes = std::mem::take(&mut self.nodes);
         nodes.clear();
+        nodes.reserve(room);
         let mut filters = std::mem::take(&mut self.filters);
         filters.clear();
-        Builder::new(text, (u32::MAX, usize::MAX), nodes, filters)
+        Builder::new(text, limits, nodes, filters)
     }
 
     /// Takes the buffers of a builder that did not get to the end.
