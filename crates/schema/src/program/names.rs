@@ -39,7 +39,7 @@ struct Entry {
     target: Target,
 }
 
-/// No spelling: it differs from every text, whose bytes it is compared with under a mask that is not full or is none.
+/// No spelling: a byte of only ones stands in no UTF-8, so this differs from every text.
 const UNSPELT: [u64; 2] = [u64::MAX; 2];
 
 const EMPTY: u32 = u32::MAX;
