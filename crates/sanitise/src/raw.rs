@@ -2,7 +2,13 @@
 //! results are done here, in one pass. It may send a clean text on to
 //! the full check; it never passes a text that is not clean.
 
-use countersign_tape::{Block, Escapes, each_place};
+#![expect(
+    clippy::inline_always,
+    reason = "instructions of a processor are used only in what is inlined into the function that was chosen for it"
+)]
+
+use countersign_tape::{BLOCK_LENGTH, Block, Escapes, each_place};
+use fearless_simd::{Level, Simd, dispatch};
 
 use crate::matcher::Matcher;
 use crate::sanitiser::Sanitiser;
@@ -47,7 +53,9 @@ impl Sanitiser {
             return true;
         }
         let marked = extent == Extent::String && self.matcher.marks(bytes);
-        !marked && !self.matcher.has_plain_literals() && RawScan::new(bytes, self, extent).passes()
+        !marked
+            && !self.matcher.has_plain_literals()
+            && dispatch!(Level::new(), vectors => RawScan::new(bytes, self, extent).passes(vectors))
     }
 }
 
@@ -80,6 +88,7 @@ struct RawScan<'t> {
 const LATIN: u8 = 0xC3;
 
 impl<'t> RawScan<'t> {
+    #[inline(always)]
     fn new(bytes: &'t [u8], sanitiser: &'t Sanitiser, extent: Extent) -> Self {
         Self {
             bytes,
@@ -91,23 +100,24 @@ impl<'t> RawScan<'t> {
         }
     }
 
-    fn passes(mut self) -> bool {
+    #[inline(always)]
+    fn passes<S: Simd>(mut self, vectors: S) -> bool {
         let mut start = 0;
         while let Some(rest) = self.bytes.get(start..).filter(|rest| !rest.is_empty()) {
             let block = match rest.first_chunk() {
-                Some(chunk) => Block::new(chunk),
-                None => Block::padded(rest, b' '),
+                Some(chunk) => Block::new(vectors, chunk),
+                None => Block::padded(vectors, rest, b' '),
             };
             if !self.block_passes(block, start) {
                 return false;
             }
-            start += Block::LENGTH;
+            start += BLOCK_LENGTH;
         }
         !self.escapes.is_open()
     }
 
-    #[inline]
-    fn block_passes(&mut self, block: Block, start: usize) -> bool {
+    #[inline(always)]
+    fn block_passes<S: Simd>(&mut self, block: Block<S>, start: usize) -> bool {
         // Controls cannot stand in JSON text.
         if block.has_or_exceeds_ascii([b'<', b'&', b'%']) {
             if block.has([b'<', b'&', b'%', 0x7F]) || !self.letters_pass(block) {
@@ -127,8 +137,8 @@ impl<'t> RawScan<'t> {
     }
 
     /// Whether all characters of a block beyond ASCII are letters of Latin-1, which no token and no role marker has.
-    #[inline]
-    fn letters_pass(&mut self, block: Block) -> bool {
+    #[inline(always)]
+    fn letters_pass<S: Simd>(&mut self, block: Block<S>) -> bool {
         let firsts = block.positions([LATIN]);
         let letters = firsts | firsts << 1 | self.open_letter;
         self.open_letter = firsts >> 63;
@@ -137,8 +147,14 @@ impl<'t> RawScan<'t> {
 
     /// Whether no escape of a block hides anything. Harmless are those of quotes, slashes, tabs, line feeds, letters
     /// of Latin-1, and of backslashes before which nothing could be an escape of its own.
-    #[inline]
-    fn escapes_pass(&mut self, block: Block, start: usize, quotes: u64, backslashes: u64) -> bool {
+    #[inline(always)]
+    fn escapes_pass<S: Simd>(
+        &mut self,
+        block: Block<S>,
+        start: usize,
+        quotes: u64,
+        backslashes: u64,
+    ) -> bool {
         let escaped = self.escapes.next(backslashes);
         let letters = block.positions([b'n']);
         let lines = escaped & letters;
@@ -162,8 +178,14 @@ impl<'t> RawScan<'t> {
     }
 
     /// Whether no token begins with a bracket of a block. Nearly all brackets of JSON are followed by what no token has.
-    #[inline]
-    fn brackets_pass(&self, block: Block, start: usize, quotes: u64, backslashes: u64) -> bool {
+    #[inline(always)]
+    fn brackets_pass<S: Simd>(
+        &self,
+        block: Block<S>,
+        start: usize,
+        quotes: u64,
+        backslashes: u64,
+    ) -> bool {
         let mut brackets = block.positions([b'[', b']']);
         if brackets != 0 && !self.matcher.opens_like_json() {
             let ends = if self.extent == Extent::Blocks {
@@ -179,8 +201,8 @@ impl<'t> RawScan<'t> {
     }
 
     /// Whether no string of a block begins with a role marker. That some quotes end a string does no harm.
-    #[inline]
-    fn starts_pass(&self, block: Block, start: usize, mut quotes: u64) -> bool {
+    #[inline(always)]
+    fn starts_pass<S: Simd>(&self, block: Block<S>, start: usize, mut quotes: u64) -> bool {
         if self.matcher.markers_begin_with_capitals() {
             let firsts = block.positions_between(b'@', b'Z') | block.positions([b'#']);
             quotes &= firsts >> 1 | 1 << 63;

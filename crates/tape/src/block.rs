@@ -1,6 +1,6 @@
 //! Reads sixteen bytes of a string at once, with the vectors every processor of an architecture has.
 
-use wide::i8x16;
+use fearless_simd::{Level, Simd, dispatch, i8x16, prelude::*};
 
 /// Bytes of one look.
 pub(crate) const BLOCK: usize = 16;
@@ -10,13 +10,20 @@ pub(crate) const BLOCK: usize = 16;
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "asked for every string")]
 pub(crate) fn first_unusual(block: &[u8; BLOCK]) -> Option<usize> {
-    let bytes = i8x16::from_ne_bytes(*block);
-    // Bytes beyond ASCII are negative here, so that they go with the control characters.
-    let low = bytes.simd_lt(i8x16::splat(0x20));
-    let quote = bytes.simd_eq(i8x16::splat(0x22));
-    let backslash = bytes.simd_eq(i8x16::splat(0x5C));
-    let hits = (low | quote | backslash).to_bitmask();
+    let hits = dispatch!(Level::baseline(), vectors => unusual(vectors, *block));
     (hits != 0).then(|| hits.trailing_zeros() as usize)
+}
+
+/// Where the bytes stand that are not plain, as bits.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "asked for every string")]
+fn unusual<S: Simd>(vectors: S, block: [u8; BLOCK]) -> u64 {
+    let bytes = i8x16::simd_from(vectors, block.map(u8::cast_signed));
+    // Bytes beyond ASCII are negative here, so that they go with the control characters.
+    let low = bytes.simd_lt(0x20);
+    let quote = bytes.simd_eq(0x22);
+    let backslash = bytes.simd_eq(0x5C);
+    (low | quote | backslash).to_bitmask()
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ pub use error::{ParseError, ScanError};
 pub use excerpts::{Excerpt, Excerpts};
 pub use fingerprint::{NameTag, ShortName, fingerprint};
 pub use kind::Kind;
-pub use masks::{Block, Escapes, each_place};
+pub use masks::{BLOCK_LENGTH, Block, Escapes, each_place};
 pub use node::Node;
 pub use parts::{PartBuffers, PartTapes, ReadValue, ValueReader, WantedParts};
 pub use scan::{Scan, ScanLimits, scan};

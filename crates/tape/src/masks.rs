@@ -1,99 +1,104 @@
 //! Reads sixty-four bytes at once: each query gives one bit per byte, the first byte in the lowest bit. Used for strings
 //! with escapes, and by other crates that search JSON text before it is decoded.
 
-use wide::{i8x64, u8x64};
+#![expect(
+    clippy::inline_always,
+    reason = "instructions of a processor are used only in what is inlined into the function that was chosen for it"
+)]
+
+use fearless_simd::{Simd, i8x64, mask8x64, prelude::*, u8x64};
 
 /// Bits at odd places.
 const ODD: u64 = 0xAAAA_AAAA_AAAA_AAAA;
 
-/// Sixty-four bytes, in the widest vectors that the build may use.
+/// Sixty-four bytes, in vectors of the processor that runs the program.
 ///
 /// ```
 /// use countersign_tape::Block;
-/// let block = Block::padded(br#"{"a":1}"#, b' ');
-/// assert_eq!(block.positions([b'"']), 0b1010);
-/// assert_eq!(block.positions([b'{', b'}']), 0b100_0001);
-/// assert!(!block.has([b'[']));
+/// use fearless_simd::{Level, dispatch};
+///
+/// dispatch!(Level::new(), vectors => {
+///     let block = Block::padded(vectors, br#"{"a":1}"#, b' ');
+///     assert_eq!(block.positions([b'"']), 0b1010);
+///     assert_eq!(block.positions([b'{', b'}']), 0b100_0001);
+///     assert!(!block.has([b'[']));
+/// });
 /// ```
 #[derive(Clone, Copy)]
-pub struct Block(u8x64);
+pub struct Block<S: Simd>(u8x64<S>);
 
-impl Block {
-    /// Bytes of a block.
-    pub const LENGTH: usize = 64;
+/// Bytes of a block.
+pub const BLOCK_LENGTH: usize = 64;
 
+impl<S: Simd> Block<S> {
     /// The bytes of a block.
-    #[inline]
-    pub fn new(bytes: &[u8; Self::LENGTH]) -> Self {
-        Self(u8x64::from_ne_bytes(*bytes))
+    #[inline(always)]
+    pub fn new(vectors: S, bytes: &[u8; BLOCK_LENGTH]) -> Self {
+        Self(u8x64::simd_from(vectors, *bytes))
     }
 
     /// At most as many bytes as a block has, and `filler` behind them.
-    #[inline]
-    pub fn padded(bytes: &[u8], filler: u8) -> Self {
-        let mut block = [filler; Self::LENGTH];
-        let length = bytes.len().min(Self::LENGTH);
+    #[inline(always)]
+    pub fn padded(vectors: S, bytes: &[u8], filler: u8) -> Self {
+        let mut block = [filler; BLOCK_LENGTH];
+        let length = bytes.len().min(BLOCK_LENGTH);
         block[..length].copy_from_slice(&bytes[..length]);
-        Self::new(&block)
+        Self::new(vectors, &block)
     }
 
     /// Where any of these bytes stand.
-    #[inline]
+    #[inline(always)]
     pub fn positions<const N: usize>(self, bytes: [u8; N]) -> u64 {
         self.is_any(bytes).to_bitmask()
     }
 
     /// Whether it has any of these bytes.
-    #[inline]
+    #[inline(always)]
     pub fn has<const N: usize>(self, bytes: [u8; N]) -> bool {
-        self.is_any(bytes).any()
+        self.is_any(bytes).any_true()
     }
 
     /// Whether it has any of these bytes, DEL, or one of a character beyond ASCII.
-    #[inline]
+    #[inline(always)]
     pub fn has_or_exceeds_ascii<const N: usize>(self, bytes: [u8; N]) -> bool {
-        // One more than DEL has the highest bit, as one more than any other byte of UTF-8 beyond ASCII.
-        let beyond = self.0 + u8x64::splat(1);
-        (beyond | self.is_any(bytes)).any()
+        let beyond = self.0.simd_ge(0x7F);
+        (beyond | self.is_any(bytes)).any_true()
     }
 
     /// Where bytes between these two stand, both included.
-    #[inline]
+    #[inline(always)]
     pub fn positions_between(self, first: u8, last: u8) -> u64 {
-        let distance = self.0 - u8x64::splat(first);
-        let most = u8x64::splat(last.wrapping_sub(first));
-        distance.min(most).simd_eq(distance).to_bitmask()
+        let distance = self.0 - first;
+        distance.simd_le(last.wrapping_sub(first)).to_bitmask()
     }
 
     /// Where bytes beyond ASCII stand.
-    #[inline]
+    #[inline(always)]
     pub fn beyond_ascii(self) -> u64 {
-        self.0.to_bitmask()
+        self.0.simd_ge(0x80).to_bitmask()
     }
 
     /// Where control characters and bytes beyond ASCII stand.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn unprintable(self) -> u64 {
         // Bytes beyond ASCII are negative here.
-        let signed = i8x64::from_ne_bytes(self.0.to_ne_bytes());
-        signed.simd_lt(i8x64::splat(0x20)).to_bitmask()
+        let signed: i8x64<S> = self.0.bitcast();
+        signed.simd_lt(0x20).to_bitmask()
     }
 
-    #[inline]
-    fn is_any<const N: usize>(self, bytes: [u8; N]) -> u8x64 {
-        // By reference: arrays handed on by value are copied wherever the optimiser stops short of inlining all of it.
-        let mut any = u8x64::ZERO;
-        for byte in &bytes {
-            any |= self.0.simd_eq(u8x64::splat(*byte));
+    #[inline(always)]
+    fn is_any<const N: usize>(self, bytes: [u8; N]) -> mask8x64<S> {
+        let mut any = mask8x64::splat(self.0.simd, false);
+        for byte in bytes {
+            any |= self.0.simd_eq(byte);
         }
         any
     }
 }
 
-impl std::fmt::Debug for Block {
+impl<S: Simd> std::fmt::Debug for Block<S> {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let bytes = self.0.to_ne_bytes();
-        write!(out, "Block({})", bytes.escape_ascii())
+        write!(out, "Block({})", self.0.as_slice().escape_ascii())
     }
 }
 
@@ -115,9 +120,9 @@ impl Escapes {
     /// the ends of all runs.
     ///
     /// ```
-    /// use countersign_tape::{Block, Escapes};
-    /// let block = Block::padded(br#"\"a\\"#, b' ');
-    /// assert_eq!(Escapes::default().next(block.positions([b'\\'])), 0b1_0010);
+    /// use countersign_tape::Escapes;
+    /// // Where the backslashes of `\"a\\` stand.
+    /// assert_eq!(Escapes::default().next(0b1_1001), 0b1_0010);
     /// ```
     #[inline]
     pub fn next(&mut self, backslashes: u64) -> u64 {
@@ -147,15 +152,22 @@ pub fn each_place(mut mask: u64) -> impl Iterator<Item = usize> {
 mod tests {
     use proptest::prelude::*;
 
+    use fearless_simd::{Level, dispatch};
+
     use super::*;
 
     #[test]
     fn every_byte_is_found_wherever_it_stands() {
+        dispatch!(Level::new(), vectors => every_byte_is_found(vectors));
+        dispatch!(Level::baseline(), vectors => every_byte_is_found(vectors));
+    }
+
+    fn every_byte_is_found<S: Simd>(vectors: S) {
         for byte in 0..=u8::MAX {
-            for place in 0..Block::LENGTH {
-                let mut bytes = [b'a'; Block::LENGTH];
+            for place in 0..BLOCK_LENGTH {
+                let mut bytes = [b'a'; BLOCK_LENGTH];
                 bytes[place] = byte;
-                let (block, bit) = (Block::new(&bytes), 1 << place);
+                let (block, bit) = (Block::new(vectors, &bytes), 1 << place);
                 let is = |test: bool| if test { bit } else { 0 };
                 assert_eq!(block.positions([byte]) & bit, bit);
                 assert_eq!(
@@ -166,7 +178,7 @@ mod tests {
                 assert_eq!(block.beyond_ascii(), is(!byte.is_ascii()));
                 assert_eq!(
                     block.has_or_exceeds_ascii([b'"']),
-                    byte == b'"' || (0x7F..0xFF).contains(&byte)
+                    byte == b'"' || byte >= 0x7F
                 );
                 assert_eq!(
                     block.positions_between(b'A', b'Z'),
@@ -182,8 +194,11 @@ mod tests {
         fn escapes_are_told_from_escaped_backslashes(text in "[\\\\a]{0,300}") {
             let mut escapes = Escapes::default();
             let mut escaped = Vec::new();
-            for chunk in text.as_bytes().chunks(Block::LENGTH) {
-                let mask = escapes.next(Block::padded(chunk, b' ').positions([b'\\']));
+            for chunk in text.as_bytes().chunks(BLOCK_LENGTH) {
+                let backslashes = dispatch!(Level::new(), vectors => {
+                    Block::padded(vectors, chunk, b' ').positions([b'\\'])
+                });
+                let mask = escapes.next(backslashes);
                 escaped.extend((0..chunk.len()).map(|place| mask >> place & 1 == 1));
             }
             let (mut expected, mut is_open) = (Vec::new(), false);
@@ -192,7 +207,7 @@ mod tests {
                 is_open = byte == b'\\' && !is_open;
             }
             prop_assert_eq!(escaped, expected);
-            prop_assert_eq!(escapes.is_open(), is_open && text.len().is_multiple_of(Block::LENGTH));
+            prop_assert_eq!(escapes.is_open(), is_open && text.len().is_multiple_of(BLOCK_LENGTH));
         }
     }
 }

@@ -3,11 +3,13 @@
 //! neither plain nor an escaped quote or line end, and through still wider ones, in which arithmetic on bits tells what is
 //! escaped. UTF-8 is not checked here: the whole input was before.
 
+use fearless_simd::{Level, Simd, dispatch};
+
 use crate::block::{BLOCK, first_unusual};
 use crate::error::{ParseError, Reason};
 use crate::grammar::Text;
 use crate::kind::{ESCAPED, LONE_SURROGATE, NON_ASCII};
-use crate::masks::{Block, Escapes, each_place};
+use crate::masks::{BLOCK_LENGTH, Block, Escapes, each_place};
 
 mod decode;
 
@@ -82,6 +84,13 @@ fn behind_quote(rest: &[u8], at: usize) -> Option<&[u8]> {
 /// last bytes of the input, errors.
 #[inline(never)]
 fn scan_rest(bytes: &[u8], from: usize) -> Result<StringEnd, ParseError> {
+    dispatch!(Level::new(), vectors => scan_rest_with(vectors, bytes, from))
+}
+
+/// The same with the vectors of a processor.
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "see the module of masks")]
+fn scan_rest_with<S: Simd>(vectors: S, bytes: &[u8], from: usize) -> Result<StringEnd, ParseError> {
     let mut inside = StringScanner::default();
     let mut at = from;
     loop {
@@ -91,11 +100,11 @@ fn scan_rest(bytes: &[u8], from: usize) -> Result<StringEnd, ParseError> {
         let rest = bytes.get(at..).unwrap_or_default();
         // What stands for the bytes behind the input is an error in a string.
         let block = match rest.first_chunk() {
-            Some(chunk) => Block::new(chunk),
-            None => Block::padded(rest, 0),
+            Some(chunk) => Block::new(vectors, chunk),
+            None => Block::padded(vectors, rest, 0),
         };
         match inside.read(bytes, at, block) {
-            Some(0) => at += Block::LENGTH,
+            Some(0) => at += BLOCK_LENGTH,
             Some(close) => {
                 let close = at + close.trailing_zeros() as usize;
                 let flags = inside.flags;
@@ -119,8 +128,9 @@ struct StringScanner {
 impl StringScanner {
     /// Where the closing quote stands in the block at `at`, as a bit; 0 if it is not in this block, nothing if there is an
     /// error before it.
-    #[inline]
-    fn read(&mut self, bytes: &[u8], at: usize, block: Block) -> Option<u64> {
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "see the module of masks")]
+    fn read<S: Simd>(&mut self, bytes: &[u8], at: usize, block: Block<S>) -> Option<u64> {
         let (quotes, backslashes) = (block.positions([b'"']), block.positions([b'\\']));
         let mut escaped = 0;
         if backslashes != 0 || self.escapes.is_open() {
@@ -167,7 +177,8 @@ impl StringScanner {
 
 /// Step over whole blocks in which every quote is escaped and nothing is but quotes and line ends: prose, source text,
 /// and JSON as text in JSON. Such a block is told from any other by looking at pairs of neighbours, all at once.
-#[inline]
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "see the module of masks")]
 fn calm_blocks(bytes: &[u8], from: usize, flags: &mut u32) -> usize {
     let mut at = from;
     // Right after an escaped backslash, the byte before would be taken for the beginning of an escape.

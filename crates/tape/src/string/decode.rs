@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::masks::{Block, Escapes, each_place};
+use fearless_simd::{Level, Simd, dispatch};
+
+use crate::masks::{BLOCK_LENGTH, Block, Escapes, each_place};
 
 /// The UTF-16 unit of a `\uXXXX` escape at `at`.
 pub(crate) fn code_unit(bytes: &[u8], at: usize) -> Option<u16> {
@@ -75,16 +77,22 @@ pub fn unescape(raw: &str) -> Cow<'_, str> {
 
 /// Append what [`unescape`] gives to a buffer the caller reuses.
 pub fn unescape_into(raw: &str, out: &mut String) {
+    dispatch!(Level::new(), vectors => unescape_with(vectors, raw, out));
+}
+
+#[inline(always)]
+#[expect(clippy::inline_always, reason = "see the module of masks")]
+fn unescape_with<S: Simd>(vectors: S, raw: &str, out: &mut String) {
     let mut escapes = Escapes::default();
     let mut done = 0;
     for (chunk, start) in raw
         .as_bytes()
-        .chunks(Block::LENGTH)
-        .zip((0..).step_by(Block::LENGTH))
+        .chunks(BLOCK_LENGTH)
+        .zip((0..).step_by(BLOCK_LENGTH))
     {
         let block = match chunk.first_chunk() {
-            Some(chunk) => Block::new(chunk),
-            None => Block::padded(chunk, b' '),
+            Some(chunk) => Block::new(vectors, chunk),
+            None => Block::padded(vectors, chunk, b' '),
         };
         let backslashes = block.positions([b'\\']);
         let escaped = escapes.next(backslashes);
