@@ -49,13 +49,18 @@ impl Sanitiser {
     }
 
     fn passes(&self, bytes: &[u8], extent: Extent) -> bool {
+        self.passes_with(Level::new(), bytes, extent)
+    }
+
+    /// The same with the vectors of a processor.
+    fn passes_with(&self, level: Level, bytes: &[u8], extent: Extent) -> bool {
         if self.settings().mode == Mode::Off {
             return true;
         }
         let marked = extent == Extent::String && self.matcher.marks(bytes);
         !marked
             && !self.matcher.has_plain_literals()
-            && dispatch!(Level::new(), vectors => RawScan::new(bytes, self, extent).passes(vectors))
+            && dispatch!(level, vectors => RawScan::new(bytes, self, extent).passes(vectors))
     }
 }
 

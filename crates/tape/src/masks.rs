@@ -148,6 +148,16 @@ pub fn each_place(mut mask: u64) -> impl Iterator<Item = usize> {
     })
 }
 
+/// The vectors that this processor has: all of them, those of every processor, and what lies between.
+#[cfg(test)]
+pub(crate) fn levels() -> Vec<fearless_simd::Level> {
+    use fearless_simd::Level;
+    let mut levels = vec![Level::new(), Level::baseline()];
+    #[cfg(target_arch = "x86_64")]
+    levels.extend(Level::new().as_avx2().map(Level::Avx2));
+    levels
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -158,8 +168,9 @@ mod tests {
 
     #[test]
     fn every_byte_is_found_wherever_it_stands() {
-        dispatch!(Level::new(), vectors => every_byte_is_found(vectors));
-        dispatch!(Level::baseline(), vectors => every_byte_is_found(vectors));
+        for level in levels() {
+            dispatch!(level, vectors => every_byte_is_found(vectors));
+        }
     }
 
     fn every_byte_is_found<S: Simd>(vectors: S) {

@@ -84,10 +84,15 @@ fn behind_quote(rest: &[u8], at: usize) -> Option<&[u8]> {
 /// last bytes of the input, errors.
 #[inline(never)]
 fn scan_rest(bytes: &[u8], from: usize) -> Result<StringEnd, ParseError> {
-    dispatch!(Level::new(), vectors => scan_rest_with(vectors, bytes, from))
+    scan_rest_at(Level::new(), bytes, from)
 }
 
 /// The same with the vectors of a processor.
+#[inline]
+fn scan_rest_at(level: Level, bytes: &[u8], from: usize) -> Result<StringEnd, ParseError> {
+    dispatch!(level, vectors => scan_rest_with(vectors, bytes, from))
+}
+
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "see the module of masks")]
 fn scan_rest_with<S: Simd>(vectors: S, bytes: &[u8], from: usize) -> Result<StringEnd, ParseError> {

@@ -106,9 +106,9 @@ async fn ask(
     method: &str,
     params: &[u8],
 ) -> Result<HttpAnswer, Error> {
-    let headers = session.request_headers(&Subject::method(method));
     let id = link.id();
     let message = message::request(id, method, params);
+    let headers = session.request_headers(&Subject::method(method), message.len());
     let notes = NoteSink::closed();
     let mut timings = Timings::default();
     link.exchange(session, headers, id, message.into(), &notes, &mut timings)

@@ -49,12 +49,13 @@ impl HttpRequest {
         sse: Option<Arc<SseTransport>>,
     ) -> Self {
         let session = link.session.load_full();
-        let headers = session.request_headers(subject);
+        let message: Bytes = message::request(id, subject.method, params).into();
+        let headers = session.request_headers(subject, message.len());
         Self {
             link: Arc::clone(link),
             session,
             id,
-            message: message::request(id, subject.method, params).into(),
+            message,
             headers,
             notes: notes.clone(),
             sse,

@@ -3,7 +3,7 @@
 
 use countersign_dial::Site;
 use countersign_inspect::Era;
-use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use hyper::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 
 use countersign_wire::Subject;
 use countersign_wire::header::{METHOD, NAME, SESSION, VERSION, encode_header_value};
@@ -14,8 +14,8 @@ pub(crate) struct Session {
     pub(crate) era: Era,
     /// What every request says.
     pub(crate) headers: HeaderMap,
-    /// The same with the names of what a request to a modern server says about itself: a value that is replaced in a copy costs
-    /// less than one that is added.
+    /// The same with the names of what a request says about itself: a value that is replaced in a copy costs less than one
+    /// that is added.
     template: HeaderMap,
     /// Whether the server gave us a session that it may lose.
     pub(crate) is_named: bool,
@@ -24,24 +24,23 @@ pub(crate) struct Session {
 impl Session {
     /// Before anything has been agreed on.
     pub(crate) fn without_id(site: &Site) -> Self {
+        let headers = site.headers.clone();
         Self {
             era: Era::Legacy,
-            headers: site.headers.clone(),
-            template: HeaderMap::new(),
+            template: template(&headers, Era::Legacy),
+            headers,
             is_named: false,
         }
     }
 
-    /// The headers of a request about something.
-    pub(crate) fn request_headers(&self, subject: &Subject<'_>) -> HeaderMap {
-        match self.era {
-            Era::Legacy => self.headers.clone(),
-            Era::Modern => {
-                let mut headers = self.template.clone();
-                subject.write(&mut headers);
-                headers
-            }
+    /// The headers of a request about something, with a body of this length.
+    pub(crate) fn request_headers(&self, subject: &Subject<'_>, length: usize) -> HeaderMap {
+        let mut headers = self.template.clone();
+        headers.insert(CONTENT_LENGTH, HeaderValue::from(length));
+        if self.era == Era::Modern {
+            subject.write(&mut headers);
         }
+        headers
     }
 
     /// The headers of a request that opens a stream of events.
@@ -61,15 +60,26 @@ impl Session {
         if let Some(session) = session {
             headers.insert(SESSION, session);
         }
-        let mut template = headers.clone();
-        for name in [METHOD, NAME] {
-            template.insert(name, HeaderValue::from_static(""));
-        }
         Self {
             era,
+            template: template(&headers, era),
             headers,
-            template,
             is_named,
         }
     }
+}
+
+/// These headers, and the names of what a request says about itself.
+fn template(headers: &HeaderMap, era: Era) -> HeaderMap {
+    let of_request: &[HeaderName] = match era {
+        Era::Legacy => &[CONTENT_LENGTH],
+        Era::Modern => &[CONTENT_LENGTH, METHOD, NAME],
+    };
+    let mut template = headers.clone();
+    for name in of_request {
+        template.insert(name, HeaderValue::from_static(""));
+    }
+    // A map that is full grows even where a value is only replaced, and its copies are as full as it is.
+    template.reserve(1);
+    template
 }

@@ -164,8 +164,10 @@ mod reference {
 fn agrees(sanitiser: &Sanitiser, text: &str) {
     for extent in [Extent::String, Extent::Json, Extent::Blocks] {
         let expected = reference::passes(sanitiser, text.as_bytes(), extent);
-        let passes = sanitiser.passes(text.as_bytes(), extent);
-        assert_eq!(passes, expected, "{extent:?}: {text:?}");
+        for level in [Level::new(), Level::baseline()] {
+            let passes = sanitiser.passes_with(level, text.as_bytes(), extent);
+            assert_eq!(passes, expected, "{extent:?}, {level:?}: {text:?}");
+        }
     }
 }
 

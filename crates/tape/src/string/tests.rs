@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::masks::levels;
 
 /// Where the string ends and what is in it, or what is wrong with it first.
 fn reference(bytes: &[u8]) -> Result<(usize, u32), ParseError> {
@@ -68,5 +69,9 @@ proptest! {
         let read = end_of_string(Text { bytes }, bytes);
         let read = read.map(|(behind, flags)| (bytes.len() - behind.len() - 1, flags));
         prop_assert_eq!(read, reference(bytes), "{}", text);
+        for level in levels() {
+            let end = scan_rest_at(level, bytes, 0).map(|string| (string.close, string.flags));
+            prop_assert_eq!(end, reference(bytes), "{:?}: {}", level, text);
+        }
     }
 }
