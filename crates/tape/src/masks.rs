@@ -148,14 +148,15 @@ pub fn each_place(mut mask: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The vectors that this processor has: all of them, those of every processor, and what lies between.
+/// Vectors of this processor: the widest, those that every processor of its kind has, and some between.
 #[cfg(test)]
-pub(crate) fn levels() -> Vec<fearless_simd::Level> {
+pub(crate) fn levels() -> impl Iterator<Item = fearless_simd::Level> {
     use fearless_simd::Level;
-    let mut levels = vec![Level::new(), Level::baseline()];
     #[cfg(target_arch = "x86_64")]
-    levels.extend(Level::new().as_avx2().map(Level::Avx2));
-    levels
+    let between = Level::new().as_avx2().map(Level::Avx2);
+    #[cfg(not(target_arch = "x86_64"))]
+    let between = None;
+    [Level::new(), Level::baseline()].into_iter().chain(between)
 }
 
 #[cfg(test)]
