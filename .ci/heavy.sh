@@ -24,6 +24,7 @@ heavy() {
         not_run "two builds on one database" "COUNTERSIGN_EARLIER names no program of an earlier build"
     fi
     suite "build with a profile" bench/profile-guided
+    step "verdict beside parsers" cargo run --release --locked --manifest-path bench/parsers/Cargo.toml
     suite "load beside wrk" bench/load-vs-wrk
     step "soak the load tester" bench/soak
     # The int8 kernels of the reference differ between processors: one score was 0.033 away where 0.03 is allowed.

@@ -1,5 +1,8 @@
 //! Reads sixty-four bytes at once: each query gives one bit per byte, the first byte in the lowest bit. Used for strings
 //! with escapes, and by other crates that search JSON text before it is decoded.
+//!
+//! Which vectors a processor has is known when the program runs, so a function that uses them takes them as an argument and is
+//! compiled once for each kind: `dispatch!` chooses. All that it calls with a [`Block`] must be inlined into it.
 
 #![expect(
     clippy::inline_always,

@@ -94,7 +94,10 @@ fn scan_rest_at(level: Level, bytes: &[u8], from: usize) -> Result<StringEnd, Pa
 }
 
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "see the module of masks")]
+#[expect(
+    clippy::inline_always,
+    reason = "compiled for the vectors of its caller"
+)]
 fn scan_rest_with<S: Simd>(vectors: S, bytes: &[u8], from: usize) -> Result<StringEnd, ParseError> {
     let mut inside = StringScanner::default();
     let mut at = from;
@@ -134,7 +137,10 @@ impl StringScanner {
     /// Where the closing quote stands in the block at `at`, as a bit; 0 if it is not in this block, nothing if there is an
     /// error before it.
     #[inline(always)]
-    #[expect(clippy::inline_always, reason = "see the module of masks")]
+    #[expect(
+        clippy::inline_always,
+        reason = "compiled for the vectors of its caller"
+    )]
     fn read<S: Simd>(&mut self, bytes: &[u8], at: usize, block: Block<S>) -> Option<u64> {
         let (quotes, backslashes) = (block.positions([b'"']), block.positions([b'\\']));
         let mut escaped = 0;
@@ -183,7 +189,10 @@ impl StringScanner {
 /// Step over whole blocks in which every quote is escaped and nothing is but quotes and line ends: prose, source text,
 /// and JSON as text in JSON. Such a block is told from any other by looking at pairs of neighbours, all at once.
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "see the module of masks")]
+#[expect(
+    clippy::inline_always,
+    reason = "compiled for the vectors of its caller"
+)]
 fn calm_blocks(bytes: &[u8], from: usize, flags: &mut u32) -> usize {
     let mut at = from;
     // Right after an escaped backslash, the byte before would be taken for the beginning of an escape.

@@ -81,7 +81,10 @@ pub fn unescape_into(raw: &str, out: &mut String) {
 }
 
 #[inline(always)]
-#[expect(clippy::inline_always, reason = "see the module of masks")]
+#[expect(
+    clippy::inline_always,
+    reason = "compiled for the vectors of its caller"
+)]
 fn unescape_with<S: Simd>(vectors: S, raw: &str, out: &mut String) {
     let mut escapes = Escapes::default();
     let mut done = 0;
