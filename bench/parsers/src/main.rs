@@ -9,22 +9,15 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use countersign_inspect::{
-    Contract, Declaration, Digest, Framing, Policy, RawReply, Screening, SkipReason, Source,
-    ToolName, examine,
-};
+use countersign_inspect::{Digest, Policy};
 use serde::de::IgnoredAny;
-use serde_json::Value;
+
+#[path = "../../../crates/inspect/benches/throughput/large_result.rs"]
+mod large_result;
+
+use large_result::{contract, message, value, verdict};
 
 const ROUNDS: usize = 2_000;
-const SCHEMA: &str = r#"{"type":"object","properties":{
-    "items":{"type":"array","items":{"type":"object","properties":{
-        "id":{"type":"integer","minimum":0},"name":{"type":"string","maxLength":200},
-        "price":{"type":"number"},"tags":{"type":"array","items":{"type":"string"}},
-        "at":{"type":"string"},"active":{"type":"boolean"},"note":{"type":["string","null"]}},
-        "required":["id","name","price"],"additionalProperties":false}},
-    "total":{"type":"integer"}},"required":["items","total"],"additionalProperties":false}"#;
-
 type Work<'a> = Box<dyn FnMut() -> Duration + 'a>;
 
 fn main() {
@@ -55,9 +48,7 @@ fn main() {
 
 /// The first is what the others are compared with.
 fn works<'a>(message: &'a Bytes, structured: &'a [u8]) -> Vec<(&'static str, Work<'a>)> {
-    let declared = Declaration::new(ToolName::new("list")).output_schema(SCHEMA.to_owned());
-    let policy = Policy::default();
-    let contract = declared.capture(&policy.output);
+    let (contract, policy) = (contract(), Policy::default());
     let mut scratch = message.to_vec();
     let mut buffers = simd_json::Buffers::new(message.len());
     vec![
@@ -99,36 +90,4 @@ fn timed<T>(work: impl FnOnce() -> T) -> Duration {
     let taken = start.elapsed();
     drop(result);
     taken
-}
-
-/// From received bytes to the segments of the answer.
-fn verdict(message: &Bytes, contract: &Contract, policy: &Policy) {
-    let source = Source {
-        framing: Framing::Message,
-        ..Source::default()
-    };
-    let raw = RawReply::new(message.clone(), source);
-    let inspected =
-        examine(raw, contract, policy).conclude(Screening::skipped(SkipReason::NotConfigured));
-    assert!(!inspected.is_changed(), "{:?}", inspected.reason());
-    black_box(inspected.message(&Bytes::from_static(b"42")));
-}
-
-fn value(count: usize) -> String {
-    let record = |n: usize| {
-        format!(
-            r#"{{"id":{n},"name":"item {n}","price":{n}.5,"tags":["a","b"],"at":"2026-01-02T03:04:05Z","active":true,"note":null}}"#
-        )
-    };
-    let records: Vec<String> = (0..count).map(record).collect();
-    format!(r#"{{"items":[{}],"total":{count}}}"#, records.join(","))
-}
-
-/// A response whose text repeats its value, as the specification advises.
-fn message(value: &str) -> Bytes {
-    let text = Value::from(value);
-    format!(
-        r#"{{"jsonrpc":"2.0","id":7,"result":{{"content":[{{"type":"text","text":{text}}}],"structuredContent":{value}}}}}"#
-    )
-    .into()
 }

@@ -8,28 +8,21 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use countersign_inspect::{
-    Contract, Declaration, Framing, Mode, Policy, RawReply, Sanitisation, Screening, SkipReason,
-    Source, ToolName, examine,
-};
+use countersign_inspect::{Mode, Policy, Sanitisation};
 use countersign_tape::{ScanLimits, scan};
 use serde::de::IgnoredAny;
-use serde_json::Value;
 
-const SCHEMA: &str = r#"{"type":"object","properties":{
-    "items":{"type":"array","items":{"type":"object","properties":{
-        "id":{"type":"integer","minimum":0},"name":{"type":"string","maxLength":200},
-        "price":{"type":"number"},"tags":{"type":"array","items":{"type":"string"}},
-        "at":{"type":"string"},"active":{"type":"boolean"},"note":{"type":["string","null"]}},
-        "required":["id","name","price"],"additionalProperties":false}},
-    "total":{"type":"integer"}},"required":["items","total"],"additionalProperties":false}"#;
+#[path = "throughput/large_result.rs"]
+mod large_result;
+
+use large_result::{contract, message, value, verdict};
 
 fn main() {
     let filter = std::env::args()
         .skip(1)
         .find(|argument| !argument.starts_with('-'));
     for records in [4, 70, 1000] {
-        let message = message(records);
+        let message = message(&value(records));
         println!("{} bytes", message.len());
         let mut floor = None;
         for (name, mut run) in stages(&message) {
@@ -56,10 +49,6 @@ type Stage<'a> = (&'static str, Box<dyn FnMut() + 'a>);
 
 /// The first is what the others are compared with.
 fn stages(message: &Bytes) -> Vec<Stage<'_>> {
-    let contract = || {
-        let declared = Declaration::new(ToolName::new("list")).output_schema(SCHEMA.to_owned());
-        declared.capture(&Policy::default().output)
-    };
     let policy = |mode, sanitisation: Option<Sanitisation>| {
         let mut policy = Policy::default();
         policy.output.mode = mode;
@@ -102,19 +91,6 @@ fn read_envelope(message: &Bytes) {
     black_box(scan(black_box(message), &ScanLimits::default())).expect("JSON");
 }
 
-/// From received bytes to the segments of the answer.
-fn verdict(message: &Bytes, contract: &Contract, policy: &Policy) {
-    let source = Source {
-        framing: Framing::Message,
-        ..Source::default()
-    };
-    let raw = RawReply::new(black_box(message).clone(), source);
-    let inspected =
-        examine(raw, contract, policy).conclude(Screening::skipped(SkipReason::NotConfigured));
-    assert!(!inspected.is_changed(), "{:?}", inspected.reason());
-    black_box(inspected.message(&Bytes::from_static(b"42")));
-}
-
 /// The fastest of many runs: noise only ever adds.
 fn fastest(bytes: usize, run: &mut dyn FnMut()) -> Duration {
     let batch = u32::try_from((200_000 / bytes.max(1)).max(1)).unwrap_or(1);
@@ -128,18 +104,4 @@ fn fastest(bytes: usize, run: &mut dyn FnMut()) -> Duration {
         best = best.min(start.elapsed() / batch);
     }
     best
-}
-
-/// A response whose text repeats its value, as the specification advises.
-fn message(count: usize) -> Bytes {
-    let record = |n: usize| {
-        format!(
-            r#"{{"id":{n},"name":"item {n}","price":{n}.5,"tags":["a","b"],"at":"2026-01-02T03:04:05Z","active":true,"note":null}}"#
-        )
-    };
-    let records: Vec<String> = (0..count).map(record).collect();
-    let value = format!(r#"{{"items":[{}],"total":{count}}}"#, records.join(","));
-    let text = Value::from(value.as_str());
-    format!(r#"{{"jsonrpc":"2.0","id":7,"result":{{"content":[{{"type":"text","text":{text}}}],"structuredContent":{value}}}}}"#)
-        .into()
 }

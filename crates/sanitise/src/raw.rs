@@ -58,9 +58,11 @@ impl Sanitiser {
             return true;
         }
         let marked = extent == Extent::String && self.matcher.marks(bytes);
-        !marked
-            && !self.matcher.has_plain_literals()
-            && dispatch!(level, vectors => RawScan::new(bytes, self, extent).passes(vectors))
+        if marked || self.matcher.has_plain_literals() {
+            return false;
+        }
+        let scan = RawScan::new(bytes, self, extent);
+        dispatch!(level, vectors => scan.passes(vectors))
     }
 }
 
@@ -93,7 +95,6 @@ struct RawScan<'t> {
 const LATIN: u8 = 0xC3;
 
 impl<'t> RawScan<'t> {
-    #[inline(always)]
     fn new(bytes: &'t [u8], sanitiser: &'t Sanitiser, extent: Extent) -> Self {
         Self {
             bytes,
@@ -109,10 +110,7 @@ impl<'t> RawScan<'t> {
     fn passes<S: Simd>(mut self, vectors: S) -> bool {
         let mut start = 0;
         while let Some(rest) = self.bytes.get(start..).filter(|rest| !rest.is_empty()) {
-            let block = match rest.first_chunk() {
-                Some(chunk) => Block::new(vectors, chunk),
-                None => Block::padded(vectors, rest, b' '),
-            };
+            let block = Block::padded(vectors, rest, b' ');
             if !self.block_passes(block, start) {
                 return false;
             }

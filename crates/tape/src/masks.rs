@@ -34,19 +34,15 @@ pub struct Block<S: Simd>(u8x64<S>);
 pub const BLOCK_LENGTH: usize = 64;
 
 impl<S: Simd> Block<S> {
-    /// The bytes of a block.
-    #[inline(always)]
-    pub fn new(vectors: S, bytes: &[u8; BLOCK_LENGTH]) -> Self {
-        Self(u8x64::simd_from(vectors, *bytes))
-    }
-
-    /// At most as many bytes as a block has, and `filler` behind them.
+    /// The first bytes, as many as a block has, and `filler` behind them if there are fewer.
     #[inline(always)]
     pub fn padded(vectors: S, bytes: &[u8], filler: u8) -> Self {
-        let mut block = [filler; BLOCK_LENGTH];
-        let length = bytes.len().min(BLOCK_LENGTH);
-        block[..length].copy_from_slice(&bytes[..length]);
-        Self::new(vectors, &block)
+        let block = bytes.first_chunk().copied().unwrap_or_else(|| {
+            let mut block = [filler; BLOCK_LENGTH];
+            block[..bytes.len()].copy_from_slice(bytes);
+            block
+        });
+        Self(u8x64::simd_from(vectors, block))
     }
 
     /// Where any of these bytes stand.
@@ -182,7 +178,7 @@ mod tests {
             for place in 0..BLOCK_LENGTH {
                 let mut bytes = [b'a'; BLOCK_LENGTH];
                 bytes[place] = byte;
-                let (block, bit) = (Block::new(vectors, &bytes), 1 << place);
+                let (block, bit) = (Block::padded(vectors, &bytes, b' '), 1 << place);
                 let is = |test: bool| if test { bit } else { 0 };
                 assert_eq!(block.positions([byte]) & bit, bit);
                 assert_eq!(

@@ -84,13 +84,7 @@ fn behind_quote(rest: &[u8], at: usize) -> Option<&[u8]> {
 /// last bytes of the input, errors.
 #[inline(never)]
 fn scan_rest(bytes: &[u8], from: usize) -> Result<StringEnd, ParseError> {
-    scan_rest_at(Level::new(), bytes, from)
-}
-
-/// The same with the vectors of a processor.
-#[inline]
-fn scan_rest_at(level: Level, bytes: &[u8], from: usize) -> Result<StringEnd, ParseError> {
-    dispatch!(level, vectors => scan_rest_with(vectors, bytes, from))
+    dispatch!(Level::new(), vectors => scan_rest_with(vectors, bytes, from))
 }
 
 #[inline(always)]
@@ -107,10 +101,7 @@ fn scan_rest_with<S: Simd>(vectors: S, bytes: &[u8], from: usize) -> Result<Stri
         }
         let rest = bytes.get(at..).unwrap_or_default();
         // What stands for the bytes behind the input is an error in a string.
-        let block = match rest.first_chunk() {
-            Some(chunk) => Block::new(vectors, chunk),
-            None => Block::padded(vectors, rest, 0),
-        };
+        let block = Block::padded(vectors, rest, 0);
         match inside.read(bytes, at, block) {
             Some(0) => at += BLOCK_LENGTH,
             Some(close) => {

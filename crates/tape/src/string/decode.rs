@@ -93,10 +93,7 @@ fn unescape_with<S: Simd>(vectors: S, raw: &str, out: &mut String) {
         .chunks(BLOCK_LENGTH)
         .zip((0..).step_by(BLOCK_LENGTH))
     {
-        let block = match chunk.first_chunk() {
-            Some(chunk) => Block::new(vectors, chunk),
-            None => Block::padded(vectors, chunk, b' '),
-        };
+        let block = Block::padded(vectors, chunk, b' ');
         let backslashes = block.positions([b'\\']);
         let escaped = escapes.next(backslashes);
         for at in each_place(backslashes & !escaped).map(|place| start + place) {
